@@ -1,0 +1,165 @@
+//! What the assembler makes: words for one microengine's control store and all
+//! that a loader, a simulator or a reader wants to know of them.
+
+use npsim_isa::Operand;
+use serde::{Deserialize, Serialize};
+
+/// How many contexts run and how registers are divided among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum ContextMode {
+    /// Contexts 0, 2, 4, 6 with twice the registers each.
+    Four,
+    /// Contexts 0 to 7.
+    #[default]
+    Eight,
+}
+
+/// Who writes the next-neighbour registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum NnMode {
+    /// The previous microengine.
+    #[default]
+    Neighbor,
+    /// This microengine itself.
+    Own,
+}
+
+/// Where a word comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Index into [`Image::files`].
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in bytes, from 1.
+    pub column: u32,
+    /// Index into [`Image::expansions`] of the innermost macro, if any.
+    pub expansion: Option<u32>,
+}
+
+/// A macro use that words come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageExpansion {
+    /// The macro.
+    pub name: String,
+    /// Where it was used; `expansion` there is the enclosing use.
+    pub call: Origin,
+}
+
+/// A label.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelSymbol {
+    /// Name without `#`; macro-local labels carry their expansion's number.
+    pub name: String,
+    /// Word address.
+    pub address: u16,
+}
+
+/// What a register symbol stands for at some addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterSymbol {
+    /// The name with its sigil.
+    pub name: String,
+    /// Number of the scope it was declared in.
+    pub scope: u32,
+    /// The physical register.
+    pub operand: Operand,
+    /// Direction for transfer registers.
+    pub direction: Direction,
+}
+
+/// Which of the two registers behind a transfer number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The IN register.
+    Read,
+    /// The OUT register.
+    Write,
+    /// Both, or not a transfer register.
+    Both,
+}
+
+/// A signal symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignalSymbol {
+    /// Name.
+    pub name: String,
+    /// Number of the scope it was declared in.
+    pub scope: u32,
+    /// Signal number 1-15; a DRAM pair is named by its even number.
+    pub number: u8,
+}
+
+/// A register value that the loader writes before the contexts start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitialValue {
+    /// The register.
+    pub register: Operand,
+    /// The context, or all of them.
+    pub context: Option<u8>,
+    /// The value.
+    pub value: u32,
+}
+
+/// The assembled program of one microengine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// The main source as it was named.
+    pub name: String,
+    /// Context mode.
+    pub contexts: ContextMode,
+    /// Next-neighbour mode.
+    pub nn_mode: NnMode,
+    /// 40-bit words from address 0.
+    pub words: Vec<u64>,
+    /// One per word; empty for images made from bare words.
+    pub origins: Vec<Origin>,
+    /// Files that [`Origin`]s name.
+    pub files: Vec<String>,
+    /// Macro uses that [`Origin`]s name.
+    pub expansions: Vec<ImageExpansion>,
+    /// Labels by address.
+    pub labels: Vec<LabelSymbol>,
+    /// Registers.
+    pub registers: Vec<RegisterSymbol>,
+    /// Signals.
+    pub signals: Vec<SignalSymbol>,
+    /// Values for the loader.
+    pub initial_values: Vec<InitialValue>,
+}
+
+impl Image {
+    /// An image of bare words, as read from a hex or binary file.
+    #[must_use]
+    pub fn from_words(name: impl Into<String>, words: Vec<u64>) -> Self {
+        Self {
+            name: name.into(),
+            words,
+            ..Self::default()
+        }
+    }
+
+    /// `file:line` of a word and the macros it came through, innermost first:
+    /// `ring.uc:12 (in ring_put, main.uc:40)`. The address where nothing is known.
+    #[must_use]
+    pub fn place(&self, address: u16) -> String {
+        let Some(origin) = self.origins.get(address as usize) else {
+            return format!("{}+{address}", self.name);
+        };
+        let mut text = self.line(origin);
+        let mut expansion = origin.expansion;
+        while let Some(used) = expansion.and_then(|i| self.expansions.get(i as usize)) {
+            text = format!("{text} (in {}, {})", used.name, self.line(&used.call));
+            expansion = used.call.expansion;
+        }
+        text
+    }
+
+    fn line(&self, origin: &Origin) -> String {
+        let file = self
+            .files
+            .get(origin.file as usize)
+            .map_or("?", String::as_str);
+        format!("{file}:{}", origin.line)
+    }
+}

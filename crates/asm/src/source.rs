@@ -1,0 +1,197 @@
+//! Source texts, places in them, and the chain of macro expansions that led to
+//! a token.
+
+/// Index of a file in a [`SourceMap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// Index of an expansion in a [`SourceMap`]; [`ExpansionId::ROOT`] is text that
+/// stands in a file as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExpansionId(pub u32);
+
+impl ExpansionId {
+    /// Not inside any macro.
+    pub const ROOT: Self = Self(0);
+}
+
+/// A byte range in one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// First byte.
+    pub lo: u32,
+    /// One past the last byte.
+    pub hi: u32,
+}
+
+impl Span {
+    /// The smallest span that covers both, if they stand in one file;
+    /// otherwise `self`.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        if self.file != other.file {
+            return self;
+        }
+        Self {
+            file: self.file,
+            lo: self.lo.min(other.lo),
+            hi: self.hi.max(other.hi),
+        }
+    }
+}
+
+/// A text that was read.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// As it is shown to the user.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+    /// Where it was included from.
+    pub included_from: Option<Span>,
+    line_starts: Vec<u32>,
+    line_marks: Vec<LineMark>,
+}
+
+/// What a `#line` says of the lines after it.
+#[derive(Clone, Debug)]
+struct LineMark {
+    /// Physical line (from 1) that the mark speaks of first.
+    physical: u32,
+    /// The number that this line is to have.
+    presumed: u32,
+    /// The path to show instead of the file's own.
+    path: Option<String>,
+}
+
+/// One use of a macro.
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    /// The macro's name.
+    pub name: String,
+    /// The invocation.
+    pub call: Span,
+    /// The expansion in which the invocation itself stands.
+    pub parent: ExpansionId,
+}
+
+/// All texts and expansions of one run of the assembler.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    files: Vec<SourceFile>,
+    expansions: Vec<Expansion>,
+}
+
+impl SourceMap {
+    /// Adds a text.
+    pub fn add_file(&mut self, path: String, text: String, included_from: Option<Span>) -> FileId {
+        let line_starts = std::iter::once(0)
+            .chain(
+                text.bytes()
+                    .enumerate()
+                    .filter(|(_, b)| *b == b'\n')
+                    .map(|(i, _)| i as u32 + 1),
+            )
+            .collect();
+        self.files.push(SourceFile {
+            path,
+            text,
+            included_from,
+            line_starts,
+            line_marks: Vec::new(),
+        });
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// Adds an expansion.
+    pub fn add_expansion(&mut self, expansion: Expansion) -> ExpansionId {
+        self.expansions.push(expansion);
+        ExpansionId(self.expansions.len() as u32)
+    }
+
+    /// The files in the order in which they were read.
+    #[must_use]
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// A file.
+    #[must_use]
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.0 as usize]
+    }
+
+    /// An expansion; `None` for [`ExpansionId::ROOT`].
+    #[must_use]
+    pub fn expansion(&self, id: ExpansionId) -> Option<&Expansion> {
+        (id.0 as usize).checked_sub(1).map(|i| &self.expansions[i])
+    }
+
+    /// The chain of expansions from the innermost outwards.
+    pub fn expansion_chain(&self, id: ExpansionId) -> impl Iterator<Item = &Expansion> {
+        std::iter::successors(self.expansion(id), |e| self.expansion(e.parent))
+    }
+
+    /// The text of a span.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &str {
+        &self.file(span.file).text[span.lo as usize..span.hi as usize]
+    }
+
+    /// Line and column (both from 1, the column in bytes) of a span's start.
+    #[must_use]
+    pub fn line_column(&self, span: Span) -> (u32, u32) {
+        let starts = &self.file(span.file).line_starts;
+        let line = starts.partition_point(|&s| s <= span.lo);
+        (line as u32, span.lo - starts[line - 1] + 1)
+    }
+
+    /// Records that the lines after `directive` are to be shown as `line` and
+    /// following, of the file `path` if that is given.
+    pub fn mark_line(&mut self, directive: Span, line: u32, path: Option<String>) {
+        let (physical, _) = self.line_column(Span {
+            lo: directive.hi,
+            ..directive
+        });
+        let file = &mut self.files[directive.file.0 as usize];
+        let path = path.or_else(|| file.line_marks.last().and_then(|m| m.path.clone()));
+        // A directive in a loop or macro body is met again and says the same.
+        let at = file
+            .line_marks
+            .partition_point(|m| m.physical < physical + 1);
+        if file
+            .line_marks
+            .get(at)
+            .is_some_and(|m| m.physical == physical + 1)
+        {
+            return;
+        }
+        file.line_marks.insert(
+            at,
+            LineMark {
+                physical: physical + 1,
+                presumed: line,
+                path,
+            },
+        );
+    }
+
+    /// Path, line and column (both from 1) of a span's start as `#line`
+    /// directives want them shown.
+    #[must_use]
+    pub fn presumed(&self, span: Span) -> (&str, u32, u32) {
+        let (line, column) = self.line_column(span);
+        let file = self.file(span.file);
+        let after = file.line_marks.partition_point(|m| m.physical <= line);
+        match after.checked_sub(1).map(|i| &file.line_marks[i]) {
+            Some(mark) => (
+                mark.path.as_deref().unwrap_or(&file.path),
+                mark.presumed.saturating_add(line - mark.physical),
+                column,
+            ),
+            None => (&file.path, line, column),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Tokens of the `.uc` language.
+
+use std::rc::Rc;
+
+use nom::{Input, Needed};
+
+use crate::source::{ExpansionId, Span};
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// A name with its sigil, as one token: `count`, `$hdr`, `$$data`, `@lock`,
+    /// `n$next`, `.reg`, `l$index0`. `*` before an index is a token of its own.
+    Ident,
+    /// `name#`; `text` keeps the `#`.
+    Label,
+    /// A number; its text is kept because `0011` is a byte mask.
+    Number(u64),
+    /// `"..."`; `text` is without the quotes.
+    Str,
+    /// `'...'`; `text` is without the quotes.
+    Quoted,
+    /// One operator or bracket, longest match: `<<`, `>>`, `++`, `--`, `==`,
+    /// `!=`, `<=`, `>=`, `&&`, `||`, else one character.
+    Punct,
+}
+
+/// A token with its history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Its text.
+    pub text: Rc<str>,
+    /// Where its text stands: in the macro's body for body text, at the call
+    /// for an argument.
+    pub span: Span,
+    /// The expansion whose body it stands in; an argument keeps its caller's.
+    pub expansion: ExpansionId,
+    /// No white space before it.
+    pub joined: bool,
+}
+
+impl Token {
+    /// Whether it is this punctuation.
+    #[must_use]
+    pub fn is(&self, punct: &str) -> bool {
+        self.kind == TokenKind::Punct && &*self.text == punct
+    }
+}
+
+/// One preprocessed logical line: continuation lines are joined, comments,
+/// directives and macro calls are gone. Never empty.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its tokens.
+    pub tokens: Vec<Token>,
+    /// The innermost expansion that produced the line.
+    pub expansion: ExpansionId,
+}
+
+/// A run of tokens as input of `nom` parsers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tokens<'a>(pub &'a [Token]);
+
+impl<'a> Input for Tokens<'a> {
+    type Item = &'a Token;
+    type Iter = std::slice::Iter<'a, Token>;
+    type IterIndices = std::iter::Enumerate<std::slice::Iter<'a, Token>>;
+
+    fn input_len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn take(&self, index: usize) -> Self {
+        Self(&self.0[..index])
+    }
+
+    fn take_from(&self, index: usize) -> Self {
+        Self(&self.0[index..])
+    }
+
+    fn take_split(&self, index: usize) -> (Self, Self) {
+        let (taken, rest) = self.0.split_at(index);
+        (Self(rest), Self(taken))
+    }
+
+    fn position<P>(&self, predicate: P) -> Option<usize>
+    where
+        P: Fn(Self::Item) -> bool,
+    {
+        self.0.iter().position(predicate)
+    }
+
+    fn iter_elements(&self) -> Self::Iter {
+        self.0.iter()
+    }
+
+    fn iter_indices(&self) -> Self::IterIndices {
+        self.0.iter().enumerate()
+    }
+
+    fn slice_index(&self, count: usize) -> Result<usize, Needed> {
+        if count <= self.0.len() {
+            Ok(count)
+        } else {
+            Err(Needed::new(count - self.0.len()))
+        }
+    }
+}

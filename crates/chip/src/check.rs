@@ -1,0 +1,137 @@
+//! Checks that silicon lacks, and the faults they raise.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Cycle;
+
+macro_rules! checks {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
+        /// A named check; each can be allowed so that firmware that relies on
+        /// the behaviour still runs.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Check { $($(#[doc = $doc])+ $variant,)+ }
+
+        impl Check {
+            /// All checks in the order of their definition.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name used by `--allow`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// What the check says.
+            #[must_use]
+            pub fn explanation(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc,)+).trim_ascii_start(),)+ }
+            }
+        }
+    };
+}
+
+checks! {
+    /// A transfer register was read or written while a unit owns it.
+    TransferInFlight = "transfer-in-flight",
+    /// A register was read before anything was written to it.
+    UninitialisedRead = "uninitialised-read",
+    /// Every context sleeps and no event is pending that could wake one.
+    Deadlock = "deadlock",
+    /// An RBUF element was neither freed nor read again before the run drained.
+    RbufLeak = "rbuf-leak",
+    /// An RBUF element was freed while it was free.
+    RbufDoubleFree = "rbuf-double-free",
+    /// Local memory was used before a write of its address took effect.
+    LocalMemoryEarly = "local-memory-early",
+    /// A signal was raised again before it was consumed.
+    SignalRaisedTwice = "signal-raised-twice",
+    /// A put to a full ring overwrote what was on it.
+    RingOverflow = "ring-overflow",
+    /// Control flow entered the defer slots of a branch from elsewhere.
+    DeferSlotEntry = "defer-slot-entry",
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Check {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.iter().copied().find(|c| c.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|c| c.name()).collect();
+            format!("no check is named `{text}`; there are {}", names.join(", "))
+        })
+    }
+}
+
+/// Why a run stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The check that stopped it; `None` for what no chip could go on from (an
+    /// invalid instruction, memory that is not there).
+    pub check: Option<Check>,
+    /// When.
+    pub cycle: Cycle,
+    /// Index of the microengine, if one did it.
+    pub me: Option<u8>,
+    /// Its context.
+    pub context: Option<u8>,
+    /// The word address of the instruction.
+    pub pc: Option<u16>,
+    /// What happened, one line.
+    pub message: String,
+    /// Reasons and state worth seeing, one line each.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// The checks in force and the first fault that was found.
+#[derive(Clone, Debug, Default)]
+pub struct Checks {
+    allowed: u32,
+    fault: Option<Box<Fault>>,
+    /// How often an allowed check would have stopped the run, by check.
+    passed_over: [u64; Check::ALL.len()],
+}
+
+impl Checks {
+    /// Lets a check pass.
+    pub fn allow(&mut self, check: Check) {
+        self.allowed |= 1 << check as u32;
+    }
+
+    /// Whether a check passes.
+    #[must_use]
+    pub fn is_allowed(&self, check: Check) -> bool {
+        self.allowed & 1 << check as u32 != 0
+    }
+
+    /// Records a fault unless its check is allowed (then it is counted) or an
+    /// earlier fault stands. The run stops before the next event.
+    pub fn raise(&mut self, fault: Fault) {
+        if let Some(check) = fault.check
+            && self.is_allowed(check)
+        {
+            self.passed_over[check as usize] += 1;
+            return;
+        }
+        self.fault.get_or_insert_with(|| Box::new(fault));
+    }
+
+    /// The fault that stops the run.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_deref()
+    }
+
+    /// How often each allowed check was passed over, where that happened.
+    pub fn passed_over(&self) -> impl Iterator<Item = (Check, u64)> + '_ {
+        Check::ALL.iter().map(|&c| (c, self.passed_over[c as usize])).filter(|(_, n)| *n > 0)
+    }
+}

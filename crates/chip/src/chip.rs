@@ -1,0 +1,160 @@
+//! The chip: microengines, units, and the loop that gives each its turn.
+
+use npsim_isa::Unit;
+
+use crate::Cycle;
+use crate::cap::Cap;
+use crate::check::Fault;
+use crate::dram::Dram;
+use crate::event::Event;
+use crate::fabric::{Fabric, Slot};
+use crate::gpp::Gpp;
+use crate::hash::Hash;
+use crate::lines::Lines;
+use crate::me::Microengine;
+use crate::msf::Msf;
+use crate::probe::Probe;
+use crate::scratch::Scratch;
+use crate::sram::Sram;
+
+/// Why [`Chip::run`] came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The cycle that was asked for is reached.
+    Reached,
+    /// Nothing can happen any more: no frame is to come and every context
+    /// sleeps, is killed or waits for a frame.
+    Quiet,
+    /// A check or an impossible instruction stopped the chip.
+    Fault(Box<Fault>),
+}
+
+/// A chip with programs loaded.
+#[derive(Clone, Debug)]
+pub struct Chip {
+    /// Buses, events and commands in flight.
+    pub fabric: Fabric,
+    /// The microengines in the order of their index.
+    pub microengines: Vec<Microengine>,
+    /// Scratchpad.
+    pub scratch: Scratch,
+    /// All SRAM channels.
+    pub sram: Sram,
+    /// All DRAM channels.
+    pub dram: Dram,
+    /// Hash unit.
+    pub hash: Hash,
+    /// Media interface.
+    pub msf: Msf,
+    /// Chip-wide CSRs.
+    pub cap: Cap,
+    /// The general-purpose core.
+    pub gpp: Gpp,
+}
+
+impl Chip {
+    /// Runs until every event before `until` is handled. Running in steps gives
+    /// the same states as running through.
+    pub fn run<P: Probe>(&mut self, until: Cycle, lines: &mut dyn Lines, probe: &mut P) -> Stop {
+        self.msf.refill(&mut self.fabric, lines);
+        loop {
+            if let Some(fault) = self.fabric.checks.fault() {
+                return Stop::Fault(Box::new(fault.clone()));
+            }
+            if self.fabric.events.next_time() >= until {
+                if self.fabric.events.is_empty() {
+                    return self.quiet();
+                }
+                self.fabric.now = until;
+                return Stop::Reached;
+            }
+            let Some((time, event)) = self.fabric.events.pop() else {
+                return self.quiet();
+            };
+            self.fabric.now = time;
+            self.handle(event, lines, probe);
+        }
+    }
+
+    fn handle<P: Probe>(&mut self, event: Event, lines: &mut dyn Lines, probe: &mut P) {
+        let fabric = &mut self.fabric;
+        match event {
+            Event::Microengine(me) => self.microengines[me as usize].run(fabric, probe),
+            Event::Arrive(slot) => self.arrive(slot),
+            Event::Ready(slot) => self.ready(slot),
+            Event::Pull(slot) => self.pulled(slot),
+            Event::Push(slot) => self.pushed(slot),
+            Event::Signal { me, context, signal } => {
+                self.microengines[me as usize].signal(context, 1 << signal, fabric);
+            }
+            Event::NnPut { me, index, value } => self.microengines[me as usize].nn_put(index, value, fabric),
+            Event::Media(code) => self.msf.event(code, fabric, &mut self.microengines, lines),
+            Event::Gpp(task) => {
+                self.gpp.event(task, fabric, &mut self.scratch, &mut self.sram, &mut self.dram, &mut self.cap);
+            }
+        }
+    }
+
+    fn unit(&self, slot: Slot) -> Unit {
+        self.fabric.flight(slot).command.op.info().unit
+    }
+
+    fn arrive(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        match fabric.flight(slot).command.op.info().unit {
+            Unit::Scratch => self.scratch.arrive(slot, fabric),
+            Unit::Sram => self.sram.arrive(slot, fabric),
+            Unit::Dram => self.dram.arrive(slot, fabric),
+            Unit::Hash => self.hash.arrive(slot, fabric),
+            Unit::Msf => self.msf.arrive(slot, fabric),
+            Unit::Cap | Unit::Pci => self.cap.arrive(slot, fabric, &mut self.scratch, &mut self.gpp),
+        }
+    }
+
+    fn ready(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        match fabric.flight(slot).command.op.info().unit {
+            Unit::Scratch => self.scratch.ready(slot, fabric),
+            Unit::Sram => self.sram.ready(slot, fabric),
+            Unit::Dram => self.dram.ready(slot, fabric, &mut self.msf),
+            Unit::Hash => self.hash.ready(slot, fabric),
+            Unit::Msf => self.msf.ready(slot, fabric, &mut self.microengines),
+            Unit::Cap | Unit::Pci => self.cap.ready(slot, fabric, &mut self.scratch, &mut self.gpp),
+        }
+    }
+
+    /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
+    fn pulled(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        let command = fabric.flight(slot).command;
+        let words = fabric.flight(slot).words as usize;
+        let me = &mut self.microengines[command.transfer_me as usize];
+        let mut data = [0; 32];
+        me.pull(command.transfer_kind, command.transfer, &mut data[..words]);
+        fabric.flight_mut(slot).data = data;
+        if command.pull_signals != 0 {
+            me.signal(command.signal_context, command.pull_signals, fabric);
+        }
+        match self.unit(slot) {
+            Unit::Scratch => self.scratch.pulled(slot, &mut self.fabric),
+            Unit::Sram => self.sram.pulled(slot, &mut self.fabric),
+            Unit::Dram => self.dram.pulled(slot, &mut self.fabric),
+            Unit::Hash => self.hash.pulled(slot, &mut self.fabric),
+            Unit::Msf => self.msf.pulled(slot, &mut self.fabric),
+            Unit::Cap | Unit::Pci => self.cap.pulled(slot, &mut self.fabric, &mut self.scratch, &mut self.gpp),
+        }
+    }
+
+    /// Data enters the IN registers, the push signals are raised, the command ends.
+    fn pushed(&mut self, slot: Slot) {
+        let fabric = &mut self.fabric;
+        let flight = fabric.flight(slot);
+        let (command, data, words) = (flight.command, flight.data, flight.words as usize);
+        let me = &mut self.microengines[command.transfer_me as usize];
+        me.push(command.transfer_kind, command.transfer, &data[..words]);
+        if command.push_signals != 0 {
+            me.signal(command.signal_context, command.push_signals, fabric);
+        }
+        fabric.retire(slot);
+    }
+}

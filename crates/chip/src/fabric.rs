@@ -1,0 +1,213 @@
+//! What joins microengines and units: the event queue, the commands in flight,
+//! and the buses that carry commands, pulled and pushed data.
+//!
+//! A command's life: a microengine issues it ([`Fabric::issue`]), it wins its
+//! cluster's command bus and reaches the unit's inlet ([`Event::Arrive`]). A
+//! unit that wants data calls [`Fabric::pull`]; at [`Event::Pull`] the chip
+//! takes the OUT registers and raises the pull signal. A unit that has served
+//! the command ([`Event::Ready`], posted with [`Fabric::ready_at`]) pushes its
+//! result with [`Fabric::push`]; at [`Event::Push`] the chip writes the IN
+//! registers, raises the push signal and retires the slot. A command that
+//! pushes nothing is retired by its unit with [`Fabric::retire`].
+
+use npsim_isa::CommandOp;
+
+use crate::Cycle;
+use crate::bus::Buses;
+use crate::check::{Check, Checks, Fault};
+use crate::event::{Event, EventQueue};
+use crate::profile::Profile;
+
+/// Index of a command in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+/// Which register file a command pushes to or pulls from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransferKind {
+    /// S transfer registers.
+    S,
+    /// D transfer registers.
+    D,
+}
+
+
+/// A command as the bus carries it. Built by the microengine at issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusCommand {
+    /// Unit and sub-command.
+    pub op: CommandOp,
+    /// Microengine index of the issuer.
+    pub me: u8,
+    /// Context of the issuer, 0-7.
+    pub context: u8,
+    /// Word address of the instruction, for messages.
+    pub pc: u16,
+    /// Byte address (a + b).
+    pub address: u32,
+    /// References in the unit's own units: longwords, quadwords for DRAM,
+    /// operands for the hash unit. 1-16.
+    pub count: u8,
+    /// Microengine whose registers are used (differs from `me` only under an
+    /// indirect override).
+    pub transfer_me: u8,
+    /// First register, absolute 0-127.
+    pub transfer: u8,
+    /// Which registers.
+    pub transfer_kind: TransferKind,
+    /// Context that gets the signals.
+    pub signal_context: u8,
+    /// Bit s: signal s is raised when data has been pulled.
+    pub pull_signals: u16,
+    /// Bit s: signal s is raised when data has been pushed, or, for commands
+    /// that push nothing but signal at the end, at the end.
+    pub push_signals: u16,
+    /// Byte mask, 0xff when not overridden.
+    pub byte_mask: u8,
+    /// Data that rides in the command: fast-write data, an atomic's no-pull
+    /// immediate.
+    pub immediate: Option<u32>,
+    /// The raw override word when `indirect_ref` was given (RBUF/TBUF
+    /// addresses are read from it by the DRAM controller).
+    pub indirect: Option<u32>,
+}
+
+/// A command with its data.
+#[derive(Clone, Debug)]
+pub struct InFlight {
+    /// The command.
+    pub command: BusCommand,
+    /// Cycle at which it was issued.
+    pub issued: Cycle,
+    /// Pulled data, then the data to be pushed.
+    pub data: [u32; 32],
+    /// Longwords of `data` that count.
+    pub words: u8,
+    /// A unit's own remark between its steps.
+    pub note: u64,
+}
+
+/// Whether a command was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issue {
+    /// It is on its way.
+    Accepted,
+    /// The microengine's command FIFO is full; it has room at this cycle.
+    FullUntil(Cycle),
+}
+
+/// The chip's interior between its units.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    /// The cycle of the event being handled. A microengine that runs ahead
+    /// keeps its own time and passes it along.
+    pub now: Cycle,
+    /// Everything that will happen.
+    pub events: EventQueue,
+    /// Command, push and pull buses.
+    pub buses: Buses,
+    /// The chip as data.
+    pub profile: Profile,
+    /// Checks in force and the first fault.
+    pub checks: Checks,
+    slots: Vec<InFlight>,
+    free: Vec<Slot>,
+}
+
+impl Fabric {
+    /// A quiet interior.
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            now: 0,
+            events: EventQueue::default(),
+            buses: Buses::new(&profile),
+            profile,
+            checks: Checks::default(),
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// A microengine issues a command at its local time `now`, which is never
+    /// before [`Fabric::now`] nor after the next pending event.
+    pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
+        let arrival = match self.buses.command(now, &command) {
+            Ok(arrival) => arrival,
+            Err(free_at) => return Issue::FullUntil(free_at),
+        };
+        let flight = InFlight { command, issued: now, data: [0; 32], words: 0, note: 0 };
+        let slot = if let Some(slot) = self.free.pop() {
+            self.slots[slot.0 as usize] = flight;
+            slot
+        } else {
+            self.slots.push(flight);
+            Slot(self.slots.len() as u32 - 1)
+        };
+        self.events.post(arrival, Event::Arrive(slot));
+        Issue::Accepted
+    }
+
+    /// A command in flight.
+    #[must_use]
+    pub fn flight(&self, slot: Slot) -> &InFlight {
+        &self.slots[slot.0 as usize]
+    }
+
+    /// A command in flight.
+    pub fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
+        &mut self.slots[slot.0 as usize]
+    }
+
+    /// Number of commands in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Asks for `words` longwords of the issuer's OUT registers, not before
+    /// `not_before`; [`Event::Pull`] follows when the last has been taken.
+    pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let done = self.buses.pull(not_before, &flight.command, words);
+        self.events.post(done, Event::Pull(slot));
+    }
+
+    /// The unit will have served the command at `at`: [`Event::Ready`].
+    pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
+        self.events.post(at, Event::Ready(slot));
+    }
+
+    /// Pushes the first `words` longwords of the slot's data, starting no
+    /// earlier than now; [`Event::Push`] follows with the last of them. With
+    /// `words` 0 only the push signals are delivered.
+    pub fn push(&mut self, slot: Slot, words: u8) {
+        let now = self.now;
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let done = self.buses.push(now, &flight.command, words);
+        self.events.post(done, Event::Push(slot));
+    }
+
+    /// Ends a command that pushes nothing.
+    pub fn retire(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+
+    /// Raises a fault of a command in flight, at the instruction that issued it.
+    pub fn fault(&mut self, slot: Slot, check: Option<Check>, message: String, help: Option<String>) {
+        let command = self.flight(slot).command;
+        let fault = Fault {
+            check,
+            cycle: self.now,
+            me: Some(command.me),
+            context: Some(command.context),
+            pc: Some(command.pc),
+            message,
+            notes: Vec::new(),
+            help,
+        };
+        self.checks.raise(fault);
+    }
+}

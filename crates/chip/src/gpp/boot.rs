@@ -1,0 +1,196 @@
+//! What a loader sets up before the first cycle: rings, queues, buffers,
+//! memory, ports and the slow path's tasks, all at concrete addresses.
+//!
+//! The loader's work costs no simulated time; what the slow path does later does.
+
+use super::routes::RouteTable;
+use crate::Cycle;
+
+/// Everything that is in place before cycle 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Boot {
+    /// Scratch rings.
+    pub rings: Vec<RingSetup>,
+    /// SRAM queues that start empty (the free list of `buffers` is then filled).
+    pub queues: Vec<QueueSetup>,
+    /// Packet buffers, all enqueued.
+    pub buffers: Option<BufferSetup>,
+    /// Memory contents.
+    pub memory: Vec<MemoryImage>,
+    /// The chip's ports in the order of their number.
+    pub ports: Vec<PortSetup>,
+    /// RBUF and TBUF element size in bytes: 64, 128 or 256; 0 stands for 64.
+    pub element_size: u16,
+    /// What the general-purpose core does.
+    pub tasks: Vec<TaskSetup>,
+    /// Longwords in scratch that the statistics show by name.
+    pub counters: Vec<CounterSetup>,
+}
+
+/// When a scratch ring's status flag is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RingStatus {
+    /// From three quarters full on.
+    #[default]
+    NearlyFull,
+    /// While nothing is on the ring.
+    Empty,
+}
+
+/// A scratch ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSetup {
+    /// Ring number, 0-15.
+    pub number: u8,
+    /// Byte address in scratch, a multiple of the ring's size in bytes.
+    pub base: u32,
+    /// Longwords: 128, 256, 512 or 1024.
+    pub size: u16,
+    /// What the status flag says.
+    pub status: RingStatus,
+}
+
+impl RingSetup {
+    /// The value of the ring's `SCRATCH_RING_BASE` register: size code in bits
+    /// 31-30, status type in bit 26, base address in bits 13-9. `None` when the
+    /// size is not one of the four.
+    #[must_use]
+    pub fn base_register(&self) -> Option<u32> {
+        let code = match self.size {
+            128 => 0,
+            256 => 1,
+            512 => 2,
+            1024 => 3,
+            _ => return None,
+        };
+        let status = u32::from(self.status == RingStatus::Empty);
+        Some(code << 30 | status << 26 | self.base & 0x3e00)
+    }
+}
+
+/// An SRAM queue resident in the Q-array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSetup {
+    /// SRAM channel.
+    pub channel: u8,
+    /// Q-array entry, 0-63.
+    pub entry: u8,
+    /// Byte address of the queue descriptor in the channel.
+    pub descriptor: u32,
+}
+
+/// Packet buffers: a descriptor in SRAM and room in DRAM each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferSetup {
+    /// SRAM channel of the descriptors.
+    pub channel: u8,
+    /// Q-array entry of the free list.
+    pub entry: u8,
+    /// Longword address of the first descriptor in the channel; not 0, which
+    /// would read as "no buffer".
+    pub first_descriptor: u32,
+    /// Longwords from one descriptor to the next.
+    pub descriptor_longwords: u32,
+    /// How many buffers.
+    pub count: u32,
+    /// Bytes of a buffer in DRAM.
+    pub size: u32,
+    /// A buffer's DRAM byte address is its descriptor's longword address
+    /// shifted left by this.
+    pub shift: u8,
+}
+
+impl BufferSetup {
+    /// Longword address of buffer `index`'s descriptor.
+    #[must_use]
+    pub const fn descriptor(&self, index: u32) -> u32 {
+        self.first_descriptor.wrapping_add(index.wrapping_mul(self.descriptor_longwords))
+    }
+
+    /// DRAM byte address of the buffer whose descriptor is at this longword
+    /// address.
+    #[must_use]
+    pub const fn data(&self, descriptor: u32) -> u32 {
+        descriptor.wrapping_shl(self.shift as u32)
+    }
+}
+
+/// Which memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Scratchpad.
+    Scratch,
+    /// An SRAM channel.
+    Sram(u8),
+    /// DRAM.
+    Dram,
+}
+
+/// Words placed in memory before the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryImage {
+    /// Which memory.
+    pub space: Space,
+    /// Byte address in it (for SRAM: in the channel), a multiple of 4.
+    pub address: u32,
+    /// What stands there.
+    pub words: Vec<u32>,
+}
+
+/// One port of the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortSetup {
+    /// Line rate.
+    pub bits_per_second: u64,
+}
+
+/// A longword in scratch that counts something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterSetup {
+    /// Its name in the project file.
+    pub name: String,
+    /// Byte address in scratch.
+    pub address: u32,
+    /// Whether it counts frames that the microcode dropped.
+    pub drop: bool,
+    /// What it counts, for people.
+    pub text: String,
+}
+
+/// Something the general-purpose core does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskSetup {
+    /// Keeps the routing table; written before the start.
+    Routes(RoutesSetup),
+    /// Takes packets off the exception ring.
+    Exceptions(ExceptionsSetup),
+}
+
+/// Where the routing table is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutesSetup {
+    /// SRAM channel.
+    pub channel: u8,
+    /// Byte address of the root block in the channel.
+    pub root: u32,
+    /// Byte address of the next-hop table in the channel.
+    pub next_hops: u32,
+    /// The table.
+    pub table: RouteTable,
+}
+
+/// The slow path that takes exception packets and lets them end there.
+///
+/// A ring entry is one longword: the reason code in bits 31-24, the buffer
+/// descriptor's longword address in bits 23-0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExceptionsSetup {
+    /// Scratch ring number.
+    pub ring: u8,
+    /// ME cycles from one poll to the next; at least 1.
+    pub period: Cycle,
+    /// Names of the reasons by reason code.
+    pub reasons: Vec<String>,
+    /// Buffer geometry and the free list that takes the buffers back.
+    pub buffers: BufferSetup,
+}

@@ -1,0 +1,57 @@
+//! The lines at the chip's ports: where frames come from and go to.
+
+use crate::Cycle;
+
+/// A frame that arrives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// First preamble bit.
+    pub start: Cycle,
+    /// Last bit of the frame check sequence.
+    pub end: Cycle,
+    /// Port, from 0.
+    pub port: u8,
+    /// The frame without its frame check sequence, at least 60 bytes.
+    pub bytes: Vec<u8>,
+    /// The caller's number for it, given back in [`Departure::frame`].
+    pub frame: u64,
+}
+
+/// A frame that leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departure<'a> {
+    /// First preamble bit.
+    pub start: Cycle,
+    /// Last bit of the frame check sequence.
+    pub end: Cycle,
+    /// Port, from 0.
+    pub port: u8,
+    /// The frame without its frame check sequence.
+    pub bytes: &'a [u8],
+    /// The arrival whose first mpacket its first mpacket was made from, as far
+    /// as the data's way through RBUF, DRAM and TBUF tells.
+    pub frame: Option<u64>,
+}
+
+/// Why a frame or a part of it went no further, outside microcode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MediaDrop {
+    /// The port's receive FIFO was full because no RBUF element was free.
+    ReceiveFifoFull,
+    /// The microcode sent a frame to a port that does not exist.
+    NoSuchPort,
+    /// The transmit control words of a frame did not make one frame.
+    TransmitProtocol,
+}
+
+/// The outside of the chip.
+pub trait Lines {
+    /// The next arrival in order of `start`; `None` when no more will come.
+    fn next_arrival(&mut self) -> Option<Arrival>;
+
+    /// A frame has left.
+    fn departed(&mut self, departure: Departure<'_>);
+
+    /// A frame was lost at the media interface.
+    fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop);
+}

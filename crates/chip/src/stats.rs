@@ -1,0 +1,247 @@
+//! What a run counted, for people and machines: integers in a fixed order.
+//!
+//! Times are microengine cycles unless a name says otherwise.
+
+use serde::Serialize;
+
+/// The statistics of a whole chip.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Name of the chip profile.
+    pub chip: String,
+    /// Microengine clock in MHz.
+    pub mhz: u64,
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// The same time in nanoseconds, rounded down.
+    pub nanoseconds: u64,
+    /// Microengines in the order of their index.
+    pub microengines: Vec<MicroengineStats>,
+    /// Memory and hash units, one entry a channel.
+    pub units: Vec<UnitStats>,
+    /// Buses, summed over clusters.
+    pub buses: Vec<BusStats>,
+    /// Ports in the order of their number.
+    pub ports: Vec<PortStats>,
+    /// Media interface.
+    pub media: MediaStats,
+    /// Named counters of the microcode, in the order of the project file.
+    pub counters: Vec<CounterStats>,
+    /// The general-purpose core.
+    pub gpp: GppStats,
+    /// Chip-wide CSRs.
+    pub cap: CapStats,
+    /// Checks that were allowed and would have stopped the run.
+    pub checks_passed_over: Vec<CheckStats>,
+}
+
+/// One microengine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MicroengineStats {
+    /// Index on the chip.
+    pub index: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles in which an instruction was executed.
+    pub executing: u64,
+    /// Cycles lost to taken branches and context swaps.
+    pub aborted: u64,
+    /// Cycles stalled on a full command FIFO.
+    pub stalled: u64,
+    /// Cycles with no context ready.
+    pub idle: u64,
+    /// Thousandths of the run in which instructions were executed.
+    pub executing_permille: u64,
+    /// Contexts.
+    pub contexts: Vec<ContextStats>,
+}
+
+/// One context.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ContextStats {
+    /// Number, 0-7.
+    pub context: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles asleep, waiting for signals.
+    pub waiting: u64,
+    /// Cycles awake but not running, because another context ran.
+    pub ready: u64,
+    /// Times it gave up the pipeline.
+    pub swaps: u64,
+}
+
+/// One unit or memory channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UnitStats {
+    /// `scratch`, `sram0`, `dram0`, `hash`...
+    pub name: String,
+    /// Commands served, by operation, in the order of the instruction set.
+    pub commands: Vec<OperationStats>,
+    /// Longwords moved.
+    pub words: u64,
+    /// Cycles in which the unit was serving.
+    pub busy: u64,
+    /// Thousandths of the run in which it was serving.
+    pub busy_permille: u64,
+    /// Most commands that were in its queue at one time.
+    pub queue_peak: u64,
+    /// Sum over commands of the cycles from arrival to start of service.
+    pub waiting: u64,
+}
+
+/// How often an operation was served.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OperationStats {
+    /// Name as in the assembler.
+    pub operation: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// One kind of bus.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BusStats {
+    /// `command`, `s_push`, `s_pull`, `d_push`, `d_pull`.
+    pub name: String,
+    /// Busy cycles, summed over clusters.
+    pub busy: u64,
+    /// Thousandths of the run, of all its instances together.
+    pub busy_permille: u64,
+}
+
+/// One port. Bytes are frames without preamble, gap and frame check sequence.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PortStats {
+    /// Number.
+    pub port: u64,
+    /// Line rate.
+    pub bits_per_second: u64,
+    /// Frames that started to arrive.
+    pub received_frames: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Frames whose last byte is in RBUF.
+    pub delivered_frames: u64,
+    /// Frames that found no room in the receive FIFO.
+    pub overflow_frames: u64,
+    /// Frames that are on the line or in the receive FIFO.
+    pub waiting_frames: u64,
+    /// Most bytes in the receive FIFO.
+    pub receive_fifo_peak: u64,
+    /// Frames that have left.
+    pub sent_frames: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Frames given to the MAC whose last bit has not left.
+    pub sending_frames: u64,
+    /// Most bytes in the transmit FIFO.
+    pub transmit_fifo_peak: u64,
+}
+
+/// The media interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MediaStats {
+    /// Bytes of an RBUF and TBUF element.
+    pub element_bytes: u64,
+    /// RBUF elements filled and closed.
+    pub rbuf_closed: u64,
+    /// RBUF elements given to threads.
+    pub rbuf_handed: u64,
+    /// RBUF elements freed by microcode.
+    pub rbuf_freed: u64,
+    /// RBUF elements that are free.
+    pub rbuf_free: u64,
+    /// Fewest RBUF elements that were free at one time.
+    pub rbuf_free_lowest: u64,
+    /// Most closed elements that waited for a thread.
+    pub full_list_peak: u64,
+    /// Most threads that waited for an element.
+    pub freelist_peak: u64,
+    /// Null status words pushed because a freelist timed out.
+    pub null_pushes: u64,
+    /// TBUF elements sent.
+    pub tbuf_sent: u64,
+    /// TBUF elements skipped.
+    pub tbuf_skipped: u64,
+    /// TBUF elements that are valid and wait.
+    pub tbuf_valid: u64,
+    /// Cycles in which the receive bus moved data.
+    pub receive_bus_busy: u64,
+    /// Cycles in which the transmit bus moved data.
+    pub transmit_bus_busy: u64,
+    /// Commands by operation.
+    pub commands: Vec<OperationStats>,
+    /// Frames lost at the media interface, by reason; reasons that never
+    /// happened are left out.
+    pub drops: Vec<DropStats>,
+}
+
+/// Frames lost for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DropStats {
+    /// The reason, for people.
+    pub reason: String,
+    /// How many frames.
+    pub frames: u64,
+}
+
+/// A named counter of the microcode.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CounterStats {
+    /// Name in the project file.
+    pub name: String,
+    /// Its value.
+    pub value: u64,
+    /// Whether it counts frames that the microcode dropped.
+    pub drop: bool,
+    /// What it counts, for people.
+    pub text: String,
+}
+
+/// The general-purpose core.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GppStats {
+    /// Cycles spent on bus accesses.
+    pub busy: u64,
+    /// Longwords of routing table written before the start.
+    pub route_words: u64,
+    /// Looks at the exception ring.
+    pub polls: u64,
+    /// Interrupts that microengines raised, A and B.
+    pub interrupts: u64,
+    /// Packets taken off the exception ring.
+    pub exceptions: u64,
+    /// Sum of the bytes of their frames as their descriptors say.
+    pub exception_bytes: u64,
+    /// Packets by reason, in the order of the reason codes.
+    pub reasons: Vec<DropStats>,
+}
+
+/// Chip-wide CSRs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CapStats {
+    /// CSR reads.
+    pub reads: u64,
+    /// CSR writes, fast ones included.
+    pub writes: u64,
+    /// Signals raised through `INTERTHREAD_SIG`.
+    pub interthread_signals: u64,
+    /// Reflector transfers.
+    pub reflections: u64,
+}
+
+/// An allowed check.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckStats {
+    /// Name of the check.
+    pub check: String,
+    /// How often it would have stopped the run.
+    pub count: u64,
+}
+
+/// `part` of `whole` in thousandths, rounded down; 0 of nothing.
+#[must_use]
+pub fn permille(part: u64, whole: u64) -> u64 {
+    if whole == 0 { 0 } else { (u128::from(part) * 1000 / u128::from(whole)) as u64 }
+}

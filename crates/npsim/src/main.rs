@@ -1,0 +1,3 @@
+//! The npsim command.
+
+fn main() {}
