@@ -44,7 +44,29 @@ pub enum Value {
     /// A variable to be allocated.
     Register(VariableId),
     /// A constant that depends on the allocation or on label addresses.
-    Constant(Vec<Token>),
+    Constant(Expression),
+}
+
+/// What an expression names besides numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// `&register`
+    Register(VariableId),
+    /// `&$3`: a register that is given by its number.
+    Number(u8),
+    /// `&signal`
+    Signal(SignalRef),
+    /// `label#`
+    Label(Token),
+}
+
+/// A constant expression in which some tokens stand for what they refer to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expression {
+    /// The tokens.
+    pub tokens: Vec<Token>,
+    /// Which of them are references, by index.
+    pub references: Vec<(usize, Reference)>,
 }
 
 /// A register or constant operand of an instruction.
@@ -101,7 +123,7 @@ pub struct Late {
     /// Where it goes.
     pub kind: LateKind,
     /// The expression.
-    pub tokens: Vec<Token>,
+    pub expression: Expression,
 }
 
 /// An instruction.

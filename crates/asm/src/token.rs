@@ -108,3 +108,89 @@ impl<'a> Input for Tokens<'a> {
         }
     }
 }
+
+/// The text of tokens, with a space wherever there was one and wherever two
+/// neighbours would otherwise be read as something else.
+#[must_use]
+pub fn spell(tokens: &[Token]) -> String {
+    let mut text = String::new();
+    let mut before: Option<&Token> = None;
+    for token in tokens {
+        if let Some(before) = before
+            && (!token.joined || would_merge(before, token))
+        {
+            text.push(' ');
+        }
+        match token.kind {
+            TokenKind::Str => {
+                text.push('"');
+                text.push_str(&token.text);
+                text.push('"');
+            }
+            TokenKind::Quoted => {
+                text.push('\'');
+                text.push_str(&token.text);
+                text.push('\'');
+            }
+            _ => text.push_str(&token.text),
+        }
+        before = Some(token);
+    }
+    text
+}
+
+/// Whether two tokens without a space between them might be read otherwise.
+/// Errs on the safe side.
+fn would_merge(left: &Token, right: &Token) -> bool {
+    let word = |t: &Token| {
+        matches!(
+            t.kind,
+            TokenKind::Ident | TokenKind::Number(_) | TokenKind::Label
+        )
+    };
+    let operator = |t: &Token| {
+        t.kind == TokenKind::Punct && t.text.bytes().all(|b| b"+-<>=!&|/*$@.#".contains(&b))
+    };
+    let sigil = |t: &Token| {
+        t.kind == TokenKind::Punct && t.text.bytes().all(|b| b"$@.#".contains(&b))
+    };
+    match (word(left), word(right)) {
+        (true, true) => true,
+        (true, false) => sigil(right),
+        (false, true) => sigil(left),
+        (false, false) => operator(left) && operator(right),
+    }
+}
+
+/// Splits `(a, b)` at the commas outside of inner brackets; gives the arguments
+/// and the number of tokens up to and with the closing bracket. `()` has no
+/// arguments. `None` if the list is not closed.
+#[must_use]
+pub fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
+    let mut list = Vec::new();
+    let mut depth = 0usize;
+    let mut start = 1;
+    for (i, token) in tokens.iter().enumerate() {
+        if token.kind != TokenKind::Punct {
+            continue;
+        }
+        match &*token.text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    if i > start || !list.is_empty() {
+                        list.push(&tokens[start..i]);
+                    }
+                    return Some((list, i + 1));
+                }
+            }
+            "," if depth == 1 => {
+                list.push(&tokens[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,92 @@
+//! Where `#include` finds its files: the folder of the including file first,
+//! then the given folders in their order.
+
+use std::path::{Path, PathBuf};
+
+use npsim_asm::Includes;
+
+/// Files below the including file's folder and a list of folders.
+#[derive(Clone, Debug, Default)]
+pub struct FileIncludes {
+    folders: Vec<PathBuf>,
+}
+
+impl FileIncludes {
+    /// Looks in `folders` after the including file's own folder.
+    #[must_use]
+    pub fn new(folders: Vec<PathBuf>) -> Self {
+        Self { folders }
+    }
+
+    fn candidates(&self, name: &str, including: Option<&str>) -> Vec<PathBuf> {
+        let Some(including) = including else {
+            return vec![PathBuf::from(name)];
+        };
+        if Path::new(name).is_absolute() {
+            return vec![PathBuf::from(name)];
+        }
+        let own = Path::new(including).parent().unwrap_or(Path::new("")).to_path_buf();
+        let mut candidates = Vec::new();
+        for folder in std::iter::once(&own).chain(&self.folders) {
+            let path = folder.join(name);
+            if !candidates.contains(&path) {
+                candidates.push(path);
+            }
+        }
+        candidates
+    }
+}
+
+impl Includes for FileIncludes {
+    fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
+        let candidates = self.candidates(name, including);
+        for path in &candidates {
+            match std::fs::read(path) {
+                Ok(bytes) => return Ok((path.display().to_string(), decode(bytes))),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(format!("`{}`: {error}", path.display())),
+            }
+        }
+        if including.is_none() {
+            return Err(format!("there is no file `{name}`"));
+        }
+        let places: Vec<_> = candidates.iter().map(|path| format!("`{}`", path.display())).collect();
+        Err(format!("there is no {}; add the folder that has it with -I DIR or `include` in the project file", places.join(" nor ")))
+    }
+}
+
+/// UTF-8, or else Latin-1, in which old sources have their comments.
+#[must_use]
+pub fn decode(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileIncludes, decode};
+    use npsim_asm::Includes;
+
+    #[test]
+    fn own_folder_comes_before_the_list() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let path = |name: &str| dir.path().join(name);
+        for folder in ["main", "lib"] {
+            std::fs::create_dir(path(folder))?;
+            std::fs::write(path(folder).join("both.uc"), folder)?;
+        }
+        std::fs::write(path("lib/only.uc"), "only")?;
+        let includes = FileIncludes::new(vec![path("lib")]);
+        let main = path("main/main.uc").display().to_string();
+        assert_eq!(includes.load("both.uc", Some(&main))?.1, "main");
+        assert_eq!(includes.load("only.uc", Some(&main))?.1, "only");
+        let error = includes.load("none.uc", Some(&main)).unwrap_err();
+        assert!(error.contains("main/none.uc") && error.contains("lib/none.uc") && error.contains("-I DIR"), "{error}");
+        Ok(())
+    }
+
+    #[test]
+    fn latin_1_is_read() {
+        assert_eq!(decode(vec![0xb5, b's']), "µs");
+        assert_eq!(decode("µs".into()), "µs");
+    }
+}

@@ -1,0 +1,131 @@
+//! A user's mistake outside a `.uc` source: what, where, why, what to do.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A text and the place in it that a [`Problem`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The file as it is shown.
+    pub path: String,
+    /// The whole text.
+    pub text: Arc<str>,
+    /// Byte range of the place.
+    pub span: Range<usize>,
+    /// What is to be said of it; may be empty.
+    pub label: String,
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Problem {
+    /// One line: what is wrong.
+    pub message: String,
+    /// Where, if there is a text to show.
+    pub excerpt: Option<Excerpt>,
+    /// Reasons, one line each.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem without a place.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
+
+    /// A file that could not be read or written.
+    #[must_use]
+    pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
+        let problem = Self::new(format!("cannot {action} `{}`: {}", path.display(), reason(error)));
+        match error.kind() {
+            std::io::ErrorKind::NotFound => problem.help("check the spelling of the path"),
+            _ => problem,
+        }
+    }
+
+    /// Adds a reason.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// Shows a place.
+    #[must_use]
+    pub fn at(mut self, excerpt: Excerpt) -> Self {
+        self.excerpt = Some(excerpt);
+        self
+    }
+}
+
+/// The operating system's reason without its number.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_string(),
+        None => text,
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(excerpt) = &self.excerpt {
+            let before = &excerpt.text[..floor(&excerpt.text, excerpt.span.start)];
+            let line = before.matches('\n').count() + 1;
+            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+            write!(f, "{}:{line}:{column}: ", excerpt.path)?;
+        }
+        f.write_str(&self.message)?;
+        for note in &self.notes {
+            write!(f, "\n  note: {note}")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// The nearest character boundary at or before `at`.
+#[must_use]
+pub fn floor(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at.min(text.len()))
+}
+
+/// Several problems that were found together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}

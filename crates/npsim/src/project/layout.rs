@@ -1,0 +1,110 @@
+//! Places in a memory: what the user fixed, and what is fitted around it.
+
+/// A named range of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// What it is.
+    pub name: String,
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// One memory with its taken ranges, in address order.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// As it is shown: `scratch`, `sram0`, `dram`.
+    pub name: String,
+    /// Bytes populated.
+    pub size: u64,
+    taken: Vec<Region>,
+}
+
+/// Why a range cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPlace {
+    /// It meets another.
+    Overlap(Region),
+    /// It ends behind the populated memory.
+    Outside,
+    /// No gap is large enough; the largest there is.
+    Full(u64),
+}
+
+impl Space {
+    /// An empty memory.
+    #[must_use]
+    pub fn new(name: impl Into<String>, size: u64) -> Self {
+        Self { name: name.into(), size, taken: Vec::new() }
+    }
+
+    /// Takes a range at a given address.
+    ///
+    /// # Errors
+    /// The range overlaps another or leaves the memory.
+    pub fn reserve(&mut self, name: impl Into<String>, start: u64, size: u64) -> Result<(), NoPlace> {
+        let end = start.checked_add(size).filter(|end| *end <= self.size).ok_or(NoPlace::Outside)?;
+        if let Some(other) = self.taken.iter().find(|r| r.start < end && start < r.end) {
+            return Err(NoPlace::Overlap(other.clone()));
+        }
+        let at = self.taken.partition_point(|r| r.start < start);
+        self.taken.insert(at, Region { name: name.into(), start, end });
+        Ok(())
+    }
+
+    /// Takes the first gap at or after `from` that fits, aligned.
+    ///
+    /// # Errors
+    /// No gap is large enough.
+    pub fn place(&mut self, name: impl Into<String>, from: u64, size: u64, align: u64) -> Result<u64, NoPlace> {
+        let mut start = from.next_multiple_of(align);
+        let mut largest = 0;
+        for region in self.taken.iter().filter(|r| r.end > from) {
+            if start + size <= region.start {
+                break;
+            }
+            largest = largest.max(region.start.saturating_sub(start));
+            start = start.max(region.end.next_multiple_of(align));
+        }
+        if start + size > self.size {
+            return Err(NoPlace::Full(largest.max(self.size.saturating_sub(start))));
+        }
+        self.reserve(name, start, size)?;
+        Ok(start)
+    }
+
+    /// What is taken, in address order.
+    #[must_use]
+    pub fn regions(&self) -> &[Region] {
+        &self.taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NoPlace, Region, Space};
+
+    #[test]
+    fn fits_around_what_is_fixed() {
+        let mut space = Space::new("scratch", 1024);
+        assert_eq!(space.reserve("fixed", 100, 28), Ok(()));
+        assert_eq!(space.place("a", 0, 100, 4), Ok(0));
+        assert_eq!(space.place("b", 0, 512, 512), Ok(512));
+        assert_eq!(space.place("c", 0, 128, 4), Ok(128));
+        assert_eq!(space.place("d", 0, 300, 4), Err(NoPlace::Full(256)));
+        let names: Vec<_> = space.regions().iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names, ["a", "fixed", "c", "b"]);
+    }
+
+    #[test]
+    fn refuses_overlap_and_outside() {
+        let mut space = Space::new("dram", 64);
+        assert_eq!(space.reserve("x", 0, 32), Ok(()));
+        let x = Region { name: "x".into(), start: 0, end: 32 };
+        assert_eq!(space.reserve("y", 31, 4), Err(NoPlace::Overlap(x)));
+        assert_eq!(space.reserve("y", 32, 33), Err(NoPlace::Outside));
+        assert_eq!(space.reserve("y", u64::MAX, 2), Err(NoPlace::Outside));
+        assert_eq!(space.reserve("y", 32, 32), Ok(()));
+    }
+}

@@ -1,0 +1,47 @@
+; The IPv4 header checksum (RFC 1071, RFC 1624).
+
+#ifndef CHECKSUM_UC
+#define CHECKSUM_UC
+
+; checksum_ipv4(sum, w3, w4, w5, w6, w7, w8)
+;   sum <- the folded sum over a 20-byte header, 0xffff when it is right. w3 to
+;   w8 are the frame's longwords 3 to 8: the header starts in the lower half of
+;   w3 and ends in the upper half of w8. Halves may be added anywhere, because
+;   2^16 is 1 in ones' complement.
+#macro checksum_ipv4(sum, w3, w4, w5, w6, w7, w8)
+.begin
+    .reg ends high
+    ld_field_w_clr[ends, 0011, w3]
+    alu_shf[high, --, B, w8, >>16]
+    alu[ends, ends, +, high]
+    alu[sum, ends, +, w4]
+    alu[sum, sum, +carry, w5]
+    alu[sum, sum, +carry, w6]
+    alu[sum, sum, +carry, w7]
+    alu[sum, sum, +carry, 0]
+    alu_shf[high, --, B, sum, >>16]
+    alu[sum, high, +16, sum]
+    alu_shf[high, --, B, sum, >>16]
+    alu[sum, high, +16, sum]
+.end
+#endm
+
+; checksum_ttl_step(w6, old6, ones, step)
+;   w6 <- longword 6 of the frame with the checksum in its upper half brought up
+;   to date for a TTL that went down by one: HC' = ~(~HC + ~m + m'), and with
+;   m' = m - 0x100 the two last terms are 0xfeff. `ones` holds 0xffff, `step`
+;   0xfeff.
+#macro checksum_ttl_step(w6, old6, ones, step)
+.begin
+    .reg sum high low
+    alu_shf[sum, ones, AND~, old6, >>16]        ; ~HC
+    alu[sum, sum, +, step]
+    alu_shf[high, --, B, sum, >>16]
+    alu[sum, high, +16, sum]
+    alu[sum, --, ~B, sum]
+    alu[low, ones, AND, old6]
+    alu_shf[w6, low, OR, sum, <<16]
+.end
+#endm
+
+#endif

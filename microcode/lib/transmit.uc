@@ -1,0 +1,43 @@
+; Mpackets into TBUF.
+;
+; The transmit control word: 31..24 bytes, 9 SOP, 8 EOP, 3..0 port.
+
+#ifndef TRANSMIT_UC
+#define TRANSMIT_UC
+
+#define TRANSMIT_SOP_BIT 9
+#define TRANSMIT_EOP_BIT 8
+#define TBUF_ELEMENTS    128
+
+; transmit_fill(element, bytes, address, done)
+;   Moves `bytes` (1-64) from DRAM at `address` (a multiple of eight) to a TBUF
+;   element and waits for it. `done` is a DRAM signal.
+#macro transmit_fill(element, bytes, address, done)
+.begin
+    .reg override
+    alu[override, bytes, -, 1]
+    alu_shf[override, 0x10, OR, override, >>3]  ; bit 25 once shifted: count is overridden
+    alu_shf[override, --, B, override, <<21]
+    alu_shf[override, override, OR, element, <<11]
+    alu[override, override, OR, 0x10]           ; TBUF address is overridden
+    alu_shf[--, override, OR, 1, <<18]          ; the 0x2000 window
+    dram[tbuf_wr, --, address, 0, max_8], indirect_ref, sig_done[done]
+    ctx_arb[done]
+.end
+#endm
+
+; transmit_validate(element, $control0, $control1, control, done)
+;   Hands a filled element to the transmitter. `$control0` and `$control1`
+;   are write transfer registers in this order; `control` is the control word.
+#macro transmit_validate(element, control0, control1, control, done)
+.begin
+    .reg place base
+    alu[control0, --, B, control]
+    immed[control1, 0]
+    immed[base, TBUF_ELEMENT_CONTROL_0]
+    alu_shf[place, --, B, element, <<3]
+    msf[write, control0, base, place, 2], ctx_swap[done]
+.end
+#endm
+
+#endif
