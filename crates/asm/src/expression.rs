@@ -189,7 +189,7 @@ impl Expression {
                 near,
             ));
         };
-        if tokens.len() > MAX_TOKENS {
+        if tokens.len() > MAX_TOKENS || deepest_bracket(tokens) > MAX_DEPTH {
             return Err(too_large(&tokens[0]).into());
         }
         match conditional(Tokens(tokens), 0) {
@@ -404,6 +404,20 @@ impl Expression {
             .help("constants of the microengine have at most 32 bits"),
         )
     }
+}
+
+/// How deep brackets nest, those in arguments of calls included.
+fn deepest_bracket(tokens: &[Token]) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    for token in tokens {
+        if token.is("(") || token.is("[") {
+            depth += 1;
+            deepest = deepest.max(depth);
+        } else if token.is(")") || token.is("]") {
+            depth = depth.saturating_sub(1);
+        }
+    }
+    deepest
 }
 
 fn index_value(

@@ -3,9 +3,14 @@
 //! preprocess -> parse -> allocate -> encode. No files are touched here: the
 //! caller supplies texts through [`Includes`].
 
+pub mod codes;
 pub mod diagnostic;
+pub mod expression;
 pub mod image;
+mod lexer;
+pub mod preprocess;
 pub mod source;
+pub mod spelling;
 pub mod token;
 
 pub use diagnostic::{Diagnostic, Level};

@@ -153,6 +153,8 @@ pub struct Micro {
     pub place: Place,
     /// The mnemonic.
     pub mnemonic: String,
+    /// The scope it stands in.
+    pub scope: usize,
     /// `max_N` was written, or `indirect_ref` may change the count.
     pub open_count: bool,
 }

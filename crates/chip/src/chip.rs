@@ -87,7 +87,10 @@ impl Chip {
             Event::Signal { me, context, signal } => {
                 self.microengines[me as usize].signal(context, 1 << signal, fabric);
             }
-            Event::NnPut { me, index, value } => self.microengines[me as usize].nn_put(index, value, fabric),
+            Event::NnPut { me, index, value, ring } => {
+                self.microengines[me as usize].nn_put(index, value, ring, fabric);
+            }
+            Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::Media(code) => self.msf.event(code, fabric, &mut self.microengines, lines),
             Event::Gpp(task) => {
                 self.gpp.event(task, fabric, &mut self.scratch, &mut self.sram, &mut self.dram, &mut self.cap);

@@ -94,6 +94,22 @@ pub enum Issue {
     Accepted,
     /// The microengine's command FIFO is full; it has room at this cycle.
     FullUntil(Cycle),
+    /// The microengine's command FIFO is full of commands that wait for a unit.
+    /// The fabric posts [`Event::Microengine`] when there is room; the
+    /// microengine posts nothing and then issues again.
+    Held,
+}
+
+/// Pointers of a microengine's next-neighbour ring, where both neighbours see
+/// them. All are modulo 128.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NnRing {
+    /// Words that the writer has put: its `NN_PUT`.
+    pub put: u8,
+    /// Words that have arrived: `put` without those on their way.
+    pub arrived: u8,
+    /// Words that the owner has taken: its `NN_GET`.
+    pub get: u8,
 }
 
 /// The chip's interior between its units.
@@ -110,6 +126,10 @@ pub struct Fabric {
     pub profile: Profile,
     /// Checks in force and the first fault.
     pub checks: Checks,
+    /// Microengines do not run past this cycle, the end of the run in progress.
+    pub horizon: Cycle,
+    /// Next-neighbour ring of each microengine.
+    pub nn_rings: Vec<NnRing>,
     slots: Vec<InFlight>,
     free: Vec<Slot>,
 }
@@ -118,12 +138,15 @@ impl Fabric {
     /// A quiet interior.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
+        let nn_rings = vec![NnRing::default(); profile.microengines() as usize];
         Self {
             now: 0,
             events: EventQueue::default(),
             buses: Buses::new(&profile),
             profile,
             checks: Checks::default(),
+            horizon: Cycle::MAX,
+            nn_rings,
             slots: Vec::new(),
             free: Vec::new(),
         }

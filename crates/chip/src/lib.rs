@@ -13,4 +13,6 @@ pub mod event;
 pub mod fabric;
 pub mod gpp;
 pub mod lines;
+pub mod memory;
+pub mod profile;
 pub mod stats;

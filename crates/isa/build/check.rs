@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::generator::tables::{
-    CountCode, Csr, Evidence, Field, FormatFile, OperandRow, Tables, pattern_bits,
+use super::tables::{
+    CountCode, Csr, Evidence, Field, Format, FormatFile, OperandRow, Tables, pattern_bits,
 };
 
 /// Everything that is wrong, in table order; empty for good tables.
@@ -340,7 +340,7 @@ fn mnemonics(tables: &Tables, errors: &mut Vec<String>) {
 }
 
 /// Commands defer through their two-bit `next` field, branches through `defer`.
-fn defer_width(file: &FormatFile, format: &crate::generator::tables::Format) -> u32 {
+fn defer_width(file: &FormatFile, format: &Format) -> u32 {
     file.fields(format)
         .iter()
         .find(|field| field.name == "defer" || field.name == "next")

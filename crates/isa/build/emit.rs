@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::generator::tables::{
+use super::tables::{
     CountCode, Csr, Evidence, Field, OperandKind, Tables, TransferKind, pattern_bits,
 };
 

@@ -133,6 +133,7 @@ pub struct Command {
 /// One instruction. Branch targets are absolute word addresses (0-8191),
 /// defer counts are 0-3 where the class allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the syntax line of each variant names its fields")]
 pub enum Instruction {
     /// `alu[dest, a, op, b]`; for the unary operators B and ~B, `a` is `None`.
     Alu { op: AluOp, dest: Operand, a: Operand, b: Operand },

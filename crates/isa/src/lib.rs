@@ -1,1 +1,39 @@
-//! npsim-isa
+//! The MEv2 instruction set of the Intel IXP2400/IXP2800 microengines as data.
+//!
+//! The TOML tables in `isa/` hold every word format, code and register name
+//! with the evidence for it. The build script checks them and generates the
+//! enumerations, field positions and lookup tables; [`encode`](fn@encode),
+//! [`decode`](fn@decode) and the disassembly ([`Instruction`]'s `Display`) take
+//! all of them from there. Written by hand are only the rules that no table
+//! expresses: which source operand goes through which port, and which field of
+//! an instruction plays which logical role.
+//!
+//! Words have 40 bits. [`parity_bits`] gives the two bits that the host loader
+//! adds in the control store.
+
+mod codes;
+mod command;
+mod evidence;
+mod format;
+mod instruction;
+mod mnemonic;
+mod operand;
+mod operand_code;
+mod register_names;
+
+pub mod cap_csr;
+pub mod csr;
+pub mod msf_csr;
+pub mod raw;
+
+pub use codes::*;
+pub use command::*;
+pub use evidence::Evidence;
+pub use format::{
+    FORMATS, FieldInfo, FieldKind, Format, FormatInfo, RECORDS, RecordInfo, WORD_BITS, WORD_MASK,
+};
+pub use instruction::*;
+pub use mnemonic::{MnemonicInfo, mnemonic, mnemonics};
+pub use operand::*;
+pub use operand_code::*;
+pub use register_names::CsrInfo;

@@ -1,1 +1,26 @@
-//! npsim-net
+//! Frames in and out of the emulator: captures are read ([`capture`]), their frames are put on the
+//! wires of ports ([`pace`]), and what the chip sends is written as a capture again ([`egress`]).
+//!
+//! Nothing here knows the chip. Times are integers: nanoseconds in captures, picoseconds on wires.
+//!
+//! ```
+//! use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
+//! use npsim_net::Frame;
+//!
+//! let frames = vec![Frame { time_ns: 0, port: 0, bytes: vec![0; 60], original_len: 60 }; 2];
+//! let gigabit = [PortLine { bits_per_second: 1_000_000_000 }];
+//! let plan = schedule(&frames, &gigabit, PortAssignment::default(), Pace::Line)?;
+//! // 84 bytes of wire time each: preamble 8, frame 60, FCS 4, gap 12.
+//! assert_eq!(plan.arrivals[1].start_ps, 672_000);
+//! # Ok::<(), npsim_net::pace::PaceError>(())
+//! ```
+
+pub mod capture;
+pub mod egress;
+pub mod ethernet;
+mod frame;
+pub mod pace;
+mod ratio;
+
+pub use frame::Frame;
+pub use ratio::{Ratio, RatioError};

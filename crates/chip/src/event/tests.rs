@@ -1,0 +1,89 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// The definition: a heap ordered by (time, rank, sequence).
+#[derive(Default)]
+struct Plain {
+    heap: BinaryHeap<Reverse<Far>>,
+    sequence: u64,
+}
+
+impl Plain {
+    fn post(&mut self, time: Cycle, event: Event) {
+        let order = u64::from(event.rank()) << 56 | self.sequence;
+        self.sequence += 1;
+        self.heap.push(Reverse(Far { time, order, event }));
+    }
+
+    fn pop(&mut self) -> Option<(Cycle, Event)> {
+        self.heap.pop().map(|Reverse(far)| (far.time, far.event))
+    }
+}
+
+fn event(kind: u8, number: u32) -> Event {
+    match kind % 7 {
+        0 => Event::Push(Slot(number)),
+        1 => Event::Arrive(Slot(number)),
+        2 => Event::Ready(Slot(number)),
+        3 => Event::Media(number),
+        4 => Event::Gpp(number as u16),
+        5 => Event::NnPut { me: 1, index: 2, value: number },
+        _ => Event::Microengine((number % 16) as u8),
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_wheel_gives_the_order_of_the_heap(
+        steps in prop::collection::vec((any::<u8>(), prop_oneof![0u64..4, 0u64..300, 900u64..1200, 0u64..100_000], any::<bool>()), 1..400)
+    ) {
+        let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
+        let mut now = 0;
+        for (number, (kind, delay, take)) in steps.into_iter().enumerate() {
+            let event = event(kind, number as u32);
+            wheel.post(now + delay, event);
+            plain.post(now + delay, event);
+            prop_assert_eq!(wheel.next_time(), plain.heap.peek().map_or(Cycle::MAX, |far| far.0.time));
+            if take {
+                let (a, b) = (wheel.pop(), plain.pop());
+                prop_assert_eq!(a, b);
+                now = a.map_or(now, |(time, _)| time);
+            }
+            prop_assert_eq!(wheel.len(), plain.heap.len());
+        }
+        loop {
+            let (a, b) = (wheel.pop(), plain.pop());
+            prop_assert_eq!(a, b);
+            if a.is_none() { break; }
+        }
+        prop_assert_eq!(wheel.next_time(), Cycle::MAX);
+    }
+}
+
+#[test]
+fn ranks_order_one_cycle() {
+    let mut queue = EventQueue::default();
+    queue.post(5, Event::Microengine(1));
+    queue.post(5, Event::Microengine(0));
+    queue.post(5, Event::Gpp(0));
+    queue.post(5, Event::Media(0));
+    queue.post(5, Event::Arrive(Slot(3)));
+    queue.post(5, Event::Signal { me: 0, context: 0, signal: 1 });
+    let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event.rank()).collect();
+    assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_far_event_keeps_its_place_beside_later_near_ones() {
+    let mut queue = EventQueue::default();
+    queue.post(5000, Event::Arrive(Slot(1)));
+    queue.post(4500, Event::Arrive(Slot(0)));
+    assert_eq!(queue.pop(), Some((4500, Event::Arrive(Slot(0)))));
+    queue.post(5000, Event::Arrive(Slot(2)));
+    queue.post(5000, Event::Push(Slot(3)));
+    assert_eq!(queue.pop(), Some((5000, Event::Push(Slot(3)))));
+    assert_eq!(queue.pop(), Some((5000, Event::Arrive(Slot(1)))));
+    assert_eq!(queue.pop(), Some((5000, Event::Arrive(Slot(2)))));
+    assert_eq!(queue.pop(), None);
+}

@@ -1,0 +1,345 @@
+//! The datapath: registers, the arithmetic-logic unit and all that works
+//! without leaving the microengine, as one `match`.
+
+use super::cam::Cam;
+use super::crc;
+use super::operation::{Kind, Op};
+use super::registers::{SLOTS, new_file, resolve};
+
+/// Condition codes as what they come from: a sum `x + y (+ carry) = result`,
+/// so that only branches pay for them. Logical results are `result + 0`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Codes {
+    pub x: u32,
+    pub y: u32,
+    pub result: u32,
+}
+
+impl Codes {
+    #[inline]
+    pub fn negative(self) -> bool {
+        self.result >> 31 != 0
+    }
+    #[inline]
+    pub fn zero(self) -> bool {
+        self.result == 0
+    }
+    #[inline]
+    pub fn carry(self) -> bool {
+        (self.x & self.y | (self.x | self.y) & !self.result) >> 31 != 0
+    }
+    #[inline]
+    pub fn overflow(self) -> bool {
+        ((self.x ^ self.result) & (self.y ^ self.result)) >> 31 != 0
+    }
+}
+
+/// Where control goes after an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Sequential,
+    /// To the operation's target.
+    Taken,
+    /// To a computed address.
+    Jump(u32),
+    /// The operation is not the datapath's.
+    Outside,
+}
+
+/// State that pure operations read and write.
+#[derive(Clone, Debug)]
+pub(super) struct Datapath {
+    pub file: [u32; SLOTS],
+    pub codes: Codes,
+    /// A operand of the previous operation: the count of indirect shifts.
+    pub previous_a: u32,
+    /// Result of the previous operation: the fill of `asr`, the override word.
+    pub previous_result: u32,
+    align_be: u32,
+    align_le: u32,
+    multiplicand: u32,
+    multiplier: u32,
+    pub cam: Cam,
+    pub crc_remainder: u32,
+    pub byte_index: u32,
+    /// Running context.
+    pub context: u8,
+}
+
+impl Datapath {
+    pub fn new() -> Self {
+        Self {
+            file: new_file(),
+            codes: Codes::default(),
+            previous_a: 0,
+            previous_result: 0,
+            align_be: 0,
+            align_le: 0,
+            multiplicand: 0,
+            multiplier: 0,
+            cam: Cam::new(),
+            crc_remainder: 0,
+            byte_index: 0,
+            context: 0,
+        }
+    }
+
+    /// First register of the running context, in both context modes.
+    #[inline]
+    pub fn base(&self) -> u16 {
+        u16::from(self.context) * 16
+    }
+
+    #[inline]
+    pub fn get(&self, slot: u16, base: u16) -> u32 {
+        self.file[resolve(slot, base)]
+    }
+
+    #[inline]
+    pub fn put(&mut self, slot: u16, base: u16, value: u32) {
+        self.file[resolve(slot, base)] = value;
+    }
+
+    #[inline]
+    fn plain(&mut self, op: &Op, base: u16, a: u32, result: u32) -> Next {
+        self.put(op.d, base, result);
+        self.previous_a = a;
+        self.previous_result = result;
+        Next::Sequential
+    }
+
+    #[inline]
+    fn logical(&mut self, op: &Op, base: u16, a: u32, result: u32) -> Next {
+        self.codes = Codes { x: result, y: 0, result };
+        self.plain(op, base, a, result)
+    }
+
+    /// A sum with carry in; `a` is the A operand as written.
+    #[inline]
+    fn sum(&mut self, op: &Op, base: u16, a: u32, x: u32, y: u32, carry: u32) -> Next {
+        let result = x.wrapping_add(y).wrapping_add(carry);
+        self.codes = Codes { x, y, result };
+        self.plain(op, base, a, result)
+    }
+
+    /// Executes one operation.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // The two callers are the hot loop and its slow twin.
+    pub fn step(&mut self, op: &Op, base: u16) -> Next {
+        let branch = |condition: bool| if condition { Next::Taken } else { Next::Sequential };
+        let (a, b) = (op.a, op.b);
+        macro_rules! a {
+            () => {
+                self.get(a, base)
+            };
+        }
+        macro_rules! b {
+            () => {
+                self.get(b, base)
+            };
+        }
+        macro_rules! shifted {
+            () => {
+                b!().rotate_right(u32::from(op.n)) & op.x
+            };
+        }
+        macro_rules! logical {
+            ($a:ident, $b:ident, $result:expr, $source:expr) => {{
+                let ($a, $b) = (a!(), $source);
+                self.logical(op, base, $a, $result)
+            }};
+        }
+        match op.kind {
+            Kind::B => logical!(x, y, y, b!()),
+            Kind::NotB => logical!(x, y, !y, b!()),
+            Kind::And => logical!(x, y, x & y, b!()),
+            Kind::NotAAnd => logical!(x, y, !x & y, b!()),
+            Kind::AndNot => logical!(x, y, x & !y, b!()),
+            Kind::Or => logical!(x, y, x | y, b!()),
+            Kind::Xor => logical!(x, y, x ^ y, b!()),
+            Kind::Add => {
+                let (x, y) = (a!(), b!());
+                self.sum(op, base, x, x, y, 0)
+            }
+            Kind::Add16 => {
+                let (x, y) = (a!(), b!() & 0xffff);
+                self.sum(op, base, x, x, y, 0)
+            }
+            Kind::Add8 => {
+                let (x, y) = (a!(), b!() & 0xff);
+                self.sum(op, base, x, x, y, 0)
+            }
+            Kind::AddCarry => {
+                let (x, y) = (a!(), b!());
+                let carry = u32::from(self.codes.carry());
+                self.sum(op, base, x, x, y, carry)
+            }
+            Kind::Sub => {
+                let (x, y) = (a!(), b!());
+                self.sum(op, base, x, x, !y, 1)
+            }
+            Kind::SubReverse => {
+                let (x, y) = (a!(), b!());
+                self.sum(op, base, x, y, !x, 1)
+            }
+            Kind::SubCarry => {
+                let (x, y) = (a!(), b!());
+                let carry = u32::from(self.codes.carry());
+                self.sum(op, base, x, x, !y, carry)
+            }
+            Kind::ShfB => logical!(x, y, y, shifted!()),
+            Kind::ShfNotB => logical!(x, y, !y, shifted!()),
+            Kind::ShfAnd => logical!(x, y, x & y, shifted!()),
+            Kind::ShfNotAAnd => logical!(x, y, !x & y, shifted!()),
+            Kind::ShfAndNot => logical!(x, y, x & !y, shifted!()),
+            Kind::ShfOr => logical!(x, y, x | y, shifted!()),
+            Kind::ShfIndirect => {
+                let count = self.previous_a & 31;
+                let (x, y) = (a!(), if op.n == 0 { b!() << count } else { b!() >> count });
+                let result = match op.y {
+                    0 => y,
+                    1 => !y,
+                    2 => x & y,
+                    3 => !x & y,
+                    4 => x & !y,
+                    _ => x | y,
+                };
+                self.logical(op, base, x, result)
+            }
+            Kind::DblShf | Kind::DblShfIndirect => {
+                let count = if op.kind == Kind::DblShf { u32::from(op.n) } else { self.previous_a & 31 };
+                let (x, y) = (a!(), b!());
+                let result = ((u64::from(x) << 32 | u64::from(y)) >> count) as u32;
+                self.logical(op, base, x, result)
+            }
+            Kind::Asr | Kind::AsrIndirect => {
+                let count = if op.kind == Kind::Asr { u32::from(op.n) } else { self.previous_a & 31 };
+                let fill = u64::from((self.previous_result as i32 >> 31) as u32);
+                let result = ((fill << 32 | u64::from(b!())) >> count) as u32;
+                self.logical(op, base, 0, result)
+            }
+            Kind::ByteAlignBe => {
+                let source = b!();
+                let pair = u64::from(self.align_be) << 32 | u64::from(source);
+                self.align_be = source;
+                let result = (pair >> (32 - 8 * (self.byte_index & 3))) as u32;
+                self.logical(op, base, 0, result)
+            }
+            Kind::ByteAlignLe => {
+                let source = a!();
+                let pair = u64::from(source) << 32 | u64::from(self.align_le);
+                self.align_le = source;
+                let result = (pair >> (8 * (self.byte_index & 3))) as u32;
+                self.logical(op, base, source, result)
+            }
+            Kind::LdField | Kind::LdFieldCc => {
+                let old = a!();
+                let result = old & self.get(op.y, base) | shifted!();
+                if op.kind == Kind::LdFieldCc {
+                    self.logical(op, base, old, result)
+                } else {
+                    self.plain(op, base, old, result)
+                }
+            }
+            Kind::Immed => self.plain(op, base, 0, op.x),
+            Kind::ImmedMerge => {
+                let result = a!() & self.get(op.y, base) | op.x;
+                self.plain(op, base, 0, result)
+            }
+            Kind::Nop => {
+                self.previous_a = 0;
+                self.previous_result = 0;
+                Next::Sequential
+            }
+            Kind::MulStart => {
+                (self.multiplicand, self.multiplier) = (a!(), b!());
+                self.previous_a = self.multiplicand;
+                Next::Sequential
+            }
+            Kind::MulStep => {
+                self.previous_a = a!();
+                Next::Sequential
+            }
+            Kind::MulLast => {
+                let (x, y) = (u64::from(self.multiplicand), u64::from(self.multiplier));
+                let product = match op.n {
+                    0 => (x & 0xff_ffff) * (y & 0xff),
+                    1 => (x & 0xffff) * (y & 0xffff),
+                    _ => x * y,
+                };
+                let result = if op.x == 0 { product as u32 } else { (product >> 32) as u32 };
+                self.logical(op, base, 0, result)
+            }
+            Kind::Ffs => {
+                let source = b!();
+                let result = if source == 0 { 0 } else { source.trailing_zeros() };
+                // Z tells whether there was a one, so the codes are the source's.
+                self.codes = Codes { x: source, y: 0, result: source };
+                self.plain(op, base, 0, result)
+            }
+            Kind::PopCount => {
+                self.previous_a = 0;
+                Next::Sequential
+            }
+            Kind::PopCount3 => {
+                let result = b!().count_ones();
+                self.logical(op, base, 0, result)
+            }
+            Kind::CamClear => {
+                self.cam = Cam::new();
+                Next::Sequential
+            }
+            Kind::CamLookup => {
+                let tag = a!();
+                let result = self.cam.lookup(tag);
+                self.logical(op, base, tag, result)
+            }
+            Kind::CamWrite => {
+                let (tag, entry) = (a!(), b!());
+                self.cam.write(entry, tag, op.n);
+                self.previous_a = tag;
+                Next::Sequential
+            }
+            Kind::CamWriteState => {
+                let entry = b!();
+                self.cam.write_state(entry, op.n);
+                self.previous_a = 0;
+                Next::Sequential
+            }
+            Kind::CamReadTag => {
+                let result = self.cam.tag(b!());
+                self.logical(op, base, 0, result)
+            }
+            Kind::CamReadState => {
+                let result = self.cam.state(b!());
+                self.logical(op, base, 0, result)
+            }
+            Kind::Crc => {
+                let source = b!();
+                self.crc_remainder = crc::update(self.crc_remainder, op.x, source);
+                self.logical(op, base, 0, source)
+            }
+            Kind::Br => Next::Taken,
+            Kind::Beq => branch(self.codes.zero()),
+            Kind::Bne => branch(!self.codes.zero()),
+            Kind::Bmi => branch(self.codes.negative()),
+            Kind::Bpl => branch(!self.codes.negative()),
+            Kind::Bcs => branch(self.codes.carry()),
+            Kind::Bcc => branch(!self.codes.carry()),
+            Kind::Bvs => branch(self.codes.overflow()),
+            Kind::Bvc => branch(!self.codes.overflow()),
+            Kind::Bge => branch(self.codes.negative() == self.codes.overflow()),
+            Kind::Blt => branch(self.codes.negative() != self.codes.overflow()),
+            Kind::Ble => branch(self.codes.zero() || self.codes.negative() != self.codes.overflow()),
+            Kind::Bgt => branch(!self.codes.zero() && self.codes.negative() == self.codes.overflow()),
+            Kind::BrCtx => branch(u32::from(self.context) == op.x),
+            Kind::BrNotCtx => branch(u32::from(self.context) != op.x),
+            Kind::BrBitSet => branch(b!() & op.x != 0),
+            Kind::BrBitClear => branch(b!() & op.x == 0),
+            Kind::BrByte => branch(b!() >> (op.x >> 8) & 0xff == op.x & 0xff),
+            Kind::BrNotByte => branch(b!() >> (op.x >> 8) & 0xff != op.x & 0xff),
+            Kind::Jump => Next::Jump(a!().wrapping_add(op.x)),
+            Kind::Outside => Next::Outside,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The dense form of an instruction that the interpreter runs.
+//!
+//! Operands are slots of one flat register file (see [`super::registers`]); a
+//! slot whose top bit is set is relative to the running context. Operands that
+//! are not plain registers (local memory, indexed transfer registers, the
+//! next-neighbour ring) are fetched into temporary slots before the operation
+//! and stored from one after it.
+
+use npsim_isa::Operand;
+
+/// What an operation does. The operands named here are those of [`Op`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    B,
+    NotB,
+    Add,
+    Add16,
+    Add8,
+    And,
+    NotAAnd,
+    AndNot,
+    Or,
+    Xor,
+    Sub,
+    SubReverse,
+    AddCarry,
+    SubCarry,
+    /// B rotated right by `n` and masked with `x`, then the operator.
+    ShfB,
+    ShfNotB,
+    ShfAnd,
+    ShfNotAAnd,
+    ShfAndNot,
+    ShfOr,
+    /// `y`: the operator as its `ShfOp`; `n`: 0 left, 1 right.
+    ShfIndirect,
+    /// {a, b} >> n
+    DblShf,
+    DblShfIndirect,
+    Asr,
+    AsrIndirect,
+    ByteAlignBe,
+    ByteAlignLe,
+    /// d = (a & y) | (b rotated by n & x); `LdFieldCc` sets the codes.
+    LdField,
+    LdFieldCc,
+    /// d = x
+    Immed,
+    /// d = (a & y) | x
+    ImmedMerge,
+    Nop,
+    MulStart,
+    MulStep,
+    /// `n`: width 0 24x8, 1 16x16, 2 32x32; `x`: 1 high longword.
+    MulLast,
+    Ffs,
+    PopCount,
+    PopCount3,
+    CamClear,
+    CamLookup,
+    /// a: tag, b: entry, n: state
+    CamWrite,
+    CamWriteState,
+    CamReadTag,
+    CamReadState,
+    /// `x`: [`super::crc::pack`]
+    Crc,
+    Br,
+    Beq,
+    Bne,
+    Bmi,
+    Bpl,
+    Bcs,
+    Bcc,
+    Bvs,
+    Bvc,
+    Bge,
+    Blt,
+    Ble,
+    Bgt,
+    /// `x`: the context
+    BrCtx,
+    BrNotCtx,
+    /// b: register, `x`: the bit
+    BrBitSet,
+    BrBitClear,
+    /// b: register, `x`: value | shift << 8
+    BrByte,
+    BrNotByte,
+    /// a: register, `x`: base
+    Jump,
+    /// Needs more than the datapath: see the instruction itself.
+    Outside,
+}
+
+/// One instruction, 16 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Op {
+    pub kind: Kind,
+    /// Shift count, defer slots or a small number.
+    pub n: u8,
+    /// Bit c: context c must take the attentive path. [`Op::SLOW`] is always set.
+    pub attention: u16,
+    /// Destination slot; target of a branch.
+    pub d: u16,
+    /// Slot of A; for branches the penalty when the previous word ran before.
+    pub a: u16,
+    /// Slot of B.
+    pub b: u16,
+    /// A further slot; for branches the penalty on arrival from elsewhere: low
+    /// byte when the codes are old, high byte when they are new.
+    pub y: u16,
+    pub x: u32,
+}
+
+impl Op {
+    /// In every operation's attention: matches while the engine is in slow mode.
+    pub const SLOW: u16 = 0x100;
+    /// All contexts.
+    pub const ALL: u16 = 0xff;
+}
+
+/// An operand that is no plain register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Special {
+    None,
+    /// Local memory at pointer | offset.
+    Local { pointer: u8, offset: u8 },
+    /// Local memory at a pointer that moves by `step` words.
+    LocalStep { pointer: u8, step: i8 },
+    /// A transfer register by `T_INDEX`; `file` is the flat base of its file.
+    Indexed { file: u16, step: i8 },
+    /// Head of the next-neighbour ring, taken or not.
+    Ring { take: bool },
+    /// A next-neighbour register of the next microengine (destination).
+    Neighbour { register: u8 },
+}
+
+/// What the attentive path needs of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    /// Operands read; for merging instructions the destination too.
+    pub reads: [Operand; 3],
+    /// Operand written.
+    pub dest: Operand,
+    pub special_a: Special,
+    pub special_b: Special,
+    pub special_d: Special,
+    /// The old value of a special destination is needed.
+    pub merges: bool,
+    /// It reads what others write, so it must run in global order.
+    pub looks: bool,
+    /// Attention is never taken off.
+    pub always: bool,
+    /// It sets the condition codes.
+    pub sets_codes: bool,
+    /// The control instruction in whose defer slots this word lies.
+    pub slot_of: Option<u16>,
+}

@@ -1,0 +1,137 @@
+//! Storage of large memories: pages come into being when they are written.
+
+/// Elements of a page.
+const PAGE: usize = 1024;
+
+/// Memory of `T`, zero until written.
+#[derive(Clone, Debug)]
+pub struct Paged<T> {
+    pages: Vec<Option<Box<[T; PAGE]>>>,
+    len: usize,
+}
+
+impl<T: Copy + Default> Paged<T> {
+    /// Memory of `len` elements.
+    #[must_use]
+    pub fn new(len: usize) -> Self {
+        Self { pages: vec![None; len.div_ceil(PAGE)], len }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Reads an element; `None` beyond the end.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<T> {
+        if index >= self.len {
+            return None;
+        }
+        Some(self.pages[index / PAGE].as_ref().map_or_else(T::default, |page| page[index % PAGE]))
+    }
+
+    /// Writes an element.
+    ///
+    /// # Errors
+    /// The index is beyond the end.
+    pub fn set(&mut self, index: usize, value: T) -> Result<(), OutOfRange> {
+        if index >= self.len {
+            return Err(OutOfRange);
+        }
+        let page = self.pages[index / PAGE].get_or_insert_with(|| Box::new([T::default(); PAGE]));
+        page[index % PAGE] = value;
+        Ok(())
+    }
+
+    /// Reads consecutive elements.
+    ///
+    /// # Errors
+    /// They reach beyond the end; `out` is then unchanged.
+    pub fn read(&self, index: usize, out: &mut [T]) -> Result<(), OutOfRange> {
+        self.check(index, out.len())?;
+        let mut done = 0;
+        while done < out.len() {
+            let at = index + done;
+            let run = (PAGE - at % PAGE).min(out.len() - done);
+            let target = &mut out[done..done + run];
+            match &self.pages[at / PAGE] {
+                Some(page) => target.copy_from_slice(&page[at % PAGE..][..run]),
+                None => target.fill(T::default()),
+            }
+            done += run;
+        }
+        Ok(())
+    }
+
+    /// Writes consecutive elements.
+    ///
+    /// # Errors
+    /// They reach beyond the end; nothing is then written.
+    pub fn write(&mut self, index: usize, values: &[T]) -> Result<(), OutOfRange> {
+        self.check(index, values.len())?;
+        let mut done = 0;
+        while done < values.len() {
+            let at = index + done;
+            let run = (PAGE - at % PAGE).min(values.len() - done);
+            let page = self.pages[at / PAGE].get_or_insert_with(|| Box::new([T::default(); PAGE]));
+            page[at % PAGE..][..run].copy_from_slice(&values[done..done + run]);
+            done += run;
+        }
+        Ok(())
+    }
+
+    fn check(&self, index: usize, len: usize) -> Result<(), OutOfRange> {
+        match index.checked_add(len) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => Err(OutOfRange),
+        }
+    }
+}
+
+/// An access beyond the memory's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no memory at this address")]
+pub struct OutOfRange;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unwritten_memory_is_zero_and_takes_no_pages() {
+        let memory = Paged::<u32>::new(1 << 20);
+        assert_eq!(memory.get(12345), Some(0));
+        assert!(memory.pages.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn runs_cross_pages() {
+        let mut memory = Paged::<u32>::new(3000);
+        let values: Vec<u32> = (1..=2000).collect();
+        memory.write(1000, &values).unwrap();
+        let mut back = vec![9; 2002];
+        memory.read(998, &mut back).unwrap();
+        assert_eq!(back[..2], [0, 0]);
+        assert_eq!(back[2..], values);
+        assert_eq!(memory.get(2999), Some(2000));
+    }
+
+    #[test]
+    fn the_end_is_the_end() {
+        let mut memory = Paged::<u32>::new(10);
+        assert_eq!(memory.get(10), None);
+        assert_eq!(memory.set(10, 1), Err(OutOfRange));
+        assert_eq!(memory.write(8, &[1, 2, 3]), Err(OutOfRange));
+        assert_eq!(memory.get(8), Some(0), "a refused write leaves nothing");
+        assert_eq!(memory.read(usize::MAX, &mut [0]), Err(OutOfRange));
+        assert_eq!(memory.write(9, &[7]), Ok(()));
+    }
+}

@@ -1,0 +1,85 @@
+//! Another clock in microengine cycles: edge `k` of a clock with
+//! `cycles` / `edges` cycles a period is at cycle ⌈k · cycles / edges⌉.
+
+use crate::Cycle;
+
+/// An exact clock ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    cycles: u64,
+    edges: u64,
+}
+
+impl Clock {
+    /// The clock of `hz` beside microengines of `microengine_hz`; zero is taken
+    /// as one hertz.
+    #[must_use]
+    pub const fn new(microengine_hz: u64, hz: u64) -> Self {
+        let (a, b) = (at_least_one(microengine_hz), at_least_one(hz));
+        let divisor = gcd(a, b);
+        Self { cycles: a / divisor, edges: b / divisor }
+    }
+
+    /// Cycle at which edge `edge` is over.
+    #[must_use]
+    pub const fn cycle(self, edge: u64) -> Cycle {
+        (edge as u128 * self.cycles as u128).div_ceil(self.edges as u128) as Cycle
+    }
+
+    /// The first edge that is not before the cycle.
+    #[must_use]
+    pub const fn edge(self, now: Cycle) -> u64 {
+        if now == 0 {
+            return 0;
+        }
+        ((now - 1) as u128 * self.edges as u128 / self.cycles as u128) as u64 + 1
+    }
+
+    /// Cycles of `edges` periods, rounded up.
+    #[must_use]
+    pub const fn duration(self, edges: u64) -> Cycle {
+        self.cycle(edges)
+    }
+
+    /// Period as a fraction: numerator and denominator in cycles.
+    #[must_use]
+    pub const fn ratio(self) -> (u64, u64) {
+        (self.cycles, self.edges)
+    }
+}
+
+const fn at_least_one(value: u64) -> u64 {
+    if value == 0 { 1 } else { value }
+}
+
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_leads_back_to_itself() {
+        for (me, other) in [(600, 104), (600, 125), (1400, 500), (600, 600), (600, 1000), (7, 3)] {
+            let clock = Clock::new(me, other);
+            for now in 0..2000 {
+                let edge = clock.edge(now);
+                assert!(clock.cycle(edge) >= now);
+                assert!(edge == 0 || clock.cycle(edge - 1) < now, "{me}/{other} at {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_does_not_add_up() {
+        let clock = Clock::new(600, 104);
+        assert_eq!(clock.ratio(), (75, 13));
+        assert_eq!(clock.cycle(13 * 1000), 75_000);
+        assert_eq!(clock.cycle(18), 104, "an mpacket of 64 bytes with two clocks of overhead");
+    }
+}

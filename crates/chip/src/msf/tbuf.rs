@@ -1,0 +1,256 @@
+//! The transmit buffer: elements filled by microcode and sent in ring order.
+
+use super::MsfError;
+use super::rbuf::{BUFFER_BYTES, longwords};
+use crate::Cycle;
+
+/// What a control word says (first longword; the second is not used by SPI-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control(pub u32);
+
+impl Control {
+    /// Payload bytes, 1-256.
+    #[must_use]
+    pub const fn payload_length(self) -> u32 {
+        let length = self.0 >> 24;
+        if length == 0 { 256 } else { length }
+    }
+
+    /// First byte of the prepended part.
+    #[must_use]
+    pub const fn prepend_offset(self) -> u32 {
+        self.0 >> 21 & 7
+    }
+
+    /// Bytes of the prepended part.
+    #[must_use]
+    pub const fn prepend_length(self) -> u32 {
+        self.0 >> 16 & 0x1f
+    }
+
+    /// First byte of the payload: the quadword after the prepended part, plus
+    /// the payload offset.
+    #[must_use]
+    pub const fn payload_start(self) -> u32 {
+        ((self.prepend_offset() + self.prepend_length() + 7) & 0xf8) + (self.0 >> 13 & 7)
+    }
+
+    /// Bytes that go out.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        self.prepend_length() + self.payload_length()
+    }
+
+    /// The element is freed, not sent.
+    #[must_use]
+    pub const fn skip(self) -> bool {
+        self.0 >> 11 & 1 != 0
+    }
+
+    /// The frame is to be sent as bad.
+    #[must_use]
+    pub const fn abort(self) -> bool {
+        self.0 >> 10 & 1 != 0
+    }
+
+    /// First mpacket of a frame.
+    #[must_use]
+    pub const fn sop(self) -> bool {
+        self.0 >> 9 & 1 != 0
+    }
+
+    /// Last mpacket of a frame.
+    #[must_use]
+    pub const fn eop(self) -> bool {
+        self.0 >> 8 & 1 != 0
+    }
+
+    /// Port.
+    #[must_use]
+    pub const fn port(self) -> u8 {
+        self.0 as u8
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Element {
+    control: [u32; 2],
+    valid_since: Option<Cycle>,
+    tag: u64,
+}
+
+/// The transmit buffer.
+#[derive(Clone, Debug)]
+pub struct Tbuf {
+    element_bytes: u16,
+    words: Vec<u32>,
+    elements: Vec<Element>,
+    head: usize,
+    /// Elements sent.
+    pub sent: u64,
+    /// Elements skipped.
+    pub skipped: u64,
+}
+
+impl Tbuf {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new(element_bytes: u16) -> Self {
+        Self {
+            element_bytes,
+            words: vec![0; (BUFFER_BYTES / 4) as usize],
+            elements: vec![Element::default(); (BUFFER_BYTES / u32::from(element_bytes)) as usize],
+            head: 0,
+            sent: 0,
+            skipped: 0,
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Valid elements.
+    #[must_use]
+    pub fn valid(&self) -> usize {
+        self.elements.iter().filter(|e| e.valid_since.is_some()).count()
+    }
+
+    /// Writes longwords from a byte offset on. A tag other than 0 becomes the
+    /// element's.
+    ///
+    /// # Errors
+    /// The range is not inside the buffer or not on longwords.
+    pub fn write(&mut self, offset: u32, words: &[u32], tag: u64) -> Result<(), MsfError> {
+        let range = longwords(offset, words.len())?;
+        if tag != 0 {
+            self.elements[offset as usize / self.element_bytes as usize].tag = tag;
+        }
+        self.words[range].copy_from_slice(words);
+        Ok(())
+    }
+
+    /// Sets an element's control words and with them Valid.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn set_valid(&mut self, element: usize, control: [u32; 2], now: Cycle) -> Result<(), String> {
+        let last = self.elements.len() - 1;
+        let Some(slot) = self.elements.get_mut(element) else {
+            return Err(format!("TBUF element {element} does not exist, the last is {last}"));
+        };
+        if slot.valid_since.is_some() {
+            return Err(format!("TBUF element {element} is made valid again before it was sent"));
+        }
+        let word = Control(control[0]);
+        let end = word.payload_start() + word.payload_length();
+        if !word.skip() && end > u32::from(self.element_bytes) {
+            return Err(format!(
+                "the control word 0x{:08x} of TBUF element {element} covers {end} bytes, an element has {}",
+                word.0, self.element_bytes
+            ));
+        }
+        slot.control = control;
+        slot.valid_since = Some(now);
+        Ok(())
+    }
+
+    /// The control words of an element.
+    #[must_use]
+    pub fn control(&self, element: usize) -> Option<[u32; 2]> {
+        self.elements.get(element).map(|e| e.control)
+    }
+
+    /// The element whose turn it is, if it is valid: control word and since when.
+    #[must_use]
+    pub fn head(&self) -> Option<(Control, Cycle)> {
+        let element = &self.elements[self.head];
+        element.valid_since.map(|since| (Control(element.control[0]), since))
+    }
+
+    /// Appends the bytes that the head element sends and gives its tag.
+    pub fn extract(&self, out: &mut Vec<u8>) -> u64 {
+        let element = &self.elements[self.head];
+        let control = Control(element.control[0]);
+        let start = self.head * self.element_bytes as usize;
+        let byte = |i: u32| {
+            let at = start + i as usize;
+            self.words[at / 4].to_be_bytes()[at % 4]
+        };
+        let prepended = control.prepend_offset()..control.prepend_offset() + control.prepend_length();
+        let payload = control.payload_start()..control.payload_start() + control.payload_length();
+        out.extend(prepended.chain(payload).map(byte));
+        element.tag
+    }
+
+    /// Clears the head element's Valid and goes on to the next.
+    pub fn release(&mut self, skipped: bool) {
+        let element = &mut self.elements[self.head];
+        element.valid_since = None;
+        element.tag = 0;
+        self.head = (self.head + 1) % self.elements.len();
+        if skipped {
+            self.skipped += 1;
+        } else {
+            self.sent += 1;
+        }
+    }
+
+    /// `TX_SEQUENCE`: elements that left in bits 7-0, bit 31 when none waits.
+    #[must_use]
+    pub fn sequence(&self) -> u32 {
+        let idle = u32::from(self.head().is_none());
+        idle << 31 | (self.sent + self.skipped) as u32 & 0xff
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payload_starts_on_the_quadword_after_the_prepended_part() {
+        assert_eq!(Control(0).payload_start(), 0);
+        assert_eq!(Control(1 << 16).payload_start(), 8);
+        assert_eq!(Control(3 << 21 | 5 << 16 | 2 << 13).payload_start(), 10);
+        assert_eq!(Control(3 << 21 | 6 << 16).payload_start(), 16);
+        assert_eq!(Control(60 << 24 | 4 << 16).bytes(), 64);
+    }
+
+    #[test]
+    fn prepended_part_and_payload_leave_without_the_gap() {
+        let mut tbuf = Tbuf::new(64);
+        let words: Vec<u32> = (0..16).map(|i| u32::from_be_bytes([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3])).collect();
+        tbuf.write(0, &words, 0).unwrap();
+        // Bytes 2-6 prepended, payload from the next quadword (8) plus 3.
+        tbuf.set_valid(0, [4 << 24 | 2 << 21 | 5 << 16 | 3 << 13 | 0x300, 0], 9).unwrap();
+        let mut out = Vec::new();
+        tbuf.extract(&mut out);
+        assert_eq!(out, [2, 3, 4, 5, 6, 11, 12, 13, 14]);
+    }
+
+    #[test]
+    fn control_words_that_leave_the_element_are_refused() {
+        let mut tbuf = Tbuf::new(64);
+        let text = tbuf.set_valid(3, [64 << 24 | 1 << 13, 0], 0).unwrap_err();
+        assert!(text.contains("covers 65 bytes"), "{text}");
+        assert!(tbuf.set_valid(128, [1 << 24, 0], 0).unwrap_err().contains("the last is 127"));
+        tbuf.set_valid(3, [64 << 24, 0], 0).unwrap();
+        assert!(tbuf.set_valid(3, [64 << 24, 0], 0).unwrap_err().contains("again"));
+    }
+
+    #[test]
+    fn the_sequence_counts_modulo_256_and_tells_idleness() {
+        let mut tbuf = Tbuf::new(64);
+        assert_eq!(tbuf.sequence(), 0x8000_0000);
+        for round in 0..300 {
+            tbuf.set_valid(round % 128, [64 << 24, 0], 0).unwrap();
+            assert_eq!(tbuf.sequence(), round as u32 & 0xff);
+            tbuf.release(round % 3 == 0);
+        }
+        assert_eq!(tbuf.sequence(), 0x8000_0000 | 300 & 0xff);
+        assert_eq!((tbuf.sent, tbuf.skipped), (200, 100));
+    }
+}

@@ -1,0 +1,24 @@
+//! Chip-wide CSRs, by the 16-bit address field of a `cap` word.
+
+use crate::register_names::{self, CsrInfo};
+use crate::Evidence;
+
+include!(concat!(env!("OUT_DIR"), "/cap_csr.rs"));
+
+/// Every register, sorted by address.
+#[must_use]
+pub fn all() -> &'static [CsrInfo] {
+    &TABLE
+}
+
+/// The address of a register, by name or alias in any letter case.
+#[must_use]
+pub fn by_name(name: &str) -> Option<u16> {
+    register_names::by_name(&TABLE, name)
+}
+
+/// The canonical name of the register at an address.
+#[must_use]
+pub fn name(address: u16) -> Option<&'static str> {
+    register_names::name(&TABLE, address)
+}

@@ -1,0 +1,193 @@
+//! The memory and I/O commands and what they move.
+
+use crate::{Evidence, Format};
+
+/// Side of the transfer registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TransferKind {
+    /// `$`
+    S,
+    /// `$$`
+    D,
+}
+
+/// How many longwords a command moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Words {
+    /// None.
+    Zero,
+    /// One, whatever the count.
+    One,
+    /// As many as the reference count.
+    Count,
+    /// Twice the reference count.
+    CountTimes2,
+    /// Four times the reference count.
+    CountTimes4,
+}
+
+impl Words {
+    /// The number for a reference count.
+    #[must_use]
+    pub const fn of(self, count: u32) -> u32 {
+        match self {
+            Self::Zero => 0,
+            Self::One => 1,
+            Self::Count => count,
+            Self::CountTimes2 => 2 * count,
+            Self::CountTimes4 => 4 * count,
+        }
+    }
+}
+
+/// Which signals a command raises, given the signal number n of the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SignalRule {
+    /// None, even if one is named.
+    None,
+    /// n, with the last longword.
+    Single,
+    /// n and n + 1, both at the end; n is even.
+    Pair,
+    /// n (even) with the last pull, n + 1 with the last push.
+    PullPush,
+    /// Only n OR 1, with the last push.
+    PushOdd,
+}
+
+impl SignalRule {
+    /// Whether the word must name an even signal.
+    #[must_use]
+    pub const fn needs_even(self) -> bool {
+        matches!(self, Self::Pair | Self::PullPush)
+    }
+
+    /// Mask of the signals that a command naming signal n raises.
+    #[must_use]
+    pub const fn mask(self, signal: u8) -> u16 {
+        if signal == 0 || signal > 15 {
+            return 0;
+        }
+        match self {
+            Self::None => 0,
+            Self::Single => 1 << signal,
+            Self::Pair | Self::PullPush => (1 << signal) | (1 << (signal | 1)),
+            Self::PushOdd => 1 << (signal | 1),
+        }
+    }
+}
+
+/// A unit that takes commands.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitInfo {
+    /// Name in microcode.
+    pub name: &'static str,
+    /// Word format of its commands.
+    pub format: Format,
+    /// Kind of transfer register its commands name by default.
+    pub default_transfer: TransferKind,
+    /// Bytes per unit of the reference count.
+    pub count_bytes: u8,
+    /// Whether the word holds the count minus one.
+    pub count_minus_one: bool,
+    /// Largest count in the word.
+    pub max_count: u8,
+    /// Meaning in words.
+    pub doc: &'static str,
+}
+
+/// A command.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a table row"
+)]
+pub struct CommandInfo {
+    /// The command itself.
+    pub op: CommandOp,
+    /// The unit that executes it.
+    pub unit: Unit,
+    /// Name in microcode, such as `test_and_set`.
+    pub name: &'static str,
+    /// Command field.
+    pub code: u8,
+    /// Token field.
+    pub token: u8,
+    /// Whether the text has a reference count.
+    pub takes_count: bool,
+    /// Whether the text has a transfer register instead of `--`.
+    pub takes_transfer: bool,
+    /// Whether the text has two address operands.
+    pub takes_operands: bool,
+    /// Data leaves the OUT transfer registers.
+    pub pulls: bool,
+    /// Data arrives in the IN transfer registers.
+    pub pushes: bool,
+    /// How many longwords are pulled.
+    pub pull_words: Words,
+    /// How many longwords are pushed.
+    pub push_words: Words,
+    /// Which signals it raises.
+    pub signals: SignalRule,
+    /// Kind of transfer register it names by default.
+    pub default_transfer: TransferKind,
+    /// Largest count in the word, 0 without a count.
+    pub max_count: u8,
+    /// Whether `ignore_data_error` may be given.
+    pub ignore_error: bool,
+    /// Meaning in words.
+    pub doc: &'static str,
+    /// What supports the row.
+    pub evidence: &'static [Evidence],
+    /// What is not confirmed.
+    pub uncertain: Option<&'static str>,
+}
+
+include!(concat!(env!("OUT_DIR"), "/commands.rs"));
+
+impl CommandOp {
+    /// The command `name` of a unit, in any letter case.
+    #[must_use]
+    pub fn by_name(unit: Unit, name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| {
+            let info = op.info();
+            info.unit == unit && info.name.eq_ignore_ascii_case(name)
+        })
+    }
+
+    /// The command of a unit with these command and token fields, and whether
+    /// the token holds `ignore_data_error`.
+    #[must_use]
+    pub fn from_codes(unit: Unit, code: u8, token: u8) -> Option<(Self, bool)> {
+        Self::ALL.into_iter().find_map(|op| {
+            let info = op.info();
+            if info.unit != unit || info.code != code {
+                None
+            } else if info.token == token {
+                Some((op, false))
+            } else if info.ignore_error && info.token | IGNORE_ERROR_TOKEN == token {
+                Some((op, true))
+            } else {
+                None
+            }
+        })
+    }
+}
+
+impl Unit {
+    /// The unit of a word format.
+    #[must_use]
+    pub fn of(format: Format) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|unit| unit.info().format == format)
+    }
+
+    /// The unit with this name, in any letter case.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|unit| unit.info().name.eq_ignore_ascii_case(name))
+    }
+}

@@ -1,0 +1,197 @@
+//! pcapng.
+
+use std::error::Error;
+use std::time::Duration;
+
+use pcap_file::DataLink;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::{
+    ENHANCED_PACKET_BLOCK, INTERFACE_DESCRIPTION_BLOCK, PACKET_BLOCK, SECTION_HEADER_BLOCK,
+    SIMPLE_PACKET_BLOCK,
+};
+use pcap_file::pcapng::{Block, PcapNgParseError, PcapNgParser, RawBlock};
+
+use super::assembly::{Assembly, Record};
+use super::{CaptureError, Source, TOO_LATE};
+
+/// A block that claims more than this is taken for damage, not for the beginning of a long block.
+const MAX_BLOCK_BYTES: usize = 16 << 20;
+
+/// An interface of the current section.
+struct Interface {
+    /// Index in the capture, assigned when the interface is described.
+    port: u32,
+    link: DataLink,
+    /// `Err` holds an `if_fcslen` that makes no sense; it matters only if a packet comes.
+    fcs_bytes: Result<u32, u8>,
+}
+
+pub(super) fn read(source: &Source<'_>) -> Result<Assembly, CaptureError> {
+    let mut assembly = Assembly::default();
+    let mut section: Vec<Interface> = Vec::new();
+    let (mut rest, mut parser) =
+        PcapNgParser::new(source.bytes).map_err(|error| damage(source, 0, 0, &error))?;
+
+    while !rest.is_empty() {
+        let offset = source.bytes.len() - rest.len();
+        // Raw blocks, so that only blocks that matter are decoded: a damaged name resolution block
+        // or comment is no reason to refuse the frames.
+        let (after, raw) = parser
+            .next_raw_block(rest)
+            .map_err(|error| damage(source, assembly.len(), offset, &error))?;
+        rest = after;
+        match raw.type_ {
+            SECTION_HEADER_BLOCK => section.clear(),
+            INTERFACE_DESCRIPTION_BLOCK => {
+                if let Some(described) = parser.interfaces().last() {
+                    let interface = describe(described, &section, &mut assembly);
+                    section.push(interface);
+                }
+            }
+            PACKET_BLOCK | ENHANCED_PACKET_BLOCK | SIMPLE_PACKET_BLOCK => {
+                packet(source, &parser, raw, offset, &section, &mut assembly)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(assembly)
+}
+
+/// Finds or makes the interface's place in the capture.
+fn describe(
+    described: &InterfaceDescriptionBlock<'_>,
+    section: &[Interface],
+    assembly: &mut Assembly,
+) -> Interface {
+    let mut name = format!("interface {}", section.len());
+    let mut fcs_bytes = Ok(0);
+    for option in &described.options {
+        match option {
+            InterfaceDescriptionOption::IfName(given) => name = given.to_string(),
+            InterfaceDescriptionOption::IfFcsLen(length) => fcs_bytes = fcs_length(*length),
+            _ => {}
+        }
+    }
+    let taken = |port: usize| {
+        section
+            .iter()
+            .any(|interface| interface.port as usize == port)
+    };
+    let known = (0..assembly.interfaces().len())
+        .find(|&port| assembly.interfaces()[port] == name && !taken(port));
+    let port = match known {
+        Some(port) => port as u32,
+        None => assembly.interface(name),
+    };
+    Interface {
+        port,
+        link: described.linktype,
+        fcs_bytes,
+    }
+}
+
+/// The format's text says bits, its example and most readers say bytes; Ethernet's FCS is unmistakable in either.
+fn fcs_length(field: u8) -> Result<u32, u8> {
+    match field {
+        0 => Ok(0),
+        4 | 32 => Ok(4),
+        other => Err(other),
+    }
+}
+
+fn packet(
+    source: &Source<'_>,
+    parser: &PcapNgParser,
+    raw: RawBlock<'_>,
+    offset: usize,
+    section: &[Interface],
+    assembly: &mut Assembly,
+) -> Result<(), CaptureError> {
+    let frames_before = assembly.len();
+    let malformed = |reason: String| source.malformed(frames_before, offset, reason);
+    let block = raw
+        .try_into_block(parser.state())
+        .map_err(|error| malformed(chain(&error)))?;
+    let (id, timestamp, bytes, original_len) = match &block {
+        Block::EnhancedPacket(packet) => (
+            packet.interface_id,
+            Some(packet.timestamp),
+            &packet.data,
+            packet.original_len,
+        ),
+        Block::Packet(packet) => (
+            u32::from(packet.interface_id),
+            Some(packet.timestamp),
+            &packet.data,
+            packet.original_len,
+        ),
+        // A simple packet belongs to the first interface and has no time: it gets that of the frame before.
+        Block::SimplePacket(packet) => (0, None, &packet.data, packet.original_len),
+        _ => return Ok(()),
+    };
+    let interface = section.get(id as usize).ok_or_else(|| {
+        malformed(format!(
+            "it names interface {id}, and its section has {}",
+            section.len()
+        ))
+    })?;
+    if interface.link != DataLink::ETHERNET {
+        let name = format!(
+            "interface `{}`",
+            assembly.interfaces()[interface.port as usize]
+        );
+        return Err(super::link::refusal(source, &name, interface.link));
+    }
+    let fcs_bytes = interface.fcs_bytes.map_err(|length| {
+        malformed(format!(
+            "its interface has an FCS of length {length} (if_fcslen)"
+        ))
+    })?;
+    let time_ns = timestamp.map(nanoseconds).transpose().map_err(malformed)?;
+    let record = Record {
+        time_ns,
+        port: interface.port,
+        bytes,
+        original_len,
+        fcs_bytes,
+    };
+    assembly.push(&record).map_err(malformed)
+}
+
+fn nanoseconds(time: Duration) -> Result<u64, String> {
+    u64::try_from(time.as_nanos()).map_err(|_| TOO_LATE.to_string())
+}
+
+fn damage(
+    source: &Source<'_>,
+    frames_before: usize,
+    offset: usize,
+    error: &PcapNgParseError,
+) -> CaptureError {
+    match error {
+        PcapNgParseError::IncompleteBuffer(needed, _) if *needed > MAX_BLOCK_BYTES => source
+            .malformed(
+                frames_before,
+                offset,
+                format!("a block of about {needed} bytes"),
+            ),
+        PcapNgParseError::IncompleteBuffer(..) => source.ends_early(frames_before, offset),
+        other => source.malformed(frames_before, offset, chain(other)),
+    }
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        cause = inner.source();
+    }
+    text
+}

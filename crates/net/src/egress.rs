@@ -1,0 +1,160 @@
+//! What the chip sent, as a capture file.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapTsResolution, PcapWriteError, PcapWriter};
+use pcap_file::{DataLink, Endianness};
+
+use crate::capture::MAX_FRAME_BYTES;
+
+/// Makes temporary names of one process differ.
+static SERIAL: AtomicU64 = AtomicU64::new(0);
+
+/// Writes a classic pcap file: nanoseconds, Ethernet, little-endian.
+///
+/// The data goes to a temporary file beside the target, which takes the target's name in
+/// [`finish`](PcapSink::finish). A sink that is dropped leaves nothing behind, and an older file of the
+/// target's name stays as it was. A target that exists and is no regular file (a pipe, `/dev/null`) is
+/// written to directly.
+#[derive(Debug)]
+pub struct PcapSink {
+    writer: PcapWriter<BufWriter<File>>,
+    temporary: Option<Temporary>,
+    frames: u64,
+}
+
+/// A file that is removed unless it gets its final name.
+#[derive(Debug)]
+struct Temporary {
+    path: PathBuf,
+    target: PathBuf,
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Nothing is left to do for who cannot remove it; after a rename it is gone already.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl PcapSink {
+    /// Begins the file that is to be at `path`.
+    ///
+    /// # Errors
+    /// If no file can be made beside `path`, or `path` is a directory.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        // A link keeps pointing where it does: what it points at is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let (file, temporary) = match fs::metadata(&target) {
+            Ok(existing) if existing.is_dir() => {
+                return Err(io::Error::new(
+                    io::ErrorKind::IsADirectory,
+                    format!("{} is a directory; name a file in it", path.display()),
+                ));
+            }
+            Ok(existing) if !existing.is_file() => {
+                (OpenOptions::new().write(true).open(&target)?, None)
+            }
+            _ => {
+                let temporary = Temporary {
+                    path: temporary_name(&target)?,
+                    target,
+                };
+                (
+                    OpenOptions::new()
+                        .write(true)
+                        .create_new(true)
+                        .open(&temporary.path)?,
+                    Some(temporary),
+                )
+            }
+        };
+        let header = PcapHeader {
+            snaplen: MAX_FRAME_BYTES as u32,
+            datalink: DataLink::ETHERNET,
+            // The crate's default is microseconds, to which it would cut times without a word.
+            ts_resolution: PcapTsResolution::NanoSecond,
+            endianness: Endianness::Little,
+            ..PcapHeader::default()
+        };
+        let writer = PcapWriter::with_header(BufWriter::new(file), header).map_err(into_io)?;
+        Ok(PcapSink {
+            writer,
+            temporary,
+            frames: 0,
+        })
+    }
+
+    /// Adds a frame (without FCS) that was sent `time_ns` nanoseconds after 1970, or after the start of a
+    /// run that has no date.
+    ///
+    /// # Errors
+    /// If the file cannot be written, the frame is longer than [`MAX_FRAME_BYTES`], or the time does not
+    /// fit the format (32 bits of seconds).
+    pub fn write(&mut self, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
+        let packet = PcapPacket::new(
+            Duration::from_nanos(time_ns),
+            bytes.len() as u32,
+            Cow::Borrowed(bytes),
+        )
+        .map_err(invalid)?;
+        self.writer.write_packet(&packet).map_err(into_io)?;
+        self.frames += 1;
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// If the rest of the data cannot be written or the file cannot be renamed; the file is removed then.
+    pub fn finish(self) -> io::Result<()> {
+        let mut buffer = self.writer.into_inner();
+        buffer.flush()?;
+        drop(buffer);
+        match &self.temporary {
+            Some(temporary) => fs::rename(&temporary.path, &temporary.target),
+            None => Ok(()),
+        }
+    }
+
+    /// Frames written so far.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+}
+
+fn temporary_name(target: &Path) -> io::Result<PathBuf> {
+    let name = target.file_name().ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("`{}` names no file", target.display()),
+        )
+    })?;
+    let mut temporary = OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(
+        ".{}-{}.part",
+        process::id(),
+        SERIAL.fetch_add(1, Ordering::Relaxed)
+    ));
+    Ok(target.with_file_name(temporary))
+}
+
+fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
+}
+
+fn into_io(error: PcapWriteError) -> io::Error {
+    match error {
+        PcapWriteError::Io(error) | PcapWriteError::FieldWriteFailed(_, error) => error,
+        PcapWriteError::Validation(error) => invalid(error),
+    }
+}

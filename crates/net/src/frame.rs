@@ -1,0 +1,22 @@
+//! The frame: what captures hold and ports carry.
+
+/// One captured Ethernet frame, from the destination address on, without FCS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Nanoseconds since the first frame of the capture; never less than that of the frame before.
+    pub time_ns: u64,
+    /// Index of the capture interface that saw the frame.
+    pub port: u32,
+    /// The captured bytes.
+    pub bytes: Vec<u8>,
+    /// Length on the wire without FCS, in bytes; more than `bytes.len()` if the capture cut the frame.
+    pub original_len: u32,
+}
+
+impl Frame {
+    /// Whether the capture holds only the beginning of the frame.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.bytes.len() < self.original_len as usize
+    }
+}

@@ -1,0 +1,82 @@
+//! When frames arrive at ports.
+//!
+//! A capture says what came; a [`Pace`] says when it is to come, a [`PortAssignment`] where. [`schedule`]
+//! turns both into [`Arrival`]s on wires that obey Ethernet: a frame takes the time of its bits, including
+//! preamble, padding and FCS, and the next one on the same port waits for it and the gap. The arithmetic
+//! is exact; picoseconds are rounded down only when they are put into an arrival.
+
+mod assignment;
+mod schedule;
+mod speed;
+
+pub use assignment::PortAssignment;
+pub use schedule::{Arrival, PortLoad, Schedule, schedule};
+pub use speed::Pace;
+
+use crate::RatioError;
+
+/// The line of one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortLine {
+    /// Data rate in bits per second, such as 1 000 000 000 for gigabit Ethernet.
+    pub bits_per_second: u64,
+}
+
+/// Why frames cannot be scheduled, or the text of a pace or an assignment not be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PaceError {
+    /// There is nothing to put frames on.
+    #[error("there is no port to put frames on; give at least one port a line")]
+    NoPorts,
+    /// A port with a line of 0 bit/s.
+    #[error(
+        "port {port} has a line rate of 0 bit/s, on which no frame ever arrives; give it a rate"
+    )]
+    DeadLine {
+        /// The port.
+        port: u32,
+    },
+    /// [`PortAssignment::Fixed`] with a port that does not exist.
+    #[error("all frames are to go to port {port}, but there are only {ports} ports (0 to {last})", last = ports - 1)]
+    NoSuchPort {
+        /// The port that was asked for.
+        port: u32,
+        /// How many there are.
+        ports: u32,
+    },
+    /// Times beyond what picoseconds in 64 bits hold.
+    #[error(
+        "frame {frame} would arrive more than 2^64 ps (213 days) after the start; choose a faster pace or line"
+    )]
+    TooLong {
+        /// Index of the frame, from 0.
+        frame: usize,
+    },
+    /// Not a pace.
+    #[error(
+        "`{text}` is not a pace: write trace (times of the capture), 2x (twice as fast), line (back to back), or a rate such as 200pps, 100kpps, 4.5Mpps"
+    )]
+    UnknownPace {
+        /// The text.
+        text: String,
+    },
+    /// The number in a pace.
+    #[error("the pace `{text}` has no usable number: {source}")]
+    PaceNumber {
+        /// The text.
+        text: String,
+        /// What is wrong with the number.
+        source: RatioError,
+    },
+    /// Not an assignment.
+    #[error(
+        "`{text}` does not say how frames are given to ports: write interface, round-robin, flow, or a port number"
+    )]
+    UnknownAssignment {
+        /// The text.
+        text: String,
+    },
+}
+
+#[cfg(test)]
+mod tests;

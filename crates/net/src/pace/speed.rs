@@ -1,0 +1,80 @@
+//! How fast frames come.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::PaceError;
+use crate::Ratio;
+
+/// How a capture's frames are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// At the times of the capture, `speed` times as fast.
+    Trace {
+        /// 2 makes a second of capture half a second.
+        speed: Ratio,
+    },
+    /// Back to back on every port.
+    Line,
+    /// Evenly spaced, all ports together.
+    Rate {
+        /// Frames per second over all ports.
+        packets_per_second: Ratio,
+    },
+}
+
+impl FromStr for Pace {
+    type Err = PaceError;
+
+    /// Reads `trace`, `2x`, `line`, `200pps`, `100kpps`, `4.5Mpps`, `1Gpps`.
+    fn from_str(text: &str) -> Result<Pace, PaceError> {
+        let number = |digits: &str, factor: u64| {
+            digits
+                .parse()
+                .and_then(|ratio: Ratio| ratio.times(factor))
+                .map_err(|source| PaceError::PaceNumber {
+                    text: text.to_string(),
+                    source,
+                })
+        };
+        match text {
+            "trace" => return Ok(Pace::Trace { speed: Ratio::ONE }),
+            "line" => return Ok(Pace::Line),
+            _ => {}
+        }
+        if let Some(digits) = text.strip_suffix('x') {
+            return Ok(Pace::Trace {
+                speed: number(digits, 1)?,
+            });
+        }
+        // A small m would be a thousandth, so only the capital is a million.
+        for (unit, factor) in [
+            ("kpps", 1_000),
+            ("Kpps", 1_000),
+            ("Mpps", 1_000_000),
+            ("Gpps", 1_000_000_000),
+            ("pps", 1),
+        ] {
+            if let Some(digits) = text.strip_suffix(unit) {
+                return Ok(Pace::Rate {
+                    packets_per_second: number(digits, factor)?,
+                });
+            }
+        }
+        Err(PaceError::UnknownPace {
+            text: text.to_string(),
+        })
+    }
+}
+
+impl fmt::Display for Pace {
+    /// In the form that [`Pace::from_str`] reads, as long as the number is a decimal one.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pace::Trace { speed: Ratio::ONE } => write!(out, "trace"),
+            Pace::Trace { speed } => write!(out, "{speed}x"),
+            Pace::Line => write!(out, "line"),
+            Pace::Rate { packets_per_second } => write!(out, "{packets_per_second}pps"),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Files that the sink writes, byte by byte and as captures.
+
+use std::fs;
+use std::path::Path;
+
+use npsim_net::capture::Capture;
+use npsim_net::egress::PcapSink;
+use proptest::prelude::*;
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_bytes_are_those_of_a_little_endian_nanosecond_pcap() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.pcap");
+    let mut sink = PcapSink::create(&path).unwrap();
+    sink.write(1_700_000_000_123_456_789, &[0xaa; 3]).unwrap();
+    assert_eq!(sink.frames(), 1);
+    sink.finish().unwrap();
+    let expected = [
+        &[
+            0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0,
+        ][..],
+        &1_700_000_000u32.to_le_bytes(),
+        &123_456_789u32.to_le_bytes(),
+        &[3, 0, 0, 0, 3, 0, 0, 0, 0xaa, 0xaa, 0xaa],
+    ]
+    .concat();
+    assert_eq!(fs::read(&path).unwrap(), expected);
+    assert_eq!(names(folder.path()), ["out.pcap"]);
+}
+
+#[test]
+fn an_unfinished_file_leaves_nothing_and_spares_the_older_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.pcap");
+    fs::write(&path, b"older").unwrap();
+    let mut sink = PcapSink::create(&path).unwrap();
+    sink.write(0, &[1; 60]).unwrap();
+    assert_eq!(
+        names(folder.path()).len(),
+        2,
+        "the temporary file is in the same folder"
+    );
+    drop(sink);
+    assert_eq!(names(folder.path()), ["out.pcap"]);
+    assert_eq!(fs::read(&path).unwrap(), b"older");
+
+    PcapSink::create(&path).unwrap().finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap().len(), 24, "finishing replaces it");
+}
+
+#[test]
+fn two_sinks_for_one_name_do_not_meet() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.pcap");
+    let mut first = PcapSink::create(&path).unwrap();
+    let mut second = PcapSink::create(&path).unwrap();
+    first.write(0, &[1; 60]).unwrap();
+    second.write(0, &[2; 61]).unwrap();
+    first.finish().unwrap();
+    second.finish().unwrap();
+    assert_eq!(Capture::open(&path).unwrap().frames[0].bytes, [2; 61]);
+    assert_eq!(names(folder.path()), ["out.pcap"]);
+}
+
+#[test]
+fn what_does_not_fit_the_format_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = PcapSink::create(&folder.path().join("out.pcap")).unwrap();
+    assert!(
+        sink.write(u64::MAX, &[0; 60]).is_err(),
+        "seconds beyond 32 bits"
+    );
+    assert!(sink.write(0, &vec![0; 262_145]).is_err());
+    sink.write(0, &vec![0; 262_144]).unwrap();
+    assert_eq!(sink.frames(), 1);
+    assert!(PcapSink::create(folder.path()).is_err());
+    assert!(PcapSink::create(&folder.path().join("no/such/folder.pcap")).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_devices_are_not_replaced() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("target.pcap");
+    let link = folder.path().join("link.pcap");
+    fs::write(&target, b"older").unwrap();
+    symlink(&target, &link).unwrap();
+    PcapSink::create(&link).unwrap().finish().unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read(&target).unwrap().len(), 24);
+
+    let mut sink = PcapSink::create(Path::new("/dev/null")).unwrap();
+    sink.write(0, &[0; 60]).unwrap();
+    sink.finish().unwrap();
+    assert!(
+        fs::metadata("/dev/null")
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_what_is_read(
+        start in 0u64..4_000_000_000_000_000_000,
+        frames in prop::collection::vec((0u64..10_000_000_000, prop::collection::vec(any::<u8>(), 0..200)), 1..20),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.pcap");
+        let mut sink = PcapSink::create(&path).unwrap();
+        let mut time = start;
+        for (step, bytes) in &frames {
+            sink.write(time, bytes).unwrap();
+            time += step;
+        }
+        sink.finish().unwrap();
+
+        let capture = Capture::open(&path).unwrap();
+        prop_assert_eq!(capture.first_timestamp_ns, start);
+        prop_assert_eq!(capture.frames.len(), frames.len());
+        let mut time = 0;
+        for (frame, (step, bytes)) in capture.frames.iter().zip(&frames) {
+            prop_assert_eq!((frame.time_ns, &frame.bytes), (time, bytes));
+            time += step;
+        }
+    }
+}

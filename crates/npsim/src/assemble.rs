@@ -1,0 +1,101 @@
+//! Assembling what a project runs: one image for each microengine, since each
+//! has its own defines.
+
+use std::path::{Path, PathBuf};
+
+use npsim_asm::{Assembly, Diagnostic, Image, Level, Options, SourceMap};
+
+use crate::diagnostics::render_diagnostic;
+use crate::includes::FileIncludes;
+use crate::project::Project;
+
+/// A program that a microengine can run, with the texts it came from.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The microengine.
+    pub me: u8,
+    /// Its source as it is shown.
+    pub source: PathBuf,
+    /// The words and all that is known of them.
+    pub image: Image,
+    /// The texts.
+    pub sources: SourceMap,
+}
+
+/// Messages as they are shown, each once however many microengines run the
+/// source.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    /// Rendered, with ANSI styles.
+    pub rendered: Vec<String>,
+    /// How many are errors.
+    pub errors: usize,
+    /// How many are warnings.
+    pub warnings: usize,
+}
+
+impl Messages {
+    /// Adds what one run of the assembler said.
+    pub fn add(&mut self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+        for diagnostic in diagnostics {
+            let text = render_diagnostic(diagnostic, sources);
+            if self.rendered.contains(&text) {
+                continue;
+            }
+            match diagnostic.level {
+                Level::Error => self.errors += 1,
+                Level::Warning => self.warnings += 1,
+                Level::Note => {}
+            }
+            self.rendered.push(text);
+        }
+    }
+
+    /// `2 errors and 1 warning`; empty if there are neither.
+    #[must_use]
+    pub fn count(&self) -> String {
+        let part = |n: usize, what: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            n => Some(format!("{n} {what}s")),
+        };
+        let parts: Vec<_> = [part(self.errors, "error"), part(self.warnings, "warning")].into_iter().flatten().collect();
+        parts.join(" and ")
+    }
+}
+
+/// What the assembler is told for a program of the project.
+#[must_use]
+pub fn options(project: &Project, defines: &[(String, String)]) -> Options {
+    Options {
+        defines: defines.to_vec(),
+        control_store_words: usize::from(project.profile.control_store_words()),
+        local_memory_words: usize::from(project.profile.local_memory_words()),
+    }
+}
+
+/// Assembles one source.
+#[must_use]
+pub fn assemble_source(source: &Path, include: &[PathBuf], options: &Options) -> Assembly {
+    npsim_asm::assemble(&source.display().to_string(), &FileIncludes::new(include.to_vec()), options)
+}
+
+/// Assembles the programs of a project; `None` if one of them has errors.
+#[must_use]
+pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
+    let mut programs = Some(Vec::new());
+    let mut messages = Messages::default();
+    for plan in &project.programs {
+        let assembly = assemble_source(&plan.source, &project.include, &options(project, &plan.defines));
+        messages.add(&assembly.diagnostics, &assembly.sources);
+        match assembly.image {
+            Some(image) => {
+                if let Some(programs) = &mut programs {
+                    programs.push(Program { me: plan.me, source: plan.source.clone(), image, sources: assembly.sources });
+                }
+            }
+            None => programs = None,
+        }
+    }
+    (programs, messages)
+}

@@ -1,0 +1,154 @@
+//! Projects: which microcode runs where, on which chip, with which rings,
+//! queues, buffers, tables and ports.
+//!
+//! A target is a project file, its folder, or one `.uc`, which then runs in the
+//! default project of [`defaults`]. [`Project::load`] reads, checks and resolves
+//! it; `docs/project.md` describes the file.
+
+pub mod capacity;
+pub mod defaults;
+mod explain;
+pub mod file;
+pub mod layout;
+pub mod resolve;
+pub mod text;
+
+use std::path::{Path, PathBuf};
+
+use npsim_asm::spelling::closest;
+use npsim_chip::gpp::boot::Boot;
+use npsim_chip::profile::Profile;
+
+pub use capacity::Capacity;
+pub use resolve::{Overrides, ProgramPlan, ProjectText};
+
+use crate::problem::{Excerpt, Problem, Problems};
+
+/// The project file's name in its folder.
+pub const FILE_NAME: &str = "npsim.toml";
+/// The chip when none is named.
+pub const DEFAULT_CHIP: &str = "ixp2400";
+
+/// A project with everything looked up.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// Its name.
+    pub name: String,
+    /// The project file, or the default one in its place.
+    pub text: ProjectText,
+    /// Whether the text is the default for a single source.
+    pub is_default: bool,
+    /// The chip.
+    pub profile: Profile,
+    /// What the chip has.
+    pub capacity: Capacity,
+    /// Folders for `#include`.
+    pub include: Vec<PathBuf>,
+    /// One entry for each microengine that runs, by index.
+    pub programs: Vec<ProgramPlan>,
+    /// What stands in the chip before the first cycle.
+    pub boot: Boot,
+    /// The memories with what is where.
+    pub spaces: Vec<layout::Space>,
+}
+
+impl Project {
+    /// Reads a project file, the one in a folder, or makes the default one for
+    /// a `.uc`.
+    ///
+    /// # Errors
+    /// All mistakes found in it.
+    pub fn load(target: &Path, overrides: &Overrides) -> Result<Self, Problems> {
+        let (text, is_default) = read(target, overrides)?;
+        let file = file::parse(&text.text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            Problem::new(error.message().trim().to_string()).at(text.excerpt(span, ""))
+        })?;
+        let (chip, place) = match (&overrides.chip, &file.chip.profile) {
+            (Some(chip), _) => (chip.as_str(), None),
+            (None, Some(chip)) => (chip.get_ref().as_str(), Some(text.excerpt(chip.span(), ""))),
+            (None, None) => (DEFAULT_CHIP, None),
+        };
+        let profile = profile(chip, place)?;
+        let capacity = Capacity::of(&profile);
+        let resolved = resolve::resolve(&text, &file, &capacity, overrides)?;
+        let folder = text.folder.clone();
+        let own = file.include.iter().map(|path| folder.join(path));
+        let name = file.name.clone().unwrap_or_else(|| folder_name(&folder));
+        Ok(Self {
+            name,
+            is_default,
+            profile,
+            capacity,
+            include: overrides.include.iter().cloned().chain(own).collect(),
+            programs: resolved.programs,
+            boot: resolved.boot,
+            spaces: resolved.spaces,
+            text,
+        })
+    }
+}
+
+/// The chip profile of this name.
+///
+/// # Errors
+/// There is none; says which there are.
+pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
+    let names: Vec<_> = Profile::names().collect();
+    if !names.contains(&name) {
+        let mut problem = Problem::new(format!("there is no chip `{name}`")).note(format!("the chips are {}", names.join(", ")));
+        problem.excerpt = place;
+        if let Some(near) = closest(name, names.iter().copied()) {
+            problem = problem.help(format!("did you mean `{near}`?"));
+        }
+        return Err(problem);
+    }
+    Profile::load(name).map_err(|error| Problem::new(error.to_string()))
+}
+
+/// Whether a target is a single source.
+#[must_use]
+pub fn is_source(target: &Path) -> bool {
+    target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
+}
+
+/// The default project for a source, as `npsim new` writes it to a file in
+/// `folder`.
+#[must_use]
+pub fn default_text(source: &Path, shown: &str, overrides: &Overrides) -> String {
+    let name = source.file_stem().map_or_else(|| "firmware".into(), |stem| stem.to_string_lossy().into_owned());
+    let ids = overrides.ids.as_deref().unwrap_or("0");
+    defaults::default_project(&name, shown, ids, overrides.chip.as_deref().unwrap_or(DEFAULT_CHIP))
+}
+
+fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Problem> {
+    let metadata = std::fs::metadata(target).map_err(|error| Problem::io("read", target, &error))?;
+    if is_source(target) && metadata.is_file() {
+        let shown = target.file_name().map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
+        let text = default_text(target, &shown, overrides);
+        let path = format!("the default project for {}", target.display());
+        return Ok((ProjectText { path, folder: folder_of(target), text: text.into() }, true));
+    }
+    let path = if metadata.is_dir() { target.join(FILE_NAME) } else { target.to_path_buf() };
+    let bytes = std::fs::read(&path).map_err(|error| {
+        let problem = Problem::io("read", &path, &error);
+        if metadata.is_dir() { problem.help(format!("a project's folder has a file `{FILE_NAME}`; `npsim new --from FIRMWARE.uc` writes one")) } else { problem }
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Problem::new(format!("`{}` is not text", path.display()))
+            .help("give a project file, its folder, or a microcode source with the ending `.uc`")
+    })?;
+    Ok((ProjectText { path: path.display().to_string(), folder: folder_of(&path), text: text.into() }, false))
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn folder_name(folder: &Path) -> String {
+    let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+    full.file_name().map_or_else(|| "project".into(), |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,66 @@
+//! The project that a single `.uc` runs in: written as a project file, so that
+//! `--explain` shows it and `npsim new` can save it.
+
+/// The default project file for a source, shown as `source` and run on the
+/// microengines `ids`.
+#[must_use]
+pub fn default_project(name: &str, source: &str, ids: &str, chip: &str) -> String {
+    let quoted = |text: &str| toml::Value::String(text.to_string()).to_string();
+    let (name, source, ids, chip) = (quoted(name), quoted(source), quoted(ids), quoted(chip));
+    format!(
+        r#"# The project that npsim runs a single source in. docs/project.md explains every key.
+name = {name}
+
+[chip]
+profile = {chip}
+
+[[me]]
+id = {ids}
+source = {source}
+
+# The ports, from 0: the line rate, and the router's own address.
+[[port]]
+rate = "1Gbps"
+mac = "02:00:00:00:01:00"
+
+[[port]]
+rate = "1Gbps"
+mac = "02:00:00:00:02:00"
+
+[[port]]
+rate = "1Gbps"
+mac = "02:00:00:00:03:00"
+
+# RBUF and TBUF elements.
+[media]
+element_size = 64
+
+# Scratch rings; the status flag is set when a ring is nearly full.
+[[ring]]
+name = "RING_0"
+size = 128
+
+[[ring]]
+name = "RING_1"
+size = 128
+
+[[ring]]
+name = "RING_2"
+size = 128
+
+[[ring]]
+name = "RING_3"
+size = 128
+
+# Packet buffers: descriptors in SRAM, data in DRAM, all on one queue at the start.
+[[queue]]
+name = "FREE_BUFFERS"
+channel = 0
+
+[buffers]
+count = 512
+size = 2048
+queue = "FREE_BUFFERS"
+"#
+    )
+}

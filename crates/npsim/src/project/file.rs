@@ -1,0 +1,342 @@
+//! The project file as it is typed: names, texts and numbers with their places,
+//! before anything is looked up or defaulted.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// `npsim.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectFile {
+    /// Name of the project; its folder's name if not given.
+    pub name: Option<String>,
+    /// Folders for `#include`, relative to the project's folder.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// The chip.
+    #[serde(default)]
+    pub chip: ChipSection,
+    /// Which source runs on which microengines.
+    #[serde(default)]
+    pub me: Vec<MeSection>,
+    /// Ports in the order of their number.
+    #[serde(default)]
+    pub port: Vec<PortSection>,
+    /// The media interface.
+    #[serde(default)]
+    pub media: MediaSection,
+    /// Scratch rings.
+    #[serde(default)]
+    pub ring: Vec<RingSection>,
+    /// SRAM queues.
+    #[serde(default)]
+    pub queue: Vec<QueueSection>,
+    /// Packet buffers.
+    pub buffers: Option<Spanned<BuffersSection>>,
+    /// Named memory.
+    #[serde(default)]
+    pub memory: Vec<MemorySection>,
+    /// Named counters.
+    #[serde(default)]
+    pub counter: Vec<CounterSection>,
+    /// Where the routing table goes.
+    pub routes: Option<RoutesSection>,
+    /// Routes.
+    #[serde(default)]
+    pub route: Vec<RouteSection>,
+    /// The general-purpose core.
+    #[serde(default)]
+    pub gpp: GppSection,
+}
+
+/// `[chip]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChipSection {
+    /// Name of a chip profile; `ixp2400` if not given.
+    pub profile: Option<Spanned<String>>,
+}
+
+/// `[[me]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeSection {
+    /// Microengine indices.
+    pub id: Spanned<Ids>,
+    /// The source, relative to the project's folder.
+    pub source: Spanned<String>,
+    /// Names defined before the first line.
+    #[serde(default)]
+    pub define: BTreeMap<Spanned<String>, DefineValue>,
+}
+
+/// One index or a list such as `"0-2,4"`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "an index such as 0 or a list such as \"0-2,4\"")]
+pub enum Ids {
+    /// One microengine.
+    One(i64),
+    /// A list of indices and ranges.
+    List(String),
+}
+
+/// What a name is defined as.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "a string or an integer")]
+pub enum DefineValue {
+    /// A number.
+    Integer(i64),
+    /// Any text.
+    Text(String),
+}
+
+impl DefineValue {
+    /// As the assembler gets it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Integer(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// `[[port]]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortSection {
+    /// Line rate; `1Gbps` if not given.
+    pub rate: Option<Spanned<String>>,
+    /// The router's own address on it.
+    pub mac: Option<Spanned<String>>,
+}
+
+/// `[media]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MediaSection {
+    /// Bytes of an RBUF or TBUF element; 64 if not given.
+    pub element_size: Option<Spanned<u16>>,
+}
+
+/// `[[ring]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RingSection {
+    /// The name that sources use.
+    pub name: Spanned<String>,
+    /// Ring number; the next free one if not given.
+    pub number: Option<Spanned<u8>>,
+    /// Longwords; 128 if not given.
+    pub size: Option<Spanned<u16>>,
+    /// When the status flag is set; `full` if not given.
+    pub status: Option<StatusKind>,
+}
+
+/// When a ring's status flag is set.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusKind {
+    /// From three quarters full on.
+    Full,
+    /// While it is empty.
+    Empty,
+}
+
+/// `[[queue]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSection {
+    /// The name that sources use.
+    pub name: Spanned<String>,
+    /// SRAM channel; 0 if not given.
+    pub channel: Option<Spanned<u8>>,
+    /// Q-array entry; the next free one if not given.
+    pub entry: Option<Spanned<u8>>,
+}
+
+/// `[buffers]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuffersSection {
+    /// How many; 512 if not given.
+    pub count: Option<Spanned<u32>>,
+    /// Bytes of a buffer in DRAM; 2048 if not given.
+    pub size: Option<Spanned<u32>>,
+    /// SRAM channel of the descriptors; the queue's channel if not given.
+    pub channel: Option<Spanned<u8>>,
+    /// The queue that holds the free ones.
+    pub queue: Spanned<String>,
+}
+
+/// `[[memory]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySection {
+    /// The name that sources use.
+    pub name: Spanned<String>,
+    /// `scratch`, `sram0`, `sram1`, ... or `dram`.
+    pub space: Spanned<String>,
+    /// Bytes; as many as `words` takes if not given.
+    pub size: Option<Spanned<u64>>,
+    /// A power of two in bytes; 4 (8 in DRAM) if not given.
+    pub align: Option<Spanned<u64>>,
+    /// Byte address; fitted if not given.
+    pub address: Option<Spanned<u64>>,
+    /// First longwords; the rest is zero.
+    #[serde(default)]
+    pub words: Vec<u32>,
+}
+
+/// `[[counter]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CounterSection {
+    /// The name that sources use and reports show.
+    pub name: Spanned<String>,
+    /// Whether it counts packets that the microcode dropped.
+    #[serde(default)]
+    pub drop: bool,
+    /// What it counts, for people.
+    #[serde(default)]
+    pub text: String,
+}
+
+/// `[routes]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoutesSection {
+    /// SRAM channel; 1 if not given and there, or else 0.
+    pub channel: Option<Spanned<u8>>,
+}
+
+/// `[[route]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteSection {
+    /// `10.0.0.0/8`.
+    pub prefix: Spanned<String>,
+    /// Output port.
+    pub port: Option<Spanned<u8>>,
+    /// The next hop's address.
+    pub mac: Option<Spanned<String>>,
+    /// Largest IP packet; 1500 if not given.
+    pub mtu: Option<u16>,
+    /// Whether the addresses are the router's own.
+    #[serde(default)]
+    pub local: bool,
+}
+
+/// `[gpp]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GppSection {
+    /// `routes`, `exceptions`.
+    #[serde(default)]
+    pub tasks: Vec<Spanned<String>>,
+    /// The slow path.
+    pub exceptions: Option<ExceptionsSection>,
+}
+
+/// `[gpp.exceptions]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExceptionsSection {
+    /// The ring on which exception packets come.
+    pub ring: Spanned<String>,
+    /// Time between two looks at the ring; `2us` if not given.
+    pub period: Option<Spanned<String>>,
+    /// What each reason code means.
+    #[serde(default)]
+    pub reasons: Vec<String>,
+}
+
+/// Reads the text of a project file.
+///
+/// # Errors
+/// What the TOML reader says, with the byte range.
+pub fn parse(text: &str) -> Result<ProjectFile, Box<toml::de::Error>> {
+    toml::from_str(text).map_err(Box::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ids, parse};
+
+    #[test]
+    fn everything_that_can_be_written() {
+        let text = r#"
+            name = "x"
+            include = ["../lib"]
+            [chip]
+            profile = "ixp2400"
+            [[me]]
+            id = "0-2,4"
+            source = "a.uc"
+            define = { QS = "atomic", N = 4 }
+            [[me]]
+            id = 3
+            source = "b.uc"
+            [[port]]
+            rate = "1Gbps"
+            mac = "02:00:00:00:01:00"
+            [media]
+            element_size = 64
+            [[ring]]
+            name = "R"
+            number = 1
+            size = 128
+            status = "empty"
+            [[queue]]
+            name = "Q"
+            channel = 0
+            entry = 2
+            [buffers]
+            count = 16
+            size = 2048
+            channel = 0
+            queue = "Q"
+            [[memory]]
+            name = "M"
+            space = "sram1"
+            size = 64
+            align = 16
+            address = 1024
+            words = [1, 2]
+            [[counter]]
+            name = "C"
+            drop = true
+            text = "counts"
+            [routes]
+            channel = 1
+            [[route]]
+            prefix = "0.0.0.0/0"
+            port = 0
+            mac = "02:00:00:00:00:01"
+            mtu = 1400
+            local = false
+            [gpp]
+            tasks = ["routes", "exceptions"]
+            [gpp.exceptions]
+            ring = "R"
+            period = "2us"
+            reasons = ["", "ttl"]
+        "#;
+        let file = parse(text).unwrap();
+        assert_eq!(file.me.len(), 2);
+        assert!(matches!(file.me[1].id.get_ref(), Ids::One(3)));
+        let (key, value) = file.me[0].define.iter().next_back().unwrap();
+        assert_eq!((key.get_ref().as_str(), value.text().as_str()), ("QS", "atomic"));
+        assert_eq!(&text[key.span()], "QS");
+    }
+
+    #[test]
+    fn unknown_keys_have_a_place() {
+        let text = "[chip]\nprofil = \"ixp2400\"\n";
+        let error = parse(text).unwrap_err();
+        assert!(error.message().contains("profil"), "{error}");
+        assert_eq!(&text[error.span().unwrap()], "profil");
+    }
+}

@@ -1,0 +1,108 @@
+//! The small languages inside project values: index lists, MAC addresses,
+//! prefixes, names.
+
+/// `0`, `0-2,4`: microengine indices in rising order without repetition.
+///
+/// # Errors
+/// Says what is wrong with the list.
+pub fn parse_ids(text: &str, count: u8) -> Result<Vec<u8>, String> {
+    let mut ids = Vec::new();
+    for part in text.split(',') {
+        let part = part.trim();
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |digits: &str| {
+            digits.trim().parse::<u32>().map_err(|_| format!("`{part}` is neither an index nor a range; write for example `0-2,4`"))
+        };
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(format!("the range `{part}` runs backwards"));
+        }
+        if last >= u32::from(count) {
+            return Err(format!("there is no microengine {last}: this chip has 0 to {}", count.saturating_sub(1)));
+        }
+        ids.extend(first as u8..=last as u8);
+    }
+    ids.sort_unstable();
+    if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("microengine {} is listed twice", pair[0]));
+    }
+    Ok(ids)
+}
+
+/// `02:00:00:00:01:00`, also with `-`.
+#[must_use]
+pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
+    let mut mac = [0; 6];
+    let mut parts = text.split([':', '-']);
+    for byte in &mut mac {
+        let part = parts.next()?;
+        if part.is_empty() || part.len() > 2 || !part.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        *byte = u8::from_str_radix(part, 16).ok()?;
+    }
+    parts.next().is_none().then_some(mac)
+}
+
+/// `02:00:00:00:01:00`.
+#[must_use]
+pub fn show_mac(mac: [u8; 6]) -> String {
+    mac.map(|byte| format!("{byte:02x}")).join(":")
+}
+
+/// `10.0.0.0/8`: the address and the length; the length may be up to 255, a
+/// routing table checks it.
+#[must_use]
+pub fn parse_prefix(text: &str) -> Option<(u32, u8)> {
+    let (address, length) = text.split_once('/')?;
+    let address: std::net::Ipv4Addr = address.parse().ok()?;
+    Some((address.to_bits(), length.parse().ok()?))
+}
+
+/// Whether a source can use the name: a letter or `_`, then letters, digits, `_`.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_') && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_name, parse_ids, parse_mac, parse_prefix, show_mac};
+
+    #[test]
+    fn index_lists() {
+        assert_eq!(parse_ids("0-2, 4", 8), Ok(vec![0, 1, 2, 4]));
+        assert_eq!(parse_ids("7", 8), Ok(vec![7]));
+        assert!(parse_ids("8", 8).unwrap_err().contains("0 to 7"));
+        assert!(parse_ids("0-99999999999", 8).is_err());
+        assert!(parse_ids("2-1", 8).unwrap_err().contains("backwards"));
+        assert!(parse_ids("1,0-2", 8).unwrap_err().contains("1 is listed twice"));
+        for bad in ["", "a", "1-", "-1", "1,,2"] {
+            assert!(parse_ids(bad, 8).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn mac_addresses() {
+        assert_eq!(parse_mac("02:00:00:00:01:0a"), Some([2, 0, 0, 0, 1, 10]));
+        assert_eq!(parse_mac("02-0-0-0-1-A").map(show_mac).as_deref(), Some("02:00:00:00:01:0a"));
+        for bad in ["", "02:00:00:00:01", "02:00:00:00:01:00:00", "g2:00:00:00:01:00", "002:0:0:0:0:0", "+2:0:0:0:0:0"] {
+            assert_eq!(parse_mac(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn prefixes() {
+        assert_eq!(parse_prefix("10.0.0.0/8"), Some((0x0a00_0000, 8)));
+        for bad in ["10.0.0.0", "10.0.0/8", "10.0.0.0/x", "10.0.0.256/8", "10.0.0.0/-1"] {
+            assert_eq!(parse_prefix(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn names() {
+        assert!(is_name("TX_RING") && is_name("_a1"));
+        assert!(!is_name("") && !is_name("1a") && !is_name("a-b") && !is_name("ä"));
+    }
+}
