@@ -12,7 +12,7 @@ pub struct Code {
 macro_rules! codes {
     ($($constant:ident $name:literal $explanation:literal)*) => {
         $(
-            #[doc = $explanation]
+            #[doc = concat!("The code `", $name, "`.")]
             pub const $constant: &str = $name;
         )*
 
@@ -71,6 +71,66 @@ codes! {
     UNKNOWN_FUNCTION "unknown-function" "A constant expression calls a function that does not exist."
 
     // Parser, allocator and encoder.
+    ADDRESS_TAKEN "address-taken" "A register asks for a number that another one has or that is not there."
+    AMBIGUOUS_ADDRESS "ambiguous-address" "The number of a name is asked for that stands for two transfer registers."
+    AMBIGUOUS_LABEL "ambiguous-label" "A label is defined in several scopes, none of which contains its use."
+    ANY_AND_ALL "any-and-all" "A ctx_arb says both any and all."
+    ARRAY_BOUNDS "array-bounds" "An array element does not exist, or an array has an impossible size."
+    ASSERTION_FAILED "assertion-failed" "The expression of an .assert is 0."
+    BANK_CONFLICT "bank-conflict" "Instructions read together two registers that would have to be in one bank."
+    BRANCH_IN_DEFER "branch-in-defer" "An instruction that changes the flow of control stands in a defer slot."
+    BYTE_MASK "byte-mask" "The byte mask of ld_field is not made of up to four digits of 0 and 1."
+    COMMAND_WITHOUT_SIGNAL "command-without-signal" "A signal is asked of a command that never raises one."
+    CONSTANT_DESTINATION "constant-destination" "A constant stands where a result is written."
+    CONSTANT_RANGE "constant-range" "A constant does not fit the field that holds it."
+    CRC_KIND "crc-kind" "A crc instruction names no known polynomial."
+    CSR_READ_WITHOUT_IMMED "csr-read-without-immed" "A local_csr_rd is not followed by the immed that receives the value."
+    DECLARED_TWICE "declared-twice" "A name is declared twice in one scope."
+    DEFER_PAST_END "defer-past-end" "Fewer instructions follow than a defer says."
+    DEFER_TOO_LARGE "defer-too-large" "A defer count is larger than the instruction allows."
+    DEFER_WITHOUT_SWAP "defer-without-swap" "A command that does not swap out has a defer."
+    INDIRECT_SOURCE "indirect-source" "An instruction uses a hidden result that the instruction before it may not have made."
+    LABEL_TWICE "label-twice" "A label is defined twice in one scope."
+    LATE_CONSTANT "late-constant" "A field needs a constant that is known before registers and labels are placed."
+    MAX_COUNT "max-count" "A count of max_N stands in a command without indirect_ref."
+    MISSING_OPERAND "missing-operand" "An operand is -- where the instruction needs one."
+    MUL_STEP "mul-step" "A mul_step does not say which step it is."
+    NOT_A_TRANSFER_REGISTER "not-a-transfer-register" "A register that no memory unit reaches stands where a transfer register must be."
+    OPERAND_COUNT "operand-count" "An instruction has too few or too many operands."
+    OPERATOR_WITH_SHIFT "operator-with-shift" "An operator is used with a shift that does not go through the shifter."
+    PATH_CONFLICT "path-conflict" "Both sources of an instruction come over the same internal path."
+    PROGRAM_TOO_LONG "program-too-long" "The program has more words than the control store."
+    READ_BEFORE_WRITE "read-before-write" "A register may be read before anything was written to it."
+    REGISTER_AS_SIGNAL "register-as-signal" "A register stands where a signal must be."
+    RESTRICTED_OPERAND "restricted-operand" "An operand is used in an instruction whose narrower operand fields cannot name it."
+    RUNS_OFF_THE_END "runs-off-the-end" "Control can run past the last instruction."
+    SIGNAL_AS_REGISTER "signal-as-register" "A signal stands where a register must be."
+    SIGNAL_KINDS "signal-kinds" "One signal is used by commands that raise different members of its pair."
+    SIGNAL_NEVER_AWAITED "signal-never-awaited" "A command raises a signal that nothing waits for afterwards."
+    SIGNAL_ODD "signal-odd" "A command that raises a pair of signals names the odd one."
+    SYNTAX "syntax" "A line does not have the form of a statement."
+    TOO_MANY_REGISTERS "too-many-registers" "More registers hold needed values at one point than there are."
+    TOO_MANY_SIGNALS "too-many-signals" "More signals are in use at one point than there are."
+    TRANSFER_DIRECTION "transfer-direction" "A transfer register declared for one direction is used in the other."
+    TRANSFER_GROUP_TOO_SHORT "transfer-group-too-short" "A command moves more transfer registers than are known to be consecutive."
+    TRANSFER_KIND "transfer-kind" "A command names a transfer register of the kind that it cannot name."
+    TRANSFER_ORDER "transfer-order" "The orders of transfer registers contradict each other."
+    TWO_COMPLETIONS "two-completions" "A command has both sig_done and ctx_swap."
+    TWO_CONSTANTS "two-constants" "An instruction has two constant operands."
+    UNBALANCED_SCOPE "unbalanced-scope" "A scope is closed that is not open, or left open."
+    UNDEFINED_LABEL "undefined-label" "A label is used that is not defined where the use can see it."
+    UNDEFINED_REGISTER "undefined-register" "A register is used that is not declared."
+    UNDEFINED_SIGNAL "undefined-signal" "A signal is used that is not declared."
+    UNKNOWN_COMMAND "unknown-command" "A unit has no command of this name."
+    UNKNOWN_CSR "unknown-csr" "There is no control and status register of this name."
+    UNKNOWN_INSTRUCTION "unknown-instruction" "There is no instruction or macro of this name."
+    UNKNOWN_OPTION "unknown-option" "An optional token does not exist or does not go with the instruction."
+    UNKNOWN_STATE "unknown-state" "There is no input state of this name."
+    UNSUPPORTED_DIRECTIVE "unsupported-directive" "A directive is not supported."
+    UNUSED_OPERAND "unused-operand" "An operand is given that the instruction does not take."
+    UNUSED_REGISTER "unused-register" "A register is declared and never used."
+    UNUSED_SIGNAL "unused-signal" "A signal is declared and never used."
+    USE_INSTEAD "use-instead" "An instruction has the same word as another one that should be written."
 }
 
 /// All codes in the order of the stages that report them.
@@ -96,10 +156,10 @@ mod tests {
     fn names_are_kebab_case_and_unique() {
         for (i, code) in TABLE.iter().enumerate() {
             assert!(
-                code.name
-                    .split('-')
-                    .all(|word| !word.is_empty()
-                        && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())),
+                code.name.split('-').all(|word| !word.is_empty()
+                    && word
+                        .bytes()
+                        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())),
                 "{}",
                 code.name
             );

@@ -96,12 +96,7 @@ impl Walk<'_> {
         self.open.push((opener, place));
     }
 
-    fn leave(
-        &mut self,
-        opener: &str,
-        closer: &str,
-        place: Place,
-    ) -> Result<(), Diagnostic> {
+    fn leave(&mut self, opener: &str, closer: &str, place: Place) -> Result<(), Diagnostic> {
         match self.open.last() {
             Some((open, _)) if *open == opener => {
                 self.open.pop();
@@ -269,7 +264,11 @@ impl Walk<'_> {
                 codes::DECLARED_TWICE,
                 format!("`{}` is declared twice in one scope", token.text),
             )
-            .also(known.place.span, known.place.expansion, "first declared here")
+            .also(
+                known.place.span,
+                known.place.expansion,
+                "first declared here",
+            )
         };
         let space = Space::of(&token.text);
         let sides = known.elements.first().copied();
@@ -343,11 +342,12 @@ fn array_size(tokens: &[Token]) -> Result<(Option<usize>, &[Token]), Diagnostic>
     };
     let size = constant::evaluate(&tokens[1..close], Place::of(open))?;
     if !(1..=LONGEST_ARRAY).contains(&size) {
-        return Err(Place::of(open).error(
-            codes::ARRAY_BOUNDS,
-            format!("an array of {size} elements is not possible"),
-        )
-        .help(format!("the size must be from 1 to {LONGEST_ARRAY}")));
+        return Err(Place::of(open)
+            .error(
+                codes::ARRAY_BOUNDS,
+                format!("an array of {size} elements is not possible"),
+            )
+            .help(format!("the size must be from 1 to {LONGEST_ARRAY}")));
     }
     Ok((Some(size as usize), &tokens[close + 1..]))
 }

@@ -113,7 +113,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
     for label in labels.all() {
         flow.entered[label.item] = true;
     }
-    let mut resolve = |token, scope, diagnostics: &mut Vec<Diagnostic>| {
+    let resolve = |token, scope, diagnostics: &mut Vec<Diagnostic>| {
         labels
             .item(token, scope)
             .map_err(|diagnostic| diagnostics.push(diagnostic))
@@ -312,10 +312,7 @@ fn arbitration(arb: &CtxArb, micro: &Micro, target: Option<usize>) -> Exit {
     }
     if arb.resume.is_some() {
         return Exit {
-            taken: target
-                .map(|to| Edge { to, awaited })
-                .into_iter()
-                .collect(),
+            taken: target.map(|to| Edge { to, awaited }).into_iter().collect(),
             falls: None,
         };
     }

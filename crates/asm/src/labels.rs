@@ -133,11 +133,7 @@ impl<'a> Labels<'a> {
         if let Some(hidden) = self.by_name.get(&*token.text).and_then(|all| all.first()) {
             let at = Place::of(&hidden.token);
             return diagnostic
-                .also(
-                    at.span,
-                    at.expansion,
-                    "this one is local to its macro",
-                )
+                .also(at.span, at.expansion, "this one is local to its macro")
                 .help("pass the label to the macro as an argument");
         }
         let visible = self

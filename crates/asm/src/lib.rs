@@ -3,19 +3,43 @@
 //! preprocess -> parse -> allocate -> encode. No files are touched here: the
 //! caller supplies texts through [`Includes`].
 
+mod allocate;
+mod assemble;
+mod bit_set;
+mod check;
 pub mod codes;
+mod constant;
+mod declare;
 pub mod diagnostic;
+mod disassemble;
+mod emit;
 pub mod expression;
+mod flow;
+mod groups;
 pub mod image;
+mod labels;
 mod lexer;
+mod listing;
+mod liveness;
+mod lower;
+mod parse;
 pub mod preprocess;
+mod program;
+mod scope;
+mod select;
 pub mod source;
 pub mod spelling;
+mod statement;
 pub mod token;
+mod words;
 
+pub use assemble::assemble;
 pub use diagnostic::{Diagnostic, Level};
+pub use disassemble::disassemble;
 pub use image::Image;
+pub use listing::listing;
 pub use source::{ExpansionId, FileId, SourceMap, Span};
+pub use words::words_text;
 
 /// Where texts come from.
 pub trait Includes {

@@ -81,6 +81,14 @@ fn effect(item: &Item, symbols: &Symbols, groups: &Groups) -> Effect {
         Item::Hint(hint) => Effect {
             uses: hint.uses.clone(),
             sets: hint.sets.clone(),
+            waits: hint
+                .completed
+                .iter()
+                .filter_map(|signal| match signal {
+                    SignalRef::Symbol(id) => Some(*id),
+                    SignalRef::Physical(_) => None,
+                })
+                .collect(),
             ..Effect::default()
         },
         Item::Micro(micro) => micro_effect(micro, symbols, groups),

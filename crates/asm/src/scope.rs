@@ -8,8 +8,8 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::image::Direction;
 use crate::program::{SignalId, VariableId};
-use crate::statement::Place;
 use crate::spelling::closest;
+use crate::statement::Place;
 use crate::token::Token;
 
 /// A register file.
@@ -191,10 +191,7 @@ impl Symbols {
             None => Err(Place::of(token)
                 .error(
                     codes::ARRAY_BOUNDS,
-                    format!(
-                        "element {number} of `{}` does not exist",
-                        token.text
-                    ),
+                    format!("element {number} of `{}` does not exist", token.text),
                 )
                 .also(
                     entry.place.span,

@@ -5,6 +5,7 @@ mod command;
 mod control;
 mod datapath;
 mod directives;
+pub mod forms;
 mod values;
 
 use npsim_isa::Operand;
@@ -66,21 +67,84 @@ pub struct Selection {
 
 /// All mnemonics, for suggestions.
 pub const MNEMONICS: &[&str] = &[
-    "alu", "alu_shf", "asr", "dbl_shf", "ld_field", "ld_field_w_clr", "immed", "immed_b0",
-    "immed_b1", "immed_b2", "immed_b3", "immed_w0", "immed_w1", "load_addr", "local_csr_rd",
-    "local_csr_wr", "nop", "halt", "br", "beq", "bne", "bmi", "bpl", "bcs", "bhs", "bcc", "blo",
-    "bvs", "bvc", "bge", "blt", "ble", "bgt", "br_bset", "br_bclr", "br=byte", "br!=byte",
-    "br=ctx", "br!=ctx", "br_signal", "br_!signal", "br_inp_state", "br_!inp_state", "jump", "rtn",
-    "ctx_arb", "sram", "scratch", "dram", "msf", "pci", "cap", "hash_48", "hash_64", "hash_128",
-    "byte_align_be", "byte_align_le", "crc_be", "crc_le", "mul_step", "ffs", "pop_count1",
-    "pop_count2", "pop_count3", "cam_clear", "cam_lookup", "cam_write", "cam_write_state",
-    "cam_read_tag", "cam_read_state",
+    "alu",
+    "alu_shf",
+    "asr",
+    "dbl_shf",
+    "ld_field",
+    "ld_field_w_clr",
+    "immed",
+    "immed_b0",
+    "immed_b1",
+    "immed_b2",
+    "immed_b3",
+    "immed_w0",
+    "immed_w1",
+    "load_addr",
+    "local_csr_rd",
+    "local_csr_wr",
+    "nop",
+    "halt",
+    "br",
+    "beq",
+    "bne",
+    "bmi",
+    "bpl",
+    "bcs",
+    "bhs",
+    "bcc",
+    "blo",
+    "bvs",
+    "bvc",
+    "bge",
+    "blt",
+    "ble",
+    "bgt",
+    "br_bset",
+    "br_bclr",
+    "br=byte",
+    "br!=byte",
+    "br=ctx",
+    "br!=ctx",
+    "br_signal",
+    "br_!signal",
+    "br_inp_state",
+    "br_!inp_state",
+    "jump",
+    "rtn",
+    "ctx_arb",
+    "sram",
+    "scratch",
+    "dram",
+    "msf",
+    "pci",
+    "cap",
+    "hash_48",
+    "hash_64",
+    "hash_128",
+    "byte_align_be",
+    "byte_align_le",
+    "crc_be",
+    "crc_le",
+    "mul_step",
+    "ffs",
+    "pop_count1",
+    "pop_count2",
+    "pop_count3",
+    "cam_clear",
+    "cam_lookup",
+    "cam_write",
+    "cam_write_state",
+    "cam_read_tag",
+    "cam_read_state",
 ];
 
 /// The walk over the statements.
 pub struct Selector<'a> {
     /// Declared names.
     pub symbols: &'a mut Symbols,
+    /// Names of macros, for suggestions.
+    pub macros: &'a [String],
     /// The scope of the current statement.
     pub scope: usize,
     /// What is found.
@@ -89,15 +153,18 @@ pub struct Selector<'a> {
     pub diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-/// Selects instructions for all statements; `scopes` has the scope of each.
+/// Selects instructions for all statements; `scopes` has the scope of each, and
+/// `macros` the names that a misspelt call may have meant.
 pub fn select(
     statements: &[Statement],
     scopes: &[usize],
     symbols: &mut Symbols,
+    macros: &[String],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Selection {
     let mut selector = Selector {
         symbols,
+        macros,
         scope: 0,
         out: Selection::default(),
         diagnostics,
@@ -133,7 +200,7 @@ impl Selector<'_> {
                 Some(template) => template,
                 None => builder.control(name)?,
             },
-            name => return Err(unknown(statement, name)),
+            name => return Err(unknown(statement, name, self.macros)),
         };
         let micro = builder.finish(template)?;
         self.out.items.push(Item::Micro(Box::new(micro)));
@@ -141,7 +208,7 @@ impl Selector<'_> {
     }
 }
 
-fn unknown(statement: &Instruction, name: &str) -> Diagnostic {
+fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic {
     let place = statement.mnemonic_place;
     let diagnostic = place
         .error(
@@ -149,13 +216,22 @@ fn unknown(statement: &Instruction, name: &str) -> Diagnostic {
             format!("there is no instruction `{name}`"),
         )
         .label("not an instruction");
-    if let Some(near) = closest(name, MNEMONICS.iter().copied()) {
-        return diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .patch(place.span, near);
+    let called = name.split('(').next().unwrap_or(name);
+    let known = MNEMONICS
+        .iter()
+        .copied()
+        .chain(macros.iter().map(String::as_str));
+    if let Some(near) = closest(called, known) {
+        let diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        return if called == name {
+            diagnostic.patch(place.span, near)
+        } else {
+            diagnostic
+        };
     }
     if name.contains('(') {
-        return diagnostic.help("if this is a macro, define it above with `#macro` or include its file");
+        return diagnostic
+            .help("if this is a macro, define it above with `#macro` or include its file");
     }
     diagnostic.help("see the instruction reference for the mnemonics of this microengine")
 }

@@ -129,6 +129,12 @@ impl SourceMap {
         (id.0 as usize).checked_sub(1).map(|i| &self.expansions[i])
     }
 
+    /// All expansions; entry n is that of [`ExpansionId`] n + 1.
+    #[must_use]
+    pub fn expansions(&self) -> &[Expansion] {
+        &self.expansions
+    }
+
     /// The chain of expansions from the innermost outwards.
     pub fn expansion_chain(&self, id: ExpansionId) -> impl Iterator<Item = &Expansion> {
         std::iter::successors(self.expansion(id), |e| self.expansion(e.parent))
@@ -156,7 +162,6 @@ impl SourceMap {
             ..directive
         });
         let file = &mut self.files[directive.file.0 as usize];
-        let path = path.or_else(|| file.line_marks.last().and_then(|m| m.path.clone()));
         // A directive in a loop or macro body is met again and says the same.
         let at = file
             .line_marks
@@ -168,6 +173,8 @@ impl SourceMap {
         {
             return;
         }
+        let before = at.checked_sub(1).map(|i| &file.line_marks[i]);
+        let path = path.or_else(|| before.and_then(|m| m.path.clone()));
         file.line_marks.insert(
             at,
             LineMark {

@@ -151,9 +151,8 @@ fn would_merge(left: &Token, right: &Token) -> bool {
     let operator = |t: &Token| {
         t.kind == TokenKind::Punct && t.text.bytes().all(|b| b"+-<>=!&|/*$@.#".contains(&b))
     };
-    let sigil = |t: &Token| {
-        t.kind == TokenKind::Punct && t.text.bytes().all(|b| b"$@.#".contains(&b))
-    };
+    let sigil =
+        |t: &Token| t.kind == TokenKind::Punct && t.text.bytes().all(|b| b"$@.#".contains(&b));
     match (word(left), word(right)) {
         (true, true) => true,
         (true, false) => sigil(right),

@@ -56,6 +56,7 @@ impl Chip {
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
     pub fn run<P: Probe>(&mut self, until: Cycle, lines: &mut dyn Lines, probe: &mut P) -> Stop {
+        self.fabric.horizon = until;
         self.msf.refill(&mut self.fabric, lines);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
@@ -110,7 +111,7 @@ impl Chip {
             Unit::Dram => self.dram.arrive(slot, fabric),
             Unit::Hash => self.hash.arrive(slot, fabric),
             Unit::Msf => self.msf.arrive(slot, fabric),
-            Unit::Cap | Unit::Pci => self.cap.arrive(slot, fabric, &mut self.scratch, &mut self.gpp),
+            Unit::Cap | Unit::Pci => self.cap.arrive(slot, fabric),
         }
     }
 
@@ -122,7 +123,7 @@ impl Chip {
             Unit::Dram => self.dram.ready(slot, fabric, &mut self.msf),
             Unit::Hash => self.hash.ready(slot, fabric),
             Unit::Msf => self.msf.ready(slot, fabric, &mut self.microengines),
-            Unit::Cap | Unit::Pci => self.cap.ready(slot, fabric, &mut self.scratch, &mut self.gpp),
+            Unit::Cap | Unit::Pci => self.cap.ready(slot, fabric, &mut self.scratch, &mut self.hash, &mut self.gpp),
         }
     }
 
@@ -144,7 +145,7 @@ impl Chip {
             Unit::Dram => self.dram.pulled(slot, &mut self.fabric),
             Unit::Hash => self.hash.pulled(slot, &mut self.fabric),
             Unit::Msf => self.msf.pulled(slot, &mut self.fabric),
-            Unit::Cap | Unit::Pci => self.cap.pulled(slot, &mut self.fabric, &mut self.scratch, &mut self.gpp),
+            Unit::Cap | Unit::Pci => self.cap.pulled(slot, &mut self.fabric),
         }
     }
 

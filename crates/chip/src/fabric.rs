@@ -13,10 +13,11 @@
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::bus::Buses;
+use crate::bus::{Admission, Buses, Target};
 use crate::check::{Check, Checks, Fault};
 use crate::event::{Event, EventQueue};
 use crate::profile::Profile;
+use crate::ring_status::RingStatusLines;
 
 /// Index of a command in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,6 +127,8 @@ pub struct Fabric {
     pub profile: Profile,
     /// Checks in force and the first fault.
     pub checks: Checks,
+    /// The scratch rings' status bits as microengines see them.
+    pub ring_lines: RingStatusLines,
     /// Microengines do not run past this cycle, the end of the run in progress.
     pub horizon: Cycle,
     /// Next-neighbour ring of each microengine.
@@ -143,6 +146,7 @@ impl Fabric {
             now: 0,
             events: EventQueue::default(),
             buses: Buses::new(&profile),
+            ring_lines: RingStatusLines::new(profile.ring_status_lag()),
             profile,
             checks: Checks::default(),
             horizon: Cycle::MAX,
@@ -155,20 +159,56 @@ impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
-        let arrival = match self.buses.command(now, &command) {
-            Ok(arrival) => arrival,
-            Err(free_at) => return Issue::FullUntil(free_at),
-        };
+        let admission = self.buses.admit(now, &command);
+        match admission {
+            Admission::FullUntil(cycle) => return Issue::FullUntil(cycle),
+            Admission::Held => return Issue::Held,
+            Admission::Arrives(_) | Admission::Waits => {}
+        }
         let flight = InFlight { command, issued: now, data: [0; 32], words: 0, note: 0 };
-        let slot = if let Some(slot) = self.free.pop() {
+        let slot = self.place(flight);
+        if let Admission::Arrives(arrival) = admission {
+            self.events.post(arrival, Event::Arrive(slot));
+        } else {
+            let target = self.buses.target_of(&command);
+            self.buses.hold(command.me, slot, target);
+        }
+        Issue::Accepted
+    }
+
+    /// Opens a command that no microengine issued, for data that a unit pushes
+    /// on its own.
+    pub fn open(&mut self, command: BusCommand) -> Slot {
+        self.place(InFlight { command, issued: self.now, data: [0; 32], words: 0, note: 0 })
+    }
+
+    fn place(&mut self, flight: InFlight) -> Slot {
+        if let Some(slot) = self.free.pop() {
             self.slots[slot.0 as usize] = flight;
             slot
         } else {
             self.slots.push(flight);
             Slot(self.slots.len() as u32 - 1)
-        };
-        self.events.post(arrival, Event::Arrive(slot));
-        Issue::Accepted
+        }
+    }
+
+    /// A unit has taken a command from its inlet. Commands that waited for
+    /// room set out, and microengines that stalled on them go on.
+    pub fn release(&mut self, target: Target) {
+        if self.buses.release(target) {
+            while let Some(grant) = self.buses.next_grant(self.now) {
+                self.events.post(grant.arrival, Event::Arrive(grant.slot));
+                if let Some((me, cycle)) = grant.wake {
+                    self.events.post(cycle, Event::Microengine(me));
+                }
+            }
+        }
+    }
+
+    /// The status bit of a scratch ring as a microengine sees it.
+    #[must_use]
+    pub fn ring_status(&self, ring: u8, now: Cycle) -> bool {
+        self.ring_lines.level(ring, now)
     }
 
     /// A command in flight.
@@ -193,7 +233,8 @@ impl Fabric {
     pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
-        let done = self.buses.pull(not_before, &flight.command, words);
+        let lead = not_before.saturating_sub(self.now);
+        let done = self.buses.pull(self.now, lead, &flight.command, words);
         self.events.post(done, Event::Pull(slot));
     }
 
@@ -206,11 +247,27 @@ impl Fabric {
     /// earlier than now; [`Event::Push`] follows with the last of them. With
     /// `words` 0 only the push signals are delivered.
     pub fn push(&mut self, slot: Slot, words: u8) {
-        let now = self.now;
+        self.push_at(slot, words, self.now);
+    }
+
+    /// As [`Self::push`], but the data is ready only at `not_before`. The data
+    /// must be in the slot now.
+    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
-        let done = self.buses.push(now, &flight.command, words);
+        let lead = not_before.saturating_sub(self.now);
+        let done = self.buses.push(self.now, lead, &flight.command, words);
         self.events.post(done, Event::Push(slot));
+    }
+
+    /// Ends a command whose work is done: delivers its push signals if it still
+    /// has any, else retires it.
+    pub fn finish(&mut self, slot: Slot) {
+        if self.flight(slot).command.push_signals == 0 {
+            self.retire(slot);
+        } else {
+            self.push(slot, 0);
+        }
     }
 
     /// Ends a command that pushes nothing.

@@ -94,7 +94,12 @@ fn formats(tables: &Tables, errors: &mut Vec<String>) {
     for format in &file.format {
         let owner = format!("format {}", format.name);
         names.add(&format.name, &owner, errors);
-        evidence(&owner, &format.evidence, format.uncertain.as_deref(), errors);
+        evidence(
+            &owner,
+            &format.evidence,
+            format.uncertain.as_deref(),
+            errors,
+        );
         for group in &format.groups {
             if !file.group.iter().any(|known| &known.name == group) {
                 errors.push(format!("{owner}: there is no group {group}"));
@@ -102,7 +107,9 @@ fn formats(tables: &Tables, errors: &mut Vec<String>) {
         }
         let pattern = &format.pattern;
         if pattern.is_empty() || pattern.len() > 8 || pattern.chars().any(|c| !"01.".contains(c)) {
-            errors.push(format!("{owner}: match {pattern:?} is not one to eight of 0, 1 and ."));
+            errors.push(format!(
+                "{owner}: match {pattern:?} is not one to eight of 0, 1 and ."
+            ));
             continue;
         }
         let (mask, value) = pattern_bits(pattern, file.word_bits);
@@ -125,7 +132,12 @@ fn records(tables: &Tables, errors: &mut Vec<String>) {
     for record in &tables.formats.record {
         let owner = format!("record {}", record.name);
         names.add(&record.name, &owner, errors);
-        evidence(&owner, &record.evidence, record.uncertain.as_deref(), errors);
+        evidence(
+            &owner,
+            &record.evidence,
+            record.uncertain.as_deref(),
+            errors,
+        );
         if record.bits == 0 || record.bits > 63 {
             errors.push(format!("{owner}: bits must be 1 to 63"));
             continue;
@@ -196,7 +208,9 @@ fn operands(tables: &Tables, errors: &mut Vec<String>) {
                 continue;
             }
             if !row.source && !row.dest {
-                errors.push(format!("{name}: neither source nor destination, so unreachable"));
+                errors.push(format!(
+                    "{name}: neither source nor destination, so unreachable"
+                ));
             }
             let bits = pattern_bits(&row.pattern, form.bits);
             for (other, other_bits) in &earlier {
@@ -213,7 +227,12 @@ fn operands(tables: &Tables, errors: &mut Vec<String>) {
         let owner = format!("unused operand {}", entry.name);
         unused.add(&entry.name, &owner, errors);
         evidence(&owner, &entry.evidence, None, errors);
-        match tables.operands.form.iter().find(|form| form.name == entry.form) {
+        match tables
+            .operands
+            .form
+            .iter()
+            .find(|form| form.name == entry.form)
+        {
             None => errors.push(format!("{owner}: there is no form {}", entry.form)),
             Some(form) if !fits(entry.value, form.bits) => {
                 errors.push(format!("{owner}: value does not fit {} bits", form.bits));
@@ -255,9 +274,18 @@ fn commands(tables: &Tables, errors: &mut Vec<String>) {
     let mut codes = Unique::new("command code");
     for command in &file.command {
         let owner = format!("command {}", command.op);
-        evidence(&owner, &command.evidence, command.uncertain.as_deref(), errors);
+        evidence(
+            &owner,
+            &command.evidence,
+            command.uncertain.as_deref(),
+            errors,
+        );
         ops.add(&command.op, &owner, errors);
-        names.add(format!("{}[{}]", command.unit, command.name), &owner, errors);
+        names.add(
+            format!("{}[{}]", command.unit, command.name),
+            &owner,
+            errors,
+        );
         let Some(unit) = file.unit.iter().find(|unit| unit.name == command.unit) else {
             errors.push(format!("{owner}: there is no unit {}", command.unit));
             continue;
@@ -309,7 +337,9 @@ fn csrs(name: &str, rows: &[Csr], bits: u32, errors: &mut Vec<String>) {
             names.add(&instance, &owner, errors);
             addresses.add(format!("{address:#x}"), &owner, errors);
             if !fits(address, bits) || address % 4 != 0 {
-                errors.push(format!("{owner}: {address:#x} is not a longword address of {bits} bits"));
+                errors.push(format!(
+                    "{owner}: {address:#x} is not a longword address of {bits} bits"
+                ));
             }
         }
     }

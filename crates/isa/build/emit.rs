@@ -278,7 +278,8 @@ fn operands(tables: &Tables) -> String {
         }
         out += "] };\n";
     }
-    out += "/// Values of operand fields that an instruction form does not use.\npub mod unused {\n";
+    out +=
+        "/// Values of operand fields that an instruction form does not use.\npub mod unused {\n";
     for entry in &tables.operands.unused {
         let _ = writeln!(
             out,

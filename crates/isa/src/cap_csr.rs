@@ -1,7 +1,7 @@
 //! Chip-wide CSRs, by the 16-bit address field of a `cap` word.
 
-use crate::register_names::{self, CsrInfo};
 use crate::Evidence;
+use crate::register_names::{self, CsrInfo};
 
 include!(concat!(env!("OUT_DIR"), "/cap_csr.rs"));
 

@@ -27,6 +27,18 @@ pub enum Words {
 }
 
 impl Words {
+    /// The name in tables.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Zero => "none",
+            Self::One => "1",
+            Self::Count => "count",
+            Self::CountTimes2 => "2 x count",
+            Self::CountTimes4 => "4 x count",
+        }
+    }
+
     /// The number for a reference count.
     #[must_use]
     pub const fn of(self, count: u32) -> u32 {
@@ -56,6 +68,18 @@ pub enum SignalRule {
 }
 
 impl SignalRule {
+    /// The name in tables.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Single => "n",
+            Self::Pair => "n and n + 1",
+            Self::PullPush => "n on pull, n + 1 on push",
+            Self::PushOdd => "n OR 1",
+        }
+    }
+
     /// Whether the word must name an even signal.
     #[must_use]
     pub const fn needs_even(self) -> bool {

@@ -1,8 +1,8 @@
 //! Branch targets, defer slots and the instructions that leave the sequence.
 
 use crate::{
-    Command, Completion, CapAccess, CapCsr, Condition, Instruction, MulPhase, TransferRegister,
-    ByteOrder, mnemonic, BranchTest,
+    BranchTest, ByteOrder, CapAccess, CapCsr, Command, Completion, Instruction, MulPhase,
+    TransferRegister, mnemonic,
 };
 
 impl Instruction {
@@ -31,7 +31,10 @@ impl Instruction {
             }
             Self::ImmedWord { word, .. } => ["immed_w0", "immed_w1"][usize::from(word & 1)],
             Self::Nop => "nop",
-            Self::MulStep { phase: MulPhase::Start | MulPhase::Step(..), .. }
+            Self::MulStep {
+                phase: MulPhase::Start | MulPhase::Step(..),
+                ..
+            }
             | Self::MulLast { .. } => "mul_step",
             Self::Ffs { .. } => "ffs",
             Self::PopCount { phase, .. } => {

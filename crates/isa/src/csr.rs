@@ -1,7 +1,7 @@
 //! Local CSRs of a microengine, by byte address.
 
-use crate::register_names::{self, CsrInfo};
 use crate::Evidence;
+use crate::register_names::{self, CsrInfo};
 
 include!(concat!(env!("OUT_DIR"), "/csr.rs"));
 

@@ -301,7 +301,10 @@ impl fmt::Display for DecodeError {
             DecodeReason::Undefined => write!(f, " hold an undefined code"),
             DecodeReason::Disagree => write!(f, " contradict each other"),
             DecodeReason::NotCanonical { canonical } => {
-                write!(f, " should be unused; the same instruction is {canonical:010x}")
+                write!(
+                    f,
+                    " should be unused; the same instruction is {canonical:010x}"
+                )
             }
             DecodeReason::Refused(error) => write!(f, ": {error}"),
         }

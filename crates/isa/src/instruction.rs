@@ -133,23 +133,62 @@ pub struct Command {
 /// One instruction. Branch targets are absolute word addresses (0-8191),
 /// defer counts are 0-3 where the class allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the syntax line of each variant names its fields")]
+#[expect(
+    missing_docs,
+    reason = "the syntax line of each variant names its fields"
+)]
 pub enum Instruction {
     /// `alu[dest, a, op, b]`; for the unary operators B and ~B, `a` is `None`.
-    Alu { op: AluOp, dest: Operand, a: Operand, b: Operand },
+    Alu {
+        op: AluOp,
+        dest: Operand,
+        a: Operand,
+        b: Operand,
+    },
     /// `alu_shf[dest, a, op, b, shift]`
-    AluShf { op: ShfOp, dest: Operand, a: Operand, b: Operand, shift: Shift },
+    AluShf {
+        op: ShfOp,
+        dest: Operand,
+        a: Operand,
+        b: Operand,
+        shift: Shift,
+    },
     /// `dbl_shf[dest, a, b, >>n]`: low longword of {a, b} >> n.
-    DblShf { dest: Operand, a: Operand, b: Operand, count: ShiftCount },
+    DblShf {
+        dest: Operand,
+        a: Operand,
+        b: Operand,
+        count: ShiftCount,
+    },
     /// `asr[dest, src, >>n]`, filled with bit 31 of the previous ALU result.
-    Asr { dest: Operand, src: Operand, count: ShiftCount },
+    Asr {
+        dest: Operand,
+        src: Operand,
+        count: ShiftCount,
+    },
     /// `byte_align_be[dest, src]`, `byte_align_le[dest, src]`
-    ByteAlign { order: ByteOrder, dest: Operand, src: Operand },
+    ByteAlign {
+        order: ByteOrder,
+        dest: Operand,
+        src: Operand,
+    },
     /// `ld_field[dest, mask, src, shift]` and `ld_field_w_clr`; bit 3 of `mask`
     /// is the most significant byte.
-    LdField { dest: Operand, mask: u8, src: Operand, shift: Shift, clear: bool, load_cc: bool },
+    LdField {
+        dest: Operand,
+        mask: u8,
+        src: Operand,
+        shift: Shift,
+        clear: bool,
+        load_cc: bool,
+    },
     /// `immed[dest, value, shift]`; `invert` complements the shifted value.
-    Immed { dest: Operand, value: u16, shift: ImmedShift, invert: bool },
+    Immed {
+        dest: Operand,
+        value: u16,
+        shift: ImmedShift,
+        invert: bool,
+    },
     /// `immed_b0` to `immed_b3`
     ImmedByte { dest: Operand, byte: u8, value: u8 },
     /// `immed_w0`, `immed_w1`
@@ -157,9 +196,17 @@ pub enum Instruction {
     /// `nop`
     Nop,
     /// `mul_step[a, b], ...`
-    MulStep { phase: MulPhase, a: Operand, b: Operand },
+    MulStep {
+        phase: MulPhase,
+        a: Operand,
+        b: Operand,
+    },
     /// `mul_step[dest, --], *_last` and, with `high`, `32x32_last2`.
-    MulLast { width: MulWidth, high: bool, dest: Operand },
+    MulLast {
+        width: MulWidth,
+        high: bool,
+        dest: Operand,
+    },
     /// `ffs[dest, src]`
     Ffs { dest: Operand, src: Operand },
     /// `pop_count1[src]`, `pop_count2[src]`: `phase` 1 or 2.
@@ -169,9 +216,17 @@ pub enum Instruction {
     /// `cam_clear`
     CamClear,
     /// `cam_lookup[dest, src], lm_addrP[n]`
-    CamLookup { dest: Operand, src: Operand, lm_addr: Option<CamLmTarget> },
+    CamLookup {
+        dest: Operand,
+        src: Operand,
+        lm_addr: Option<CamLmTarget>,
+    },
     /// `cam_write[entry, src, state]`, state 0-15
-    CamWrite { entry: Operand, src: Operand, state: u8 },
+    CamWrite {
+        entry: Operand,
+        src: Operand,
+        state: u8,
+    },
     /// `cam_write_state[entry, state]`
     CamWriteState { entry: Operand, state: u8 },
     /// `cam_read_tag[dest, entry]`
@@ -179,19 +234,58 @@ pub enum Instruction {
     /// `cam_read_state[dest, entry]`
     CamReadState { dest: Operand, entry: Operand },
     /// `crc_be[kind, dest, src], bytes, bit_swap` and `crc_le`
-    Crc { order: ByteOrder, kind: CrcKind, dest: Operand, src: Operand, bytes: CrcBytes, bit_swap: bool },
+    Crc {
+        order: ByteOrder,
+        kind: CrcKind,
+        dest: Operand,
+        src: Operand,
+        bytes: CrcBytes,
+        bit_swap: bool,
+    },
     /// `br`, `beq`, ... on condition codes or always.
-    Branch { condition: Condition, target: u16, defer: u8 },
+    Branch {
+        condition: Condition,
+        target: u16,
+        defer: u8,
+    },
     /// `br=ctx[n, target]`, `br!=ctx`
-    BranchCtx { equal: bool, context: u8, target: u16, defer: u8 },
+    BranchCtx {
+        equal: bool,
+        context: u8,
+        target: u16,
+        defer: u8,
+    },
     /// `br_signal[s, target]`, `br_!signal`
-    BranchSignal { set: bool, signal: u8, target: u16, defer: u8 },
+    BranchSignal {
+        set: bool,
+        signal: u8,
+        target: u16,
+        defer: u8,
+    },
     /// `br_inp_state[state, target]`, `br_!inp_state`
-    BranchInputState { set: bool, state: InputState, target: u16, defer: u8 },
+    BranchInputState {
+        set: bool,
+        state: InputState,
+        target: u16,
+        defer: u8,
+    },
     /// `br_bset[src, bit, target]`, `br_bclr`
-    BranchBit { set: bool, src: Operand, bit: u8, target: u16, defer: u8 },
+    BranchBit {
+        set: bool,
+        src: Operand,
+        bit: u8,
+        target: u16,
+        defer: u8,
+    },
     /// `br=byte[src, byte, value, target]`, `br!=byte`
-    BranchByte { equal: bool, src: Operand, byte: u8, value: u8, target: u16, defer: u8 },
+    BranchByte {
+        equal: bool,
+        src: Operand,
+        byte: u8,
+        value: u8,
+        target: u16,
+        defer: u8,
+    },
     /// `jump[src, base]`; `rtn[src]` is the same word with base 0.
     Jump { src: Operand, base: u16, defer: u8 },
     /// `ctx_arb[...]`

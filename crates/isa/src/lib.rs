@@ -13,21 +13,40 @@
 
 mod codes;
 mod command;
+mod control_flow;
+mod decode;
+mod display;
+mod encode;
+mod error;
 mod evidence;
 mod format;
 mod instruction;
 mod mnemonic;
 mod operand;
 mod operand_code;
+mod parity;
+mod port;
 mod register_names;
 
 pub mod cap_csr;
 pub mod csr;
 pub mod msf_csr;
 pub mod raw;
+pub mod reference;
+#[cfg(any(test, feature = "proptest"))]
+pub mod strategy;
+
+#[cfg(test)]
+mod round_trip_tests;
+#[cfg(test)]
+mod table_tests;
 
 pub use codes::*;
 pub use command::*;
+pub use control_flow::defer_limit;
+pub use decode::{decode, decode_in, decode_lenient};
+pub use encode::{Contexts, encode, encode_in};
+pub use error::{DecodeError, DecodeReason, EncodeError, EncodeErrorKind, OperandRole};
 pub use evidence::Evidence;
 pub use format::{
     FORMATS, FieldInfo, FieldKind, Format, FormatInfo, RECORDS, RecordInfo, WORD_BITS, WORD_MASK,
@@ -36,4 +55,5 @@ pub use instruction::*;
 pub use mnemonic::{MnemonicInfo, mnemonic, mnemonics};
 pub use operand::*;
 pub use operand_code::*;
+pub use parity::parity_bits;
 pub use register_names::CsrInfo;

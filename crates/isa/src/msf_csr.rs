@@ -1,7 +1,7 @@
 //! Registers and windows of the media switch fabric, by `msf` byte address.
 
-use crate::register_names::{self, CsrInfo};
 use crate::Evidence;
+use crate::register_names::{self, CsrInfo};
 
 include!(concat!(env!("OUT_DIR"), "/msf_csr.rs"));
 

@@ -37,10 +37,7 @@ fn path(operand: Operand) -> Option<Path> {
         Operand::DTransfer(_) | Operand::DIndexed(_) => Some(Path::DTransfer),
         Operand::LocalMemory { .. } | Operand::LocalMemoryStep { .. } => Some(Path::LocalMemory),
         Operand::NnPeek | Operand::NnRing | Operand::Nn(_) => Some(Path::NextNeighbour),
-        Operand::None
-        | Operand::Gpr(..)
-        | Operand::GprAbsolute(..)
-        | Operand::Constant(_) => None,
+        Operand::None | Operand::Gpr(..) | Operand::GprAbsolute(..) | Operand::Constant(_) => None,
     }
 }
 
@@ -55,10 +52,7 @@ fn modifies_index(operand: Operand) -> bool {
 /// Assigns two logical operands to the ports. The order is exchanged exactly if
 /// the first is a bank-B register or the second a bank-A register.
 pub(crate) fn assign(a: Part, b: Part) -> Result<Ports, EncodeError> {
-    let conflict = |kind| EncodeError {
-        operand: b.0,
-        kind,
-    };
+    let conflict = |kind| EncodeError { operand: b.0, kind };
     if let (Some(first), Some(second)) = (a.1.bank(), b.1.bank())
         && first == second
     {
@@ -83,7 +77,13 @@ pub(crate) fn assign(a: Part, b: Part) -> Result<Ports, EncodeError> {
     })
 }
 
-fn form_error(part: OperandRole, operand: Operand, form: &'static str, role: Role, why: Unencodable) -> EncodeError {
+fn form_error(
+    part: OperandRole,
+    operand: Operand,
+    form: &'static str,
+    role: Role,
+    why: Unencodable,
+) -> EncodeError {
     let kind = match why {
         _ if operand == Operand::None => EncodeErrorKind::Missing,
         Unencodable::Kind => EncodeErrorKind::NotInForm {

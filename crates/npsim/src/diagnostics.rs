@@ -233,7 +233,7 @@ mod tests {
             .patch(Span { file: lib, lo: 15, hi: 15 }, "alu[t, --, B, b]\n ");
         let text = plain(&render_diagnostic(&diagnostic, &sources));
         for part in
-            ["error[bank-conflict]: two of one bank", "ring.uc:2:2", "main.uc:1:1", "in this expansion of `put`", "a reason", "help: copy one", "+  alu[t, --, B, b]"]
+            ["error[bank-conflict]: two of one bank", "ring.uc:2:2", "main.uc:1:1", "in this expansion of `put`", "a reason", "help: copy one", "~  alu[t, --, B, b]"]
         {
             assert!(text.contains(part), "no `{part}` in\n{text}");
         }

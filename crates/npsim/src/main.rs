@@ -1,3 +1,89 @@
-//! The npsim command.
+//! The `npsim` command.
+//!
+//! Exit codes: 0 done, 1 a mistake in what was given, 2 wrong usage, 3 the
+//! microcode did in a run what a check forbids.
 
-fn main() {}
+mod cmd;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use npsim::diagnostics::render_problem;
+use npsim::problem::{Problem, Problems};
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim run microcode/forward --trace traces/mixed.pcap --out out.pcap
+  npsim run firmware.uc --until 1ms        one source, no traffic, one millisecond
+  npsim asm firmware.uc --list             assemble and show the words
+  npsim disasm firmware.hex | less         words back to text
+  npsim new --from firmware.uc             write a project file to start from
+
+Exit codes: 0 done; 1 a mistake in a source, project or capture; 2 wrong usage;
+3 the microcode did in a run what a check forbids (`npsim checks` lists them).";
+
+/// An open simulator of Intel IXP2400 and IXP2800 network processors.
+#[derive(Debug, Parser)]
+#[command(name = "npsim", version, after_help = EXAMPLES, propagate_version = true, infer_subcommands = false)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(cmd::run::Arguments),
+    Asm(cmd::asm::Arguments),
+    Disasm(cmd::disasm::Arguments),
+    Pp(cmd::pp::Arguments),
+    New(cmd::new::Arguments),
+    Chip(cmd::chip::Arguments),
+    Checks(cmd::checks::Arguments),
+    Isa(cmd::isa::Arguments),
+    Completions(cmd::completions::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.command {
+        Command::Run(arguments) => cmd::run::run(arguments),
+        Command::Asm(arguments) => cmd::asm::run(arguments),
+        Command::Disasm(arguments) => cmd::disasm::run(arguments),
+        Command::Pp(arguments) => cmd::pp::run(arguments),
+        Command::New(arguments) => cmd::new::run(arguments),
+        Command::Chip(arguments) => cmd::chip::run(arguments),
+        Command::Checks(arguments) => cmd::checks::run(arguments),
+        Command::Isa(arguments) => cmd::isa::run(arguments),
+        Command::Completions(arguments) => cmd::completions::run(arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&error);
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Shows a mistake, with its place where it has one.
+fn report(error: &anyhow::Error) {
+    if let Some(Problems(problems)) = error.downcast_ref() {
+        for problem in problems {
+            output::message(&render_problem(problem));
+        }
+    } else if let Some(problem) = error.downcast_ref::<Problem>() {
+        output::message(&render_problem(problem));
+    } else {
+        let mut text = error.to_string();
+        for cause in error.chain().skip(1) {
+            let cause = cause.to_string();
+            // Some errors print their cause themselves.
+            if !text.contains(&cause) {
+                text = format!("{text}: {cause}");
+            }
+        }
+        output::message(&render_problem(&Problem::new(text)));
+    }
+}

@@ -66,6 +66,12 @@ impl<'a> Wires<'a> {
         self.next >= self.schedule.arrivals.len()
     }
 
+    /// When the last frame of the schedule has arrived.
+    #[must_use]
+    pub fn arrivals_end(&self) -> Cycle {
+        self.cycles(self.schedule.end_ps())
+    }
+
     /// Whether the capture of departures could not be written.
     #[must_use]
     pub fn has_failed(&self) -> bool {

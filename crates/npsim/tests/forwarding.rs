@@ -26,6 +26,11 @@ enum Fate {
 struct Route {
     network: u32,
     length: u32,
+    /// Where to, unless the addresses are the router's own.
+    hop: Option<Hop>,
+}
+
+struct Hop {
     port: usize,
     mac: [u8; 6],
     mtu: usize,
@@ -57,9 +62,11 @@ impl Router {
                 Route {
                     network: address.parse::<Ipv4Addr>().unwrap().into(),
                     length: length.parse().unwrap(),
-                    port: route["port"].as_integer().unwrap() as usize,
-                    mac: mac(route["mac"].as_str().unwrap()),
-                    mtu: route["mtu"].as_integer().unwrap() as usize,
+                    hop: route.get("port").map(|port| Hop {
+                        port: port.as_integer().unwrap() as usize,
+                        mac: mac(route["mac"].as_str().unwrap()),
+                        mtu: route["mtu"].as_integer().unwrap() as usize,
+                    }),
                 }
             })
             .collect();
@@ -114,19 +121,22 @@ impl Router {
         let Some(route) = self.route(destination) else {
             return Fate::Exception("no route");
         };
+        let Some(hop) = &route.hop else {
+            return Fate::Exception("for the router itself");
+        };
         if frame[22] <= 1 {
             return Fate::Exception("time to live exceeded");
         }
-        if total > route.mtu {
+        if total > hop.mtu {
             return Fate::Exception("larger than the next hop's MTU");
         }
-        frame[..6].copy_from_slice(&route.mac);
-        frame[6..12].copy_from_slice(&self.port_macs[route.port]);
+        frame[..6].copy_from_slice(&hop.mac);
+        frame[6..12].copy_from_slice(&self.port_macs[hop.port]);
         frame[22] -= 1;
         frame[24..26].fill(0);
         let sum = checksum(&frame[14..34]);
         frame[24..26].copy_from_slice(&sum.to_be_bytes());
-        Fate::Forwarded(route.port, frame)
+        Fate::Forwarded(hop.port, frame)
     }
 }
 
@@ -163,4 +173,119 @@ fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
         frames: Capture::open(&out).unwrap().frames.into_iter().map(|f| f.bytes).collect(),
         stats: serde_json::from_slice(&std::fs::read(&stats).unwrap()).unwrap(),
     }
+}
+
+/// Drops and exceptions by name, as the stats file tells them.
+fn losses(stats: &serde_json::Value) -> BTreeMap<String, u64> {
+    let named = |list: &str, key: &str| {
+        stats[list]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| {
+                let name = row[key].as_str().or(row["reason"].as_str()).unwrap();
+                (name.to_owned(), row["frames"].as_u64().unwrap())
+            })
+            .collect::<Vec<_>>()
+    };
+    named("drops", "counter").into_iter().chain(named("exceptions", "reason")).filter(|(_, n)| *n > 0).collect()
+}
+
+fn expect_forwarded(trace: &str, arguments: &[&str]) {
+    let path = root().join("traces").join(trace);
+    let router = Router::shipped();
+    let fates: Vec<Fate> =
+        Capture::open(&path).unwrap().frames.iter().map(|frame| router.fate(&frame.bytes)).collect();
+    let outcome = forward(&path, arguments);
+
+    let mut expected_losses = BTreeMap::new();
+    let mut expected_frames = Vec::new();
+    for fate in &fates {
+        match fate {
+            Fate::Forwarded(_, bytes) => expected_frames.push(bytes.clone()),
+            Fate::Dropped(name) | Fate::Exception(name) => {
+                *expected_losses.entry((*name).to_owned()).or_insert(0u64) += 1;
+            }
+        }
+    }
+    assert!(!expected_frames.is_empty(), "the trace has something to forward");
+    assert_eq!(losses(&outcome.stats), expected_losses, "{trace}: losses by reason");
+
+    // Every forwardable frame once, as it must look.
+    let sorted = |frames: &[Vec<u8>]| {
+        let mut frames = frames.to_vec();
+        frames.sort();
+        frames
+    };
+    assert_eq!(outcome.frames.len(), expected_frames.len(), "{trace}: frames");
+    assert!(sorted(&outcome.frames) == sorted(&expected_frames), "{trace}: contents");
+    assert_eq!(outcome.stats["packets"]["unaccounted"], 0, "{trace}");
+}
+
+/// Addresses, protocol and ports: what must stay in order.
+fn flow(frame: &[u8]) -> Vec<u8> {
+    [&frame[23..24], &frame[26..38]].concat()
+}
+
+#[test]
+fn a_mixed_capture_is_forwarded_frame_for_frame() {
+    expect_forwarded("mixed.pcap", &[]);
+}
+
+#[test]
+fn a_mixed_capture_at_line_rate_is_forwarded_frame_for_frame() {
+    expect_forwarded("mixed.pcap", &["--pace", "line"]);
+}
+
+#[test]
+fn exceptions_and_bad_headers_are_counted_by_reason() {
+    expect_forwarded("exceptions.pcap", &[]);
+}
+
+#[test]
+fn minimum_frames_at_line_rate_are_forwarded() {
+    expect_forwarded("minsize.pcap.gz", &["--pace", "line"]);
+}
+
+#[test]
+fn two_ports_are_forwarded_frame_for_frame() {
+    expect_forwarded("two-ports.pcapng", &[]);
+    expect_forwarded("two-ports.pcapng", &["--pace", "line"]);
+}
+
+#[test]
+fn order_within_a_flow_is_kept() {
+    let path = root().join("traces/mixed.pcap");
+    let router = Router::shipped();
+    let mut expected: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
+    for frame in &Capture::open(&path).unwrap().frames {
+        if let Fate::Forwarded(_, bytes) = router.fate(&frame.bytes) {
+            expected.entry(flow(&bytes)).or_default().push(bytes);
+        }
+    }
+    let mut seen: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
+    for bytes in forward(&path, &["--pace", "line"]).frames {
+        seen.entry(flow(&bytes)).or_default().push(bytes);
+    }
+    assert!(expected.len() > 3, "several flows");
+    assert!(seen == expected);
+}
+
+/// The oracle itself, on RFC 1071's terms and by breaking a frame.
+#[test]
+fn the_oracle_tells_good_from_bad() {
+    let router = Router::shipped();
+    let capture = Capture::open(&root().join("traces/minsize.pcap.gz")).unwrap();
+    let good = capture.frames.iter().find(|f| f.bytes[12..14] == [8, 0]).unwrap().bytes.clone();
+    let Fate::Forwarded(_, out) = router.fate(&good) else { panic!("forwardable") };
+    assert_eq!(out[22], good[22] - 1);
+    assert_eq!(checksum(&out[14..34]), 0);
+    let mut bad = good.clone();
+    bad[24] ^= 1;
+    assert_eq!(router.fate(&bad), Fate::Dropped("DROP_CHECKSUM"));
+    let mut old = good;
+    old[22] = 1;
+    let change = checksum(&[&old[14..24], &[0, 0], &old[26..34]].concat());
+    old[24..26].copy_from_slice(&change.to_be_bytes());
+    assert_eq!(router.fate(&old), Fate::Exception("time to live exceeded"));
 }

@@ -43,19 +43,12 @@ fn bracketed(input: Tokens<'_>) -> Parsed<'_, Vec<Vec<Token>>> {
         return Ok((rest, Vec::new()));
     }
     let operand = map(balanced_until(&[",", "]"]), <[Token]>::to_vec);
-    delimited(
-        punct("["),
-        separated_list1(punct(","), operand),
-        punct("]"),
-    )
-    .parse(input)
+    delimited(punct("["), separated_list1(punct(","), operand), punct("]")).parse(input)
 }
 
 /// A name that may contain operator characters (`br!=ctx`, `16x16_start`):
 /// tokens that stand together without white space.
-fn joined_name<'a>(
-    what: &'static str,
-) -> impl Fn(Tokens<'a>) -> Parsed<'a, (String, Place)> {
+fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (String, Place)> {
     move |input| {
         let length = input
             .0
@@ -70,9 +63,9 @@ fn joined_name<'a>(
             })
             .unwrap_or(input.0.len());
         let (name, rest) = input.0.split_at(length);
-        let starts_well = name.first().is_some_and(|first| {
-            matches!(first.kind, TokenKind::Ident | TokenKind::Number(_))
-        });
+        let starts_well = name
+            .first()
+            .is_some_and(|first| matches!(first.kind, TokenKind::Ident | TokenKind::Number(_)));
         match Place::of_all(name) {
             Some(place) if starts_well => {
                 let text: String = name.iter().map(|token| &*token.text).collect();

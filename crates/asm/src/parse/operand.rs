@@ -1,9 +1,9 @@
 //! Operands, operators and shifts.
 
+use nom::Parser;
 use nom::branch::alt;
 use nom::combinator::{all_consuming, map, opt, rest, value, verify};
 use nom::sequence::{pair, preceded, terminated};
-use nom::Parser;
 use npsim_isa::{AluOp, Operand as Physical, Step};
 
 use super::line::balanced_until;

@@ -234,7 +234,11 @@ impl Preprocessor<'_> {
                 ..a.clone()
             };
             if text.len() > MAX_TOKEN_TEXT {
-                self.limit("pasting makes this name too long", like.span, like.expansion);
+                self.limit(
+                    "pasting makes this name too long",
+                    like.span,
+                    like.expansion,
+                );
                 return;
             }
             let glued = lex_fragment(&text, &like, &mut self.interner);
@@ -291,7 +295,7 @@ impl Preprocessor<'_> {
             }
             return self.name_before_list(out, input, active, depth);
         };
-        let Some((given, close)) = self.take_arguments(input) else {
+        let Some((given, close)) = take_arguments(input) else {
             return vec![piece];
         };
         // `NAME()` gives one empty argument to one parameter.
@@ -366,48 +370,6 @@ impl Preprocessor<'_> {
             out.extend(rest);
         }
         out
-    }
-
-    /// Takes `(a, b)` from the input; `None` if there is no whole list.
-    fn take_arguments(&mut self, input: &mut VecDeque<Piece>) -> Option<(Vec<Vec<Piece>>, Token)> {
-        if !input.front()?.token.is("(") {
-            return None;
-        }
-        let mut depth = 0usize;
-        let mut close = None;
-        for (i, piece) in input.iter().enumerate() {
-            let token = &piece.token;
-            if token.is("(") || token.is("[") || token.is("{") {
-                depth += 1;
-            } else if token.is(")") || token.is("]") || token.is("}") {
-                depth -= 1;
-                if depth == 0 {
-                    close = Some(i);
-                    break;
-                }
-            }
-        }
-        let close = close?;
-        let last = input.get(close)?.token.clone();
-        let mut list: Vec<Vec<Piece>> = vec![Vec::new()];
-        for piece in input.drain(..=close).skip(1).take(close - 1) {
-            let token = &piece.token;
-            if token.is("(") || token.is("[") || token.is("{") {
-                depth += 1;
-            } else if token.is(")") || token.is("]") || token.is("}") {
-                depth = depth.saturating_sub(1);
-            } else if token.is(",") && depth == 0 {
-                list.push(Vec::new());
-                continue;
-            }
-            if let Some(argument) = list.last_mut() {
-                argument.push(piece);
-            }
-        }
-        if list.len() == 1 && list[0].is_empty() {
-            list.clear();
-        }
-        Some((list, last))
     }
 
     /// The body as it stands at one use.
@@ -558,6 +520,48 @@ impl Preprocessor<'_> {
         }
         Some((names, used))
     }
+}
+
+/// Takes `(a, b)` from the input; `None` if there is no whole list.
+fn take_arguments(input: &mut VecDeque<Piece>) -> Option<(Vec<Vec<Piece>>, Token)> {
+    if !input.front()?.token.is("(") {
+        return None;
+    }
+    let mut depth = 0usize;
+    let mut close = None;
+    for (i, piece) in input.iter().enumerate() {
+        let token = &piece.token;
+        if token.is("(") || token.is("[") || token.is("{") {
+            depth += 1;
+        } else if token.is(")") || token.is("]") || token.is("}") {
+            depth -= 1;
+            if depth == 0 {
+                close = Some(i);
+                break;
+            }
+        }
+    }
+    let close = close?;
+    let last = input.get(close)?.token.clone();
+    let mut list: Vec<Vec<Piece>> = vec![Vec::new()];
+    for piece in input.drain(..=close).skip(1).take(close - 1) {
+        let token = &piece.token;
+        if token.is("(") || token.is("[") || token.is("{") {
+            depth += 1;
+        } else if token.is(")") || token.is("]") || token.is("}") {
+            depth = depth.saturating_sub(1);
+        } else if token.is(",") && depth == 0 {
+            list.push(Vec::new());
+            continue;
+        }
+        if let Some(argument) = list.last_mut() {
+            argument.push(piece);
+        }
+    }
+    if list.len() == 1 && list[0].is_empty() {
+        list.clear();
+    }
+    Some((list, last))
 }
 
 /// `1 argument`, `2 arguments`.

@@ -326,8 +326,9 @@ impl Preprocessor<'_> {
             );
             return;
         };
-        let including = self.paths.last().map(String::as_str);
-        match self.includes.load(&wanted, including) {
+        // In a macro's body that is the file of the macro, not of its use.
+        let including = self.sources.file(directive.span.file).path.clone();
+        match self.includes.load(&wanted, Some(&including)) {
             Ok((path, text)) => {
                 if self.paths.iter().filter(|open| **open == path).count() > 8 {
                     self.report(

@@ -86,8 +86,7 @@ impl Preprocessor<'_> {
     ) {
         loop {
             let condition = self.substitute(&line.tokens, environment);
-            if self.condition(condition, name) != Some(true)
-                || !self.turn(name, body, environment)
+            if self.condition(condition, name) != Some(true) || !self.turn(name, body, environment)
             {
                 return;
             }

@@ -146,7 +146,10 @@ impl Preprocessor<'_> {
         let (name, parameters) = {
             // Parameters of a macro in a macro hide those of the outer one.
             let header = &lines[at].tokens;
-            let list = header.iter().position(|t| t.is("(")).unwrap_or(header.len());
+            let list = header
+                .iter()
+                .position(|t| t.is("("))
+                .unwrap_or(header.len());
             let head = self.substitute(&header[..list], environment);
             let Some((name, rest)) = self.name_of(directive, head) else {
                 return next;

@@ -34,9 +34,9 @@ use macros::{Environment, Macro};
 /// Macros, loops and included files together may nest this deep.
 const MAX_DEPTH: usize = 200;
 /// Lines that may be executed.
-const MAX_LINES: usize = 2_000_000;
-/// Tokens that substitution may make.
-const MAX_TOKENS: usize = 16_000_000;
+const MAX_LINES: usize = 500_000;
+/// Tokens that substitution, expansion and output may make.
+const MAX_TOKENS: usize = 8_000_000;
 /// Tokens of one line.
 const MAX_LINE_TOKENS: usize = 100_000;
 /// Bytes of a token that substitution may make.
@@ -86,7 +86,7 @@ pub fn preprocess(
     let mut macros: Vec<String> = preprocessor
         .macros
         .keys()
-        .map(|name| name.to_string())
+        .map(ToString::to_string)
         .collect();
     macros.sort_unstable();
     Preprocessed {
@@ -122,9 +122,7 @@ impl Preprocessor<'_> {
         let (path, text) = match self.includes.load(main, None) {
             Ok(found) => found,
             Err(why) => {
-                let file = self
-                    .sources
-                    .add_file(main.to_owned(), String::new(), None);
+                let file = self.sources.add_file(main.to_owned(), String::new(), None);
                 let span = Span { file, lo: 0, hi: 0 };
                 self.report(
                     Diagnostic::error(
@@ -269,6 +267,10 @@ impl Preprocessor<'_> {
 
     /// Adds a diagnostic unless the same was said of the same place.
     fn report(&mut self, diagnostic: Diagnostic) {
+        // What is said after a limit was reached only follows from that.
+        if self.stopped {
+            return;
+        }
         let place = &diagnostic.primary;
         if !self
             .reported
@@ -306,6 +308,9 @@ impl Preprocessor<'_> {
 
     /// A line that is no directive: a macro call, or a statement for the parser.
     fn statement(&mut self, mut tokens: Vec<Token>, expansion: ExpansionId) {
+        if self.stopped {
+            return;
+        }
         let labels = label_definitions(&tokens);
         if self.is_call(&tokens[labels..]) {
             let call = tokens.split_off(labels);
@@ -329,7 +334,10 @@ impl Preprocessor<'_> {
         if let Some(open) = unfinished(&tokens) {
             let error = Diagnostic::error(
                 codes::UNCLOSED_BRACKET,
-                format!("after macro expansion `{}` ends this line unfinished", open.text),
+                format!(
+                    "after macro expansion `{}` ends this line unfinished",
+                    open.text
+                ),
                 open.span,
                 open.expansion,
             )
@@ -350,7 +358,10 @@ impl Preprocessor<'_> {
             let names = tokens[1..].iter().filter(|t| t.kind == TokenKind::Ident);
             self.imports.extend(names.map(|name| name.text.clone()));
         }
-        self.lines.push(Line { tokens, expansion });
+        let first = first.clone();
+        if self.charge(tokens.len(), tokens.len(), &first) {
+            self.lines.push(Line { tokens, expansion });
+        }
     }
 }
 

@@ -9,18 +9,33 @@ use crate::constant;
 use crate::diagnostic::Diagnostic;
 use crate::parse::operand::{Count, ShiftText, shift};
 use crate::parse::run;
-use crate::program::{
-    Late, LateKind, Micro, SignalRef, SignalUse, Slot, Transfer, Value,
-};
+use crate::program::{Late, LateKind, Micro, SignalRef, SignalUse, Slot, Transfer, Value};
 use crate::spelling::closest;
 use crate::statement::{Choice, Instruction, Place};
 use crate::token::Token;
 
 /// All optional tokens that any instruction knows, for suggestions.
 const OPTIONS: &[&str] = &[
-    "defer", "sig_done", "ctx_swap", "indirect_ref", "ignore_data_error", "any", "all", "br",
-    "targets", "load_cc", "bit_swap", "lm_addr0", "lm_addr1", "bytes_0_3", "bytes_1_3",
-    "bytes_2_3", "byte_3", "bytes_0_2", "bytes_0_1", "byte_0",
+    "defer",
+    "sig_done",
+    "ctx_swap",
+    "indirect_ref",
+    "ignore_data_error",
+    "any",
+    "all",
+    "br",
+    "targets",
+    "load_cc",
+    "bit_swap",
+    "lm_addr0",
+    "lm_addr1",
+    "bytes_0_3",
+    "bytes_1_3",
+    "bytes_2_3",
+    "byte_3",
+    "bytes_0_2",
+    "bytes_0_1",
+    "byte_0",
 ];
 
 /// The instruction under construction.
@@ -223,11 +238,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     }
 
     /// A constant that may be known late: now, or 0 and remembered.
-    pub fn late_number(
-        &mut self,
-        index: usize,
-        kind: LateKind,
-    ) -> Result<Option<i64>, Diagnostic> {
+    pub fn late_number(&mut self, index: usize, kind: LateKind) -> Result<Option<i64>, Diagnostic> {
         self.locate(OperandRole::Value, index);
         let place = self.place(index);
         let expression = self.selector.expression(self.operand(index))?;
@@ -255,10 +266,9 @@ impl<'s, 'a> Builder<'s, 'a> {
         match self.option(name) {
             None => Ok(false),
             Some(choice) if choice.arguments.is_empty() => Ok(true),
-            Some(choice) => Err(choice.place.error(
-                codes::SYNTAX,
-                format!("`{name}` takes nothing in brackets"),
-            )),
+            Some(choice) => Err(choice
+                .place
+                .error(codes::SYNTAX, format!("`{name}` takes nothing in brackets"))),
         }
     }
 
@@ -299,7 +309,9 @@ impl<'s, 'a> Builder<'s, 'a> {
                     codes::DEFER_TOO_LARGE,
                     format!("no instruction has {slots} defer slots"),
                 )
-                .note("A branch has at most 3 defer slots; br, ctx_arb and ctx_swap have at most 2.")
+                .note(
+                    "A branch has at most 3 defer slots; br, ctx_arb and ctx_swap have at most 2.",
+                )
                 .help("use a smaller count")
         })
     }

@@ -348,6 +348,8 @@ pub fn cap_data(value: i64, place: Place) -> Result<u16, Diagnostic> {
                     codes::CONSTANT_RANGE,
                     format!("the data {value} does not fit the 14 bits of `cap[fast_wr]`"),
                 )
-                .help("use a value from 0 to 16383, or compute it and write `cap[fast_wr, ALU, csr]`")
+                .help(
+                    "use a value from 0 to 16383, or compute it and write `cap[fast_wr, ALU, csr]`",
+                )
         })
 }

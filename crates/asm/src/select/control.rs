@@ -151,18 +151,15 @@ impl Builder<'_, '_> {
         let single = self.statement.operands.len() == 1;
         let word = self.word(0);
         let special = single
-            && self
-                .operand(0)
-                .first()
-                .is_some_and(|token| {
-                    token.is("--")
-                        || token.kind == TokenKind::Ident
-                            && self
-                                .selector
-                                .symbols
-                                .lookup(self.selector.scope, &token.text)
-                                .is_none()
-                });
+            && self.operand(0).first().is_some_and(|token| {
+                token.is("--")
+                    || token.kind == TokenKind::Ident
+                        && self
+                            .selector
+                            .symbols
+                            .lookup(self.selector.scope, &token.text)
+                            .is_none()
+            });
         match word.as_str() {
             "voluntary" if special => arb.mask = 1,
             "bpt" if special => arb.breakpoint = true,

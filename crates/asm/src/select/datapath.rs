@@ -3,7 +3,7 @@
 
 use npsim_isa::{
     AluOp, ByteOrder, CamLmTarget, CrcBytes, CrcKind, ImmedShift, Instruction as Template,
-    MulPhase, MulWidth, Operand, OperandRole as Role, Shift, ShfOp,
+    MulPhase, MulWidth, OperandRole as Role, ShfOp,
 };
 
 use super::builder::Builder;
@@ -181,10 +181,7 @@ impl Builder<'_, '_> {
         let Some(mask) = mask else {
             return Err(self
                 .place(1)
-                .error(
-                    codes::BYTE_MASK,
-                    format!("`{text}` is not a byte mask"),
-                )
+                .error(codes::BYTE_MASK, format!("`{text}` is not a byte mask"))
                 .label("four digits of 0 and 1")
                 .help("write one digit a byte, the most significant byte first, such as `0011`"));
         };
@@ -221,14 +218,12 @@ impl Builder<'_, '_> {
         };
         let text = run(self.operand(2), shift).map_err(|_| wrong())?;
         let shift = match (text.left, text.count) {
-            (_, Count::By(tokens)) => {
-                match self.selector.constant(tokens, shift_place)? {
-                    0 => ImmedShift::None,
-                    8 if text.left => ImmedShift::By8,
-                    16 if text.left => ImmedShift::By16,
-                    _ => return Err(wrong()),
-                }
-            }
+            (_, Count::By(tokens)) => match self.selector.constant(tokens, shift_place)? {
+                0 => ImmedShift::None,
+                8 if text.left => ImmedShift::By8,
+                16 if text.left => ImmedShift::By16,
+                _ => return Err(wrong()),
+            },
             _ => return Err(wrong()),
         };
         let value = self.late_number(1, LateKind::Word)?.unwrap_or(0);

@@ -15,10 +15,35 @@ use crate::token::{Token, TokenKind};
 
 /// Directives that this assembler handles.
 const DIRECTIVES: &[&str] = &[
-    ".begin", ".end", ".local", ".endlocal", ".reg", ".sig", ".xfer_order", ".xfer_order_rd",
-    ".xfer_order_wr", ".set", ".set_rd", ".set_wr", ".use", ".use_rd", ".use_wr", ".set_sig",
-    ".io_completed", ".addr", ".areg", ".breg", ".reg_addr", ".num_contexts", ".init_nn_mode",
-    ".init", ".init_ctx", ".subroutine", ".endsub", ".reentry", ".assert",
+    ".begin",
+    ".end",
+    ".local",
+    ".endlocal",
+    ".reg",
+    ".sig",
+    ".xfer_order",
+    ".xfer_order_rd",
+    ".xfer_order_wr",
+    ".set",
+    ".set_rd",
+    ".set_wr",
+    ".use",
+    ".use_rd",
+    ".use_wr",
+    ".set_sig",
+    ".io_completed",
+    ".addr",
+    ".areg",
+    ".breg",
+    ".reg_addr",
+    ".num_contexts",
+    ".init_nn_mode",
+    ".init",
+    ".init_ctx",
+    ".subroutine",
+    ".endsub",
+    ".reentry",
+    ".assert",
 ];
 
 /// A name in a directive with its tokens.
@@ -80,10 +105,9 @@ impl Selector<'_> {
             items.push(Named { name: first, index });
         }
         if items.is_empty() {
-            return Err(directive.place.error(
-                codes::SYNTAX,
-                format!("`{}` names nothing", directive.name),
-            ));
+            return Err(directive
+                .place
+                .error(codes::SYNTAX, format!("`{}` names nothing", directive.name)));
         }
         Ok(items)
     }
@@ -144,19 +168,23 @@ impl Selector<'_> {
             lists.push(write);
         }
         for variables in lists {
-            let space = variables.first().map(|&id| self.symbols.variables[id].space);
+            let space = variables
+                .first()
+                .map(|&id| self.symbols.variables[id].space);
             if let Some(&odd) = variables
                 .iter()
                 .find(|&&id| Some(self.symbols.variables[id].space) != space)
             {
-                return Err(directive.place.error(
-                    codes::TRANSFER_ORDER,
-                    format!(
-                        "`{}` is in another register file than the first name",
-                        self.symbols.variables[odd].name
-                    ),
-                )
-                .help("order `$` and `$$` registers in separate directives"));
+                return Err(directive
+                    .place
+                    .error(
+                        codes::TRANSFER_ORDER,
+                        format!(
+                            "`{}` is in another register file than the first name",
+                            self.symbols.variables[odd].name
+                        ),
+                    )
+                    .help("order `$` and `$$` registers in separate directives"));
             }
             if variables.len() > 1 {
                 self.out.orders.push(Order {
@@ -203,8 +231,10 @@ impl Selector<'_> {
         let variable = &mut self.symbols.variables[id];
         let both = variable.direction == Direction::Both;
         let transfer = variable.space.is_transfer();
-        let input = !transfer || direction != Direction::Write && variable.direction != Direction::Write;
-        let output = transfer && direction != Direction::Read && variable.direction != Direction::Read;
+        let input =
+            !transfer || direction != Direction::Write && variable.direction != Direction::Write;
+        let output =
+            transfer && direction != Direction::Read && variable.direction != Direction::Read;
         if !set {
             if input {
                 hint.uses.push(cell(id, Side::In));
@@ -230,9 +260,7 @@ impl Selector<'_> {
     fn signal_hint(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         let mut hint = Hint::default();
         for item in Self::items(directive)? {
-            if item.index.is_none()
-                && self.symbols.lookup(self.scope, &item.name.text).is_none()
-            {
+            if item.index.is_none() && self.symbols.lookup(self.scope, &item.name.text).is_none() {
                 let tokens = std::slice::from_ref(item.name);
                 let used = self.signal(tokens, Place::of(item.name))?;
                 self.push_signal(&mut hint, directive, used.signal);
@@ -290,7 +318,9 @@ impl Selector<'_> {
         };
         let bank = match (
             directive.name.as_str(),
-            arguments.get(2).map(|token| token.text.to_ascii_uppercase()),
+            arguments
+                .get(2)
+                .map(|token| token.text.to_ascii_uppercase()),
         ) {
             (".areg", None) => Some(Bank::A),
             (".breg", None) => Some(Bank::B),
@@ -324,8 +354,7 @@ impl Selector<'_> {
                             .help("use `.areg` or `.breg`, or add `A` or `B`"));
                     }
                     let number = self.number(value, 0..=limit, "a register number", place)?;
-                    self.symbols.variables[id].fixed =
-                        Some((bank.filter(|_| gpr), number as u8));
+                    self.symbols.variables[id].fixed = Some((bank.filter(|_| gpr), number as u8));
                 }
             }
         }
@@ -381,8 +410,12 @@ impl Selector<'_> {
         if directive.name == ".init_ctx" && !arguments.is_empty() {
             let first = arguments.remove(0);
             let place = Place::of(&first);
-            let number =
-                self.number(std::slice::from_ref(&first), 0..=7, "a context number", place)?;
+            let number = self.number(
+                std::slice::from_ref(&first),
+                0..=7,
+                "a context number",
+                place,
+            )?;
             context = Some(number as u8);
         }
         let Some((name, mut rest)) = arguments.split_first() else {
@@ -421,7 +454,10 @@ impl Selector<'_> {
                 Ok(())
             }
             Some(Element::Signal(_)) => Err(Place::of(name)
-                .error(codes::SIGNAL_AS_REGISTER, format!("`{}` is a signal", name.text))
+                .error(
+                    codes::SIGNAL_AS_REGISTER,
+                    format!("`{}` is a signal", name.text),
+                )
                 .help("only registers have initial values")),
             None => match physical_register(&name.text) {
                 Some(register) if index.is_none() => {

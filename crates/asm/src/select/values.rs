@@ -73,7 +73,10 @@ impl Selector<'_> {
         };
         if access.writes() {
             return Err(place
-                .error(codes::CONSTANT_DESTINATION, "a constant cannot be a destination")
+                .error(
+                    codes::CONSTANT_DESTINATION,
+                    "a constant cannot be a destination",
+                )
                 .help("write to a register, or to `--` to keep only the condition codes"));
         }
         let expression = self.expression(constant)?;
@@ -170,7 +173,9 @@ impl Selector<'_> {
                     name.text
                 ),
             )
-            .note(format!("A transfer number stands for two registers: {kind}."))
+            .note(format!(
+                "A transfer number stands for two registers: {kind}."
+            ))
             .help(format!("declare it without `{declared}`"));
         if let Some(id) = other {
             let at = self.symbols.variables[id].place;
@@ -205,11 +210,12 @@ impl Selector<'_> {
             Form::Name(name, index) => match self.find(name, index)? {
                 Some(Element::Signal(id)) => SignalRef::Symbol(id),
                 Some(Element::Register { .. }) => {
-                    return Err(place.error(
-                        codes::REGISTER_AS_SIGNAL,
-                        format!("`{}` is a register, not a signal", name.text),
-                    )
-                    .help("name a signal declared with `.sig`"));
+                    return Err(place
+                        .error(
+                            codes::REGISTER_AS_SIGNAL,
+                            format!("`{}` is a register, not a signal", name.text),
+                        )
+                        .help("name a signal declared with `.sig`"));
                 }
                 None => match physical_signal(&name.text) {
                     Some(number) if index.is_none() => {
@@ -300,7 +306,9 @@ impl Selector<'_> {
                 .is_some_and(|last: &Token| last.kind != TokenKind::Punct || last.is(")"));
             let address_of = token.is("&")
                 && !after_value
-                && tokens.get(i + 1).is_some_and(|t| t.kind == TokenKind::Ident);
+                && tokens
+                    .get(i + 1)
+                    .is_some_and(|t| t.kind == TokenKind::Ident);
             if address_of {
                 let name = &tokens[i + 1];
                 let index = element_tokens(&tokens[i + 2..]);
@@ -314,10 +322,9 @@ impl Selector<'_> {
             }
             match token.kind {
                 TokenKind::Label => {
-                    expression.references.push((
-                        expression.tokens.len(),
-                        Reference::Label(token.clone()),
-                    ));
+                    expression
+                        .references
+                        .push((expression.tokens.len(), Reference::Label(token.clone())));
                     expression.tokens.push(token.clone());
                 }
                 TokenKind::Ident => {
@@ -358,10 +365,7 @@ impl Selector<'_> {
                     return Err(Place::of(name)
                         .error(
                             codes::AMBIGUOUS_ADDRESS,
-                            format!(
-                                "`&{}` could mean the IN or the OUT register",
-                                name.text
-                            ),
+                            format!("`&{}` could mean the IN or the OUT register", name.text),
                         )
                         .help("declare two names, one `read` and one `write`"));
                 };
@@ -420,9 +424,7 @@ impl Selector<'_> {
     pub fn label(&self, tokens: &[Token], place: Place) -> Result<Token, Diagnostic> {
         match tokens {
             [token] if token.kind == TokenKind::Label => Ok(token.clone()),
-            [token]
-                if token.kind == TokenKind::Ident && physical_label(&token.text).is_some() =>
-            {
+            [token] if token.kind == TokenKind::Ident && physical_label(&token.text).is_some() => {
                 Ok(token.clone())
             }
             [token] if token.kind == TokenKind::Ident => Err(place
@@ -461,11 +463,7 @@ impl Selector<'_> {
     }
 
     /// The variables of a name in a directive, restricted to one direction.
-    pub fn directed(
-        &self,
-        element: Element,
-        direction: Direction,
-    ) -> Vec<VariableId> {
+    pub fn directed(&self, element: Element, direction: Direction) -> Vec<VariableId> {
         let Element::Register { read, write } = element else {
             return Vec::new();
         };
@@ -486,7 +484,10 @@ fn not_transfer(name: &Token) -> Diagnostic {
             format!("`{}` is not a transfer register", name.text),
         )
         .note("Memory units reach only transfer registers, whose names begin with `$` or `$$`.")
-        .help(format!("declare and use `${}`", name.text.trim_start_matches('@')))
+        .help(format!(
+            "declare and use `${}`",
+            name.text.trim_start_matches('@')
+        ))
 }
 
 /// `[...]` right after a name: what stands in the brackets.

@@ -176,7 +176,7 @@ impl RouteTable {
     #[must_use]
     pub fn lookup(&self, address: u32) -> Option<u16> {
         let mut entry = self.trie[(address >> 16) as usize];
-        let mut shift = 8;
+        let mut shift = 8_u32;
         while entry & MORE != 0 {
             let block = ((entry & !MORE) / 4) as usize;
             entry = self.trie[block + (address >> shift & 0xff) as usize];

@@ -5,9 +5,6 @@ use std::collections::VecDeque;
 use super::MsfError;
 use crate::Cycle;
 
-/// Bytes of the receive buffer, and of the transmit buffer.
-pub const BUFFER_BYTES: u32 = 0x2000;
-
 /// Who has an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
@@ -86,8 +83,8 @@ pub struct Rbuf {
 impl Rbuf {
     /// A buffer whose pool holds every element but the `withheld` ones.
     #[must_use]
-    pub fn new(element_bytes: u16, withheld: &[u8]) -> Self {
-        let count = (BUFFER_BYTES / u32::from(element_bytes)) as u8;
+    pub fn new(buffer_bytes: u32, element_bytes: u16, withheld: &[u8]) -> Self {
+        let count = (buffer_bytes / u32::from(element_bytes)) as u8;
         let empty = Element {
             holder: Holder::Withheld,
             port: 0,
@@ -104,7 +101,7 @@ impl Rbuf {
         }
         Self {
             element_bytes,
-            words: vec![0; (BUFFER_BYTES / 4) as usize],
+            words: vec![0; (buffer_bytes / 4) as usize],
             lowest: pool.len() as u64,
             elements,
             pool,
@@ -212,7 +209,7 @@ impl Rbuf {
     /// # Errors
     /// The range is not inside the buffer or not on longwords.
     pub fn read(&self, offset: u32, words: &mut [u32]) -> Result<u64, MsfError> {
-        let range = longwords(offset, words.len())?;
+        let range = longwords(self.words.len(), offset, words.len())?;
         let element = &self.elements[offset as usize / self.element_bytes as usize];
         words.copy_from_slice(&self.words[range]);
         Ok(if element.sop { element.frame.wrapping_add(1) } else { 0 })
@@ -229,14 +226,14 @@ impl Rbuf {
     }
 }
 
-/// Indices of `count` longwords from a byte offset on.
-pub(super) fn longwords(offset: u32, count: usize) -> Result<std::ops::Range<usize>, MsfError> {
+/// Indices of `count` longwords from a byte offset on, in a buffer of `size`.
+pub(super) fn longwords(size: usize, offset: u32, count: usize) -> Result<std::ops::Range<usize>, MsfError> {
     let start = offset as usize / 4;
     let end = start + count;
     if !offset.is_multiple_of(4) {
         return Err(MsfError::Unaligned(offset));
     }
-    if end > BUFFER_BYTES as usize / 4 || count == 0 {
+    if end > size || count == 0 {
         return Err(MsfError::OutOfBuffer { offset, bytes: count as u32 * 4 });
     }
     Ok(start..end)
@@ -262,7 +259,7 @@ mod tests {
 
     #[test]
     fn status_words_have_the_layout_of_the_chip() {
-        let mut rbuf = Rbuf::new(64, &[]);
+        let mut rbuf = Rbuf::new(8192, 64, &[]);
         let element = rbuf.allocate().unwrap();
         assert_eq!(element, 0);
         rbuf.close(0, &[0; 64], 2, true, false, 7);
@@ -274,7 +271,7 @@ mod tests {
 
     #[test]
     fn two_hundred_and_fifty_six_bytes_are_counted_as_zero() {
-        let mut rbuf = Rbuf::new(256, &[0]);
+        let mut rbuf = Rbuf::new(8192, 256, &[0]);
         let element = rbuf.allocate().unwrap();
         rbuf.close(element, &[0xff; 256], 0, true, true, 0);
         assert_eq!(rbuf.status(element), [0x0100_c000, 0xffff]);
@@ -282,7 +279,7 @@ mod tests {
 
     #[test]
     fn elements_are_used_in_the_order_they_were_freed() {
-        let mut rbuf = Rbuf::new(256, &[]);
+        let mut rbuf = Rbuf::new(8192, 256, &[]);
         for _ in 0..32 {
             let element = rbuf.allocate().unwrap();
             rbuf.close(element, &[1], 0, true, true, 0);
@@ -299,7 +296,7 @@ mod tests {
 
     #[test]
     fn an_element_is_freed_once() {
-        let mut rbuf = Rbuf::new(64, &[0, 9]);
+        let mut rbuf = Rbuf::new(8192, 64, &[0, 9]);
         assert_eq!(rbuf.free(), 126);
         assert_eq!(rbuf.release(1), Err(Holder::Pool));
         rbuf.release(0).unwrap();
@@ -312,7 +309,7 @@ mod tests {
 
     #[test]
     fn reads_outside_the_buffer_are_refused() {
-        let mut rbuf = Rbuf::new(64, &[]);
+        let mut rbuf = Rbuf::new(8192, 64, &[]);
         rbuf.allocate();
         rbuf.close(0, &[1, 2, 3, 4, 5], 0, true, true, 41);
         let mut words = [0; 2];

@@ -1,7 +1,7 @@
 //! The transmit buffer: elements filled by microcode and sent in ring order.
 
 use super::MsfError;
-use super::rbuf::{BUFFER_BYTES, longwords};
+use super::rbuf::longwords;
 use crate::Cycle;
 
 /// What a control word says (first longword; the second is not used by SPI-3).
@@ -95,11 +95,11 @@ pub struct Tbuf {
 impl Tbuf {
     /// An empty buffer.
     #[must_use]
-    pub fn new(element_bytes: u16) -> Self {
+    pub fn new(buffer_bytes: u32, element_bytes: u16) -> Self {
         Self {
             element_bytes,
-            words: vec![0; (BUFFER_BYTES / 4) as usize],
-            elements: vec![Element::default(); (BUFFER_BYTES / u32::from(element_bytes)) as usize],
+            words: vec![0; (buffer_bytes / 4) as usize],
+            elements: vec![Element::default(); (buffer_bytes / u32::from(element_bytes)) as usize],
             head: 0,
             sent: 0,
             skipped: 0,
@@ -124,7 +124,7 @@ impl Tbuf {
     /// # Errors
     /// The range is not inside the buffer or not on longwords.
     pub fn write(&mut self, offset: u32, words: &[u32], tag: u64) -> Result<(), MsfError> {
-        let range = longwords(offset, words.len())?;
+        let range = longwords(self.words.len(), offset, words.len())?;
         if tag != 0 {
             self.elements[offset as usize / self.element_bytes as usize].tag = tag;
         }
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn prepended_part_and_payload_leave_without_the_gap() {
-        let mut tbuf = Tbuf::new(64);
+        let mut tbuf = Tbuf::new(8192, 64);
         let words: Vec<u32> = (0..16).map(|i| u32::from_be_bytes([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3])).collect();
         tbuf.write(0, &words, 0).unwrap();
         // Bytes 2-6 prepended, payload from the next quadword (8) plus 3.
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn control_words_that_leave_the_element_are_refused() {
-        let mut tbuf = Tbuf::new(64);
+        let mut tbuf = Tbuf::new(8192, 64);
         let text = tbuf.set_valid(3, [64 << 24 | 1 << 13, 0], 0).unwrap_err();
         assert!(text.contains("covers 65 bytes"), "{text}");
         assert!(tbuf.set_valid(128, [1 << 24, 0], 0).unwrap_err().contains("the last is 127"));
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_sequence_counts_modulo_256_and_tells_idleness() {
-        let mut tbuf = Tbuf::new(64);
+        let mut tbuf = Tbuf::new(8192, 64);
         assert_eq!(tbuf.sequence(), 0x8000_0000);
         for round in 0..300 {
             tbuf.set_valid(round % 128, [64 << 24, 0], 0).unwrap();

@@ -82,6 +82,9 @@ parameters! {
         branch_penalty: u64, "cycles", 0..=16 => branch_penalty;
         /// Aborted slots of a taken branch on condition codes without defer.
         conditional_branch_penalty: u64, "cycles", 0..=16 => conditional_branch_penalty;
+        /// The same when at least one slot lies between the instruction that set
+        /// the codes and the branch.
+        settled_branch_penalty: u64, "cycles", 0..=16 => settled_branch_penalty;
         /// Aborted slots of a taken branch on a bit or byte without defer.
         bit_branch_penalty: u64, "cycles", 0..=16 => bit_branch_penalty;
         /// Aborted slots of a taken branch on context, signal or input state
@@ -253,6 +256,14 @@ parameters! {
         transmit_overhead: u64, "media clocks", 0..=64 => transmit_overhead;
         /// Element valid to its first word on the pins.
         transmit_start: u64, "ME cycles", 0..=4096 => transmit_start;
+        /// Bytes that the media bus moves per clock.
+        bus_bytes: u64, "bytes", 1..=64 => media_bus_bytes;
+        /// Room for received frames that are not in RBUF, per port.
+        receive_fifo: u32, "bytes", 64..=1048576 => receive_fifo_bytes;
+        /// Room for frames that have left TBUF and not the port, per port.
+        transmit_fifo: u32, "bytes", 256..=1048576 => transmit_fifo_bytes;
+        /// Cycles per count of a receive freelist's timeout.
+        timeout_unit: u64, "ME cycles", 1..=4096 => freelist_timeout_unit;
     }
     cap {
         /// Commands that wait at the CSR proxy before microengines stall.
@@ -267,5 +278,17 @@ parameters! {
         interthread_signal: u64, "ME cycles", 1..=4096 => interthread_signal;
         /// Idle latency of moving transfer registers between microengines.
         reflect: u64, "ME cycles", 1..=4096 => cap_reflect;
+    }
+    gpp {
+        /// One access of the general-purpose core to a scratch ring or CSR.
+        ring_access: u64, "ME cycles", 1..=65536 => gpp_ring_access;
+        /// One access to an SRAM longword or to a Q-array entry.
+        sram_access: u64, "ME cycles", 1..=65536 => gpp_sram_access;
+        /// One read of up to 32 bytes of DRAM.
+        dram_access: u64, "ME cycles", 1..=65536 => gpp_dram_access;
+        /// Instructions that handle one exception packet, beside its accesses.
+        exception_work: u64, "ME cycles", 0..=1048576 => gpp_exception_work;
+        /// Interrupt raised to the first access of its handler.
+        interrupt_latency: u64, "ME cycles", 1..=1048576 => gpp_interrupt_latency;
     }
 }

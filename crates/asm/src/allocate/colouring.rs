@@ -1,0 +1,101 @@
+//! Graph colouring with forbidden and given colours.
+
+/// A colouring problem on nodes 0, 1, ...
+pub struct Graph {
+    /// Neighbours of each node, in ascending order.
+    pub neighbours: Vec<Vec<usize>>,
+    /// Colours each node may have, one bit each.
+    pub allowed: Vec<u32>,
+}
+
+impl Graph {
+    /// Colours all nodes with the lowest colours that do.
+    ///
+    /// # Errors
+    /// The first node that no colour is left for.
+    pub fn colour(&self) -> Result<Vec<u8>, usize> {
+        let count = self.neighbours.len();
+        let mut degree: Vec<usize> = self.neighbours.iter().map(Vec::len).collect();
+        let mut removed = vec![false; count];
+        let mut order = Vec::with_capacity(count);
+        while order.len() < count {
+            // Nodes that always find a colour may wait longest; of the others
+            // the one with most neighbours per colour is put off.
+            let free = |node: usize| degree[node] < self.allowed[node].count_ones() as usize;
+            let next = (0..count)
+                .rev()
+                .filter(|&node| !removed[node])
+                .min_by_key(|&node| (!free(node), std::cmp::Reverse(node)));
+            let next = match next {
+                Some(node) if free(node) => node,
+                _ => match (0..count)
+                    .filter(|&node| !removed[node])
+                    .max_by_key(|&node| (self.allowed[node].count_ones(), degree[node], node))
+                {
+                    Some(node) => node,
+                    None => break,
+                },
+            };
+            removed[next] = true;
+            order.push(next);
+            for &other in &self.neighbours[next] {
+                degree[other] = degree[other].saturating_sub(1);
+            }
+        }
+        let mut colours: Vec<Option<u8>> = vec![None; count];
+        for &node in order.iter().rev() {
+            let taken = self.neighbours[node]
+                .iter()
+                .filter_map(|&other| colours[other])
+                .fold(0u32, |mask, colour| mask | 1 << colour);
+            let left = self.allowed[node] & !taken;
+            if left == 0 {
+                return Err(node);
+            }
+            colours[node] = Some(left.trailing_zeros() as u8);
+        }
+        Ok(colours
+            .into_iter()
+            .map(|colour| colour.unwrap_or(0))
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Graph;
+
+    fn ring(nodes: usize, allowed: u32) -> Graph {
+        Graph {
+            neighbours: (0..nodes)
+                .map(|i| {
+                    let mut both = vec![(i + 1) % nodes, (i + nodes - 1) % nodes];
+                    both.sort_unstable();
+                    both
+                })
+                .collect(),
+            allowed: vec![allowed; nodes],
+        }
+    }
+
+    #[test]
+    fn an_odd_ring_needs_three_colours() {
+        assert!(ring(5, 0b11).colour().is_err());
+        let colours = ring(5, 0b111).colour().unwrap();
+        for i in 0..5 {
+            assert_ne!(colours[i], colours[(i + 1) % 5]);
+        }
+    }
+
+    #[test]
+    fn an_even_ring_needs_two() {
+        assert!(ring(6, 0b1010).colour().is_ok());
+    }
+
+    #[test]
+    fn given_colours_are_kept() {
+        let mut graph = ring(4, 0b11);
+        graph.allowed[2] = 0b10;
+        assert_eq!(graph.colour().unwrap(), [1, 0, 1, 0]);
+    }
+}

@@ -1,0 +1,239 @@
+//! The whole way from source text to image.
+
+use crate::allocate::{Assignment, Problem, allocate};
+use crate::check;
+use crate::codes;
+use crate::declare::declare;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::emit::Emitter;
+use crate::flow;
+use crate::groups::Groups;
+use crate::image::{
+    Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
+};
+use crate::labels::Labels;
+use crate::liveness::analyse;
+use crate::lower::lower;
+use crate::parse::parse;
+use crate::preprocess::preprocess;
+use crate::program::{Item, LabelDefinition};
+use crate::scope::Symbols;
+use crate::select::{Initial, Selection, select};
+use crate::source::{ExpansionId, SourceMap, Span};
+use crate::statement::Place;
+use crate::{Assembly, Includes, Options};
+
+/// Assembles the program that `includes` gives for `main`.
+///
+/// The image is there unless something is an error; all that was found is in
+/// the diagnostics.
+#[must_use]
+pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assembly {
+    let mut sources = SourceMap::default();
+    let mut diagnostics = Vec::new();
+    let image = run(main, includes, options, &mut sources, &mut diagnostics);
+    let failed = diagnostics.iter().any(|d| d.level == Level::Error);
+    Assembly {
+        image: image.filter(|_| !failed),
+        diagnostics,
+        sources,
+    }
+}
+
+fn run(
+    main: &str,
+    includes: &dyn Includes,
+    options: &Options,
+    sources: &mut SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Image> {
+    let preprocessed = preprocess(main, includes, options, sources, diagnostics);
+    let statements = parse(&preprocessed.lines, diagnostics);
+    let statements = lower(statements, diagnostics);
+    let (mut symbols, scopes) = declare(&statements, diagnostics);
+    let selection = select(
+        &statements,
+        &scopes,
+        &mut symbols,
+        &preprocessed.macros,
+        diagnostics,
+    );
+    check_size(&selection, options, diagnostics)?;
+    check::pair_signals(&selection.items, &mut symbols, diagnostics);
+    let labels = Labels::new(
+        &selection.items,
+        &selection.labels,
+        &symbols,
+        sources,
+        diagnostics,
+    );
+    let flow = flow::build(&selection.items, &labels, diagnostics);
+    let groups = Groups::new(&symbols, &selection.orders, diagnostics);
+    groups.check(&selection.items, &symbols, diagnostics);
+    let liveness = analyse(&selection.items, &flow, &symbols, &groups);
+    check::neighbours(&selection.items, &flow, diagnostics);
+    check::awaited(&selection.items, &symbols, &liveness, diagnostics);
+    check::names(&selection.items, &symbols, &liveness, diagnostics);
+    check::end(&selection.items, &flow, diagnostics);
+    // Numbers for a program that is wrong would only bring more complaints.
+    if diagnostics.iter().any(|d| d.level == Level::Error) {
+        return None;
+    }
+    let assignment = allocate(
+        &Problem {
+            items: &selection.items,
+            symbols: &symbols,
+            liveness: &liveness,
+            groups: &groups,
+            contexts: selection.contexts,
+            physical: &selection.physical,
+            physical_signals: &selection.physical_signals,
+        },
+        diagnostics,
+    );
+    if diagnostics.iter().any(|d| d.level == Level::Error) {
+        return None;
+    }
+    let emitter = Emitter::new(&selection.items, &symbols, &labels, &flow, &assignment);
+    let words = emitter.words(diagnostics);
+    let mut image = Image {
+        name: sources
+            .files()
+            .first()
+            .map_or_else(|| main.to_owned(), |file| file.path.clone()),
+        contexts: selection.contexts,
+        nn_mode: selection.nn_mode,
+        words,
+        ..Image::default()
+    };
+    origins(&mut image, &selection.items, sources);
+    symbol_tables(&mut image, &selection, &symbols, &assignment, &labels);
+    Some(image)
+}
+
+fn check_size(
+    selection: &Selection,
+    options: &Options,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    let micros = || selection.items.iter().filter_map(Item::micro);
+    let count = micros().count();
+    let limit = options.control_store_words.min(8192);
+    if count <= limit {
+        return Some(());
+    }
+    if let Some(first) = micros().nth(limit) {
+        diagnostics.push(
+            first
+                .place
+                .error(
+                    codes::PROGRAM_TOO_LONG,
+                    format!("the program has {count} words, the control store {limit}"),
+                )
+                .label("the first instruction that does not fit")
+                .help("split the program over two microengines, or use loops instead of unrolled code"),
+        );
+    }
+    None
+}
+
+fn origins(image: &mut Image, items: &[Item], sources: &SourceMap) {
+    image.files = sources
+        .files()
+        .iter()
+        .map(|file| file.path.clone())
+        .collect();
+    let mut origin = |span: Span, expansion: ExpansionId| {
+        let (path, line, column) = sources.presumed(span);
+        let known = image.files.iter().position(|file| file == path);
+        let file = known.unwrap_or_else(|| {
+            image.files.push(path.to_owned());
+            image.files.len() - 1
+        });
+        Origin {
+            file: file as u32,
+            line,
+            column,
+            // Expansion n of the source map is entry n - 1 of the image.
+            expansion: expansion.0.checked_sub(1),
+        }
+    };
+    image.expansions = sources
+        .expansions()
+        .iter()
+        .map(|used| ImageExpansion {
+            name: used.name.clone(),
+            call: origin(used.call, used.parent),
+        })
+        .collect();
+    image.origins = items
+        .iter()
+        .filter_map(Item::micro)
+        .map(|micro| origin(micro.place.span, micro.place.expansion))
+        .collect();
+}
+
+/// The name of a label in the image: labels of macros carry their expansion's number.
+fn label_name(label: &LabelDefinition) -> String {
+    let name = label.token.text.trim_end_matches('#');
+    if Place::of(&label.token).expansion == ExpansionId::ROOT {
+        name.to_owned()
+    } else {
+        format!("{name}.{}", label.token.expansion.0)
+    }
+}
+
+fn symbol_tables(
+    image: &mut Image,
+    selection: &Selection,
+    symbols: &Symbols,
+    assignment: &Assignment,
+    labels: &Labels<'_>,
+) {
+    image.labels = selection
+        .labels
+        .iter()
+        .map(|label| LabelSymbol {
+            name: label_name(label),
+            address: labels.address(label.item),
+        })
+        .collect();
+    image.labels.sort_by_key(|label| label.address);
+    for (variable, register) in symbols.variables.iter().zip(&assignment.registers) {
+        if let Some(operand) = *register {
+            image.registers.push(RegisterSymbol {
+                name: variable.name.clone(),
+                scope: variable.scope as u32,
+                operand,
+                direction: variable.direction,
+            });
+        }
+    }
+    for (signal, number) in symbols.signals.iter().zip(&assignment.signals) {
+        if let Some(number) = *number {
+            image.signals.push(SignalSymbol {
+                name: signal.name.clone(),
+                scope: signal.scope as u32,
+                number,
+            });
+        }
+    }
+    for initial in &selection.initial {
+        match initial {
+            Initial::Physical(value) => image.initial_values.push(*value),
+            Initial::Symbolic {
+                variable,
+                context,
+                value,
+            } => {
+                if let Some(register) = assignment.registers[*variable] {
+                    image.initial_values.push(InitialValue {
+                        register,
+                        context: *context,
+                        value: *value,
+                    });
+                }
+            }
+        }
+    }
+}

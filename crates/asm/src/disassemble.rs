@@ -1,0 +1,98 @@
+//! Words to text that assembles to the same words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use npsim_isa::{Instruction, decode, decode_lenient};
+
+use crate::image::{ContextMode, Image, NnMode};
+
+/// The program as text: one instruction a line, labels `L<address>#` in front of
+/// the words that something goes to. A word that is no instruction becomes a
+/// comment that says why, so the text of a program with such words does not
+/// assemble to the same addresses.
+#[must_use]
+pub fn disassemble(image: &Image) -> String {
+    let mut text = String::new();
+    if image.contexts == ContextMode::Four {
+        text.push_str(".num_contexts 4\n");
+    }
+    if image.nn_mode == NnMode::Own {
+        text.push_str(".init_nn_mode self\n");
+    }
+    let decoded: Vec<Result<Instruction, String>> = image
+        .words
+        .iter()
+        .map(|&word| {
+            decode(word)
+                .or_else(|_| decode_lenient(word))
+                .map_err(|error| error.to_string())
+        })
+        .collect();
+    let targets: BTreeSet<u16> = decoded
+        .iter()
+        .flatten()
+        .filter_map(target)
+        .filter(|address| (*address as usize) <= image.words.len())
+        .collect();
+    let names = names(image);
+    for (address, instruction) in decoded.iter().enumerate() {
+        let address = address as u16;
+        label(&mut text, address, &targets, &names);
+        match instruction {
+            Ok(instruction) => {
+                let _ = writeln!(text, "    {instruction}");
+            }
+            Err(reason) => {
+                let _ = writeln!(
+                    text,
+                    "    ; {:010x}: not an instruction: {reason}",
+                    image.words[address as usize]
+                );
+            }
+        }
+    }
+    label(&mut text, image.words.len() as u16, &targets, &names);
+    text
+}
+
+fn label(
+    text: &mut String,
+    address: u16,
+    targets: &BTreeSet<u16>,
+    names: &BTreeMap<u16, Vec<&str>>,
+) {
+    if !targets.contains(&address) {
+        return;
+    }
+    let _ = write!(text, "L{address}#:");
+    if let Some(names) = names.get(&address) {
+        let _ = write!(text, " ; {}", names.join(", "));
+    }
+    text.push('\n');
+}
+
+/// Label names by address.
+fn names(image: &Image) -> BTreeMap<u16, Vec<&str>> {
+    let mut names: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+    for label in &image.labels {
+        names.entry(label.address).or_default().push(&label.name);
+    }
+    names
+}
+
+/// The address that an instruction names.
+#[must_use]
+pub fn target(instruction: &Instruction) -> Option<u16> {
+    match instruction {
+        Instruction::Branch { target, .. }
+        | Instruction::BranchCtx { target, .. }
+        | Instruction::BranchSignal { target, .. }
+        | Instruction::BranchInputState { target, .. }
+        | Instruction::BranchBit { target, .. }
+        | Instruction::BranchByte { target, .. } => Some(*target),
+        Instruction::Jump { base, .. } if *base != 0 => Some(*base),
+        Instruction::CtxArb(arb) => arb.resume,
+        _ => None,
+    }
+}

@@ -1,0 +1,119 @@
+//! Words as text and bytes.
+
+use std::fmt::Write as _;
+
+use npsim_isa::{WORD_BITS, WORD_MASK};
+
+use crate::image::Image;
+
+/// Bytes of a word in a file.
+const WORD_BYTES: usize = WORD_BITS as usize / 8;
+
+/// The words of an image, ten hexadecimal digits a line.
+#[must_use]
+pub fn words_text(image: &Image) -> String {
+    let mut text = String::with_capacity(image.words.len() * 11);
+    for word in &image.words {
+        let _ = writeln!(text, "{word:010x}");
+    }
+    text
+}
+
+impl Image {
+    /// Reads words of ten hexadecimal digits, one a line. Empty lines and
+    /// comments after `;`, `#` or `//` are passed over; `0x` in front is allowed.
+    ///
+    /// # Errors
+    /// Names the line that is no word.
+    pub fn from_hex(text: &str) -> Result<Self, String> {
+        let mut words = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split([';', '#']).next().unwrap_or("");
+            let code = code.split("//").next().unwrap_or("").trim();
+            if code.is_empty() {
+                continue;
+            }
+            let digits = code
+                .strip_prefix("0x")
+                .or_else(|| code.strip_prefix("0X"))
+                .unwrap_or(code);
+            let valid =
+                (1..=10).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+            match u64::from_str_radix(digits, 16) {
+                Ok(word) if valid => words.push(word),
+                _ => {
+                    return Err(format!(
+                        "line {}: `{}` is not a word of up to ten hexadecimal digits",
+                        number + 1,
+                        code.chars().take(40).collect::<String>()
+                    ));
+                }
+            }
+        }
+        Ok(Self::from_words("", words))
+    }
+
+    /// Reads words of five bytes, the most significant byte first.
+    ///
+    /// # Errors
+    /// If the last word is not whole; names its offset.
+    pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let chunks = bytes.chunks_exact(WORD_BYTES);
+        let rest = chunks.remainder().len();
+        if rest != 0 {
+            return Err(format!(
+                "offset {}: {rest} bytes are left over; a word has {WORD_BYTES} bytes",
+                bytes.len() - rest
+            ));
+        }
+        let words = chunks
+            .map(|chunk| {
+                chunk
+                    .iter()
+                    .fold(0, |word, byte| word << 8 | u64::from(*byte))
+            })
+            .collect();
+        Ok(Self::from_words("", words))
+    }
+
+    /// The words as five bytes each, the most significant byte first.
+    #[must_use]
+    pub fn to_be_bytes(&self) -> Vec<u8> {
+        self.words
+            .iter()
+            .flat_map(|word| {
+                let bytes = (word & WORD_MASK).to_be_bytes();
+                bytes.into_iter().skip(8 - WORD_BYTES)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_and_bytes_come_back() {
+        let image = Image::from_words("x", vec![0xf000_0c03_00, 0x3300012f20]);
+        let again = Image::from_hex(&words_text(&image)).unwrap();
+        assert_eq!(again.words, image.words);
+        let bytes = image.to_be_bytes();
+        assert_eq!(bytes.len(), 10);
+        assert_eq!(bytes[..5], [0xf0, 0x00, 0x0c, 0x03, 0x00]);
+        assert_eq!(Image::from_be_bytes(&bytes).unwrap().words, image.words);
+    }
+
+    #[test]
+    fn errors_say_where() {
+        let error = Image::from_hex("f0000c0300 ; nop\n\nxyz\n").unwrap_err();
+        assert!(error.starts_with("line 3: `xyz`"), "{error}");
+        assert!(
+            Image::from_hex("12345678901")
+                .unwrap_err()
+                .contains("line 1")
+        );
+        let error = Image::from_be_bytes(&[0; 12]).unwrap_err();
+        assert!(error.starts_with("offset 10: 2 bytes"), "{error}");
+    }
+}

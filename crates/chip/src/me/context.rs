@@ -1,0 +1,98 @@
+//! Contexts and the arbiter that gives them the pipeline.
+
+use super::stats::ContextTimes;
+use crate::Cycle;
+
+/// State of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextState {
+    /// Not enabled.
+    Inactive,
+    /// Wants the pipeline.
+    Ready,
+    /// Has it.
+    Executing,
+    /// Waits for signals.
+    Sleeping,
+}
+
+/// One hardware thread.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    pub state: ContextState,
+    pub pc: u16,
+    /// Bit s: signal s has arrived and is not consumed.
+    pub signals: u16,
+    /// Bit s: signal s is waited for; bit 0: wakes at once.
+    pub wakeup: u16,
+    /// Any of them instead of all.
+    pub any: bool,
+    pub future_count: u16,
+    pub future_signal: u8,
+    /// When the timer will match, if armed.
+    pub timer_due: Option<Cycle>,
+    since: Cycle,
+    pub times: ContextTimes,
+}
+
+impl Context {
+    pub fn new() -> Self {
+        Self {
+            state: ContextState::Inactive,
+            pc: 0,
+            signals: 0,
+            wakeup: 0,
+            any: false,
+            future_count: 0,
+            future_signal: 0,
+            timer_due: None,
+            since: 0,
+            times: ContextTimes::default(),
+        }
+    }
+
+    /// Begins the account at a cycle.
+    pub fn open(&mut self, at: Cycle) {
+        self.since = at;
+    }
+
+    /// Goes to a state at a cycle; one that lies in the end of the previous
+    /// state (a signal during the swap) counts from there.
+    pub fn enter(&mut self, state: ContextState, at: Cycle) {
+        let at = at.max(self.since);
+        self.account(at);
+        self.state = state;
+    }
+
+    /// Writes the time up to a cycle down.
+    pub fn account(&mut self, at: Cycle) {
+        let spent = at.saturating_sub(self.since);
+        self.since = at.max(self.since);
+        *match self.state {
+            ContextState::Inactive => &mut self.times.inactive,
+            ContextState::Ready => &mut self.times.ready,
+            ContextState::Executing => &mut self.times.executing,
+            ContextState::Sleeping => &mut self.times.sleeping,
+        } += spent;
+    }
+
+    /// Whether the wake-up condition holds. An empty mask never wakes as `any`
+    /// (kill) and always as `all`.
+    pub fn satisfied(&self) -> bool {
+        let arrived = self.signals | 1;
+        if self.any { arrived & self.wakeup != 0 } else { arrived & self.wakeup == self.wakeup }
+    }
+
+    /// The signals a waking context takes: with `all` those it waited for, with
+    /// `any` none, since the program finds out which came.
+    pub fn consume(&mut self) {
+        if !self.any {
+            self.signals &= !self.wakeup;
+        }
+    }
+}
+
+/// The ready context after `last` in round robin, `last` itself at the end.
+pub(super) fn next_ready(contexts: &[Context; 8], last: u8) -> Option<u8> {
+    (1..=8).map(|step| (last + step) & 7).find(|&c| contexts[c as usize].state == ContextState::Ready)
+}

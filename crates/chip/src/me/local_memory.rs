@@ -1,0 +1,159 @@
+//! Local memory and the registers that address it, with the delay of their
+//! writes.
+
+use crate::Cycle;
+
+/// A register whose local CSR writes take effect only some instructions later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Index {
+    /// `LM_ADDR_0` or `LM_ADDR_1`, in longwords.
+    Pointer(u8),
+    /// `T_INDEX`, a register number.
+    Transfer,
+    /// `BYTE_INDEX`
+    Byte,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    index: Index,
+    value: u32,
+    issued: Cycle,
+    effective: Cycle,
+}
+
+/// Words, pointers and writes on their way to the pointers.
+#[derive(Clone, Debug)]
+pub(super) struct LocalMemory {
+    pub words: Vec<u32>,
+    /// Working copies of the running context, longword addresses.
+    pub pointers: [u32; 2],
+    /// What each context gets back when it runs again.
+    pub saved: [[u32; 2]; 8],
+    /// Pointers that all contexts share.
+    pub global: [bool; 2],
+    /// `T_INDEX` as a register number.
+    pub transfer_index: u32,
+    /// When each pointer's value took effect, as far as a write made it.
+    effective: [Cycle; 2],
+    pending: Vec<Write>,
+}
+
+impl LocalMemory {
+    pub fn new(words: u16) -> Self {
+        Self {
+            words: vec![0; words as usize],
+            pointers: [0; 2],
+            saved: [[0; 2]; 8],
+            global: [false; 2],
+            transfer_index: 0,
+            effective: [0; 2],
+            // Writes are one a cycle and live for a gap, which is at most 16.
+            pending: Vec::with_capacity(32),
+        }
+    }
+
+    /// A write at `now` that takes effect after `gap` instructions.
+    pub fn write(&mut self, index: Index, value: u32, now: Cycle, gap: Cycle) {
+        self.pending.push(Write { index, value, issued: now, effective: now + gap + 1 });
+    }
+
+    pub fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Lets the writes that are due by `now` take effect.
+    pub fn settle(&mut self, now: Cycle, byte_index: &mut u32) {
+        let mut at = 0;
+        while at < self.pending.len() {
+            if self.pending[at].effective > now {
+                at += 1;
+                continue;
+            }
+            let write = self.pending.remove(at);
+            match write.index {
+                Index::Pointer(pointer) => {
+                    self.pointers[pointer as usize] = write.value;
+                    self.effective[pointer as usize] = write.effective;
+                }
+                Index::Transfer => self.transfer_index = write.value,
+                Index::Byte => *byte_index = write.value,
+            }
+        }
+    }
+
+    /// Since when a write to a pointer is on its way whose effect a use at this
+    /// moment misses. A pointer whose present value was itself still on its way
+    /// when the next was written is used as part of a pipeline, which is sound.
+    pub fn early(&self, pointer: u8) -> Option<Cycle> {
+        let next = self.pending.iter().find(|write| write.index == Index::Pointer(pointer))?;
+        (self.effective[pointer as usize] <= next.issued).then_some(next.issued)
+    }
+
+    /// Takes the context's pointers out, with all writes done.
+    pub fn swap_out(&mut self, context: u8, byte_index: &mut u32) {
+        self.settle(Cycle::MAX, byte_index);
+        self.effective = [0; 2];
+        for pointer in 0..2 {
+            if !self.global[pointer] {
+                self.saved[context as usize][pointer] = self.pointers[pointer];
+            }
+        }
+    }
+
+    /// Puts the context's pointers in.
+    pub fn swap_in(&mut self, context: u8) {
+        for pointer in 0..2 {
+            if !self.global[pointer] {
+                self.pointers[pointer] = self.saved[context as usize][pointer];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Index, LocalMemory};
+
+    #[test]
+    fn a_write_is_used_after_its_gap() {
+        let (mut memory, mut byte) = (LocalMemory::new(640), 0);
+        memory.write(Index::Pointer(0), 64, 10, 3);
+        for now in 11..14 {
+            memory.settle(now, &mut byte);
+            assert_eq!(memory.pointers[0], 0);
+            assert_eq!(memory.early(0), Some(10));
+            assert_eq!(memory.early(1), None);
+        }
+        memory.settle(14, &mut byte);
+        assert_eq!(memory.pointers[0], 64);
+        assert_eq!(memory.early(0), None);
+    }
+
+    #[test]
+    fn writes_back_to_back_are_a_pipeline() {
+        let (mut memory, mut byte) = (LocalMemory::new(640), 0);
+        for k in 0..4 {
+            memory.write(Index::Pointer(1), 16 * (k + 1), 20 + u64::from(k), 3);
+        }
+        for k in 0..4 {
+            memory.settle(24 + u64::from(k), &mut byte);
+            assert_eq!(memory.pointers[1], 16 * (k + 1));
+            assert_eq!(memory.early(1), None);
+        }
+    }
+
+    #[test]
+    fn contexts_keep_their_pointers_unless_they_are_global() {
+        let (mut memory, mut byte) = (LocalMemory::new(640), 0);
+        memory.global[1] = true;
+        memory.pointers = [5, 6];
+        memory.swap_out(0, &mut byte);
+        memory.swap_in(1);
+        assert_eq!(memory.pointers, [0, 6]);
+        memory.pointers = [7, 8];
+        memory.swap_out(1, &mut byte);
+        memory.swap_in(0);
+        assert_eq!(memory.pointers, [5, 8]);
+    }
+}

@@ -1,0 +1,642 @@
+//! The microengine: an interpreter of decoded instructions that runs ahead of
+//! the rest of the chip until it must look at it.
+//!
+//! Pure operations ([`datapath`]) run in a tight loop on the microengine's own
+//! time. Whatever reads what others write, or reaches them, is a look: it
+//! executes only when no event of the chip is due before it, so all looks of
+//! all microengines happen in one order. An operation's first execution by a
+//! context takes the attentive path, which checks and records what is
+//! initialised; then the tight loop has it, unless it needs attention always
+//! (local memory, transfer registers, the next-neighbour ring).
+
+mod attend;
+mod cam;
+mod commands;
+mod context;
+mod crc;
+mod datapath;
+mod fault;
+mod local_csr;
+mod local_memory;
+mod next_neighbour;
+mod operation;
+mod outside;
+mod program;
+mod random;
+mod registers;
+mod report;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod timing;
+
+use npsim_asm::{ContextMode, NnMode};
+use npsim_isa::Operand;
+
+pub use context::ContextState;
+pub use program::{Program, ProgramError};
+pub use report::WaitInfo;
+pub use stats::{ContextTimes, MeStats};
+
+use crate::Cycle;
+use crate::check::Check;
+use crate::event::Event;
+use crate::fabric::{Fabric, TransferKind};
+use crate::probe::Probe;
+use crate::profile::Profile;
+use context::{Context, next_ready};
+use datapath::{Datapath, Next};
+use local_memory::LocalMemory;
+use operation::{Kind, Op};
+use registers::{Claim, Claims, Initialised, RELATIVE, resolve, transfer_file};
+use timing::Timing;
+
+/// How far a microengine runs before it lets the event loop go round. It bounds
+/// a program that never looks; results do not depend on it.
+const QUANTUM: Cycle = 1 << 14;
+
+/// What the microengine does when it gets its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// No context is ready; a signal posts the next turn.
+    Idle,
+    /// The arbiter takes the next ready context.
+    Pick,
+    /// A context executes.
+    Run,
+    /// The context has given up the pipeline in the previous cycle.
+    Swap,
+    /// The fabric tells when the command FIFO has room.
+    Held,
+    /// A breakpoint stopped it.
+    Halted,
+}
+
+/// Why the interpreter left its loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Continue,
+    /// To go on at this cycle.
+    Post(Cycle),
+    /// The context gives up the pipeline.
+    Swap,
+    /// The command FIFO is full.
+    Held,
+    /// A fault stands.
+    Stop,
+    /// A breakpoint.
+    Halt,
+}
+
+/// What follows the last defer slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    Jump(u16),
+    /// The context resumes here, or after the slots.
+    Swap(Option<u16>),
+}
+
+/// Reasons for the slow path.
+mod slow {
+    /// Defer slots are being executed.
+    pub const DEFER: u8 = 1;
+    /// The next `immed` gets a local CSR's value.
+    pub const CSR: u8 = 2;
+    /// `CC_ENABLE` keeps the condition codes as they are.
+    pub const CODES_OFF: u8 = 4;
+    /// Writes of index registers are on their way.
+    pub const PENDING: u8 = 8;
+}
+
+/// One microengine.
+#[derive(Clone, Debug)]
+pub struct Microengine {
+    index: u8,
+    number: u8,
+    timing: Timing,
+    program: Program,
+    datapath: Datapath,
+    memory: LocalMemory,
+    initialised: Initialised,
+    claims: Claims,
+    contexts: [Context; 8],
+    /// Bit c: context c is enabled.
+    enabled: u8,
+    mode: ContextMode,
+    /// Bits of `CTX_ENABLES` that only hold their value.
+    other_enables: u32,
+    nn_self: bool,
+    nn_empty_threshold: u8,
+    csr_pointer: u8,
+    /// Local CSRs without an effect here, by longword.
+    held_csrs: [u32; 128],
+    random: u32,
+    random_set: Cycle,
+    random_free_running: bool,
+    timestamp: u64,
+    timestamp_set: Cycle,
+    profile_count: u32,
+
+    phase: Phase,
+    /// Local time: the cycle of the next instruction.
+    cycle: Cycle,
+    pc: u16,
+    slow: u8,
+    defer_left: u8,
+    after: After,
+    /// Slots that are thrown away after the defer slots.
+    after_penalty: Cycle,
+    csr_value: u32,
+    /// When the context came to its present stretch of code, and whether the
+    /// instruction before set the codes.
+    arrived: Cycle,
+    arrived_with_codes: bool,
+    last: u8,
+    pick_latency: Cycle,
+    /// The event's own cycle, at which looking is always in order.
+    entered: Cycle,
+    limit: Cycle,
+    running: bool,
+    stats: MeStats,
+}
+
+impl Microengine {
+    /// An idle microengine without a program.
+    #[must_use]
+    pub fn new(index: u8, profile: &Profile) -> Self {
+        let timing = Timing::new(profile);
+        let program = Program::empty(profile);
+        Self {
+            index,
+            number: profile.number_of(index),
+            timing,
+            program,
+            datapath: Datapath::new(),
+            memory: LocalMemory::new(timing.local_memory_words),
+            initialised: Initialised::new(),
+            claims: Claims::default(),
+            contexts: std::array::from_fn(|_| Context::new()),
+            enabled: 0,
+            mode: ContextMode::Eight,
+            other_enables: 0,
+            nn_self: false,
+            nn_empty_threshold: 0,
+            csr_pointer: 0,
+            held_csrs: [0; 128],
+            random: 1,
+            random_set: 0,
+            random_free_running: false,
+            timestamp: 0,
+            timestamp_set: 0,
+            profile_count: 0,
+            phase: Phase::Idle,
+            cycle: 0,
+            pc: 0,
+            slow: 0,
+            defer_left: 0,
+            after: After::Jump(0),
+            after_penalty: 0,
+            csr_value: 0,
+            arrived: 0,
+            arrived_with_codes: false,
+            last: 7,
+            pick_latency: 0,
+            entered: 0,
+            limit: 0,
+            running: false,
+            stats: MeStats::default(),
+        }
+    }
+
+    /// Loads a program with its initial register values.
+    pub fn load(&mut self, program: Program) {
+        let image = std::sync::Arc::clone(program.image());
+        self.program = program;
+        self.mode = image.contexts;
+        self.nn_self = image.nn_mode == NnMode::Own;
+        for initial in &image.initial_values {
+            match initial.context {
+                Some(context) => self.write_register(initial.register, context, initial.value),
+                None => (0..8).for_each(|context| self.write_register(initial.register, context, initial.value)),
+            }
+        }
+    }
+
+    /// Enables contexts (bit c: context c) at address 0 and lets the arbiter
+    /// choose among them. In four-context mode the odd ones stay inactive.
+    pub fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
+        let now = fabric.now;
+        if !self.running {
+            self.running = true;
+            self.stats.started = now;
+            self.cycle = now;
+            for context in &mut self.contexts {
+                context.open(now);
+            }
+        }
+        let usable = self.usable(contexts);
+        for c in 0..8 {
+            let context = &mut self.contexts[c as usize];
+            if usable & 1 << c != 0 && context.state == ContextState::Inactive {
+                context.signals |= 1;
+                context.wakeup = 1;
+                context.any = false;
+                context.pc = 0;
+                context.enter(ContextState::Ready, now);
+            }
+        }
+        self.enabled |= usable;
+        if self.enabled != 0 && matches!(self.phase, Phase::Idle | Phase::Halted) {
+            self.wake(0, fabric);
+        }
+    }
+
+    fn usable(&self, contexts: u8) -> u8 {
+        match self.mode {
+            ContextMode::Four => contexts & 0x55,
+            ContextMode::Eight => contexts,
+        }
+    }
+
+    /// Posts the arbiter's turn.
+    fn wake(&mut self, latency: Cycle, fabric: &mut Fabric) {
+        self.phase = Phase::Pick;
+        self.pick_latency = latency;
+        fabric.events.post(fabric.now, Event::Microengine(self.index));
+    }
+
+    /// Signals reach a context: bit s of `mask` is signal s.
+    pub fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+        let at = context as usize & 7;
+        let again = self.contexts[at].signals & mask & !1;
+        if again != 0 {
+            self.raised_twice(context & 7, again, fabric);
+        }
+        self.contexts[at].signals |= mask;
+        self.reconsider(context & 7, fabric);
+    }
+
+    /// A sleeping context whose condition holds becomes ready.
+    fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let it = &mut self.contexts[context as usize];
+        if it.state == ContextState::Sleeping && it.satisfied() {
+            it.enter(ContextState::Ready, now);
+            if self.phase == Phase::Idle {
+                self.wake(self.timing.wake, fabric);
+            }
+        }
+    }
+
+    /// A future count may have come: it has unless the timer was set again.
+    pub fn timer(&mut self, context: u8, fabric: &mut Fabric) {
+        let it = &mut self.contexts[context as usize & 7];
+        if it.timer_due == Some(fabric.now) {
+            it.timer_due = None;
+            let mask = 1 << (it.future_signal & 15);
+            self.signal(context & 7, mask, fabric);
+        }
+    }
+
+    /// Data reaches IN registers, from an absolute register on; a unit's claim
+    /// to them ends.
+    pub fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
+        let file = transfer_file(kind, true);
+        self.claims.release(file + u16::from(register & 127));
+        for (offset, &word) in words.iter().enumerate() {
+            let slot = file as usize + (register as usize + offset & 127);
+            self.datapath.file[slot] = word;
+            self.initialised.mark(slot);
+        }
+    }
+
+    /// Takes OUT registers, from an absolute register on; a unit's claim to
+    /// them ends.
+    pub fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
+        let file = transfer_file(kind, false);
+        self.claims.release(file + u16::from(register & 127));
+        for (offset, word) in out.iter_mut().enumerate() {
+            *word = self.datapath.file[file as usize + (register as usize + offset & 127)];
+        }
+    }
+
+    /// Gives IN registers to a unit that will push to them without a command.
+    pub fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
+        let first = transfer_file(kind, true) + u16::from(register & 127);
+        let (context, pc) = (self.datapath.context, self.pc);
+        self.claims.add(Claim { first, words, op: None, context, pc, issued: self.cycle });
+    }
+
+    /// The slot an operand names for a context; `incoming`: the IN register.
+    fn slot_of(&self, operand: Operand, context: u8, incoming: bool) -> Option<usize> {
+        let limit = if self.mode == ContextMode::Four { 32 } else { 16 };
+        let slot = if incoming {
+            registers::source_slot(operand, limit)
+        } else {
+            registers::destination_slot(operand, limit)
+        }?;
+        (slot & !RELATIVE < registers::CONSTANT).then(|| resolve(slot, u16::from(context & 7) * 16))
+    }
+
+    /// Writes a register from outside: general-purpose, next-neighbour, IN
+    /// transfer. Other operands are left alone.
+    pub fn write_register(&mut self, register: Operand, context: u8, value: u32) {
+        if let Some(slot) = self.slot_of(register, context, true) {
+            self.datapath.file[slot] = value;
+            self.initialised.mark(slot);
+        }
+    }
+
+    /// Reads a register from outside: general-purpose, next-neighbour, IN
+    /// transfer. Other operands are 0.
+    #[must_use]
+    pub fn read_register(&self, register: Operand, context: u8) -> u32 {
+        self.slot_of(register, context, true).map_or(0, |slot| self.datapath.file[slot])
+    }
+
+    /// Reads an OUT transfer register from outside.
+    #[must_use]
+    pub fn read_out_register(&self, kind: TransferKind, register: u8) -> u32 {
+        self.datapath.file[transfer_file(kind, false) as usize + (register as usize & 127)]
+    }
+
+    /// Local memory.
+    #[must_use]
+    pub fn local_memory(&self) -> &[u32] {
+        &self.memory.words
+    }
+
+    /// Local memory, to be written by a loader.
+    pub fn local_memory_mut(&mut self) -> &mut [u32] {
+        &mut self.memory.words
+    }
+
+    /// Its index on the chip.
+    #[must_use]
+    pub fn index(&self) -> u8 {
+        self.index
+    }
+
+    /// Local time: all instructions before this cycle are done.
+    #[must_use]
+    pub fn local_time(&self) -> Cycle {
+        self.cycle
+    }
+
+    /// The program that is loaded.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Counts of what is over; the present idle or sleeping time is not in it.
+    #[must_use]
+    pub fn stats(&self) -> &MeStats {
+        &self.stats
+    }
+
+    /// Counts with everything up to `now`, or to the local time if the
+    /// microengine ran further: all cycles since the start are in it.
+    #[must_use]
+    pub fn stats_at(&self, now: Cycle) -> MeStats {
+        let mut stats = self.stats;
+        if !self.running {
+            return stats;
+        }
+        let until = if self.phase == Phase::Run { self.cycle } else { now.max(self.cycle) };
+        match self.phase {
+            Phase::Idle | Phase::Pick | Phase::Halted => stats.idle += until - self.cycle,
+            Phase::Held => stats.stalled += until - self.cycle,
+            Phase::Run | Phase::Swap => {}
+        }
+        let until = if self.phase == Phase::Swap { self.cycle } else { until };
+        for (context, times) in self.contexts.iter().zip(&mut stats.contexts) {
+            let mut context = context.clone();
+            context.account(until);
+            *times = context.times;
+        }
+        stats
+    }
+
+    /// Takes the turn that [`Event::Microengine`] gives.
+    pub fn run<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) {
+        self.entered = fabric.now;
+        self.limit = fabric.horizon.min(self.entered + QUANTUM);
+        loop {
+            let flow = match self.phase {
+                Phase::Idle | Phase::Halted => return,
+                Phase::Pick => {
+                    self.pick(fabric.now, probe);
+                    Flow::Continue
+                }
+                Phase::Held => {
+                    self.stalled_until(fabric.now, probe);
+                    self.phase = Phase::Run;
+                    Flow::Continue
+                }
+                Phase::Run => self.execute(fabric, probe),
+                Phase::Swap if self.look_at(self.cycle - 1, fabric) => {
+                    self.swap(probe);
+                    Flow::Continue
+                }
+                Phase::Swap => Flow::Post(self.cycle - 1),
+            };
+            match flow {
+                Flow::Continue => {}
+                Flow::Swap => self.phase = Phase::Swap,
+                Flow::Post(at) => {
+                    fabric.events.post(at, Event::Microengine(self.index));
+                    return;
+                }
+                Flow::Stop => {
+                    fabric.events.post(self.cycle, Event::Microengine(self.index));
+                    return;
+                }
+                Flow::Held => {
+                    self.phase = Phase::Held;
+                    return;
+                }
+                Flow::Halt => {
+                    self.halt(probe);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the chip's state at a cycle is final, so that it may be looked
+    /// at; then it is the chip's present.
+    fn look_at(&self, at: Cycle, fabric: &mut Fabric) -> bool {
+        if at == self.entered {
+            return true;
+        }
+        let allowed = at < fabric.horizon && at < fabric.events.next_time();
+        if allowed {
+            fabric.now = at;
+        }
+        allowed
+    }
+
+    fn may_look(&self, fabric: &mut Fabric) -> bool {
+        self.look_at(self.cycle, fabric)
+    }
+
+    fn stalled_until<P: Probe>(&mut self, until: Cycle, probe: &mut P) {
+        let until = until.max(self.cycle);
+        if P::ON {
+            probe.stall(self.index, self.datapath.context, self.pc, self.cycle, until);
+        }
+        self.stats.stalled += until - self.cycle;
+        self.cycle = until;
+    }
+
+    fn pick<P: Probe>(&mut self, now: Cycle, probe: &mut P) {
+        let at = self.cycle.max(now + self.pick_latency);
+        let Some(next) = next_ready(&self.contexts, self.last) else {
+            self.phase = Phase::Idle;
+            return;
+        };
+        self.stats.idle += at - self.cycle;
+        self.dispatch(next, at);
+        if P::ON {
+            probe.context_switch(self.index, None, Some(next), at);
+        }
+    }
+
+    fn dispatch(&mut self, context: u8, at: Cycle) {
+        let it = &mut self.contexts[context as usize];
+        it.consume();
+        it.enter(ContextState::Executing, at);
+        self.pc = it.pc;
+        self.datapath.context = context;
+        self.memory.swap_in(context);
+        self.cycle = at;
+        self.arrived = at;
+        self.arrived_with_codes = false;
+        self.phase = Phase::Run;
+    }
+
+    /// The running context goes to sleep and the arbiter chooses another.
+    fn swap<P: Probe>(&mut self, probe: &mut P) {
+        let end = self.cycle + self.after_penalty;
+        self.stats.aborted += self.after_penalty;
+        self.stats.swaps += 1;
+        let context = self.datapath.context;
+        self.memory.swap_out(context, &mut self.datapath.byte_index);
+        self.slow &= !slow::PENDING;
+        let it = &mut self.contexts[context as usize];
+        it.pc = self.pc;
+        if self.enabled & 1 << context == 0 {
+            it.enter(ContextState::Inactive, end);
+        } else {
+            it.enter(ContextState::Sleeping, end);
+            if it.satisfied() {
+                it.enter(ContextState::Ready, end);
+            }
+        }
+        self.last = context;
+        self.cycle = end;
+        let next = next_ready(&self.contexts, context);
+        match next {
+            Some(next) => self.dispatch(next, end),
+            None => self.phase = Phase::Idle,
+        }
+        if P::ON {
+            probe.context_switch(self.index, Some(context), next, end);
+        }
+    }
+
+    /// A breakpoint: all contexts are disabled where they are.
+    fn halt<P: Probe>(&mut self, probe: &mut P) {
+        let context = self.datapath.context;
+        self.enabled = 0;
+        self.other_enables |= 1 << 27;
+        self.contexts[context as usize].pc = self.pc;
+        for it in &mut self.contexts {
+            it.enter(ContextState::Inactive, self.cycle);
+        }
+        self.phase = Phase::Halted;
+        if P::ON {
+            probe.context_switch(self.index, Some(context), None, self.cycle);
+        }
+    }
+
+    /// Runs the present context on its own time.
+    fn execute<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) -> Flow {
+        loop {
+            if self.slow == 0 {
+                self.tight(probe);
+            }
+            if self.cycle >= self.limit {
+                return Flow::Post(self.cycle);
+            }
+            match self.attentive(fabric, probe) {
+                Flow::Continue => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// The tight loop: pure operations that need no attention. It ends before
+    /// the first other one, or at the limit.
+    fn tight<P: Probe>(&mut self, probe: &mut P) {
+        let Self { program, datapath, limit, .. } = self;
+        let limit = *limit;
+        let base = datapath.base();
+        let mask = 1 << datapath.context;
+        let mut pc = self.pc as usize;
+        let begin = self.cycle;
+        let mut cycle = begin;
+        let mut aborted = 0;
+        let mut arrived = self.arrived;
+        let ops = &program.ops[..];
+        while cycle < limit {
+            let Some(op) = ops.get(pc) else { break };
+            if op.attention & mask != 0 {
+                break;
+            }
+            match datapath.step(op, base) {
+                Next::Sequential => {
+                    if P::ON {
+                        probe.instruction(self.index, datapath.context, pc as u16, cycle);
+                    }
+                    pc += 1;
+                    cycle += 1;
+                }
+                Next::Taken if op.n == 0 => {
+                    if P::ON {
+                        probe.instruction(self.index, datapath.context, pc as u16, cycle);
+                    }
+                    let slots = Cycle::from(penalty(op, cycle == arrived, self.arrived_with_codes));
+                    if P::ON {
+                        probe.aborted(self.index, datapath.context, pc as u16, cycle + 1, slots);
+                    }
+                    aborted += slots;
+                    cycle += 1 + slots;
+                    arrived = cycle;
+                    self.arrived_with_codes = false;
+                    pc = op.d as usize;
+                }
+                Next::Taken | Next::Jump(_) | Next::Outside => break,
+            }
+        }
+        self.pc = pc as u16;
+        self.cycle = cycle;
+        self.arrived = arrived;
+        self.stats.aborted += aborted;
+        self.stats.instructions += cycle - begin - aborted;
+    }
+}
+
+/// Slots that a taken branch throws away when nothing is deferred.
+#[inline]
+fn penalty(op: &Op, arrived: bool, with_codes: bool) -> u8 {
+    if matches!(op.kind, Kind::BrBitSet | Kind::BrBitClear | Kind::BrByte | Kind::BrNotByte | Kind::Jump) {
+        return op.y as u8;
+    }
+    match (arrived, with_codes) {
+        (false, _) => op.a as u8,
+        (true, true) => (op.y >> 8) as u8,
+        (true, false) => op.y as u8,
+    }
+}

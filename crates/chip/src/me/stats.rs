@@ -1,0 +1,54 @@
+//! Where a microengine's time went.
+
+use crate::Cycle;
+
+/// Cycles of a context by its state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextTimes {
+    /// It had the pipeline, with the aborted slots of its branches and swaps.
+    pub executing: Cycle,
+    /// It could have run but another context did.
+    pub ready: Cycle,
+    /// It waited for signals.
+    pub sleeping: Cycle,
+    /// It was not enabled.
+    pub inactive: Cycle,
+}
+
+impl ContextTimes {
+    /// All of it.
+    #[must_use]
+    pub const fn total(&self) -> Cycle {
+        self.executing + self.ready + self.sleeping + self.inactive
+    }
+}
+
+/// Cycles of a microengine by what they were spent on, since it was started.
+/// A cycle issues at most one instruction, so instructions are cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeStats {
+    /// Cycle of the start.
+    pub started: Cycle,
+    /// Instructions issued.
+    pub instructions: u64,
+    /// Issue slots thrown away after taken branches and context swaps.
+    pub aborted: Cycle,
+    /// Cycles in which a full command FIFO held the pipeline.
+    pub stalled: Cycle,
+    /// Cycles in which no context was ready, and refills after them.
+    pub idle: Cycle,
+    /// Context swaps.
+    pub swaps: u64,
+    /// Commands issued.
+    pub commands: u64,
+    /// By context.
+    pub contexts: [ContextTimes; 8],
+}
+
+impl MeStats {
+    /// Cycles accounted for.
+    #[must_use]
+    pub const fn total(&self) -> Cycle {
+        self.instructions + self.aborted + self.stalled + self.idle
+    }
+}

@@ -1,0 +1,72 @@
+//! The media interface's numbers, taken from the chip profile.
+
+use crate::Cycle;
+use crate::profile::Profile;
+
+/// What timing and sizes the media interface has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaParameters {
+    /// Microengine clock.
+    pub microengine_hz: u64,
+    /// Clock of the media bus.
+    pub media_hz: u64,
+    /// Bytes that the media bus moves per clock.
+    pub bus_bytes: u64,
+    /// Media clocks beside data for one received mpacket.
+    pub receive_overhead: u64,
+    /// Media clocks beside data for one transmitted mpacket.
+    pub transmit_overhead: u64,
+    /// Receive buffer.
+    pub rbuf_bytes: u32,
+    /// Transmit buffer.
+    pub tbuf_bytes: u32,
+    /// Receive FIFO of a port.
+    pub receive_fifo_bytes: u32,
+    /// Transmit FIFO of a port.
+    pub transmit_fifo_bytes: u32,
+    /// Element valid and thread waiting, to the request for the push bus.
+    pub autopush_lead: Cycle,
+    /// Element valid to its first word on the pins.
+    pub transmit_start: Cycle,
+    /// Arrival of a read at the unit to its push.
+    pub read_lead: Cycle,
+    /// Arrival of a write at the unit to its pull.
+    pub write_lead: Cycle,
+    /// Arrival of a fast write at the unit to its effect.
+    pub fast_write_lead: Cycle,
+    /// Cycles that a longword occupies the interface's own data path.
+    pub word: Cycle,
+    /// Cycles per count of a receive freelist's timeout.
+    pub timeout_unit: Cycle,
+    /// Threads that fit on a receive freelist.
+    pub freelist_depth: usize,
+}
+
+impl MediaParameters {
+    /// What a profile says.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let mhz = 1_000_000;
+        Self {
+            microengine_hz: profile.me_mhz() * mhz,
+            media_hz: profile.media_mhz() * mhz,
+            bus_bytes: profile.media_bus_bytes(),
+            receive_overhead: profile.receive_overhead(),
+            transmit_overhead: profile.transmit_overhead(),
+            rbuf_bytes: profile.rbuf_bytes(),
+            tbuf_bytes: profile.tbuf_bytes(),
+            receive_fifo_bytes: profile.receive_fifo_bytes(),
+            transmit_fifo_bytes: profile.transmit_fifo_bytes(),
+            autopush_lead: profile
+                .autopush_latency()
+                .saturating_sub(2 * profile.bus_cycle() + profile.transfer_latency()),
+            transmit_start: profile.transmit_start(),
+            read_lead: profile.push_lead(profile.msf_read(), 1),
+            write_lead: profile.pull_lead(profile.msf_write(), 1),
+            fast_write_lead: profile.msf_fast_write().saturating_sub(profile.issue_to_inlet()),
+            word: profile.bus_cycle(),
+            timeout_unit: profile.freelist_timeout_unit(),
+            freelist_depth: profile.receive_freelist_depth() as usize,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
+//! lines.
+
+use super::clock::Clock;
+use super::port::{Assembly, Port};
+use super::tbuf::{Control, Tbuf};
+use super::{Code, MediaParameters};
+use crate::Cycle;
+use crate::event::Event;
+use crate::fabric::Fabric;
+use crate::lines::{Departure, Lines, MediaDrop};
+
+/// Why frames given to TBUF did not become frames on a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransmitErrors {
+    /// The first mpacket lacked SOP.
+    pub no_sop: u64,
+    /// An mpacket with SOP came before the EOP of the frame before.
+    pub sop_twice: u64,
+    /// The abort bit was set.
+    pub aborted: u64,
+    /// The frame was larger than the MAC's FIFO.
+    pub too_long: u64,
+    /// The port does not exist.
+    pub no_such_port: u64,
+}
+
+impl TransmitErrors {
+    /// Frames and reasons.
+    #[must_use]
+    pub fn by_reason(&self) -> [(&'static str, u64); 5] {
+        [
+            ("transmit: a frame's first mpacket had no SOP", self.no_sop),
+            ("transmit: SOP before the EOP of the frame before", self.sop_twice),
+            ("transmit: aborted by microcode", self.aborted),
+            ("transmit: longer than the MAC's FIFO", self.too_long),
+            ("transmit: no such port", self.no_such_port),
+        ]
+    }
+}
+
+/// The transmit half of the media interface.
+#[derive(Clone, Debug)]
+pub struct Transmit {
+    /// The transmit buffer.
+    pub tbuf: Tbuf,
+    /// Frames that were lost.
+    pub errors: TransmitErrors,
+    clock: Clock,
+    bus_free: u64,
+    busy: bool,
+    bus_bytes: u64,
+    overhead: u64,
+    start_latency: Cycle,
+    /// Cycles in which the bus moved data.
+    pub bus_busy: Cycle,
+    scratch: Vec<u8>,
+}
+
+impl Transmit {
+    pub(super) fn new(parameters: &MediaParameters, element_bytes: u16) -> Self {
+        Self {
+            tbuf: Tbuf::new(parameters.tbuf_bytes, element_bytes),
+            errors: TransmitErrors::default(),
+            clock: Clock::new(parameters.microengine_hz, parameters.media_hz),
+            bus_free: 0,
+            busy: false,
+            bus_bytes: parameters.bus_bytes,
+            overhead: parameters.transmit_overhead,
+            start_latency: parameters.transmit_start,
+            bus_busy: 0,
+            scratch: Vec::with_capacity(256),
+        }
+    }
+
+    /// Makes an element valid.
+    ///
+    /// # Errors
+    /// What is wrong with its control word.
+    pub(super) fn set_valid(&mut self, element: usize, control: [u32; 2], fabric: &mut Fabric) -> Result<(), String> {
+        self.tbuf.set_valid(element, control, fabric.now)?;
+        fabric.events.post(fabric.now + self.start_latency, Event::Media(Code::TransmitBus.with(0)));
+        Ok(())
+    }
+
+    /// Starts the head element if it is valid, and bus and MAC are ready.
+    pub(super) fn arbitrate(&mut self, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
+        while !self.busy {
+            let Some((control, since)) = self.tbuf.head() else { return };
+            if fabric.now < since + self.start_latency {
+                // The element's own event is still to come.
+                return;
+            }
+            if control.skip() {
+                self.tbuf.release(true);
+                continue;
+            }
+            let bytes = u64::from(control.bytes());
+            if let Some(port) = ports.get_mut(control.port() as usize) {
+                if port.assembly == Assembly::Within && !port.can_ever_hold(bytes) {
+                    let tag = port.drop_partial();
+                    if control.sop() {
+                        port.assembly = Assembly::Between;
+                        self.errors.sop_twice += 1;
+                    } else {
+                        port.assembly = Assembly::Discarding;
+                        self.errors.too_long += 1;
+                    }
+                    lines.dropped(fabric.now, control.port(), frame_of(tag), MediaDrop::TransmitProtocol);
+                }
+                match port.room_at(bytes, fabric.now) {
+                    Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
+                    Some(at) => {
+                        fabric.events.post(at, Event::Media(Code::TransmitBus.with(0)));
+                        return;
+                    }
+                    // The end of the frame on the line looks here again.
+                    None => return,
+                }
+            }
+            let clocks = bytes.div_ceil(self.bus_bytes) + self.overhead;
+            let start = self.clock.edge(fabric.now).max(self.bus_free);
+            self.bus_free = start + clocks;
+            self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
+            self.busy = true;
+            fabric.events.post(self.clock.cycle(self.bus_free), Event::Media(Code::TransmitDone.with(0)));
+        }
+    }
+
+    /// The mpacket on the bus is with its MAC.
+    pub(super) fn transferred(&mut self, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
+        self.busy = false;
+        if let Some((control, _)) = self.tbuf.head() {
+            let mut mpacket = std::mem::take(&mut self.scratch);
+            mpacket.clear();
+            let tag = self.tbuf.extract(&mut mpacket);
+            self.tbuf.release(false);
+            if let Some(port) = ports.get_mut(control.port() as usize) {
+                self.deliver(control, &mpacket, tag, port, fabric, lines);
+            } else if control.sop() {
+                self.errors.no_such_port += 1;
+                lines.dropped(fabric.now, control.port(), frame_of(tag), MediaDrop::NoSuchPort);
+            }
+            self.scratch = mpacket;
+        }
+        self.arbitrate(ports, fabric, lines);
+    }
+
+    fn deliver(
+        &mut self,
+        control: Control,
+        mpacket: &[u8],
+        tag: u64,
+        port: &mut Port,
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        let mut lose = |counter: &mut u64, tag: u64| {
+            *counter += 1;
+            lines.dropped(fabric.now, control.port(), frame_of(tag), MediaDrop::TransmitProtocol);
+        };
+        if control.sop() && port.assembly == Assembly::Within {
+            lose(&mut self.errors.sop_twice, port.drop_partial());
+        }
+        if control.sop() {
+            port.assembly = Assembly::Within;
+            port.partial.tag = tag;
+        } else if port.assembly == Assembly::Between {
+            lose(&mut self.errors.no_sop, tag);
+            port.assembly = Assembly::Discarding;
+        }
+        if control.abort() && port.assembly == Assembly::Within {
+            lose(&mut self.errors.aborted, port.drop_partial());
+            port.assembly = Assembly::Discarding;
+        }
+        if port.assembly == Assembly::Within {
+            port.partial.bytes.extend_from_slice(mpacket);
+        } else {
+            port.unreserve(mpacket.len() as u64);
+        }
+        if control.eop() {
+            if port.assembly == Assembly::Within
+                && let Some(end) = port.complete(fabric.now)
+            {
+                fabric.events.post(end, Event::Media(Code::LineEnd.with(u32::from(control.port()))));
+            }
+            port.assembly = Assembly::Between;
+        }
+    }
+
+    /// The last bit of a frame has left.
+    pub(super) fn line_end(&mut self, index: usize, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
+        let Some(port) = ports.get_mut(index) else { return };
+        if let Some((start, end, frame)) = port.left() {
+            let (bytes, number) = (frame.bytes.as_slice(), frame_of(frame.tag));
+            lines.departed(Departure { start, end, port: index as u8, bytes, frame: number });
+            if let Some(end) = port.next(fabric.now, frame) {
+                fabric.events.post(end, Event::Media(Code::LineEnd.with(index as u32)));
+            }
+        }
+        self.arbitrate(ports, fabric, lines);
+    }
+
+    /// Whether nothing waits or is on the bus.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        !self.busy && self.tbuf.valid() == 0
+    }
+}
+
+/// The frame number in a packet tag.
+const fn frame_of(tag: u64) -> Option<u64> {
+    tag.checked_sub(1)
+}

@@ -1,0 +1,315 @@
+//! The scratchpad: memory, atomic operations and sixteen hardware rings behind
+//! one in-order command pipe.
+//!
+//! Commands start in the order in which they arrive. One that needs data from
+//! OUT registers asks for it on arrival; if the data is not there when its turn
+//! comes, those behind it wait. A read-modify-write ends before the next
+//! command starts, so it is atomic.
+
+mod rings;
+
+use std::collections::VecDeque;
+
+use npsim_isa::CommandOp;
+
+use crate::Cycle;
+use crate::bus::Target;
+use crate::check::Check;
+use crate::fabric::{Fabric, Slot};
+use crate::profile::Profile;
+use crate::unit_counters::UnitCounters;
+pub use rings::{Ring, RingRegister};
+use rings::{RINGS, Rings};
+
+/// Cycles that a command's steps take on an idle chip.
+#[derive(Clone, Debug)]
+struct Leads {
+    read: Cycle,
+    write: Cycle,
+    atomic: Cycle,
+    atomic_pulled: Cycle,
+    ring_get: Cycle,
+    ring_put: Cycle,
+    longword: Cycle,
+    /// What each further longword of a burst takes beyond its bus clock.
+    paced: Cycle,
+}
+
+/// The scratchpad.
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    words: Vec<u32>,
+    rings: Rings,
+    /// Commands that have arrived and not started, oldest first; the flag says
+    /// whether their data is there.
+    pipe: VecDeque<(Slot, bool)>,
+    free_at: Cycle,
+    turn_posted: bool,
+    leads: Leads,
+    /// What it counted.
+    pub counters: UnitCounters,
+}
+
+impl Scratch {
+    /// An empty scratchpad without rings.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let leads = Leads {
+            read: profile.push_lead(profile.scratch_read(), 1),
+            write: profile.pull_lead(profile.scratch_write(), 1),
+            atomic: profile.push_lead(profile.scratch_atomic(), 1),
+            atomic_pulled: profile.push_lead_after_pull(profile.scratch_atomic(), profile.scratch_write(), 1),
+            ring_get: profile.push_lead(profile.scratch_ring_get(), 1),
+            ring_put: profile.pull_lead(profile.scratch_ring_put(), 1),
+            longword: profile.scratch_occupancy() * profile.bus_cycle(),
+            paced: (profile.scratch_occupancy() - 1) * profile.bus_cycle(),
+        };
+        Self {
+            words: vec![0; profile.scratch_bytes() as usize / 4],
+            rings: Rings::new(profile.ring_full_percent()),
+            pipe: VecDeque::new(),
+            free_at: 0,
+            turn_posted: false,
+            leads,
+            counters: UnitCounters::default(),
+        }
+    }
+
+    /// A command has reached the inlet.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let now = fabric.now;
+        fabric.flight_mut(slot).note = now;
+        let command = &fabric.flight(slot).command;
+        let words = pulled_words(command.op, command.count, command.immediate.is_some());
+        let lead = if command.op == CommandOp::ScratchPut { self.leads.ring_put } else { self.leads.write };
+        self.pipe.push_back((slot, words == 0));
+        self.counters.queue(self.pipe.len());
+        if words > 0 {
+            fabric.pull(slot, words, now + lead);
+        }
+        self.advance(fabric);
+    }
+
+    /// A command's data has come.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        if let Some(entry) = self.pipe.iter_mut().find(|entry| entry.0 == slot) {
+            entry.1 = true;
+        }
+        fabric.flight_mut(slot).note = fabric.now;
+        self.advance(fabric);
+    }
+
+    /// A command has been served.
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
+        fabric.finish(slot);
+    }
+
+    /// The pipe is free again.
+    pub fn turn(&mut self, fabric: &mut Fabric) {
+        self.turn_posted = false;
+        self.advance(fabric);
+    }
+
+    /// Starts commands as long as the first has its data and the pipe is free.
+    fn advance(&mut self, fabric: &mut Fabric) {
+        while let Some(&(slot, true)) = self.pipe.front() {
+            if self.free_at > fabric.now {
+                if !self.turn_posted {
+                    self.turn_posted = true;
+                    fabric.events.post(self.free_at, crate::event::Event::Turn(Target::SCRATCH));
+                }
+                return;
+            }
+            self.pipe.pop_front();
+            fabric.release(Target::SCRATCH);
+            self.start(slot, fabric);
+        }
+    }
+
+    fn start(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let flight = fabric.flight(slot);
+        let (command, waited) = (flight.command, now - flight.note);
+        let count = usize::from(command.count.clamp(1, 16));
+        let pulled = command.immediate.is_none();
+        let operand = command.immediate.unwrap_or(flight.data[0]);
+        use CommandOp as Op;
+        let accesses = match command.op {
+            Op::ScratchRead | Op::ScratchWrite | Op::ScratchGet | Op::ScratchPut => count as Cycle,
+            _ => 2,
+        };
+        let paced = (count as Cycle - 1) * self.leads.paced;
+        self.free_at = now + accesses * self.leads.longword;
+        self.counters.busy += accesses * self.leads.longword;
+        self.counters.started(command.op, accesses as u8, waited);
+        match command.op {
+            Op::ScratchRead => {
+                let Some(range) = self.range(command.address, count) else {
+                    return self.unpopulated(slot, fabric);
+                };
+                fabric.flight_mut(slot).data[..count].copy_from_slice(&self.words[range]);
+                fabric.push_at(slot, count as u8, now + self.leads.read + paced);
+            }
+            Op::ScratchWrite => {
+                let Some(range) = self.range(command.address, count) else {
+                    return self.unpopulated(slot, fabric);
+                };
+                self.words[range].copy_from_slice(&fabric.flight(slot).data[..count]);
+                fabric.finish(slot);
+            }
+            Op::ScratchGet => {
+                let mut out = [0; 16];
+                let ring = ring_number(command.address);
+                self.rings.get(&self.words, ring, &mut out[..count]);
+                self.rings.show(ring, fabric);
+                fabric.flight_mut(slot).data[..count].copy_from_slice(&out[..count]);
+                fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
+            }
+            Op::ScratchPut => {
+                let data = fabric.flight(slot).data;
+                let ring = ring_number(command.address);
+                let lost = self.rings.put(&mut self.words, ring, &data[..count]);
+                self.rings.show(ring, fabric);
+                if lost > 0 {
+                    let message = format!("a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it");
+                    let help = "test the ring's full status before the put, or make the ring larger";
+                    fabric.fault(slot, Some(Check::RingOverflow), message, Some(help.to_owned()));
+                }
+                fabric.finish(slot);
+            }
+            op => {
+                let Some(range) = self.range(command.address, 1) else {
+                    return self.unpopulated(slot, fabric);
+                };
+                let word = &mut self.words[range.start];
+                let old = *word;
+                let (new, returns) = atomic(op, old, operand);
+                *word = new;
+                if returns {
+                    fabric.flight_mut(slot).data[0] = old;
+                    let has_pulled = pulled && pulled_words(op, 1, false) > 0;
+                    let lead = if has_pulled { self.leads.atomic_pulled } else { self.leads.atomic };
+                    fabric.push_at(slot, 1, now + lead);
+                } else {
+                    fabric.finish(slot);
+                }
+            }
+        }
+    }
+
+    fn range(&self, address: u32, words: usize) -> Option<std::ops::Range<usize>> {
+        let start = (address / 4) as usize;
+        (start + words <= self.words.len()).then_some(start..start + words)
+    }
+
+    fn unpopulated(&self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let message = format!(
+            "scratch[{}] of {} longword(s) at byte address {:#x}: the scratchpad ends at {:#x}",
+            command.op.info().name,
+            command.count,
+            command.address,
+            self.words.len() * 4
+        );
+        let help = "check the address operands: their sum is a byte address";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
+    }
+
+    /// A longword at a byte address; `None` beyond the end.
+    #[must_use]
+    pub fn read(&self, address: u32) -> Option<u32> {
+        self.words.get((address / 4) as usize).copied()
+    }
+
+    /// Writes a longword at a byte address; false beyond the end.
+    pub fn write(&mut self, address: u32, value: u32) -> bool {
+        self.words.get_mut((address / 4) as usize).map(|word| *word = value).is_some()
+    }
+
+    /// The core puts a longword on a ring; false when the ring was full and its
+    /// oldest word was lost, or is not set up.
+    pub fn ring_put(&mut self, ring: u8, value: u32, fabric: &mut Fabric) -> bool {
+        let ring = ring as usize % RINGS;
+        let lost = self.rings.put(&mut self.words, ring, &[value]);
+        self.rings.show(ring, fabric);
+        lost == 0
+    }
+
+    /// The core takes a longword off a ring; 0 when it is empty.
+    pub fn ring_get(&mut self, ring: u8, fabric: &mut Fabric) -> u32 {
+        let ring = ring as usize % RINGS;
+        let mut out = [0];
+        self.rings.get(&self.words, ring, &mut out);
+        self.rings.show(ring, fabric);
+        out[0]
+    }
+
+    /// A ring's state.
+    #[must_use]
+    pub fn ring(&self, ring: u8) -> &Ring {
+        self.rings.ring(ring as usize % RINGS)
+    }
+
+    /// Reads a ring's base, head or tail register.
+    #[must_use]
+    pub fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
+        self.ring(ring).register(register)
+    }
+
+    /// Writes a ring's base, head or tail register; takes effect at once. A
+    /// base write empties the ring.
+    pub fn set_ring_register(&mut self, ring: u8, register: RingRegister, value: u32, fabric: &mut Fabric) {
+        let ring = ring as usize % RINGS;
+        self.rings.set_register(ring, register, value);
+        fabric.ring_lines.preset(ring as u8, self.rings.ring(ring).status());
+    }
+}
+
+/// Ring number in the address of get and put.
+fn ring_number(address: u32) -> usize {
+    (address >> 2) as usize % RINGS
+}
+
+/// Longwords that a command pulls.
+fn pulled_words(op: CommandOp, count: u8, immediate: bool) -> u8 {
+    use CommandOp as Op;
+    match op {
+        Op::ScratchWrite | Op::ScratchPut => count.clamp(1, 16),
+        Op::ScratchSwap
+        | Op::ScratchSet
+        | Op::ScratchTestAndSet
+        | Op::ScratchClr
+        | Op::ScratchTestAndClr
+        | Op::ScratchAdd
+        | Op::ScratchTestAndAdd
+        | Op::ScratchSub
+        | Op::ScratchTestAndSub
+            if !immediate =>
+        {
+            1
+        }
+        _ => 0,
+    }
+}
+
+/// The new value of an atomic operation, and whether the old one is returned.
+fn atomic(op: CommandOp, old: u32, operand: u32) -> (u32, bool) {
+    use CommandOp as Op;
+    match op {
+        Op::ScratchSwap => (operand, true),
+        Op::ScratchSet => (old | operand, false),
+        Op::ScratchTestAndSet => (old | operand, true),
+        Op::ScratchClr => (old & !operand, false),
+        Op::ScratchTestAndClr => (old & !operand, true),
+        Op::ScratchAdd => (old.wrapping_add(operand), false),
+        Op::ScratchTestAndAdd => (old.wrapping_add(operand), true),
+        Op::ScratchSub => (old.wrapping_sub(operand), false),
+        Op::ScratchTestAndSub => (old.wrapping_sub(operand), true),
+        Op::ScratchIncr => (old.wrapping_add(1), false),
+        Op::ScratchTestAndIncr => (old.wrapping_add(1), true),
+        Op::ScratchDecr => (old.wrapping_sub(1), false),
+        Op::ScratchTestAndDecr => (old.wrapping_sub(1), true),
+        _ => (old, false),
+    }
+}

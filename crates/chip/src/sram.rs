@@ -1,0 +1,174 @@
+//! The SRAM channels: memory behind separate read and write ports, atomic
+//! operations, and a Q-array of queues, rings and journals.
+
+mod atomic;
+mod channel;
+mod qarray;
+
+use npsim_isa::CommandOp;
+
+use crate::Cycle;
+use crate::bus::Target;
+use crate::fabric::{Fabric, Slot};
+use crate::profile::Profile;
+use crate::unit_counters::UnitCounters;
+use channel::Channel;
+pub use qarray::{Entry, RingPut};
+
+/// Cycles that a command's steps take on an idle chip.
+#[derive(Clone, Debug)]
+struct Leads {
+    read: Cycle,
+    write: Cycle,
+    atomic: Cycle,
+    atomic_pulled: Cycle,
+    dequeue: Cycle,
+    ring_get: Cycle,
+    ring_put: Cycle,
+    csr: Cycle,
+    /// Per longword on the pins.
+    longword: Cycle,
+    /// What each further longword of a burst takes beyond its bus clock.
+    paced: Cycle,
+    turnaround: Cycle,
+    same_entry: Cycle,
+}
+
+/// All SRAM channels.
+#[derive(Clone, Debug)]
+pub struct Sram {
+    channels: Vec<Channel>,
+    leads: Leads,
+}
+
+impl Sram {
+    /// Zeroed memory and empty Q-arrays.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let longword = profile.sram_longword_cycles();
+        let leads = Leads {
+            read: profile.push_lead(profile.sram_read(), 1),
+            write: profile.pull_lead(profile.sram_write(), 1),
+            atomic: profile.push_lead(profile.sram_atomic(), 1),
+            atomic_pulled: profile.push_lead_after_pull(profile.sram_atomic(), profile.sram_write(), 1),
+            dequeue: profile.push_lead(profile.sram_dequeue(), 1),
+            ring_get: profile.push_lead(profile.sram_ring_get(), 1),
+            ring_put: profile.push_lead_after_pull(profile.sram_ring_put(), profile.sram_write(), 1),
+            csr: profile.push_lead(profile.sram_csr(), 1),
+            longword,
+            paced: longword.saturating_sub(profile.bus_cycle()),
+            turnaround: profile.sram_atomic_turnaround(),
+            same_entry: profile.same_entry_gap(),
+        };
+        let channels = (0..profile.sram_channels()).map(|number| Channel::new(number, profile)).collect();
+        Self { channels, leads }
+    }
+
+    /// A command has reached a channel's inlet.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let number = (command.address >> 30) as usize;
+        let count = self.channels.len();
+        if let Some(channel) = self.channels.get_mut(number) {
+            return channel.arrive(slot, fabric, &self.leads);
+        }
+        fabric.release(Target::sram(0));
+        let message = format!(
+            "sram[{}] at address {:#x}: there is no SRAM channel {number}; this chip has {count}",
+            command.op.info().name,
+            command.address
+        );
+        let help = "address bits 31-30 select the channel; check the address operands";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
+    }
+
+    /// A command's data has come.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let number = (fabric.flight(slot).command.address >> 30) as usize;
+        self.channels[number].pulled(slot, fabric, &self.leads);
+    }
+
+    /// A command has been served.
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
+        fabric.finish(slot);
+    }
+
+    /// A channel's port or Q-array entry is free again.
+    pub fn turn(&mut self, target: Target, fabric: &mut Fabric) {
+        if let Some(channel) = self.channels.get_mut(target.channel() as usize) {
+            channel.turn(fabric, &self.leads);
+        }
+    }
+
+    /// A longword at a byte address with the channel in bits 31-30; `None`
+    /// where there is no memory.
+    #[must_use]
+    pub fn read_word(&self, address: u32) -> Option<u32> {
+        let channel = self.channels.get((address >> 30) as usize)?;
+        channel.memory.get((address << 2 >> 4) as usize)
+    }
+
+    /// Writes a longword at a byte address with the channel in bits 31-30;
+    /// false where there is no memory.
+    pub fn write_word(&mut self, address: u32, value: u32) -> bool {
+        let Some(channel) = self.channels.get_mut((address >> 30) as usize) else { return false };
+        channel.memory.set((address << 2 >> 4) as usize, value).is_ok()
+    }
+
+    /// The core enqueues a whole one-buffer packet or a free buffer; false when
+    /// the channel, the entry or the memory of the link is not there.
+    pub fn enqueue(&mut self, channel: u8, entry: u8, buffer: u32) -> bool {
+        let Some(channel) = self.channels.get_mut(channel as usize) else { return false };
+        let Some(entry) = channel.entries.get_mut(entry as usize) else { return false };
+        entry.enqueue(&mut channel.memory, buffer, None).is_ok()
+    }
+
+    /// The core dequeues; 0 when the queue is empty, `None` when the channel,
+    /// the entry or the memory of the link is not there.
+    pub fn dequeue(&mut self, channel: u8, entry: u8) -> Option<u32> {
+        let channel = self.channels.get_mut(channel as usize)?;
+        channel.entries.get_mut(entry as usize)?.dequeue(&channel.memory).ok()
+    }
+
+    /// A Q-array entry's state.
+    #[must_use]
+    pub fn entry(&self, channel: u8, entry: u8) -> Option<&Entry> {
+        self.channels.get(channel as usize)?.entries.get(entry as usize)
+    }
+
+    /// Sets a Q-array entry, as loading a descriptor of these three longwords
+    /// would; false when there is no such entry.
+    pub fn set_entry(&mut self, channel: u8, entry: u8, descriptor: [u32; 3]) -> bool {
+        let entry = self.channels.get_mut(channel as usize).and_then(|c| c.entries.get_mut(entry as usize));
+        entry.map(|entry| *entry = Entry::from_descriptor(descriptor)).is_some()
+    }
+
+    /// What each channel counted.
+    pub fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+        self.channels.iter().map(|channel| &channel.counters)
+    }
+}
+
+/// Whether a command works on a Q-array entry.
+const fn uses_entry(op: CommandOp) -> bool {
+    use CommandOp as Op;
+    matches!(
+        op,
+        Op::SramPut
+            | Op::SramGet
+            | Op::SramJournal
+            | Op::SramFastJournal
+            | Op::SramDequeue
+            | Op::SramEnqueue
+            | Op::SramEnqueueTail
+            | Op::SramWrQdesc
+            | Op::SramWrQdescCount
+            | Op::SramRdQdescOther
+            | Op::SramRdQdescTail
+            | Op::SramRdQdescHead
+    )
+}
+
+#[cfg(test)]
+mod tests;

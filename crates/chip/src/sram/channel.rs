@@ -1,0 +1,462 @@
+//! One SRAM channel: when commands start, and what they do then.
+//!
+//! Commands wait in the order of their arrival. One starts as soon as its data
+//! is there, its port is free, and no earlier waiting command concerns the same
+//! address or Q-array entry, so writes, reads and atomic operations of one
+//! address keep their order while others pass. What a command does to memory it
+//! does when it starts.
+
+use std::collections::BTreeMap;
+
+use npsim_isa::CommandOp;
+
+use super::atomic::{self, Atomic};
+use super::qarray::Entry;
+use super::{Leads, uses_entry};
+use crate::Cycle;
+use crate::bus::Target;
+use crate::event::Event;
+use crate::fabric::{BusCommand, Fabric, Slot};
+use crate::memory::{OutOfRange, Paged};
+use crate::profile::Profile;
+use crate::unit_counters::UnitCounters;
+
+/// What a command must not overtake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Concern {
+    /// Longwords `first .. end`, read only or also written.
+    Memory { first: u32, end: u32, writes: bool },
+    Entry(u8),
+    Csr,
+}
+
+impl Concern {
+    fn of(command: &BusCommand) -> Self {
+        use CommandOp as Op;
+        if uses_entry(command.op) {
+            return Self::Entry(entry_number(command.address));
+        }
+        let first = longword(command.address);
+        match command.op {
+            Op::SramCsrRd | Op::SramCsrWr => Self::Csr,
+            Op::SramRead => Self::Memory { first, end: first + words(command), writes: false },
+            Op::SramWrite => Self::Memory { first, end: first + words(command), writes: true },
+            _ => Self::Memory { first, end: first + 1, writes: true },
+        }
+    }
+
+    const fn conflicts(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Memory { first, end, writes }, Self::Memory { first: f, end: e, writes: w }) => {
+                (writes || w) && first < e && f < end
+            }
+            (Self::Entry(a), Self::Entry(b)) => a == b,
+            (Self::Csr, Self::Csr) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Which data pins a command needs to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Port {
+    Read,
+    Write,
+    None,
+}
+
+const fn port(op: CommandOp) -> Port {
+    use CommandOp as Op;
+    match op {
+        Op::SramWrite
+        | Op::SramPut
+        | Op::SramJournal
+        | Op::SramFastJournal
+        | Op::SramEnqueue
+        | Op::SramWrQdesc
+        | Op::SramWrQdescCount => Port::Write,
+        Op::SramEnqueueTail | Op::SramCsrRd | Op::SramCsrWr => Port::None,
+        _ => Port::Read,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    slot: Slot,
+    op: CommandOp,
+    concern: Concern,
+    /// Whether its data is there.
+    ready: bool,
+    /// Since when it could start, but for others.
+    since: Cycle,
+}
+
+/// One channel.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    number: u8,
+    pub memory: Paged<u32>,
+    pub entries: Vec<Entry>,
+    entry_free: Vec<Cycle>,
+    registers: BTreeMap<u32, u32>,
+    read_free: Cycle,
+    write_free: Cycle,
+    /// Addresses whose atomic operation has not written yet, and until when.
+    atomics: Vec<(u32, Cycle)>,
+    waiting: Vec<Waiting>,
+    /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
+    turn_at: Cycle,
+    pub counters: UnitCounters,
+}
+
+impl Channel {
+    pub fn new(number: u8, profile: &Profile) -> Self {
+        let entries = profile.queue_entries() as usize;
+        Self {
+            number,
+            memory: Paged::new(profile.sram_channel_bytes() as usize / 4),
+            entries: vec![Entry::default(); entries],
+            entry_free: vec![0; entries],
+            registers: BTreeMap::new(),
+            read_free: 0,
+            write_free: 0,
+            atomics: Vec::new(),
+            waiting: Vec::new(),
+            turn_at: Cycle::MAX,
+            counters: UnitCounters::default(),
+        }
+    }
+
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let now = fabric.now;
+        let command = fabric.flight(slot).command;
+        if let Err(message) = self.check(&command) {
+            let help = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
+            fabric.release(Target::sram(self.number));
+            fabric.fault(slot, None, message, Some(help.to_owned()));
+            return fabric.finish(slot);
+        }
+        let pulled = pulled_words(&command);
+        let concern = Concern::of(&command);
+        self.waiting.push(Waiting { slot, op: command.op, concern, ready: pulled == 0, since: now });
+        self.counters.queue(self.waiting.len());
+        if pulled > 0 {
+            fabric.pull(slot, pulled, now + leads.write);
+        }
+        self.advance(fabric, leads);
+    }
+
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.slot == slot) {
+            waiting.ready = true;
+            waiting.since = fabric.now;
+        }
+        self.advance(fabric, leads);
+    }
+
+    pub fn turn(&mut self, fabric: &mut Fabric, leads: &Leads) {
+        if self.turn_at <= fabric.now {
+            self.turn_at = Cycle::MAX;
+        }
+        self.advance(fabric, leads);
+    }
+
+    /// Whether everything that the command names by itself is there.
+    fn check(&self, command: &BusCommand) -> Result<(), String> {
+        let name = command.op.info().name;
+        if uses_entry(command.op) {
+            let entry = entry_number(command.address) as usize;
+            if entry >= self.entries.len() {
+                let count = self.entries.len();
+                return Err(format!("sram[{name}] of Q-array entry {entry}: channel {} has {count}", self.number));
+            }
+            return Ok(());
+        }
+        if matches!(command.op, CommandOp::SramCsrRd | CommandOp::SramCsrWr) {
+            return Ok(());
+        }
+        let count = match command.op {
+            CommandOp::SramRead | CommandOp::SramWrite => words(command),
+            _ => 1,
+        };
+        let end = longword(command.address) as usize + count as usize;
+        if end > self.memory.len() {
+            return Err(format!(
+                "sram[{name}] of {count} longword(s) at address {:#x}: the memory of channel {} ends at byte {:#x}",
+                command.address,
+                self.number,
+                self.memory.len() * 4
+            ));
+        }
+        Ok(())
+    }
+
+    /// Starts what can start, and books a turn for the next that could.
+    fn advance(&mut self, fabric: &mut Fabric, leads: &Leads) {
+        let now = fabric.now;
+        let mut earliest = Cycle::MAX;
+        let mut at = 0;
+        while at < self.waiting.len() {
+            let candidate = self.waiting[at];
+            if !candidate.ready || self.waiting[..at].iter().any(|earlier| earlier.concern.conflicts(candidate.concern)) {
+                at += 1;
+                continue;
+            }
+            let free = self.free_at(&candidate);
+            if free > now {
+                earliest = earliest.min(free);
+                at += 1;
+                continue;
+            }
+            self.waiting.remove(at);
+            fabric.release(Target::sram(self.number));
+            self.start(&candidate, fabric, leads);
+            // Only commands after this one can have waited for it, so the scan
+            // goes on where it is.
+        }
+        if earliest < self.turn_at {
+            self.turn_at = earliest;
+            fabric.events.post(earliest, Event::Turn(Target::sram(self.number)));
+        }
+    }
+
+    fn free_at(&self, waiting: &Waiting) -> Cycle {
+        let port = match port(waiting.op) {
+            Port::Read => self.read_free,
+            Port::Write => self.write_free,
+            Port::None => 0,
+        };
+        let other = match waiting.concern {
+            Concern::Entry(entry) => self.entry_free[entry as usize],
+            Concern::Memory { first, writes: true, .. } if atomic::shape(waiting.op).is_some() => {
+                self.atomics.iter().find(|busy| busy.0 == first).map_or(0, |busy| busy.1)
+            }
+            _ => 0,
+        };
+        port.max(other)
+    }
+
+    fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
+        self.read_free = self.read_free.max(now) + Cycle::from(words) * leads.longword;
+        self.counters.busy += Cycle::from(words) * leads.longword;
+    }
+
+    fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
+        self.write_free = self.write_free.max(now) + Cycle::from(words) * leads.longword;
+        self.counters.busy += Cycle::from(words) * leads.longword;
+    }
+
+    fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
+        let now = fabric.now;
+        let command = fabric.flight(waiting.slot).command;
+        let count = words(&command);
+        let moved = match command.op {
+            op if op.info().takes_count => count,
+            _ => 1,
+        };
+        self.counters.started(command.op, moved as u8, now - waiting.since);
+        let done = if let Concern::Entry(entry) = waiting.concern {
+            self.entry_free[entry as usize] = now + leads.same_entry;
+            self.start_entry(waiting.slot, &command, entry as usize, fabric, leads)
+        } else {
+            self.start_memory(waiting.slot, &command, fabric, leads)
+        };
+        if done.is_err() {
+            let message = format!(
+                "sram[{}] at address {:#x}: its descriptor, link or ring word is beyond the memory of channel {}, which ends at byte {:#x}",
+                command.op.info().name,
+                command.address,
+                self.number,
+                self.memory.len() * 4
+            );
+            let help = "check what the Q-array entry was loaded with, and the buffer addresses (in longwords) that were enqueued";
+            fabric.fault(waiting.slot, None, message, Some(help.to_owned()));
+            fabric.finish(waiting.slot);
+        }
+    }
+
+    fn start_memory(&mut self, slot: Slot, command: &BusCommand, fabric: &mut Fabric, leads: &Leads) -> Result<(), OutOfRange> {
+        use CommandOp as Op;
+        let now = fabric.now;
+        let count = words(command);
+        let first = longword(command.address) as usize;
+        match command.op {
+            Op::SramRead => {
+                self.use_read(now, count, leads);
+                self.memory.read(first, &mut fabric.flight_mut(slot).data[..count as usize])?;
+                fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
+            }
+            Op::SramWrite => {
+                self.use_write(now, count, leads);
+                let data = &fabric.flight(slot).data[..count as usize];
+                if count == 1 && command.byte_mask & 15 != 15 {
+                    let old = self.memory.get(first).ok_or(OutOfRange)?;
+                    self.memory.set(first, masked(old, data[0], command.byte_mask))?;
+                } else {
+                    self.memory.write(first, data)?;
+                }
+                fabric.finish(slot);
+            }
+            Op::SramCsrRd => {
+                let value = self.registers.get(&(command.address << 2 >> 4)).copied().unwrap_or(0);
+                fabric.flight_mut(slot).data[0] = value;
+                fabric.push_at(slot, 1, now + leads.csr);
+            }
+            Op::SramCsrWr => {
+                self.registers.insert(command.address << 2 >> 4, fabric.flight(slot).data[0]);
+                fabric.finish(slot);
+            }
+            op => {
+                self.use_read(now, 1, leads);
+                self.use_write(now, 1, leads);
+                self.atomics.retain(|busy| busy.1 > now);
+                self.atomics.push((first as u32, now + leads.turnaround + leads.longword));
+                let Atomic { operand: takes, returns } = atomic::shape(op).unwrap_or(Atomic { operand: false, returns: false });
+                let operand = command.immediate.unwrap_or(fabric.flight(slot).data[0]);
+                let old = self.memory.get(first).ok_or(OutOfRange)?;
+                self.memory.set(first, atomic::apply(op, old, operand))?;
+                if returns {
+                    fabric.flight_mut(slot).data[0] = old;
+                    let pulled = takes && command.immediate.is_none();
+                    let lead = if pulled { leads.atomic_pulled } else { leads.atomic };
+                    fabric.push_at(slot, 1, now + lead);
+                } else {
+                    fabric.finish(slot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn start_entry(&mut self, slot: Slot, command: &BusCommand, number: usize, fabric: &mut Fabric, leads: &Leads) -> Result<(), OutOfRange> {
+        use CommandOp as Op;
+        let now = fabric.now;
+        let count = words(command);
+        let address = command.address & 0x00ff_ffff;
+        let at = address as usize;
+        match command.op {
+            Op::SramEnqueue => {
+                self.use_write(now, 1, leads);
+                let overridden = command.indirect.is_some_and(|word| word & 1 << 20 != 0);
+                let marks = overridden.then_some(command.byte_mask);
+                self.entries[number].enqueue(&mut self.memory, address, marks)?;
+                fabric.finish(slot);
+            }
+            Op::SramEnqueueTail => {
+                self.entries[number].enqueue_tail(address);
+                fabric.finish(slot);
+            }
+            Op::SramDequeue => {
+                self.use_read(now, 1, leads);
+                fabric.flight_mut(slot).data[0] = self.entries[number].dequeue(&self.memory)?;
+                fabric.push_at(slot, 1, now + leads.dequeue);
+            }
+            Op::SramPut => {
+                let words = &fabric.flight(slot).data[..count as usize];
+                let put = self.entries[number].ring_put(&mut self.memory, words)?;
+                self.use_write(now, if put.accepted { count } else { 0 }, leads);
+                fabric.flight_mut(slot).data[0] = put.status();
+                fabric.push_at(slot, 1, now + leads.ring_put);
+            }
+            Op::SramGet => {
+                self.use_read(now, count, leads);
+                let out = &mut fabric.flight_mut(slot).data[..count as usize];
+                self.entries[number].ring_get(&self.memory, out)?;
+                fabric.push_at(slot, count as u8, now + leads.ring_get + paced(count, leads));
+            }
+            Op::SramJournal => {
+                self.use_write(now, count, leads);
+                let words = &fabric.flight(slot).data[..count as usize];
+                self.entries[number].journal(&mut self.memory, words)?;
+                fabric.finish(slot);
+            }
+            Op::SramFastJournal => {
+                self.use_write(now, 1, leads);
+                let me = u32::from(fabric.profile.number_of(command.me));
+                let tagged = me << 27 | u32::from(command.context & 7) << 24 | address;
+                let word = command.immediate.unwrap_or(tagged);
+                self.entries[number].journal(&mut self.memory, &[word])?;
+                fabric.finish(slot);
+            }
+            Op::SramWrQdesc | Op::SramWrQdescCount => {
+                let mut fields = self.entries[number].descriptor();
+                if command.op == Op::SramWrQdescCount {
+                    fields[0] = None;
+                }
+                self.use_write(now, fields.iter().flatten().count() as u32, leads);
+                for (place, field) in fields.into_iter().enumerate() {
+                    if let Some(word) = field {
+                        self.memory.set(at + place, word)?;
+                    }
+                }
+                fabric.finish(slot);
+            }
+            _ => {
+                let mut descriptor = [0; 3];
+                self.memory.read(at, &mut descriptor)?;
+                let [head, tail, total] = descriptor;
+                let entry = &mut self.entries[number];
+                if command.op == Op::SramRdQdescOther {
+                    entry.load_other(head, tail);
+                    self.use_read(now, 1, leads);
+                    fabric.finish(slot);
+                    return Ok(());
+                }
+                let mut data = [0; 32];
+                self.memory.read(at, &mut data[..count as usize])?;
+                if command.op == Op::SramRdQdescHead {
+                    entry.load_head(head, total);
+                    data[0] = head;
+                } else {
+                    entry.load_tail(tail, total);
+                    data[0] = tail;
+                }
+                data[1] = total;
+                fabric.flight_mut(slot).data = data;
+                self.use_read(now, count.max(2), leads);
+                fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a burst takes beyond one longword because the pins are slower than the
+/// push bus.
+const fn paced(count: u32, leads: &Leads) -> Cycle {
+    (count as Cycle - 1) * leads.paced
+}
+
+/// Longword address in the channel.
+const fn longword(address: u32) -> u32 {
+    address << 2 >> 4
+}
+
+const fn entry_number(address: u32) -> u8 {
+    (address >> 24) as u8 & 63
+}
+
+fn words(command: &BusCommand) -> u32 {
+    u32::from(command.count.clamp(1, 16))
+}
+
+/// Bits 3-0 of the mask choose bytes, bit 3 the most significant.
+fn masked(old: u32, new: u32, mask: u8) -> u32 {
+    let mut bytes = 0;
+    for byte in 0..4 {
+        if mask >> byte & 1 == 1 {
+            bytes |= 0xff << (8 * byte);
+        }
+    }
+    old & !bytes | new & bytes
+}
+
+/// Longwords that a command pulls.
+fn pulled_words(command: &BusCommand) -> u8 {
+    use CommandOp as Op;
+    match command.op {
+        Op::SramWrite | Op::SramPut | Op::SramJournal => words(command) as u8,
+        Op::SramCsrWr => 1,
+        op => u8::from(command.immediate.is_none() && atomic::shape(op).is_some_and(|atomic| atomic.operand)),
+    }
+}

@@ -1,0 +1,345 @@
+//! Canonical text: physical register names, numeric addresses.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::{
+    Bank, ByteOrder, CapAccess, CapCsr, Command, Completion, CrcBytes, CrcKind, CtxArb,
+    ImmedSelector, ImmedShift, Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount, Step,
+    TransferRegister,
+};
+
+impl Display for Operand {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let letter = |bank| match bank {
+            Bank::A => 'a',
+            Bank::B => 'b',
+        };
+        let mark = |step| match step {
+            Step::Keep => "",
+            Step::Increment => "++",
+            Step::Decrement => "--",
+        };
+        match *self {
+            Self::None => write!(f, "--"),
+            Self::Gpr(bank, number) => write!(f, "{}{number}", letter(bank)),
+            Self::GprAbsolute(bank, number) => write!(f, "@{}{number}", letter(bank)),
+            Self::STransfer(number) => write!(f, "${number}"),
+            Self::DTransfer(number) => write!(f, "$${number}"),
+            Self::SIndexed(step) => write!(f, "*$index{}", mark(step)),
+            Self::DIndexed(step) => write!(f, "*$$index{}", mark(step)),
+            Self::LocalMemory { pointer, offset } => write!(f, "*l$index{pointer}[{offset}]"),
+            Self::LocalMemoryStep { pointer, step } => {
+                write!(f, "*l$index{pointer}{}", mark(step))
+            }
+            Self::NnPeek => write!(f, "*n$index"),
+            Self::NnRing => write!(f, "*n$index++"),
+            Self::Nn(number) => write!(f, "n${number}"),
+            Self::Constant(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl Display for TransferRegister {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => write!(f, "--"),
+            Self::S(number) => write!(f, "${number}"),
+            Self::D(number) => write!(f, "$${number}"),
+        }
+    }
+}
+
+/// As it follows the last operand: nothing without a shift, else `, <<n`.
+impl Display for Shift {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::None => Ok(()),
+            Self::Left(n) => write!(f, ", <<{n}"),
+            Self::Right(n) => write!(f, ", >>{n}"),
+            // The shorter way round.
+            Self::RotateRight(n) if (17..32).contains(&n) => write!(f, ", <<rot{}", 32 - n),
+            Self::RotateRight(n) => write!(f, ", >>rot{n}"),
+            Self::LeftIndirect => write!(f, ", <<indirect"),
+            Self::RightIndirect => write!(f, ", >>indirect"),
+        }
+    }
+}
+
+impl Display for ShiftCount {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::By(n) => write!(f, ">>{n}"),
+            Self::Indirect => write!(f, ">>indirect"),
+        }
+    }
+}
+
+impl Display for MulWidth {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(crate::encode::mul_type(*self).text())
+    }
+}
+
+/// As it follows a command: `, sig_done[sN]` or `, ctx_swap[sN]` with `defer`.
+impl Display for Completion {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Silent => Ok(()),
+            Self::SigDone(signal) => write!(f, ", sig_done[s{signal}]"),
+            Self::CtxSwap { signal, defer } => {
+                write!(f, ", ctx_swap[s{signal}]{}", Defer(defer))
+            }
+        }
+    }
+}
+
+struct Defer(u8);
+
+impl Display for Defer {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            n => write!(f, ", defer[{n}]"),
+        }
+    }
+}
+
+/// A text that is there or not.
+fn only_if(condition: bool, text: &'static str) -> &'static str {
+    if condition { text } else { "" }
+}
+
+impl Display for Instruction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let name = self.mnemonic();
+        match *self {
+            Self::Alu { op, dest, a, b } => write!(f, "{name}[{dest}, {a}, {op}, {b}]"),
+            Self::AluShf {
+                op,
+                dest,
+                a,
+                b,
+                shift,
+            } => write!(f, "{name}[{dest}, {a}, {op}, {b}{shift}]"),
+            Self::DblShf { dest, a, b, count } => write!(f, "{name}[{dest}, {a}, {b}, {count}]"),
+            Self::Asr { dest, src, count } => write!(f, "{name}[{dest}, {src}, {count}]"),
+            Self::ByteAlign { dest, src, .. } | Self::Ffs { dest, src } => {
+                write!(f, "{name}[{dest}, {src}]")
+            }
+            Self::LdField {
+                dest,
+                mask,
+                src,
+                shift,
+                load_cc,
+                ..
+            } => {
+                let load_cc = only_if(load_cc, ", load_cc");
+                write!(f, "{name}[{dest}, {mask:04b}, {src}{shift}]{load_cc}")
+            }
+            Self::Immed {
+                dest,
+                value,
+                shift,
+                invert,
+            } => {
+                // An inverted constant is shown as the longword whose upper half
+                // is all ones; the shift follows as written.
+                let value = u32::from(value);
+                let value = if invert { !value } else { value };
+                write!(f, "{name}[{dest}, {value:#x}")?;
+                match shift {
+                    ImmedShift::None => Ok(()),
+                    ImmedShift::By8 => write!(f, ", {}", ImmedSelector::By8),
+                    ImmedShift::By16 => write!(f, ", {}", ImmedSelector::By16),
+                }?;
+                write!(f, "]")
+            }
+            Self::ImmedByte { dest, value, .. } => write!(f, "{name}[{dest}, {value:#x}]"),
+            Self::ImmedWord { dest, value, .. } => write!(f, "{name}[{dest}, {value:#x}]"),
+            Self::Nop | Self::CamClear => f.write_str(name),
+            Self::MulStep { phase, a, b } => {
+                write!(f, "{name}[{a}, {b}], ")?;
+                match phase {
+                    // The start word is the same for every width.
+                    MulPhase::Start => write!(f, "{}_start", MulWidth::W16x16),
+                    MulPhase::Step(width, step) => write!(f, "{width}_step{step}"),
+                }
+            }
+            Self::MulLast { width, high, dest } => {
+                let last = if high { "last2" } else { "last" };
+                write!(f, "{name}[{dest}, --], {width}_{last}")
+            }
+            Self::PopCount { src, .. } => write!(f, "{name}[{src}]"),
+            Self::PopCount3 { dest, src } => write!(f, "{name}[{dest}, {src}]"),
+            Self::CamLookup { dest, src, lm_addr } => {
+                write!(f, "{name}[{dest}, {src}]")?;
+                match lm_addr {
+                    None => Ok(()),
+                    Some(target) => write!(f, ", lm_addr{}[{}]", target.pointer, target.block),
+                }
+            }
+            Self::CamWrite { entry, src, state } => write!(f, "{name}[{entry}, {src}, {state}]"),
+            Self::CamWriteState { entry, state } => write!(f, "{name}[{entry}, {state}]"),
+            Self::CamReadTag { dest, entry } | Self::CamReadState { dest, entry } => {
+                write!(f, "{name}[{dest}, {entry}]")
+            }
+            Self::Crc {
+                order,
+                kind,
+                dest,
+                src,
+                bytes,
+                bit_swap,
+            } => crc(f, order, kind, dest, src, bytes, bit_swap),
+            Self::Branch { target, defer, .. } => {
+                write!(f, "{name}[L{target}]{}", Defer(defer))
+            }
+            Self::BranchCtx {
+                context: parameter,
+                target,
+                defer,
+                ..
+            } => write!(f, "{name}[{parameter}, L{target}]{}", Defer(defer)),
+            Self::BranchSignal {
+                signal,
+                target,
+                defer,
+                ..
+            } => write!(f, "{name}[s{signal}, L{target}]{}", Defer(defer)),
+            Self::BranchInputState {
+                state,
+                target,
+                defer,
+                ..
+            } => write!(f, "{name}[{}, L{target}]{}", state.number(), Defer(defer)),
+            Self::BranchBit {
+                src,
+                bit,
+                target,
+                defer,
+                ..
+            } => write!(f, "{name}[{src}, {bit}, L{target}]{}", Defer(defer)),
+            Self::BranchByte {
+                src,
+                byte,
+                value,
+                target,
+                defer,
+                ..
+            } => write!(
+                f,
+                "{name}[{src}, {byte}, {value}, L{target}]{}",
+                Defer(defer)
+            ),
+            Self::Jump {
+                src,
+                base: 0,
+                defer,
+            } => write!(f, "{name}[{src}]{}", Defer(defer)),
+            Self::Jump { src, base, defer } => {
+                write!(f, "{name}[{src}, L{base}]{}", Defer(defer))
+            }
+            Self::CtxArb(arb) => arb.fmt(f),
+            Self::LocalCsrRead { csr } => write!(f, "{name}[{csr:#x}]"),
+            Self::LocalCsrWrite { csr, src } => write!(f, "{name}[{csr:#x}, {src}]"),
+            Self::Command(command) => command.fmt(f),
+            Self::CapFastWrite { csr, data } => write!(f, "{name}[fast_wr, {data}, {csr:#x}]"),
+            Self::CapCsr(access) => access.fmt(f),
+        }
+    }
+}
+
+fn crc(
+    f: &mut Formatter<'_>,
+    order: ByteOrder,
+    kind: CrcKind,
+    dest: Operand,
+    src: Operand,
+    bytes: CrcBytes,
+    bit_swap: bool,
+) -> fmt::Result {
+    let name = match order {
+        ByteOrder::Big => "crc_be",
+        ByteOrder::Little => "crc_le",
+    };
+    write!(f, "{name}[{kind}, {dest}, {src}]")?;
+    if bytes != CrcBytes::All {
+        write!(f, ", {bytes}")?;
+    }
+    f.write_str(only_if(bit_swap, ", bit_swap"))
+}
+
+impl Display for CtxArb {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kill = self.any && self.mask == 0;
+        write!(f, "ctx_arb[")?;
+        if self.breakpoint {
+            write!(f, "bpt")?;
+        } else if self.keep_mask {
+            write!(f, "--")?;
+        } else if kill {
+            write!(f, "kill")?;
+        } else {
+            let mut comma = "";
+            for bit in 0..u16::BITS {
+                if self.mask >> bit & 1 == 1 {
+                    match bit {
+                        0 => write!(f, "voluntary")?,
+                        signal => write!(f, "{comma}s{signal}")?,
+                    }
+                    comma = ", ";
+                }
+            }
+        }
+        write!(f, "]")?;
+        f.write_str(only_if(self.any && !kill, ", any"))?;
+        Defer(self.defer).fmt(f)?;
+        match self.resume {
+            None => Ok(()),
+            Some(address) => write!(f, ", br[L{address}]"),
+        }
+    }
+}
+
+impl Display for Command {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let info = self.op.info();
+        let name = self.mnemonic();
+        let transfer = self.transfer;
+        if info.takes_operands {
+            write!(
+                f,
+                "{name}[{}, {transfer}, {}, {}",
+                info.name, self.a, self.b
+            )?;
+        } else {
+            write!(f, "{name}[{transfer}")?;
+        }
+        if info.takes_count {
+            write!(f, ", {}", self.count)?;
+        }
+        let indirect = only_if(self.indirect, ", indirect_ref");
+        let ignore = only_if(self.ignore_data_error, ", ignore_data_error");
+        write!(f, "]{}{indirect}{ignore}", self.completion)
+    }
+}
+
+impl Display for CapCsr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self {
+            csr,
+            transfer,
+            count,
+            completion,
+            ..
+        } = self;
+        let indirect = only_if(self.indirect, ", indirect_ref");
+        match self.access {
+            CapAccess::Read => write!(f, "cap[read, {transfer}, {csr:#x}, {count}]")?,
+            CapAccess::Write => write!(f, "cap[write, {transfer}, {csr:#x}, {count}]")?,
+            CapAccess::FastWriteAlu => write!(f, "cap[fast_wr, ALU, {csr:#x}]")?,
+        }
+        write!(f, "{completion}{indirect}")
+    }
+}

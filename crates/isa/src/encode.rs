@@ -1,0 +1,140 @@
+//! Instruction to word.
+
+mod control;
+mod datapath;
+mod memory;
+
+pub(crate) use datapath::mul_type;
+pub(crate) use memory::{OTHER_KIND, command_field};
+
+use crate::{
+    Bank, EncodeError, EncodeErrorKind, Format, Instruction, Operand, OperandRole, RESTRICTED,
+    Role, Shift, ShiftControl, ShiftCount, UNRESTRICTED,
+    port::{self, Part},
+    raw::Field,
+};
+
+/// How many contexts share the microengine: it decides how a command names its
+/// transfer register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Contexts {
+    /// Eight contexts with 16 transfer registers of each kind.
+    #[default]
+    Eight,
+    /// Four contexts with 32 transfer registers of each kind. (The coding is
+    /// known from one disassembler only.)
+    Four,
+}
+
+/// The word of an instruction on a microengine with eight contexts.
+///
+/// # Errors
+/// [`EncodeError`] names the part that no word can express.
+pub fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
+    encode_in(instruction, Contexts::Eight)
+}
+
+/// The word of an instruction.
+///
+/// # Errors
+/// [`EncodeError`] names the part that no word can express.
+pub fn encode_in(instruction: &Instruction, contexts: Contexts) -> Result<u64, EncodeError> {
+    match instruction {
+        Instruction::Branch { .. }
+        | Instruction::BranchCtx { .. }
+        | Instruction::BranchSignal { .. }
+        | Instruction::BranchInputState { .. }
+        | Instruction::BranchBit { .. }
+        | Instruction::BranchByte { .. }
+        | Instruction::Jump { .. }
+        | Instruction::CtxArb(_)
+        | Instruction::LocalCsrRead { .. }
+        | Instruction::LocalCsrWrite { .. } => control::encode(instruction),
+        Instruction::Command(command) => memory::command(command, contexts),
+        Instruction::CapFastWrite { csr, data } => memory::cap_fast_write(*csr, *data),
+        Instruction::CapCsr(access) => memory::cap_csr(access, contexts),
+        _ => datapath::encode(instruction),
+    }
+}
+
+/// A word of a format with only its match bits set.
+fn blank(format: Format) -> u64 {
+    format.info().match_value
+}
+
+fn error<T>(operand: OperandRole, kind: EncodeErrorKind) -> Result<T, EncodeError> {
+    Err(EncodeError { operand, kind })
+}
+
+/// `value` checked against a range.
+fn ranged(
+    operand: OperandRole,
+    value: impl Into<u32>,
+    min: u32,
+    max: u32,
+) -> Result<u64, EncodeError> {
+    let value = value.into();
+    if (min..=max).contains(&value) {
+        Ok(u64::from(value))
+    } else {
+        error(operand, EncodeErrorKind::OutOfRange { value, min, max })
+    }
+}
+
+/// A number that must fit a field, put in its place.
+fn number(operand: OperandRole, value: impl Into<u32>, field: Field) -> Result<u64, EncodeError> {
+    Ok(field.put(ranged(operand, value, 0, field.max() as u32)?))
+}
+
+/// An operand that the instruction must not have.
+fn absent(operand: OperandRole, value: Operand, reason: &'static str) -> Result<(), EncodeError> {
+    if value == Operand::None {
+        Ok(())
+    } else {
+        error(operand, EncodeErrorKind::Unexpected { reason })
+    }
+}
+
+/// A source that the instruction must have.
+fn present(part: Part) -> Result<Part, EncodeError> {
+    if part.1 == Operand::None {
+        error(part.0, EncodeErrorKind::Missing)
+    } else {
+        Ok(part)
+    }
+}
+
+fn bank_bit(operand: Operand) -> u64 {
+    u64::from(operand.bank() == Some(Bank::B))
+}
+
+/// An unrestricted destination.
+fn wide_dest(operand: Operand) -> Result<u64, EncodeError> {
+    port::code(&UNRESTRICTED, (OperandRole::Dest, operand), Role::Dest)
+}
+
+/// A restricted destination.
+fn narrow_dest(operand: Operand) -> Result<u64, EncodeError> {
+    port::code(&RESTRICTED, (OperandRole::Dest, operand), Role::Dest)
+}
+
+/// Shift control and count. A left shift by n is stored as 32 - n.
+fn shift_codes(shift: Shift) -> Result<(ShiftControl, u64), EncodeError> {
+    let count = |n: u8| ranged(OperandRole::Shift, n, 1, 31);
+    Ok(match shift {
+        Shift::None => (ShiftControl::Rotate, 0),
+        Shift::RotateRight(n) => (ShiftControl::Rotate, count(n)?),
+        Shift::Right(n) => (ShiftControl::Right, count(n)?),
+        Shift::Left(n) => (ShiftControl::Left, 32 - count(n)?),
+        Shift::RightIndirect => (ShiftControl::Right, 0),
+        Shift::LeftIndirect => (ShiftControl::Left, 0),
+    })
+}
+
+/// The count field of `asr` and `dbl_shf`; zero means indirect.
+fn count_code(count: ShiftCount) -> Result<u64, EncodeError> {
+    match count {
+        ShiftCount::By(n) => ranged(OperandRole::Shift, n, 1, 31),
+        ShiftCount::Indirect => Ok(0),
+    }
+}

@@ -1,0 +1,269 @@
+//! Reference pages in Markdown, printed from the tables.
+
+use std::fmt::Write as _;
+
+use crate::{
+    CommandOp, CsrInfo, ENUMERATIONS, Evidence, FORMATS, FieldInfo, OperandForm, RECORDS,
+    RESTRICTED, UNRESTRICTED, Unit, cap_csr, csr, mnemonics, msf_csr,
+};
+
+/// Titles and texts of the pages, in reading order.
+#[must_use]
+pub fn pages() -> Vec<(String, String)> {
+    [
+        ("Instructions", instructions()),
+        ("Word formats", formats()),
+        ("Codes", codes()),
+        ("Operands", operands()),
+        ("Commands", commands()),
+        ("Local CSRs", registers(csr::all())),
+        ("CAP CSRs", registers(cap_csr::all())),
+        ("MSF registers", registers(msf_csr::all())),
+    ]
+    .into_iter()
+    .map(|(title, text)| (title.to_owned(), format!("# {title}\n\n{text}")))
+    .collect()
+}
+
+/// A table cell: the column separator must not occur in it.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn support(evidence: &[Evidence], uncertain: Option<&str>) -> String {
+    let mut text = evidence
+        .iter()
+        .map(|mark| mark.label())
+        .collect::<Vec<_>>()
+        .join(", ");
+    if let Some(remark) = uncertain {
+        let _ = write!(text, "; uncertain: {}", cell(remark));
+    }
+    text
+}
+
+fn instructions() -> String {
+    let mut out = String::from(
+        "| Mnemonic | Syntax | Meaning | Format | Defer | Evidence |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    for row in mnemonics() {
+        let mut names = format!("`{}`", row.name);
+        for alias in row.aliases {
+            let _ = write!(names, ", `{alias}`");
+        }
+        let _ = writeln!(
+            out,
+            "| {names} | `{}` | {} | {} | {} | {} |",
+            cell(row.syntax),
+            cell(row.doc),
+            row.class.name(),
+            row.max_defer,
+            support(row.evidence, row.uncertain),
+        );
+    }
+    out
+}
+
+fn fields(out: &mut String, fields: &[FieldInfo]) {
+    *out += "\n| Bits | Field | Meaning |\n| --- | --- | --- |\n";
+    let mut fields = fields.to_vec();
+    fields.sort_by_key(|info| std::cmp::Reverse(info.field.lo));
+    for info in fields {
+        let (lo, high) = (info.field.lo, info.field.lo + info.field.width - 1);
+        let bits = if lo == high {
+            lo.to_string()
+        } else {
+            format!("{high}..{lo}")
+        };
+        let _ = writeln!(out, "| {bits} | {} | {} |", info.field.name, cell(info.doc));
+    }
+    *out += "\n";
+}
+
+fn formats() -> String {
+    let mut out = String::new();
+    for format in &FORMATS {
+        let _ = writeln!(
+            out,
+            "## {} ({})\n\nLeading bits from bit 39: `{}`. Reserved bits: `{:#012x}`. Evidence: {}.",
+            format.title,
+            format.name,
+            format.pattern,
+            format.reserved,
+            support(format.evidence, format.uncertain),
+        );
+        fields(&mut out, format.fields);
+    }
+    for record in &RECORDS {
+        let _ = writeln!(
+            out,
+            "## {} ({})\n\n{} {} bits. Evidence: {}.",
+            record.title,
+            record.name,
+            record.doc,
+            record.bits,
+            support(record.evidence, record.uncertain),
+        );
+        fields(&mut out, record.fields);
+    }
+    out
+}
+
+fn codes() -> String {
+    let mut out = String::new();
+    for list in &ENUMERATIONS {
+        let _ = writeln!(
+            out,
+            "## {}\n\n{} Field `{}`.\n\n| Code | Text | Meaning | Evidence |\n| --- | --- | --- | --- |",
+            list.name, list.doc, list.field
+        );
+        for value in list.values {
+            let mut text = cell(value.text);
+            for alias in value.aliases {
+                let _ = write!(text, ", {alias}");
+            }
+            let _ = writeln!(
+                out,
+                "| {} | {text} | {} | {} |",
+                value.code,
+                cell(value.doc),
+                support(value.evidence, value.uncertain),
+            );
+        }
+        out += "\n";
+    }
+    out
+}
+
+fn operands() -> String {
+    let mut out = String::new();
+    let form = |out: &mut String, form: &OperandForm| {
+        let _ = writeln!(
+            out,
+            "## The {} form\n\n{} {} bits; dots hold the register number, offset or constant.\n\n| Code | Operand | Role | Meaning | Evidence |\n| --- | --- | --- | --- | --- |",
+            form.name, form.doc, form.bits
+        );
+        for row in form.rows {
+            let role = match (row.source, row.dest) {
+                (true, true) => "source, destination",
+                (true, false) => "source",
+                _ => "destination",
+            };
+            let _ = writeln!(
+                out,
+                "| `{}` | `{}` | {role} | {} | {} |",
+                row.pattern,
+                cell(row.text),
+                cell(row.doc),
+                support(row.evidence, row.uncertain),
+            );
+        }
+        *out += "\n";
+    };
+    form(&mut out, &UNRESTRICTED);
+    form(&mut out, &RESTRICTED);
+    out
+}
+
+fn commands() -> String {
+    let mut out = String::new();
+    for unit in Unit::ALL {
+        let info = unit.info();
+        let _ = writeln!(
+            out,
+            "## {}\n\nThe {}.\n\n| Command | Code | Token | Pull | Push | Signals | Meaning | Evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- |",
+            info.name, info.doc
+        );
+        for command in CommandOp::ALL.map(CommandOp::info) {
+            if command.unit != unit {
+                continue;
+            }
+            let _ = writeln!(
+                out,
+                "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
+                command.name,
+                command.code,
+                command.token,
+                command.pull_words.label(),
+                command.push_words.label(),
+                command.signals.label(),
+                cell(command.doc),
+                support(command.evidence, command.uncertain),
+            );
+        }
+        out += "\n";
+    }
+    out
+}
+
+fn registers(table: &[CsrInfo]) -> String {
+    let mut out =
+        String::from("| Address | Name | Meaning | Evidence |\n| --- | --- | --- | --- |\n");
+    for csr in table {
+        let mut names = format!("`{}`", csr.name);
+        for alias in csr.aliases {
+            let _ = write!(names, ", `{alias}`");
+        }
+        let _ = writeln!(
+            out,
+            "| {:#06x} | {names} | {} | {} |",
+            csr.address,
+            cell(csr.doc),
+            support(csr.source, csr.uncertain),
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pages;
+    use crate::{AluOp, CommandOp, cap_csr, csr, mnemonics, msf_csr};
+
+    fn all() -> String {
+        pages().into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn every_mnemonic_code_command_and_register_is_mentioned() {
+        let text = all();
+        let quoted = |name: &str| text.contains(&format!("`{name}`"));
+        for row in mnemonics() {
+            assert!(quoted(row.name), "{}", row.name);
+            assert!(row.aliases.iter().all(|alias| quoted(alias)));
+        }
+        for op in CommandOp::ALL {
+            assert!(quoted(op.info().name), "{op:?}");
+        }
+        for op in AluOp::ALL {
+            assert!(text.contains(&format!("| {} | {} |", op.code(), op.text())));
+        }
+        for table in [csr::all(), cap_csr::all(), msf_csr::all()] {
+            assert!(table.iter().all(|csr| quoted(csr.name)));
+        }
+    }
+
+    #[test]
+    fn uncertain_rows_say_so() {
+        let text = all();
+        for row in mnemonics() {
+            if let Some(remark) = row.uncertain {
+                assert!(text.contains(&format!("uncertain: {remark}")), "{remark}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_table_row_has_as_many_cells_as_its_heading() {
+        for (title, text) in pages() {
+            let mut columns = 0;
+            for line in text.lines() {
+                let cells = line.replace("\\|", "").matches('|').count();
+                if columns != 0 && cells != 0 {
+                    assert_eq!(cells, columns, "{title}: {line}");
+                }
+                columns = cells;
+            }
+        }
+    }
+}

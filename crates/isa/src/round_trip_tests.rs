@@ -1,0 +1,119 @@
+//! Encoder and decoder against each other.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::strategy::{arb_instruction, arb_instruction_in, arb_unchecked};
+use crate::*;
+
+/// Random words of which most belong to a class, with few bits set in half of
+/// them, so that legal words occur.
+fn arb_word() -> impl Strategy<Value = u64> {
+    let random = any::<u64>().prop_map(|word| word & WORD_MASK);
+    let near_legal =
+        (arb_instruction(), 0..WORD_BITS, any::<bool>()).prop_map(|(instruction, bit, flip)| {
+            let word = encode(&instruction).expect("the strategy yields encodable instructions");
+            if flip { word ^ (1 << bit) } else { word }
+        });
+    prop_oneof![random, near_legal]
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(4096))]
+
+    #[test]
+    fn a_decoded_word_encodes_to_itself(word in arb_word()) {
+        match decode(word) {
+            Ok(instruction) => {
+                prop_assert_eq!(encode(&instruction), Ok(word));
+                prop_assert_eq!(instruction.canonical(), instruction);
+            }
+            Err(error) => {
+                prop_assert_eq!(error.word, word);
+                prop_assert_ne!(error.bits, 0);
+                prop_assert_eq!(error.bits & !WORD_MASK, 0);
+                let text = error.to_string();
+                let (high, _) = error.ranges()[0];
+                let start = format!("word {word:010x}: bits {high}");
+                prop_assert!(text.starts_with(&start), "{}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn an_encoded_instruction_decodes_to_itself(instruction in arb_instruction()) {
+        let word = encode(&instruction).unwrap();
+        prop_assert_eq!(word & !WORD_MASK, 0);
+        prop_assert_eq!(decode(word), Ok(instruction));
+        prop_assert_eq!(decode_lenient(word), Ok(instruction));
+    }
+
+    #[test]
+    fn four_contexts_round_trip(instruction in arb_instruction_in(Contexts::Four)) {
+        let word = encode_in(&instruction, Contexts::Four).unwrap();
+        prop_assert_eq!(decode_in(word, Contexts::Four), Ok(instruction));
+    }
+
+    #[test]
+    fn operand_order_of_commands_does_not_matter(instruction in arb_unchecked()) {
+        if let Ok(word) = encode(&instruction) {
+            prop_assert_eq!(decode(word), Ok(instruction.canonical()));
+        }
+    }
+
+    #[test]
+    fn every_text_starts_with_its_mnemonic(instruction in arb_instruction()) {
+        let name = instruction.mnemonic();
+        prop_assert!(mnemonic(name).is_some(), "{}", name);
+        prop_assert!(instruction.to_string().starts_with(name));
+        prop_assert!(instruction.defer() <= defer_limit(&instruction));
+    }
+
+    #[test]
+    fn different_instructions_have_different_texts(
+        one in arb_instruction(),
+        two in arb_instruction(),
+    ) {
+        prop_assert_eq!(one == two, one.to_string() == two.to_string());
+    }
+}
+
+#[test]
+fn one_changed_bit_never_yields_the_same_instruction() {
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..500 {
+        let instruction = arb_instruction().new_tree(&mut runner).unwrap().current();
+        let word = encode(&instruction).unwrap();
+        for bit in 0..WORD_BITS {
+            assert_ne!(decode(word ^ (1 << bit)), Ok(instruction), "{word:010x}");
+        }
+    }
+}
+
+#[test]
+fn the_strategy_reaches_every_format_mnemonic_and_command() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = arb_instruction();
+    let mut formats = BTreeSet::new();
+    let mut names = BTreeSet::new();
+    let mut commands = BTreeSet::new();
+    for _ in 0..30_000 {
+        let instruction = strategy.new_tree(&mut runner).unwrap().current();
+        let word = encode(&instruction).unwrap();
+        formats.insert(Format::of(word).unwrap());
+        names.insert(instruction.mnemonic());
+        if let Instruction::Command(command) = instruction {
+            commands.insert(command.op);
+        }
+    }
+    assert_eq!(formats.len(), FORMATS.len());
+    assert_eq!(commands.len(), CommandOp::ALL.len());
+    let spellings = ["load_addr", "halt"];
+    for row in mnemonics() {
+        let listed = spellings.contains(&row.name);
+        assert_ne!(names.contains(row.name), listed, "{}", row.name);
+    }
+}

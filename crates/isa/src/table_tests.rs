@@ -1,0 +1,478 @@
+//! Every table row, through the encoder and the decoder.
+
+use crate::*;
+
+const A: Operand = Operand::Gpr(Bank::A, 1);
+const B: Operand = Operand::Gpr(Bank::B, 2);
+
+fn round_trip(instruction: Instruction) -> u64 {
+    let word = encode(&instruction).unwrap_or_else(|error| panic!("{instruction}: {error}"));
+    assert_eq!(decode(word), Ok(instruction), "{instruction}");
+    word
+}
+
+fn refusal(instruction: Instruction) -> EncodeError {
+    match encode(&instruction) {
+        Ok(word) => panic!("{instruction} encoded as {word:010x}"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn every_alu_operation_code_round_trips_and_the_rest_is_undefined() {
+    for code in 0..32u8 {
+        let word = Format::Alu.info().match_value
+            | raw::alu::OP.put(code.into())
+            | raw::alu::DEST.put(unused::ALU_B.into())
+            | raw::alu::B.put(unused::ALU_B.into());
+        let known = AluOp::from_code(code).is_some() || AluSpecial::from_code(code).is_some();
+        let undefined = decode(word).is_err_and(|error| {
+            error.reason == DecodeReason::Undefined && error.bits == raw::alu::OP.mask()
+        });
+        assert_eq!(known, !undefined, "{code}");
+    }
+    for op in AluOp::ALL {
+        let a = if op.is_unary() { Operand::None } else { A };
+        for dest in [Operand::None, A, B] {
+            round_trip(Instruction::Alu { op, dest, a, b: B });
+        }
+    }
+}
+
+#[test]
+fn every_shift_of_every_shf_operation_round_trips() {
+    let mut words = std::collections::BTreeSet::new();
+    for op in ShfOp::ALL {
+        let a = if op.is_unary() { Operand::None } else { B };
+        let shifts = (1..32u8)
+            .flat_map(|n| [Shift::Left(n), Shift::Right(n), Shift::RotateRight(n)])
+            .chain([Shift::None, Shift::LeftIndirect, Shift::RightIndirect]);
+        for shift in shifts {
+            let dest = A;
+            let b = A;
+            words.insert(round_trip(Instruction::AluShf {
+                op,
+                dest,
+                a,
+                b,
+                shift,
+            }));
+        }
+    }
+    assert_eq!(words.len(), 6 * (31 * 3 + 3));
+}
+
+#[test]
+fn every_operand_code_stands_for_at_most_one_operand_per_role() {
+    for form in [&UNRESTRICTED, &RESTRICTED] {
+        for role in [Role::Source, Role::Dest] {
+            for code in 0..1u16 << form.bits {
+                let rows = form.rows.iter().filter(|row| {
+                    let serves = match role {
+                        Role::Source => row.source,
+                        Role::Dest => row.dest,
+                    };
+                    serves && code & row.mask == row.value
+                });
+                assert!(rows.count() <= 1, "{} {code:#x}", form.name);
+                if let Some(operand) = form.decode(code, role, Bank::A) {
+                    assert_eq!(form.encode(operand, role), Ok(code), "{operand}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn restricted_constants_are_split_as_golden_words_show() {
+    // 96 is 11 00000 with the marker bit between its parts.
+    assert_eq!(
+        RESTRICTED.encode(Operand::Constant(96), Role::Source),
+        Ok(0xe0)
+    );
+    assert_eq!(
+        RESTRICTED.encode(Operand::Constant(128), Role::Source),
+        Err(Unencodable::Index { max: 127 })
+    );
+}
+
+#[test]
+fn every_condition_state_and_test_round_trips() {
+    let (target, defer) = (8191, 2);
+    for condition in Condition::ALL {
+        round_trip(Instruction::Branch {
+            condition,
+            target,
+            defer,
+        });
+    }
+    for state in InputState::ALL {
+        for set in [true, false] {
+            assert_eq!(InputState::from_number(state.number()), Some(state));
+            round_trip(Instruction::BranchInputState {
+                set,
+                state,
+                target,
+                defer,
+            });
+        }
+    }
+}
+
+#[test]
+fn every_crc_option_round_trips() {
+    for kind in CrcKind::ALL {
+        for bytes in CrcBytes::ALL {
+            for (order, bit_swap) in [
+                (ByteOrder::Big, false),
+                (ByteOrder::Little, true),
+                (ByteOrder::Big, true),
+            ] {
+                for src in [A, B] {
+                    round_trip(Instruction::Crc {
+                        order,
+                        kind,
+                        dest: A,
+                        src,
+                        bytes,
+                        bit_swap,
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_round_trips_with_its_smallest_and_largest_count() {
+    for op in CommandOp::ALL {
+        let info = op.info();
+        assert_eq!(
+            CommandOp::by_name(info.unit, &info.name.to_uppercase()),
+            Some(op)
+        );
+        for count in [u8::from(info.takes_count), info.max_count] {
+            let operand = |operand| {
+                if info.takes_operands {
+                    operand
+                } else {
+                    Operand::None
+                }
+            };
+            let transfer = match (info.takes_transfer, info.default_transfer) {
+                (false, _) => TransferRegister::None,
+                (true, TransferKind::S) => TransferRegister::S(15),
+                (true, TransferKind::D) => TransferRegister::D(15),
+            };
+            let completion = if info.signals == SignalRule::None {
+                Completion::Silent
+            } else {
+                Completion::CtxSwap {
+                    signal: 14,
+                    defer: 2,
+                }
+            };
+            let command = Command {
+                op,
+                transfer,
+                a: operand(A),
+                b: operand(Operand::Constant(127)),
+                count,
+                completion,
+                indirect: true,
+                ignore_data_error: info.ignore_error,
+            };
+            round_trip(Instruction::Command(command));
+            if info.takes_count {
+                let count = info.max_count + 1;
+                let error = refusal(Instruction::Command(Command { count, ..command }));
+                assert_eq!(error.operand, OperandRole::Count);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_command_that_raises_a_pair_names_the_even_signal() {
+    let command = |op, signal| {
+        Instruction::Command(Command {
+            op,
+            transfer: TransferRegister::None,
+            a: A,
+            b: B,
+            count: 1,
+            completion: Completion::SigDone(signal),
+            indirect: true,
+            ignore_data_error: false,
+        })
+    };
+    assert_eq!(
+        refusal(command(CommandOp::DramTbufWr, 5)).kind,
+        EncodeErrorKind::OddSignal { signal: 5 }
+    );
+    round_trip(command(CommandOp::DramTbufWr, 4));
+}
+
+#[test]
+fn refusals_name_the_part_and_the_reason() {
+    let shf = |a, b| Instruction::AluShf {
+        op: ShfOp::And,
+        dest: A,
+        a,
+        b,
+        shift: Shift::None,
+    };
+    let alu = |a, b| Instruction::Alu {
+        op: AluOp::Add,
+        dest: A,
+        a,
+        b,
+    };
+    let absolute = Operand::GprAbsolute(Bank::B, 3);
+    assert_eq!(
+        refusal(shf(A, absolute)).to_string(),
+        "second source: @b3 cannot be read in the restricted operand form of this instruction; copy it to a register with alu[]"
+    );
+    assert_eq!(
+        refusal(alu(A, A)).kind,
+        EncodeErrorKind::BankConflict {
+            bank: Bank::A,
+            a: A,
+            b: A
+        }
+    );
+    assert_eq!(
+        refusal(alu(Operand::Constant(1), Operand::Constant(2))).kind,
+        EncodeErrorKind::TwoConstants
+    );
+    let (x, y) = (Operand::STransfer(1), Operand::STransfer(2));
+    assert_eq!(
+        refusal(alu(x, y)).kind,
+        EncodeErrorKind::PathConflict { a: x, b: y }
+    );
+    round_trip(alu(x, x));
+    assert_eq!(
+        refusal(alu(Operand::None, B)).to_string(),
+        "first source: missing, `--` is not allowed here"
+    );
+    let branch = Instruction::Branch {
+        condition: Condition::Always,
+        target: 0,
+        defer: 3,
+    };
+    assert_eq!(
+        refusal(branch).to_string(),
+        "defer count: 3 is outside 0 to 2"
+    );
+    let nop = Instruction::Immed {
+        dest: Operand::None,
+        value: 0,
+        shift: ImmedShift::None,
+        invert: false,
+    };
+    assert_eq!(
+        refusal(nop).kind,
+        EncodeErrorKind::UseInstead { text: "nop" }
+    );
+}
+
+#[test]
+fn a_word_with_other_unused_bits_is_accepted_leniently_only() {
+    // The unused B field holds 0 instead of what the assembler writes.
+    let word = 0xa000000000 | raw::alu::DEST.put(unused::ALU_B.into()) | raw::alu::SWAP.put(1);
+    let instruction = decode_lenient(word).unwrap();
+    assert_eq!(instruction.to_string(), "alu[--, --, B, a0]");
+    let error = decode(word).unwrap_err();
+    assert_eq!(error.bits, 0x300 << 10);
+    assert_eq!(
+        error.to_string(),
+        "word a070000000: bits 19..18 (alu.b) should be unused; the same instruction is a0700c0000"
+    );
+}
+
+#[test]
+fn decode_errors_name_reserved_and_unknown_bits() {
+    let nop = encode(&Instruction::Nop).unwrap();
+    let error = decode(nop | 1 << 32).unwrap_err();
+    assert_eq!(
+        (error.bits, error.fields()),
+        (1 << 32, vec!["immed reserved bits".to_owned()])
+    );
+    let error = decode(0xffffffffff).unwrap_err();
+    assert_eq!(error.reason, DecodeReason::UnknownClass);
+    assert_eq!(error.ranges(), [(39, 32)]);
+    let error = decode(1 << 40).unwrap_err();
+    assert_eq!((error.bits, error.reason), (1 << 40, DecodeReason::TooWide));
+}
+
+#[test]
+fn the_transfer_field_depends_on_the_number_of_contexts() {
+    let read = |transfer| {
+        Instruction::Command(Command {
+            op: CommandOp::SramRead,
+            transfer,
+            a: A,
+            b: Operand::Constant(0),
+            count: 1,
+            completion: Completion::SigDone(1),
+            indirect: false,
+            ignore_data_error: false,
+        })
+    };
+    let word = encode(&read(TransferRegister::D(3))).unwrap();
+    assert_eq!(
+        encode_in(&read(TransferRegister::S(19)), Contexts::Four),
+        Ok(word)
+    );
+    assert_eq!(
+        decode_in(word, Contexts::Four),
+        Ok(read(TransferRegister::S(19)))
+    );
+    assert_eq!(
+        encode_in(&read(TransferRegister::D(3)), Contexts::Four)
+            .unwrap_err()
+            .kind,
+        EncodeErrorKind::WrongTransferKind
+    );
+    assert_eq!(
+        refusal(read(TransferRegister::S(16))).operand,
+        OperandRole::Transfer
+    );
+}
+
+#[test]
+fn registers_are_found_by_name_and_address() {
+    for csr in csr::all() {
+        assert_eq!(csr::by_name(&csr.name.to_lowercase()), Some(csr.address));
+        assert_eq!(csr::name(csr.address), Some(csr.name));
+        for alias in csr.aliases {
+            assert_eq!(csr::by_name(alias), Some(csr.address));
+        }
+    }
+    assert_eq!(csr::by_name("lm_addr_0"), Some(csr::ACTIVE_LM_ADDR_0));
+    assert_eq!(csr::name(0x3fc), None);
+    assert_eq!(cap_csr::by_name("XSCALE_INT_A"), Some(0x4b20));
+    assert_eq!(cap_csr::name(0x4810), Some("SCRATCH_RING_BASE_1"));
+    assert_eq!(cap_csr::by_name("hash_multiplier_48_1"), Some(0x4c00));
+    assert_eq!(msf_csr::by_name("RBUF_ELEMENT_DONE"), Some(0x44));
+    assert_eq!(msf_csr::by_name("TBUF_ELEMENT_CONTROL_1"), Some(0x1808));
+}
+
+#[test]
+fn every_enumeration_is_found_by_text_and_alias() {
+    assert_eq!(Condition::from_text("BHS"), Some(Condition::Cs));
+    assert_eq!(Condition::from_text("blo"), Some(Condition::Cc));
+    assert_eq!(AluOp::from_text("and~"), Some(AluOp::AndNot));
+    assert_eq!(
+        InputState::from_text("SCR_Ring3_Status"),
+        Some(InputState::ScratchRing3)
+    );
+    for op in AluOp::ALL {
+        assert_eq!(AluOp::from_text(op.text()), Some(op));
+        assert_eq!(AluOp::from_code(op.code()), Some(op));
+    }
+}
+
+#[test]
+fn targets_can_be_replaced() {
+    let arb = |resume| {
+        Instruction::CtxArb(CtxArb {
+            mask: 2,
+            any: false,
+            breakpoint: false,
+            keep_mask: false,
+            resume,
+            defer: 0,
+        })
+    };
+    assert_eq!(arb(Some(1)).with_target(9), arb(Some(9)));
+    assert_eq!(arb(None).with_target(9), arb(None));
+    assert_eq!(arb(Some(9)).target(), Some(9));
+    assert!(arb(None).is_control_flow());
+    assert!(!Instruction::Nop.is_control_flow());
+}
+
+/// What the sources leave open, by the table row it concerns.
+#[test]
+fn open_questions_are_marked_in_their_rows() {
+    use CommandOp as C;
+    for op in [
+        C::SramSwap,
+        C::ScratchSwap,
+        C::SramPut,
+        C::SramTestAndIncr,
+        C::ScratchTestAndDecr,
+        C::Hash48,
+        C::Hash64,
+        C::Hash128,
+        C::CapRead,
+        C::CapWrite,
+        C::CapReflectRead,
+        C::CapReflectWrite,
+    ] {
+        assert!(op.info().uncertain.is_some(), "{op:?}");
+    }
+    for format in [
+        Format::Hash,
+        Format::Cap,
+        Format::MulStep,
+        Format::BrBit,
+        Format::BrByte,
+        Format::Jump,
+    ] {
+        assert!(format.info().uncertain.is_some(), "{format:?}");
+    }
+    for special in [
+        AluSpecial::CamClear,
+        AluSpecial::CamLookup,
+        AluSpecial::CamWrite,
+        AluSpecial::CamReadState,
+    ] {
+        assert!(special.info().uncertain.is_some(), "{special:?}");
+    }
+    assert!(ShfSpecial::ByteAlign.info().uncertain.is_some());
+    for test in [BranchTest::SignalSet, BranchTest::SignalClear] {
+        assert!(test.info().uncertain.is_some(), "{test:?}");
+    }
+    for kind in [CrcKind::Ccitt, CrcKind::Crc10, CrcKind::Crc5] {
+        assert!(kind.info().uncertain.is_some(), "{kind:?}");
+    }
+    for bytes in CrcBytes::ALL {
+        assert_eq!(bytes.info().uncertain.is_some(), bytes != CrcBytes::All);
+    }
+    for name in [
+        "br=ctx",
+        "br!=ctx",
+        "br_signal",
+        "br_!signal",
+        "br_inp_state",
+        "br_!inp_state",
+        "ffs",
+        "cap",
+    ] {
+        assert!(mnemonic(name).unwrap().uncertain.is_some(), "{name}");
+    }
+    for csr in csr::all() {
+        let open = [
+            "TIMESTAMP_LOW",
+            "TIMESTAMP_HIGH",
+            "T_INDEX",
+            "CTX_ARB_CNTL",
+            "ACTIVE_CTX_STS",
+        ];
+        assert_eq!(
+            csr.uncertain.is_some(),
+            open.contains(&csr.name),
+            "{}",
+            csr.name
+        );
+    }
+    for csr in cap_csr::all() {
+        assert_eq!(
+            csr.uncertain.is_none(),
+            csr.name == "XSCALE_INT_A",
+            "{}",
+            csr.name
+        );
+    }
+}

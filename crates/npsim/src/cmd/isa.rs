@@ -1,0 +1,54 @@
+//! `npsim isa`: the instruction set's reference pages.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use npsim::problem::Problem;
+use npsim_asm::spelling::closest;
+
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim isa                 the pages there are
+  npsim isa formats         one page, as Markdown
+  npsim isa --all           all of them";
+
+/// Print the reference of the instruction set, made from the tables that encode it
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The page, by its title or the beginning of it
+    page: Option<String>,
+    /// All pages
+    #[arg(long, conflicts_with = "page")]
+    all: bool,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let pages = npsim_isa::reference::pages();
+    if arguments.all {
+        let texts: Vec<_> = pages.iter().map(|(_, text)| text.trim_end()).collect();
+        output::print(&(texts.join("\n\n") + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(wanted) = &arguments.page else {
+        let titles: Vec<_> = pages.iter().map(|(title, _)| format!("{title}\n")).collect();
+        output::print(&titles.concat())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let low = wanted.to_lowercase();
+    let exact = pages.iter().find(|(title, _)| title.to_lowercase() == low);
+    match exact.or_else(|| pages.iter().find(|(title, _)| title.to_lowercase().starts_with(&low))) {
+        Some((_, text)) => output::print(&format!("{}\n", text.trim_end()))?,
+        None => {
+            let problem = Problem::new(format!("there is no page `{wanted}`"));
+            return Err(match closest(wanted, pages.iter().map(|(title, _)| title.as_str())) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem.help("`npsim isa` lists the pages"),
+            }
+            .into());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

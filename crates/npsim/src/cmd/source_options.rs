@@ -1,0 +1,53 @@
+//! Options of all commands that read sources.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use npsim::assemble::Messages;
+use npsim::project::Overrides;
+
+use crate::output;
+
+/// `-D`, `-I`, `--me`, `--chip`.
+#[derive(Debug, Args)]
+pub struct SourceOptions {
+    /// Define NAME as VALUE (1 if left out) before the first line
+    ///
+    /// Replaces a `define` of the project file. The names of rings, queues and
+    /// other things that the project makes cannot be replaced.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
+    defines: Vec<(String, String)>,
+    /// Look for includes in DIR, before the project's own folders
+    ///
+    /// The folder of the including file always comes first.
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Chip profile instead of the project's (`npsim chip` lists them)
+    #[arg(long, value_name = "NAME")]
+    chip: Option<String>,
+}
+
+impl SourceOptions {
+    /// As the project wants them.
+    pub fn overrides(&self, ids: Option<String>) -> Overrides {
+        Overrides { chip: self.chip.clone(), ids, defines: self.defines.clone(), include: self.include.clone() }
+    }
+}
+
+fn define(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    if name.is_empty() {
+        return Err("there is no name before `=`; write -D NAME or -D NAME=VALUE".into());
+    }
+    Ok((name.to_string(), value.to_string()))
+}
+
+/// Shows what the assembler said; with errors the last line counts them.
+pub fn show(messages: &Messages) {
+    for text in &messages.rendered {
+        output::message(text);
+    }
+    if messages.errors > 0 {
+        output::line(&format!("{}; nothing was assembled", messages.count()));
+    }
+}

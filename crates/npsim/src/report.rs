@@ -1,0 +1,305 @@
+//! What a run came to, as plain data: the summary and the stats file are two
+//! ways of showing it. Nothing in it depends on the host.
+
+use npsim_chip::check::Fault;
+use npsim_chip::lines::MediaDrop;
+use npsim_chip::stats::Stats;
+use serde::Serialize;
+
+use crate::simulation::Ending;
+use crate::wires::Traffic;
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Name and version of the format.
+    pub schema: &'static str,
+    /// Version of npsim.
+    pub npsim: &'static str,
+    /// The project.
+    pub project: String,
+    /// `drained`, `quiet`, `reached`, `fault` or `output-failed`.
+    pub ending: &'static str,
+    /// What stopped the run.
+    pub fault: Option<FaultReport>,
+    /// Frames in, out and lost.
+    pub packets: Packets,
+    /// Why frames were lost.
+    pub drops: Vec<Drop>,
+    /// Packets that ended on the slow path, by reason.
+    pub exceptions: Vec<Drop>,
+    /// Rates from the first arrival to the last departure.
+    pub rates: Rates,
+    /// Last bit in to last bit out; absent if nothing could be traced.
+    pub latency: Option<Latency>,
+    /// What the chip counted.
+    pub chip: Stats,
+}
+
+/// The format's name; it changes when a field changes its meaning or goes.
+pub const SCHEMA: &str = "npsim-stats-1";
+
+/// A fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FaultReport {
+    /// Name of the check; absent for what no chip could do.
+    pub check: Option<&'static str>,
+    /// What happened.
+    pub message: String,
+    /// When.
+    pub cycle: u64,
+    /// Microengine.
+    pub me: Option<u8>,
+    /// Context.
+    pub context: Option<u8>,
+    /// Word address.
+    pub pc: Option<u16>,
+    /// The source line and the macros it came through.
+    pub place: Option<String>,
+    /// Reasons.
+    pub notes: Vec<String>,
+}
+
+/// Frames, counted where they are first and last seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Packets {
+    /// Put on the lines.
+    pub offered: u64,
+    /// Their bytes without preamble, gap and check sequence.
+    pub offered_bytes: u64,
+    /// Left the chip.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Left the chip and could be traced to no frame that came.
+    pub untraced: u64,
+    /// Lost at the media interface.
+    pub dropped_media: u64,
+    /// Counted by the microcode's drop counters.
+    pub dropped_microcode: u64,
+    /// Ended on the slow path.
+    pub exceptions: u64,
+    /// Offered less all of the above but `untraced`: still inside, or dropped
+    /// without a counter. Negative if the microcode makes packets.
+    pub unaccounted: i64,
+}
+
+/// A number of frames and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Drop {
+    /// `media`, `microcode` or `slow-path`.
+    pub by: &'static str,
+    /// The port, for drops at the media interface.
+    pub port: Option<u8>,
+    /// The counter, for drops by the microcode.
+    pub counter: Option<String>,
+    /// For people.
+    pub reason: String,
+    /// How many.
+    pub frames: u64,
+}
+
+/// Rates, rounded down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Rates {
+    /// From the first bit in to the last bit out, or to the end if none left.
+    pub nanoseconds: u64,
+    /// Offered frames a second.
+    pub offered_packets_per_second: u64,
+    /// Offered bits a second, of frames without preamble, gap and check sequence.
+    pub offered_bits_per_second: u64,
+    /// Sent frames a second.
+    pub sent_packets_per_second: u64,
+    /// Sent bits a second.
+    pub sent_bits_per_second: u64,
+}
+
+/// Nanoseconds, rounded down; percentiles by nearest rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Latency {
+    pub packets: u64,
+    pub min_ns: u64,
+    pub mean_ns: u64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p99_ns: u64,
+    pub max_ns: u64,
+}
+
+impl Report {
+    /// Puts together what the lines and the chip counted.
+    #[must_use]
+    pub fn new(project: &str, ending: &Ending, place: Option<String>, traffic: &Traffic, chip: Stats) -> Self {
+        let drops = drops(traffic, &chip);
+        let exceptions: Vec<_> = chip
+            .gpp
+            .reasons
+            .iter()
+            .filter(|reason| reason.frames > 0)
+            .map(|reason| Drop { by: "slow-path", port: None, counter: None, reason: reason.reason.clone(), frames: reason.frames })
+            .collect();
+        let total = |by: &str| drops.iter().filter(|drop| drop.by == by).map(|drop| drop.frames).sum::<u64>();
+        let (dropped_media, dropped_microcode) = (total("media"), total("microcode"));
+        let gone = traffic.sent_frames + dropped_media + dropped_microcode + chip.gpp.exceptions;
+        let packets = Packets {
+            offered: traffic.offered_frames,
+            offered_bytes: traffic.offered_bytes,
+            sent: traffic.sent_frames,
+            sent_bytes: traffic.sent_bytes,
+            untraced: traffic.untraced_frames,
+            dropped_media,
+            dropped_microcode,
+            exceptions: chip.gpp.exceptions,
+            unaccounted: traffic.offered_frames as i64 - gone as i64,
+        };
+        Self {
+            schema: SCHEMA,
+            npsim: env!("CARGO_PKG_VERSION"),
+            project: project.to_string(),
+            ending: name(ending),
+            fault: if let Ending::Fault(fault) = ending { Some(fault_report(fault, place)) } else { None },
+            packets,
+            drops,
+            exceptions,
+            rates: rates(traffic, &chip),
+            latency: latency(&traffic.latencies, chip.mhz),
+            chip,
+        }
+    }
+}
+
+fn name(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Drained => "drained",
+        Ending::Quiet => "quiet",
+        Ending::Reached => "reached",
+        Ending::Fault(_) => "fault",
+        Ending::OutputFailed => "output-failed",
+    }
+}
+
+fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
+    FaultReport {
+        check: fault.check.map(npsim_chip::check::Check::name),
+        message: fault.message.clone(),
+        cycle: fault.cycle,
+        me: fault.me,
+        context: fault.context,
+        pc: fault.pc,
+        place,
+        notes: fault.notes.clone(),
+    }
+}
+
+/// What a loss at the media interface is called.
+#[must_use]
+pub fn media_reason(reason: MediaDrop) -> &'static str {
+    match reason {
+        MediaDrop::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
+        MediaDrop::NoSuchPort => "sent to a port that does not exist",
+        MediaDrop::TransmitProtocol => "transmit control words that made no frame",
+    }
+}
+
+fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
+    let media = traffic.drops.iter().map(|(&(port, reason), &frames)| Drop {
+        by: "media",
+        port: Some(port),
+        counter: None,
+        reason: media_reason(reason).to_string(),
+        frames,
+    });
+    let microcode = chip.counters.iter().filter(|counter| counter.drop && counter.value > 0).map(|counter| Drop {
+        by: "microcode",
+        port: None,
+        counter: Some(counter.name.clone()),
+        reason: if counter.text.is_empty() { counter.name.clone() } else { counter.text.clone() },
+        frames: counter.value,
+    });
+    media.chain(microcode).collect()
+}
+
+fn rates(traffic: &Traffic, chip: &Stats) -> Rates {
+    let Some(first) = traffic.first_arrival else {
+        return Rates::default();
+    };
+    let end = if traffic.sent_frames > 0 { traffic.last_departure } else { chip.cycles };
+    let cycles = end.saturating_sub(first);
+    let per_second = |count: u64| {
+        let scaled = u128::from(count) * u128::from(chip.mhz) * 1_000_000;
+        scaled.checked_div(u128::from(cycles)).unwrap_or(0) as u64
+    };
+    Rates {
+        nanoseconds: nanoseconds(cycles, chip.mhz),
+        offered_packets_per_second: per_second(traffic.offered_frames),
+        offered_bits_per_second: per_second(traffic.offered_bytes * 8),
+        sent_packets_per_second: per_second(traffic.sent_frames),
+        sent_bits_per_second: per_second(traffic.sent_bytes * 8),
+    }
+}
+
+fn latency(cycles: &[u64], mhz: u64) -> Option<Latency> {
+    let mut sorted = cycles.to_vec();
+    sorted.sort_unstable();
+    let (min, max) = (*sorted.first()?, *sorted.last()?);
+    let count = sorted.len() as u64;
+    let rank = |percent: u64| {
+        let at = (count * percent).div_ceil(100).max(1) - 1;
+        nanoseconds(sorted[at as usize], mhz)
+    };
+    let sum: u128 = sorted.iter().map(|&c| u128::from(c)).sum();
+    Some(Latency {
+        packets: count,
+        min_ns: nanoseconds(min, mhz),
+        mean_ns: nanoseconds((sum / u128::from(count)) as u64, mhz),
+        p50_ns: rank(50),
+        p90_ns: rank(90),
+        p99_ns: rank(99),
+        max_ns: nanoseconds(max, mhz),
+    })
+}
+
+fn nanoseconds(cycles: u64, mhz: u64) -> u64 {
+    (u128::from(cycles) * 1000).checked_div(u128::from(mhz)).unwrap_or(0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, latency};
+    use crate::simulation::Ending;
+    use crate::wires::Traffic;
+    use npsim_chip::lines::MediaDrop;
+    use npsim_chip::stats::{CounterStats, DropStats, Stats};
+
+    #[test]
+    fn percentiles_are_nearest_rank() {
+        let cycles: Vec<u64> = (1..=100).rev().map(|n| n * 600).collect();
+        let figures = latency(&cycles, 600).unwrap();
+        assert_eq!((figures.min_ns, figures.p50_ns, figures.p90_ns, figures.p99_ns, figures.max_ns), (1000, 50_000, 90_000, 99_000, 100_000));
+        assert_eq!((figures.mean_ns, figures.packets), (50_500, 100));
+        let one = latency(&[6], 600).unwrap();
+        assert_eq!((one.p50_ns, one.p99_ns), (10, 10));
+        assert_eq!(latency(&[], 600), None);
+    }
+
+    #[test]
+    fn every_packet_is_accounted_for() {
+        let mut traffic = Traffic { offered_frames: 10, sent_frames: 4, sent_bytes: 256, first_arrival: Some(600), last_departure: 1200, ..Traffic::default() };
+        traffic.drops.insert((1, MediaDrop::ReceiveFifoFull), 2);
+        let mut chip = Stats { mhz: 600, cycles: 5000, ..Stats::default() };
+        let counter = |name: &str, value, drop| CounterStats { name: name.into(), value, drop, text: String::new() };
+        chip.counters = vec![counter("BAD", 1, true), counter("SEEN", 7, false), counter("NONE", 0, true)];
+        chip.gpp.exceptions = 2;
+        chip.gpp.reasons = vec![DropStats { reason: "ttl".into(), frames: 2 }];
+        let report = Report::new("p", &Ending::Drained, None, &traffic, chip);
+        assert_eq!(report.packets.unaccounted, 1);
+        assert_eq!((report.packets.dropped_media, report.packets.dropped_microcode), (2, 1));
+        let reasons: Vec<_> = report.drops.iter().map(|d| (d.by, d.frames)).collect();
+        assert_eq!(reasons, [("media", 2), ("microcode", 1)]);
+        assert_eq!(report.exceptions.len(), 1);
+        assert_eq!(report.rates.nanoseconds, 1000);
+        assert_eq!(report.rates.sent_packets_per_second, 4_000_000);
+        assert_eq!(report.rates.sent_bits_per_second, 2_048_000_000);
+    }
+}

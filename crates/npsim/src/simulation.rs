@@ -1,0 +1,125 @@
+//! A run: programs on a chip, traffic on its lines, until the traffic is
+//! handled, the time is up, nothing can happen any more, or a check stops it.
+
+
+use npsim_chip::Cycle;
+use npsim_chip::check::{Check, Fault};
+use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::me::Program as Loaded;
+use npsim_chip::probe::NoProbe;
+use npsim_chip::stats::Stats;
+
+use crate::assemble::Program;
+use crate::problem::Problem;
+use crate::project::Project;
+use crate::wires::{Traffic, Wires};
+
+/// How long a run goes on and what it passes over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Stop at this cycle at the latest.
+    pub until: Option<Cycle>,
+    /// Stop when all frames have arrived and the media interface has been at
+    /// rest for so many cycles.
+    pub drain: Option<Cycle>,
+    /// Checks that do not stop the run.
+    pub allow: Vec<Check>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The traffic is handled: nothing moved at the media interface for the
+    /// drain time.
+    Drained,
+    /// Nothing can happen any more.
+    Quiet,
+    /// The time that was asked for is up.
+    Reached,
+    /// The microcode did what a check forbids, or what no chip could do.
+    Fault(Box<Fault>),
+    /// The capture of departures could not be written.
+    OutputFailed,
+}
+
+/// Cycles between two looks at the progress.
+const SLICE: Cycle = 60_000;
+
+/// A chip that is loaded and ready.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    chip: Chip,
+    settings: Settings,
+}
+
+impl Simulation {
+    /// Loads the programs and sets up what the project says.
+    ///
+    /// # Errors
+    /// A program does not fit the chip, or the set-up contradicts itself.
+    pub fn new(project: &Project, programs: &[Program], settings: Settings) -> Result<Self, Problem> {
+        let mut loaded = Vec::with_capacity(programs.len());
+        for program in programs {
+            let code = Loaded::new(&program.image, &project.profile)
+                .map_err(|error| Problem::new(format!("`{}` cannot run on {}: {error}", program.source.display(), project.capacity.name)))?;
+            loaded.push((program.me, code));
+        }
+        let mut chip = Chip::new(&project.profile, &project.boot, loaded).map_err(|error| Problem::new(error.to_string()))?;
+        for &check in &settings.allow {
+            chip.fabric.checks.allow(check);
+        }
+        Ok(Self { chip, settings })
+    }
+
+    /// Runs to the end, telling `progress` the cycle and the traffic now and
+    /// then. What it tells does not depend on the host.
+    pub fn run(&mut self, wires: &mut Wires<'_>, progress: &mut dyn FnMut(Cycle, &Traffic)) -> Ending {
+        loop {
+            let now = self.chip.fabric.now;
+            let until = self.settings.until.unwrap_or(Cycle::MAX);
+            let target = (now + SLICE).min(until).min(self.rest_end(wires));
+            match self.chip.run(target, wires, &mut NoProbe) {
+                Stop::Fault(fault) => return Ending::Fault(fault),
+                Stop::Quiet => return Ending::Quiet,
+                Stop::Reached => {}
+            }
+            if wires.has_failed() {
+                return Ending::OutputFailed;
+            }
+            if target >= self.rest_end(wires) {
+                return Ending::Drained;
+            }
+            if target >= until {
+                return Ending::Reached;
+            }
+            progress(target, &wires.traffic);
+        }
+    }
+
+    /// The cycle at which the run is drained if nothing moves until then. It
+    /// only ever grows, so running up to it never runs too far.
+    fn rest_end(&self, wires: &Wires<'_>) -> Cycle {
+        match self.settings.drain {
+            Some(drain) => self.chip.msf.last_activity().max(wires.arrivals_end()).saturating_add(drain),
+            None => Cycle::MAX,
+        }
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.chip.stats()
+    }
+
+    /// The state of the microengines that run something, one line each fact.
+    #[must_use]
+    pub fn state_report(&self, programs: &[Program]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for program in programs {
+            lines.push(format!("microengine {} ({}):", program.me, program.source.display()));
+            let me = &self.chip.microengines[usize::from(program.me)];
+            lines.extend(me.state_report().into_iter().map(|line| format!("  {line}")));
+        }
+        lines
+    }
+}
