@@ -76,12 +76,15 @@ another#:
 .sig moved fetched handed
 
 ; What a context keeps from packet to packet.
-.reg ticket free_queue route_root next_hops spare ones ttl_step ttl_one
+.reg ticket free_queue tx_ring exception_ring route_root next_hops
+.reg spare ones ttl_step ttl_one
 
 .begin
     .reg record
 
     load_constant(free_queue, FREE_BUFFERS)
+    immed[tx_ring, TX_RING]
+    immed[exception_ring, EXCEPTION_RING]
     load_constant(route_root, ROUTE_ROOT)
     load_constant(next_hops, NEXT_HOPS)
     load_constant(ones, 0xffff)
@@ -167,12 +170,12 @@ ends#:
 fresh#:
 
     ; Without a buffer, and beyond the end of one, the data goes nowhere.
+    buffer_address(buffer, handle)
     alu[--, --, B, handle]
     beq[unstored#]
     load_constant(place, BUFFER_SIZE)
     alu[--, place, -, end]
     blo[unstored#], defer[1]
-    buffer_address(buffer, handle)
     alu[place, buffer, +, start]
     receive_store(element, bytes, place, moved)
 unstored#:
@@ -291,7 +294,7 @@ whole#:
     alu[$descriptor1, --, B, end]
     ctx_arb[out]
     br_inp_state[TX_RING_STATUS, congested#]
-    scratch[put, $descriptor0, TX_RING, 0, 2], sig_done[handed]
+    scratch[put, $descriptor0, tx_ring, 0, 2], sig_done[handed]
     turn_pass(out)
     ctx_arb[handed]
     br[receive#]
@@ -331,7 +334,7 @@ exception#:
     alu_shf[$descriptor0, handle, OR, verdict, <<24]
     ctx_arb[out]
     br_inp_state[EXCEPTION_RING_STATUS, slow_path_busy#]
-    scratch[put, $descriptor0, EXCEPTION_RING, 0, 1], sig_done[handed]
+    scratch[put, $descriptor0, exception_ring, 0, 1], sig_done[handed]
     turn_pass(out)
     ctx_arb[handed]
     br[receive#]

@@ -29,9 +29,10 @@
 ; counted on without end; differences are taken modulo 256.
 .reg @claimed @sent
 
-.reg free_queue tx_sequence
+.reg free_queue tx_ring tx_sequence
 
     load_constant(free_queue, FREE_BUFFERS)
+    immed[tx_ring, TX_RING]
     immed[tx_sequence, TX_SEQUENCE_0]
     br!=ctx[0, transmit#]
     immed[@claimed, 0]
@@ -45,7 +46,7 @@ transmit#:
     ctx_arb[claim]
 
 poll#:
-    scratch[get, $descriptor0, TX_RING, 0, 2], ctx_swap[got]
+    scratch[get, $descriptor0, tx_ring, 0, 2], ctx_swap[got]
     ld_field_w_clr[handle, 0111, $descriptor0], load_cc
     beq[poll#]
     alu_shf[port, --, B, $descriptor0, >>24]

@@ -6,7 +6,7 @@ use crate::codes;
 use crate::declare::declare;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::emit::Emitter;
-use crate::flow;
+use crate::flow::{self, Flow};
 use crate::groups::Groups;
 use crate::image::{
     Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
@@ -40,6 +40,20 @@ pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assem
     }
 }
 
+/// A program all of whose symbols have numbers.
+pub struct Placed {
+    /// Instructions, labels and what directives said.
+    pub selection: Selection,
+    /// Variables and signals.
+    pub symbols: Symbols,
+    /// Control flow.
+    pub flow: Flow,
+    /// Ordered transfer registers.
+    pub groups: Groups,
+    /// The numbers.
+    pub assignment: Assignment,
+}
+
 fn run(
     main: &str,
     includes: &dyn Includes,
@@ -47,6 +61,51 @@ fn run(
     sources: &mut SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Image> {
+    let placed = place(main, includes, options, sources, diagnostics)?;
+    let labels = Labels::new(
+        &placed.selection.items,
+        &placed.selection.labels,
+        &placed.symbols,
+        sources,
+        diagnostics,
+    );
+    let emitter = Emitter::new(
+        &placed.selection.items,
+        &placed.symbols,
+        &labels,
+        &placed.flow,
+        &placed.assignment,
+    );
+    let words = emitter.words(diagnostics);
+    let mut image = Image {
+        name: sources
+            .files()
+            .first()
+            .map_or_else(|| main.to_owned(), |file| file.path.clone()),
+        contexts: placed.selection.contexts,
+        nn_mode: placed.selection.nn_mode,
+        words,
+        ..Image::default()
+    };
+    origins(&mut image, &placed.selection.items, sources);
+    symbol_tables(
+        &mut image,
+        &placed.selection,
+        &placed.symbols,
+        &placed.assignment,
+        &labels,
+    );
+    Some(image)
+}
+
+/// All stages up to the numbers; `None` if anything is an error.
+pub fn place(
+    main: &str,
+    includes: &dyn Includes,
+    options: &Options,
+    sources: &mut SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Placed> {
     let preprocessed = preprocess(main, includes, options, sources, diagnostics);
     let statements = parse(&preprocessed.lines, diagnostics);
     let statements = lower(statements, diagnostics);
@@ -94,21 +153,13 @@ fn run(
     if diagnostics.iter().any(|d| d.level == Level::Error) {
         return None;
     }
-    let emitter = Emitter::new(&selection.items, &symbols, &labels, &flow, &assignment);
-    let words = emitter.words(diagnostics);
-    let mut image = Image {
-        name: sources
-            .files()
-            .first()
-            .map_or_else(|| main.to_owned(), |file| file.path.clone()),
-        contexts: selection.contexts,
-        nn_mode: selection.nn_mode,
-        words,
-        ..Image::default()
-    };
-    origins(&mut image, &selection.items, sources);
-    symbol_tables(&mut image, &selection, &symbols, &assignment, &labels);
-    Some(image)
+    Some(Placed {
+        selection,
+        symbols,
+        flow,
+        groups,
+        assignment,
+    })
 }
 
 fn check_size(

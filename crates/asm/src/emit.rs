@@ -179,6 +179,8 @@ impl<'a> Emitter<'a> {
     fn mask(&self, signal: SignalRef) -> u16 {
         let number = self.signal(signal);
         match signal {
+            // Bit 0 means something else.
+            _ if number == 0 => 0,
             SignalRef::Symbol(id) if self.odd_only[id] => 2 << number,
             SignalRef::Symbol(id) if self.symbols.signals[id].pair => 3 << number,
             _ => 1 << number,

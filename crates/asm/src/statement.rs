@@ -56,8 +56,6 @@ pub struct Statement {
     pub labels: Vec<Token>,
     /// What follows them.
     pub body: Body,
-    /// The whole line.
-    pub place: Place,
 }
 
 /// The part of a line after its labels.

@@ -15,8 +15,6 @@ use crate::scratch::{RingRegister, Scratch};
 
 /// Threads that have a message register: 16 microengines of eight contexts.
 const THREADS: usize = 128;
-/// Remark of a command whose data has been pulled.
-const PULLED: u64 = 1;
 /// PCI longwords that are modelled.
 pub const MAILBOX: usize = 4;
 
@@ -145,10 +143,7 @@ impl Cap {
                     fabric.push(slot, words);
                 }
             }
-            _ => {
-                fabric.flight_mut(slot).note = PULLED;
-                fabric.ready_at(slot, fabric.now);
-            }
+            _ => fabric.ready_at(slot, fabric.now),
         }
     }
 

@@ -7,6 +7,7 @@
 pub type Cycle = u64;
 
 pub mod bus;
+pub mod cap;
 pub mod check;
 pub mod chip;
 pub mod dram;
@@ -17,6 +18,7 @@ pub mod hash;
 pub mod lines;
 pub mod me;
 pub mod memory;
+pub mod msf;
 pub mod probe;
 pub mod profile;
 pub mod ring_status;

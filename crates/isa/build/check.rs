@@ -39,7 +39,7 @@ impl<'a> Unique<'a> {
         }
     }
 
-    fn add(&mut self, key: impl ToString, owner: &str, errors: &mut Vec<String>) {
+    fn add(&mut self, key: &(impl ToString + ?Sized), owner: &str, errors: &mut Vec<String>) {
         let key = key.to_string();
         if let Some(other) = self.seen.insert(key.clone(), owner.to_owned()) {
             let what = self.what;
@@ -170,9 +170,9 @@ fn enums(tables: &Tables, errors: &mut Vec<String>) {
             evidence(&row, &value.evidence, value.uncertain.as_deref(), errors);
             variants.add(&value.name, &row, errors);
             for text in value.aliases.iter().chain([&value.text]) {
-                texts.add(text.to_lowercase(), &row, errors);
+                texts.add(&text.to_lowercase(), &row, errors);
             }
-            seen.add(value.code, &row, errors);
+            seen.add(&value.code, &row, errors);
             if width.is_some_and(|width| !fits(value.code, width)) {
                 errors.push(format!(
                     "{row}: code {} does not fit {}",
@@ -282,7 +282,7 @@ fn commands(tables: &Tables, errors: &mut Vec<String>) {
         );
         ops.add(&command.op, &owner, errors);
         names.add(
-            format!("{}[{}]", command.unit, command.name),
+            &format!("{}[{}]", command.unit, command.name),
             &owner,
             errors,
         );
@@ -309,7 +309,7 @@ fn commands(tables: &Tables, errors: &mut Vec<String>) {
         }
         for token in tokens {
             codes.add(
-                format!("{} {} token {token}", unit.name, command.code),
+                &format!("{} {} token {token}", unit.name, command.code),
                 &owner,
                 errors,
             );
@@ -335,7 +335,7 @@ fn csrs(name: &str, rows: &[Csr], bits: u32, errors: &mut Vec<String>) {
         for (instance, address) in row.instances() {
             let owner = format!("{name} CSR {instance}");
             names.add(&instance, &owner, errors);
-            addresses.add(format!("{address:#x}"), &owner, errors);
+            addresses.add(&format!("{address:#x}"), &owner, errors);
             if !fits(address, bits) || address % 4 != 0 {
                 errors.push(format!(
                     "{owner}: {address:#x} is not a longword address of {bits} bits"

@@ -175,7 +175,11 @@ fn enums(tables: &Tables) -> String {
             list.doc
         );
         for value in &list.value {
-            let _ = writeln!(out, "/// `{}`: {}\n{},", value.text, value.doc, value.name);
+            let text = match value.text.as_str() {
+                "" => String::new(),
+                text => format!("`{text}`: "),
+            };
+            let _ = writeln!(out, "/// {text}{}\n{},", value.doc, value.name);
         }
         out += "}\n";
         let _ = writeln!(

@@ -10,6 +10,18 @@
 //!
 //! Words have 40 bits. [`parity_bits`] gives the two bits that the host loader
 //! adds in the control store.
+//!
+//! ```
+//! let instruction = npsim_isa::decode(0x8ac0503e05)?;
+//! assert_eq!(instruction.to_string(), "alu_shf[a5, a5, OR, b15, <<20]");
+//! assert_eq!(npsim_isa::encode(&instruction), Ok(0x8ac0503e05));
+//! # Ok::<(), npsim_isa::DecodeError>(())
+//! ```
+
+#![allow(
+    clippy::doc_markdown,
+    reason = "table texts are plain, and register names are the field's words"
+)]
 
 mod codes;
 mod command;

@@ -3,7 +3,7 @@
 //!
 //! A target is a project file, its folder, or one `.uc`, which then runs in the
 //! default project of [`defaults`]. [`Project::load`] reads, checks and resolves
-//! it; `docs/project.md` describes the file.
+//! it; `docs/src/project.md` describes the file.
 
 pub mod capacity;
 pub mod defaults;

@@ -1,5 +1,5 @@
 //! The stats file: a [`Report`] as JSON. The same inputs give the same bytes;
-//! `docs/stats.md` describes every field.
+//! `docs/src/stats.md` describes every field.
 
 use std::io;
 use std::path::Path;

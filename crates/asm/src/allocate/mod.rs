@@ -4,6 +4,8 @@ mod banks;
 mod colouring;
 mod gprs;
 mod signals;
+#[cfg(test)]
+mod tests;
 mod transfers;
 
 use npsim_isa::{Bank, Operand};

@@ -147,15 +147,11 @@ pub fn statement(input: Tokens<'_>) -> Parsed<'_, Statement> {
         Some(_) => instruction(rest)?,
     };
     let (rest, ()) = end(rest)?;
-    let Some(place) = Place::of_all(input.0) else {
-        return fail(input, "a statement");
-    };
     Ok((
         rest,
         Statement {
             labels: labels.into_iter().cloned().collect(),
             body,
-            place,
         },
     ))
 }

@@ -1,6 +1,7 @@
 //! The attentive path: one instruction with all its checks, its operands that
 //! are no plain registers, and whatever else keeps it from the tight loop.
 
+use npsim_asm::image::ContextMode;
 use npsim_isa::{CamLmTarget, Instruction, Operand, Shift};
 
 use super::datapath::Next;
@@ -8,8 +9,10 @@ use super::local_memory::Index;
 use super::operation::{Kind, Op, Side, Special};
 use super::outside::Outcome;
 use super::program::Word;
-use super::registers::{S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot, resolve, source_slot};
-use super::{After, Check, Flow, Microengine, penalty, slow};
+use super::registers::{
+    D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot, resolve, source_slot,
+};
+use super::{After, Flow, Microengine, penalty, slow};
 use crate::Cycle;
 use crate::fabric::Fabric;
 use crate::probe::Probe;
@@ -20,14 +23,16 @@ impl Microengine {
         self.attentive_or(fabric, probe).unwrap_or_else(|flow| flow)
     }
 
+    /// Everything that can keep the instruction from executing now comes before
+    /// its first effect, so that it can be tried again.
     fn attentive_or<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) -> Result<Flow, Flow> {
-        let pc = self.pc as usize;
         if self.slow & slow::PENDING != 0 {
             self.memory.settle(self.cycle, &mut self.datapath.byte_index);
             if !self.memory.has_pending() {
                 self.slow &= !slow::PENDING;
             }
         }
+        let pc = self.pc as usize;
         let (Some(&op), Some(&side)) = (self.program.ops.get(pc), self.program.sides.get(pc)) else {
             return Err(self.no_instruction(fabric));
         };
@@ -37,55 +42,301 @@ impl Microengine {
         if op.attention & 1 << self.datapath.context != 0 {
             self.prepare(pc, &side, fabric)?;
         }
+        let csr = self.slow & slow::CSR != 0;
         let next = if op.kind == Kind::Outside {
             match self.outside(&op, fabric, probe)? {
                 Outcome::Next(next) => next,
                 Outcome::Swap { defer, resume } => {
-                    self.refuse_in_slot(fabric)?;
-                    self.issued(probe);
+                    self.issued(csr, probe);
                     self.finish(&side, fabric);
                     return Ok(self.yields(defer, resume));
                 }
                 Outcome::Halt => {
-                    self.issued(probe);
+                    self.issued(csr, probe);
                     return Ok(Flow::Halt);
                 }
             }
         } else {
-            self.pure(&op, pc)
+            self.pure(op, pc, csr)
         };
         let target = match next {
-            Next::Sequential | Next::Outside => None,
-            Next::Taken => Some(op.d),
-            Next::Jump(to) => Some(to.min(self.program.words.len() as u32 - 1) as u16),
-        };
-        let Some(target) = target else {
-            if op.kind != Kind::Outside || self.csr_fresh(pc) {
-                // The value of a local CSR is there for one instruction only.
+            Next::Sequential | Next::Outside => {
+                self.issued(csr, probe);
+                self.finish(&side, fabric);
+                return Ok(self.advance(side.sets_codes));
             }
-            self.issued(probe);
-            self.finish(&side, fabric);
-            return Ok(self.advance(&side));
+            Next::Taken => op.d,
+            Next::Jump(to) => to.min(self.program.words.len() as u32 - 1) as u16,
         };
         self.refuse_in_slot(fabric)?;
         self.enter_checked(target, fabric)?;
         let slots = Cycle::from(penalty(&op, self.cycle == self.arrived, self.arrived_with_codes));
-        self.issued(probe);
-        self.finish(&side, fabric);
-        self.slow &= !slow::CSR;
         let slots = slots.saturating_sub(Cycle::from(op.n));
+        self.issued(csr, probe);
+        self.finish(&side, fabric);
         if op.n == 0 {
-            if P::ON {
-                probe.aborted(self.index, self.datapath.context, pc as u16, self.cycle, slots);
-            }
-            self.go(target, slots, false);
+            self.go(target, slots, false, probe);
         } else {
             self.pc += 1;
-            self.slow |= slow::DEFER;
-            self.defer_left = op.n;
-            self.after = After::Jump(target);
-            self.after_penalty = slots;
+            self.defers(op.n, After::Jump(target), slots);
         }
         Ok(Flow::Continue)
+    }
+
+    /// An instruction has executed: it took its cycle, and a local CSR's value
+    /// was there for it alone.
+    fn issued<P: Probe>(&mut self, csr: bool, probe: &mut P) {
+        if P::ON {
+            probe.instruction(self.index, self.datapath.context, self.pc, self.cycle);
+        }
+        self.cycle += 1;
+        self.stats.instructions += 1;
+        if csr && !matches!(self.program.words[self.pc as usize], Word::Instruction(Instruction::LocalCsrRead { .. })) {
+            self.slow &= !slow::CSR;
+        }
+    }
+
+    /// To the next word, or to where the control instruction goes whose last
+    /// defer slot this was.
+    fn advance(&mut self, sets_codes: bool) -> Flow {
+        self.pc += 1;
+        if self.slow & slow::DEFER == 0 {
+            return Flow::Continue;
+        }
+        self.defer_left -= 1;
+        if self.defer_left != 0 {
+            return Flow::Continue;
+        }
+        self.slow &= !slow::DEFER;
+        match self.after {
+            After::Jump(target) => {
+                self.pc = target;
+                self.cycle += self.after_penalty;
+                self.stats.aborted += self.after_penalty;
+                self.arrived = self.cycle;
+                self.arrived_with_codes = sets_codes && self.after_penalty == 0;
+                Flow::Continue
+            }
+            After::Swap(resume) => {
+                self.pc = resume.unwrap_or(self.pc);
+                Flow::Swap
+            }
+        }
+    }
+
+    fn go<P: Probe>(&mut self, target: u16, slots: Cycle, with_codes: bool, probe: &mut P) {
+        if P::ON {
+            probe.aborted(self.index, self.datapath.context, self.pc, self.cycle, slots);
+        }
+        self.pc = target;
+        self.cycle += slots;
+        self.stats.aborted += slots;
+        self.arrived = self.cycle;
+        self.arrived_with_codes = with_codes;
+    }
+
+    fn defers(&mut self, slots: u8, after: After, penalty: Cycle) {
+        self.slow |= slow::DEFER;
+        self.defer_left = slots;
+        self.after = after;
+        self.after_penalty = penalty;
+    }
+
+    /// The context gives up the pipeline, after defer slots if there are any.
+    fn yields(&mut self, defer: u8, resume: Option<u16>) -> Flow {
+        self.pc += 1;
+        self.after_penalty = self.timing.swap.saturating_sub(Cycle::from(defer));
+        if defer == 0 {
+            self.pc = resume.unwrap_or(self.pc);
+            return Flow::Swap;
+        }
+        self.defers(defer, After::Swap(resume), self.after_penalty);
+        Flow::Continue
+    }
+
+    /// An operation of the datapath with what the tight loop never sees.
+    fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> Next {
+        match self.program.words[pc] {
+            Word::Instruction(Instruction::LdField { mask, shift, .. }) => {
+                let count = self.datapath.previous_a & 31;
+                match shift {
+                    Shift::LeftIndirect => (op.n, op.x) = ((32 - count as u8) & 31, u32::MAX << count),
+                    Shift::RightIndirect => (op.n, op.x) = (count as u8, u32::MAX >> count),
+                    _ => {}
+                }
+                op.x &= byte_mask(mask & 15);
+            }
+            Word::Instruction(Instruction::CamLookup { lm_addr: Some(CamLmTarget { pointer, block }), .. }) => {
+                let tag = self.datapath.get(op.a, self.datapath.base());
+                // The lookup of the operation itself gives the same: a hit that
+                // is hit again stays the most recent.
+                let found = self.datapath.cam.lookup(tag);
+                let words = (u32::from(block) << 10 | found & 0x3ff) >> 2;
+                self.index_write(Index::Pointer(pointer & 1), words, self.timing.lm_addr_gap);
+            }
+            Word::Instruction(Instruction::Immed { .. }) if csr => op.x = self.csr_value,
+            _ => {}
+        }
+        let codes = self.datapath.codes;
+        let base = self.datapath.base();
+        let next = self.datapath.step(&op, base);
+        if self.slow & slow::CODES_OFF != 0 {
+            self.datapath.codes = codes;
+        }
+        next
+    }
+
+    /// A delayed write of an index register.
+    pub(super) fn index_write(&mut self, index: Index, value: u32, gap: Cycle) {
+        self.memory.write(index, value, self.cycle, gap);
+        self.slow |= slow::PENDING;
+    }
+
+    /// Checks operands and fetches those that are no plain registers.
+    fn prepare(&mut self, pc: usize, side: &Side, fabric: &mut Fabric) -> Result<(), Flow> {
+        let base = self.datapath.base();
+        let limit = if self.mode == ContextMode::Four { 32 } else { 16 };
+        let mut clean = true;
+        for operand in side.reads {
+            let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
+            if !transfer && operand.bank().is_none() {
+                continue;
+            }
+            let Some(slot) = source_slot(operand, limit).map(|slot| resolve(slot, base)) else { continue };
+            if transfer {
+                self.check_owner(slot, fabric)?;
+            }
+            if !self.initialised.has(slot) {
+                clean = false;
+                self.uninitialised(slot, fabric)?;
+            }
+        }
+        let a = self.fetch(side.special_a, fabric)?;
+        let b = self.fetch(side.special_b, fabric)?;
+        let d = self.check_destination(side, fabric)?;
+        let file = &mut self.datapath.file;
+        for (slot, value) in [(TEMP_A, a), (TEMP_B, b), (TEMP_D, d)] {
+            if let Some(value) = value {
+                file[slot as usize] = value;
+            }
+        }
+        if side.dest != Operand::None
+            && let Some(slot) = destination_slot(side.dest, limit)
+        {
+            let slot = resolve(slot, base);
+            if matches!(side.dest, Operand::STransfer(_) | Operand::DTransfer(_)) {
+                self.check_owner(slot, fabric)?;
+            }
+            self.initialised.mark(slot);
+        }
+        if clean && !side.always {
+            self.program.ops[pc].attention &= !(1 << self.datapath.context);
+        }
+        Ok(())
+    }
+
+    /// The value of a special source.
+    fn fetch(&mut self, special: Special, fabric: &mut Fabric) -> Result<Option<u32>, Flow> {
+        Ok(match special {
+            Special::None | Special::Neighbour { .. } => None,
+            Special::Local { .. } | Special::LocalStep { .. } => {
+                let address = self.local_address(special, fabric)?;
+                Some(self.memory.words[address])
+            }
+            Special::Indexed { file, .. } => {
+                let slot = self.indexed(file);
+                if file < S_OUT {
+                    self.check_owner(slot, fabric)?;
+                    if !self.initialised.has(slot) {
+                        self.uninitialised(slot, fabric)?;
+                    }
+                }
+                Some(self.datapath.file[slot])
+            }
+            Special::Ring { .. } => Some(self.ring_head(fabric)),
+        })
+    }
+
+    /// Checks a special destination; gives its old value where it is merged.
+    fn check_destination(&mut self, side: &Side, fabric: &mut Fabric) -> Result<Option<u32>, Flow> {
+        match side.special_d {
+            Special::Local { .. } | Special::LocalStep { .. } => {
+                let address = self.local_address(side.special_d, fabric)?;
+                Ok(side.merges.then(|| self.memory.words[address]))
+            }
+            Special::Indexed { file, step } => {
+                self.check_owner(self.indexed(file), fabric)?;
+                if !side.merges {
+                    return Ok(None);
+                }
+                let incoming = if file == S_OUT { S_IN } else { D_IN };
+                debug_assert!(file == S_OUT || file == D_OUT, "destinations are OUT registers");
+                self.fetch(Special::Indexed { file: incoming, step }, fabric)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn indexed(&self, file: u16) -> usize {
+        file as usize + (self.memory.transfer_index & 127) as usize
+    }
+
+    /// The local memory word of an operand.
+    fn local_address(&mut self, special: Special, fabric: &mut Fabric) -> Result<usize, Flow> {
+        let (pointer, offset) = match special {
+            Special::Local { pointer, offset } => (pointer, offset),
+            Special::LocalStep { pointer, .. } => (pointer, 0),
+            _ => (0, 0),
+        };
+        if let Some(written) = self.memory.early(pointer) {
+            self.local_memory_early(pointer, written, fabric)?;
+        }
+        let address = (self.memory.pointers[pointer as usize] | u32::from(offset)) as usize & 1023;
+        if address >= self.memory.words.len() {
+            return Err(self.local_memory_missing(pointer, address, fabric));
+        }
+        Ok(address)
+    }
+
+    /// Stores a special destination and moves indices, each once.
+    fn finish(&mut self, side: &Side, fabric: &mut Fabric) {
+        if !side.always {
+            return;
+        }
+        let value = self.datapath.file[TEMP_D as usize];
+        match side.special_d {
+            Special::None => {}
+            Special::Local { pointer, offset } => {
+                let address = (self.memory.pointers[pointer as usize] | u32::from(offset)) as usize & 1023;
+                self.memory.words[address] = value;
+            }
+            Special::LocalStep { pointer, .. } => {
+                let address = self.memory.pointers[pointer as usize] as usize & 1023;
+                self.memory.words[address] = value;
+            }
+            Special::Indexed { file, .. } => {
+                let slot = self.indexed(file);
+                self.datapath.file[slot] = value;
+                self.initialised.mark(slot);
+            }
+            Special::Ring { .. } => self.ring_put(value, fabric),
+            Special::Neighbour { register } => self.neighbour_write(register, value, fabric),
+        }
+        let mut pointers = [0_i8; 2];
+        let mut transfer = 0_i8;
+        for special in [side.special_a, side.special_b, side.special_d] {
+            match special {
+                Special::LocalStep { pointer, step } => pointers[pointer as usize] = step,
+                Special::Indexed { step, .. } if step != 0 => transfer = step,
+                _ => {}
+            }
+        }
+        for (pointer, step) in self.memory.pointers.iter_mut().zip(pointers) {
+            *pointer = pointer.wrapping_add_signed(i32::from(step)) & 1023;
+        }
+        self.memory.transfer_index = self.memory.transfer_index.wrapping_add_signed(i32::from(transfer)) & 127;
+        if [side.special_a, side.special_b].contains(&Special::Ring { take: true }) {
+            self.ring_take(fabric);
+        }
     }
 }

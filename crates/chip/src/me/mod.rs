@@ -30,7 +30,7 @@ mod stats;
 mod tests;
 mod timing;
 
-use npsim_asm::{ContextMode, NnMode};
+use npsim_asm::image::{ContextMode, NnMode};
 use npsim_isa::Operand;
 
 pub use context::ContextState;
@@ -39,7 +39,6 @@ pub use report::WaitInfo;
 pub use stats::{ContextTimes, MeStats};
 
 use crate::Cycle;
-use crate::check::Check;
 use crate::event::Event;
 use crate::fabric::{Fabric, TransferKind};
 use crate::probe::Probe;

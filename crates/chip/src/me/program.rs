@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use npsim_asm::{ContextMode, Image};
+use npsim_asm::Image;
+use npsim_asm::image::ContextMode;
 use npsim_isa::{
     AluOp, ByteOrder, Command, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift,
     ShiftCount, Step, TransferRegister, csr, decode_lenient,
@@ -80,6 +81,19 @@ impl Program {
         };
         program.decode(image.contexts);
         Ok(program)
+    }
+
+    /// No instructions at all.
+    pub(super) fn empty(profile: &Profile) -> Self {
+        let mut program = Self {
+            image: Arc::new(Image::default()),
+            ops: Vec::new(),
+            words: Arc::new([Word::End]),
+            sides: Arc::new([]),
+            timing: Timing::new(profile),
+        };
+        program.decode(ContextMode::Eight);
+        program
     }
 
     /// The image it was made from.

@@ -132,8 +132,7 @@ pub(super) fn local_csr(word: Word) -> Result<Instruction, DecodeError> {
             let bits = local_csr::A.mask() | local_csr::B.mask();
             return word.fail(bits, DecodeReason::Disagree);
         }
-        (Operand::Constant(_), source) => source,
-        (source, Operand::Constant(_)) => source,
+        (Operand::Constant(_), source) | (source, Operand::Constant(_)) => source,
         _ => {
             let bits = local_csr::A.mask() | local_csr::B.mask();
             return word.fail(bits, DecodeReason::Disagree);

@@ -214,7 +214,7 @@ fn ctx_arb(arb: &CtxArb) -> Result<u64, EncodeError> {
 }
 
 fn csr_number(csr: u16) -> Result<u64, EncodeError> {
-    if csr % 4 != 0 {
+    if !csr.is_multiple_of(4) {
         let value = csr.into();
         return error(OperandRole::Csr, EncodeErrorKind::Unaligned { value });
     }

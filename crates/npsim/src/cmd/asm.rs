@@ -106,7 +106,7 @@ impl Format {
     fn bytes(self, program: &Program) -> Vec<u8> {
         match self {
             Self::Hex => npsim_asm::words_text(&program.image).into_bytes(),
-            Self::Binary => program.image.words.iter().flat_map(|word| word.to_be_bytes().into_iter().skip(3)).collect(),
+            Self::Binary => program.image.to_be_bytes(),
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Arguments {
     /// Write the frames that leave as a capture
     #[arg(long, value_name = "OUT.pcap")]
     out: Option<PathBuf>,
-    /// Write all counts as JSON (docs/stats.md); the same inputs give the same bytes
+    /// Write all counts as JSON (docs/src/stats.md); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
     stats: Option<PathBuf>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`

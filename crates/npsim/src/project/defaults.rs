@@ -8,7 +8,7 @@ pub fn default_project(name: &str, source: &str, ids: &str, chip: &str) -> Strin
     let quoted = |text: &str| toml::Value::String(text.to_string()).to_string();
     let (name, source, ids, chip) = (quoted(name), quoted(source), quoted(ids), quoted(chip));
     format!(
-        r#"# The project that npsim runs a single source in. docs/project.md explains every key.
+        r#"# The project that npsim runs a single source in. docs/src/project.md explains every key.
 name = {name}
 
 [chip]

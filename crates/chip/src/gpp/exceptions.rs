@@ -1,0 +1,214 @@
+//! The slow path: takes exception packets off a scratch ring, reads them,
+//! counts their reason and gives the buffer back.
+
+use std::collections::BTreeMap;
+
+use super::Costs;
+use super::boot::ExceptionsSetup;
+use crate::Cycle;
+use crate::check::Fault;
+use crate::dram::Dram;
+use crate::fabric::Fabric;
+use crate::scratch::Scratch;
+use crate::sram::Sram;
+
+/// Longwords of a buffer descriptor that the core reads.
+const DESCRIPTOR_WORDS: u32 = 4;
+/// Bytes of a packet that the core reads.
+const HEADER_BYTES: u32 = 64;
+/// Bytes of one DRAM access of the core.
+const DRAM_ACCESS_BYTES: u32 = 32;
+
+/// What a task has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExceptionCounts {
+    /// Looks at the ring.
+    pub polls: u64,
+    /// Packets taken off it.
+    pub packets: u64,
+    /// Cycles spent on accesses and work.
+    pub busy: Cycle,
+}
+
+/// A packet that ended at the core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exception {
+    /// When it was taken off the ring.
+    pub cycle: Cycle,
+    /// Reason code.
+    pub reason: u8,
+    /// Longword address of its buffer descriptor.
+    pub buffer: u32,
+    /// The descriptor.
+    pub descriptor: [u32; DESCRIPTOR_WORDS as usize],
+    /// The first bytes of its buffer.
+    pub header: Vec<u8>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Poll,
+    ReadDescriptor,
+    ReadHeader,
+    Free,
+}
+
+/// An exception task.
+#[derive(Clone, Debug)]
+pub struct Exceptions {
+    setup: ExceptionsSetup,
+    step: Step,
+    due: Cycle,
+    /// Waits for its period and not for an access.
+    idle: bool,
+    current: Exception,
+    by_reason: BTreeMap<u8, u64>,
+    /// What it has done.
+    pub counts: ExceptionCounts,
+}
+
+impl Exceptions {
+    pub(super) fn new(setup: ExceptionsSetup) -> Self {
+        Self {
+            setup,
+            step: Step::Poll,
+            due: 0,
+            idle: true,
+            current: Exception {
+                cycle: 0,
+                reason: 0,
+                buffer: 0,
+                descriptor: [0; DESCRIPTOR_WORDS as usize],
+                header: vec![0; HEADER_BYTES as usize],
+            },
+            by_reason: BTreeMap::new(),
+            counts: ExceptionCounts::default(),
+        }
+    }
+
+    pub(super) fn start(&mut self, now: Cycle) -> Cycle {
+        self.due = now + self.setup.period.max(1);
+        self.due
+    }
+
+    /// An interrupt calls for a look at `at`; `None` when one comes sooner.
+    pub(super) fn wake(&mut self, at: Cycle) -> Option<Cycle> {
+        if !self.idle || self.due <= at {
+            return None;
+        }
+        self.due = at;
+        Some(at)
+    }
+
+    /// Whether the event at `now` is the one the task waits for.
+    pub(super) const fn is_due(&self, now: Cycle) -> bool {
+        self.due == now
+    }
+
+    pub(super) fn is_polling(&self) -> bool {
+        self.step == Step::Poll
+    }
+
+    /// The packet that was handled last, if any was.
+    #[must_use]
+    pub fn last(&self) -> Option<&Exception> {
+        (self.counts.packets > 0).then_some(&self.current)
+    }
+
+    /// Packets by reason: the name where the code has one.
+    pub fn by_reason(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+        self.by_reason.iter().map(|(&code, &count)| {
+            let name = self.setup.reasons.get(code as usize).filter(|name| !name.is_empty());
+            (name.cloned().unwrap_or_else(|| format!("reason {code}")), count)
+        })
+    }
+
+    /// Makes the access that is due and gives the time of the next.
+    pub(super) fn step(
+        &mut self,
+        costs: &Costs,
+        fabric: &mut Fabric,
+        scratch: &mut Scratch,
+        sram: &mut Sram,
+        dram: &mut Dram,
+    ) -> Cycle {
+        let now = fabric.now;
+        let buffers = self.setup.buffers;
+        let channel = u32::from(buffers.channel) << 30;
+        self.idle = false;
+        let cost = match self.step {
+            Step::Poll => {
+                self.counts.polls += 1;
+                self.poll(scratch, fabric);
+                costs.ring
+            }
+            Step::ReadDescriptor => {
+                for (i, word) in (0..).zip(&mut self.current.descriptor) {
+                    let address = channel | (self.current.buffer.wrapping_add(i) << 2 & 0x3fff_ffff);
+                    *word = sram.read_word(address).unwrap_or_default();
+                }
+                self.step = Step::ReadHeader;
+                u64::from(DESCRIPTOR_WORDS) * costs.sram
+            }
+            Step::ReadHeader => {
+                let address = buffers.data(self.current.buffer);
+                match dram.read_bytes(address, HEADER_BYTES as usize) {
+                    Some(bytes) => self.current.header = bytes,
+                    None => self.fault(fabric, format!("its buffer at DRAM address 0x{address:x} is not populated")),
+                }
+                self.step = Step::Free;
+                u64::from(HEADER_BYTES / DRAM_ACCESS_BYTES) * costs.dram + costs.work
+            }
+            Step::Free => {
+                if !sram.enqueue(buffers.channel, buffers.entry, self.current.buffer) {
+                    let text = format!("the free list of channel {} entry {} cannot take it", buffers.channel, buffers.entry);
+                    self.fault(fabric, text);
+                }
+                self.step = Step::Poll;
+                costs.sram
+            }
+        };
+        self.counts.busy += cost;
+        let wait = if self.idle { cost.max(self.setup.period) } else { cost };
+        self.due = now + wait.max(1);
+        self.due
+    }
+
+    fn poll(&mut self, scratch: &mut Scratch, fabric: &mut Fabric) {
+        let entry = scratch.ring_get(self.setup.ring, fabric);
+        if entry == 0 {
+            self.idle = true;
+            return;
+        }
+        self.current.cycle = fabric.now;
+        self.current.reason = (entry >> 24) as u8;
+        self.current.buffer = entry & 0x00ff_ffff;
+        self.counts.packets += 1;
+        *self.by_reason.entry(self.current.reason).or_default() += 1;
+        let buffers = self.setup.buffers;
+        let offset = self.current.buffer.wrapping_sub(buffers.first_descriptor);
+        let stride = buffers.descriptor_longwords.max(1);
+        if !offset.is_multiple_of(stride) || offset / stride >= buffers.count {
+            self.fault(fabric, "it is the address of no buffer descriptor".to_owned());
+        }
+        self.step = Step::ReadDescriptor;
+    }
+
+    fn fault(&self, fabric: &mut Fabric, what: String) {
+        let message = format!(
+            "the core took 0x{:02x}{:06x} off scratch ring {}: {what}",
+            self.current.reason, self.current.buffer, self.setup.ring
+        );
+        fabric.checks.raise(Fault {
+            check: None,
+            cycle: fabric.now,
+            me: None,
+            context: None,
+            pc: None,
+            message,
+            notes: Vec::new(),
+            help: Some("put the reason code in bits 31-24 and the descriptor's longword address in 23-0".to_owned()),
+        });
+    }
+}

@@ -1,0 +1,207 @@
+//! Puts a boot plan into a chip that has not started.
+
+use super::Gpp;
+use super::boot::{Boot, BufferSetup, MemoryImage, QueueSetup, RingSetup, Space, TaskSetup};
+use crate::dram::Dram;
+use crate::fabric::Fabric;
+use crate::profile::Profile;
+use crate::scratch::{RingRegister, Scratch};
+use crate::sram::Sram;
+
+/// Most ports: the port number of a receive status word has five bits.
+const PORTS: usize = 32;
+
+/// Why a boot plan does not fit the chip.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// A scratch ring.
+    #[error("scratch ring {number}: {reason}")]
+    Ring {
+        /// Its number.
+        number: u8,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An SRAM queue.
+    #[error("SRAM queue of channel {channel}, entry {entry}: {reason}")]
+    Queue {
+        /// Channel.
+        channel: u8,
+        /// Q-array entry.
+        entry: u8,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The packet buffers.
+    #[error("packet buffers: {0}")]
+    Buffers(String),
+    /// A memory image.
+    #[error("{space:?} has no longword at byte address 0x{address:x}")]
+    Memory {
+        /// Which memory.
+        space: Space,
+        /// Byte address.
+        address: u32,
+    },
+    /// A counter.
+    #[error("counter {name}: scratch has no longword at byte address 0x{address:x}")]
+    Counter {
+        /// Its name.
+        name: String,
+        /// Byte address.
+        address: u32,
+    },
+    /// The ports or the element size.
+    #[error("media interface: {0}")]
+    Media(String),
+}
+
+impl Boot {
+    /// Checks what the media interface is made from.
+    ///
+    /// # Errors
+    /// The element size, the number of ports or a line rate is impossible.
+    pub fn check_media(&self) -> Result<(), LoadError> {
+        if !matches!(self.element_size, 0 | 64 | 128 | 256) {
+            let text = format!("element size {} is not 64, 128 or 256 bytes", self.element_size);
+            return Err(LoadError::Media(text));
+        }
+        if self.ports.len() > PORTS {
+            let text = format!("{} ports; the receive status word numbers {PORTS}", self.ports.len());
+            return Err(LoadError::Media(text));
+        }
+        match self.ports.iter().position(|p| p.bits_per_second == 0) {
+            Some(port) => Err(LoadError::Media(format!("port {port} has a line rate of 0"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts rings, memory, queues, buffers and tables into place and starts the
+    /// core's tasks. Takes no simulated time.
+    ///
+    /// # Errors
+    /// Something does not fit the chip.
+    pub fn load(
+        &self,
+        profile: &Profile,
+        fabric: &mut Fabric,
+        scratch: &mut Scratch,
+        sram: &mut Sram,
+        dram: &mut Dram,
+        gpp: &mut Gpp,
+    ) -> Result<(), LoadError> {
+        self.check_media()?;
+        for ring in &self.rings {
+            load_ring(ring, profile, fabric, scratch)?;
+        }
+        for image in &self.memory {
+            load_image(image, scratch, sram, dram)?;
+        }
+        for queue in &self.queues {
+            load_queue(queue, sram)?;
+        }
+        if let Some(buffers) = &self.buffers {
+            load_buffers(buffers, sram, dram)?;
+        }
+        for task in &self.tasks {
+            if let TaskSetup::Routes(routes) = task {
+                for (address, words) in [(routes.root, routes.table.trie()), (routes.next_hops, routes.table.next_hops())] {
+                    let image = MemoryImage { space: Space::Sram(routes.channel), address, words: words.to_vec() };
+                    load_image(&image, scratch, sram, dram)?;
+                    gpp.route_words += words.len() as u64;
+                }
+            }
+        }
+        for counter in &self.counters {
+            if !counter.address.is_multiple_of(4) || scratch.read(counter.address).is_none() {
+                return Err(LoadError::Counter { name: counter.name.clone(), address: counter.address });
+            }
+        }
+        gpp.start(fabric);
+        Ok(())
+    }
+}
+
+fn load_ring(
+    ring: &RingSetup,
+    profile: &Profile,
+    fabric: &mut Fabric,
+    scratch: &mut Scratch,
+) -> Result<(), LoadError> {
+    let number = ring.number;
+    let wrong = |reason| Err(LoadError::Ring { number, reason });
+    if number > 15 {
+        return wrong("there are rings 0 to 15".to_owned());
+    }
+    let Some(base) = ring.base_register() else {
+        return wrong(format!("its size {} is not 128, 256, 512 or 1024 longwords", ring.size));
+    };
+    let bytes = u32::from(ring.size) * 4;
+    if !ring.base.is_multiple_of(bytes) {
+        return wrong(format!("its base 0x{:x} is not a multiple of its size of {bytes} bytes", ring.base));
+    }
+    if ring.base.checked_add(bytes).is_none_or(|end| end > profile.scratch_bytes()) {
+        return wrong(format!("it ends beyond the scratchpad's {} bytes", profile.scratch_bytes()));
+    }
+    scratch.set_ring_register(number, RingRegister::Base, base, fabric);
+    Ok(())
+}
+
+fn load_image(image: &MemoryImage, scratch: &mut Scratch, sram: &mut Sram, dram: &mut Dram) -> Result<(), LoadError> {
+    let missing = |address| LoadError::Memory { space: image.space, address };
+    if !image.address.is_multiple_of(4) {
+        return Err(missing(image.address));
+    }
+    for (i, &word) in (0_u32..).zip(&image.words) {
+        let address = image.address.wrapping_add(4 * i);
+        let done = match image.space {
+            Space::Scratch => scratch.write(address, word),
+            Space::Sram(channel) if channel < 4 && address < 1 << 30 => {
+                sram.write_word(u32::from(channel) << 30 | address, word)
+            }
+            Space::Sram(_) => false,
+            Space::Dram => dram.write_word(address, word),
+        };
+        if !done {
+            return Err(missing(address));
+        }
+    }
+    Ok(())
+}
+
+fn load_queue(queue: &QueueSetup, sram: &mut Sram) -> Result<(), LoadError> {
+    let QueueSetup { channel, entry, descriptor } = *queue;
+    let wrong = |reason: &str| LoadError::Queue { channel, entry, reason: reason.to_owned() };
+    if channel > 3 || entry > 63 {
+        return Err(wrong("there are channels 0 to 3 and entries 0 to 63"));
+    }
+    for word in 0..3 {
+        let address = u32::from(channel) << 30 | (descriptor.wrapping_add(4 * word) & 0x3fff_fffc);
+        if !sram.write_word(address, 0) {
+            return Err(wrong("its descriptor is not in populated memory"));
+        }
+    }
+    if sram.set_entry(channel, entry, [0; 3]) { Ok(()) } else { Err(wrong("the chip lacks the channel or the entry")) }
+}
+
+fn load_buffers(buffers: &BufferSetup, sram: &mut Sram, dram: &Dram) -> Result<(), LoadError> {
+    if buffers.first_descriptor == 0 {
+        return Err(LoadError::Buffers("the first descriptor is at 0, which means \"no buffer\"".to_owned()));
+    }
+    for index in 0..buffers.count {
+        let descriptor = buffers.descriptor(index);
+        if descriptor >= 1 << 24 || !sram.enqueue(buffers.channel, buffers.entry, descriptor) {
+            let text = format!(
+                "descriptor {index} at longword 0x{descriptor:x} of SRAM channel {} cannot be enqueued on entry {}",
+                buffers.channel, buffers.entry
+            );
+            return Err(LoadError::Buffers(text));
+        }
+        let last = (u64::from(descriptor) << buffers.shift) + u64::from(buffers.size.saturating_sub(4));
+        let populated = u32::try_from(last).is_ok_and(|at| dram.read_word(at & !3).is_some());
+        if !populated {
+            return Err(LoadError::Buffers(format!("buffer {index} ends beyond DRAM, at 0x{last:x}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! What a microengine is doing, for people.
+
+use super::{ContextState, Microengine};
+
+/// What a sleeping context waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitInfo {
+    /// Bit s: signal s.
+    pub signals: u16,
+    /// One of them is enough.
+    pub any: bool,
+    /// Bit s: signal s has arrived.
+    pub arrived: u16,
+    /// Where it goes on.
+    pub pc: u16,
+    /// The same in the source.
+    pub place: String,
+    /// The signals that are missing, by their names.
+    pub missing: Vec<String>,
+}
+
+impl WaitInfo {
+    /// Whether it gave up for good.
+    #[must_use]
+    pub const fn is_killed(&self) -> bool {
+        self.any && self.signals == 0
+    }
+}
+
+impl Microengine {
+    /// State of a context.
+    #[must_use]
+    pub fn context_state(&self, context: u8) -> ContextState {
+        self.contexts[context as usize & 7].state
+    }
+
+    /// Address at which a context is or goes on.
+    #[must_use]
+    pub fn program_counter(&self, context: u8) -> u16 {
+        self.context_pc(context & 7)
+    }
+
+    /// What a sleeping context waits for; `None` when it does not sleep.
+    #[must_use]
+    pub fn waiting(&self, context: u8) -> Option<WaitInfo> {
+        let it = &self.contexts[context as usize & 7];
+        if it.state != ContextState::Sleeping {
+            return None;
+        }
+        let missing = (1..16).filter(|s| it.wakeup & !it.signals & 1 << s != 0).map(|s| self.signal_name(s)).collect();
+        Some(WaitInfo {
+            signals: it.wakeup,
+            any: it.any,
+            arrived: it.signals,
+            pc: it.pc,
+            place: self.program.image.place(it.pc),
+            missing,
+        })
+    }
+
+    /// One line for every context that is not inactive.
+    #[must_use]
+    pub fn state_report(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for context in 0..8 {
+            let pc = self.context_pc(context);
+            let place = self.program.image.place(pc);
+            let what = match self.contexts[context as usize].state {
+                ContextState::Inactive => continue,
+                ContextState::Ready => "ready".to_owned(),
+                ContextState::Executing => "executing".to_owned(),
+                ContextState::Sleeping => match self.waiting(context) {
+                    Some(wait) if wait.is_killed() => "killed".to_owned(),
+                    Some(wait) => {
+                        let joint = if wait.any { " or " } else { " and " };
+                        format!("waits for {}", wait.missing.join(joint))
+                    }
+                    None => "sleeping".to_owned(),
+                },
+            };
+            lines.push(format!("microengine {} context {context}: {what}, at {place} (address {pc})", self.index));
+        }
+        lines
+    }
+}

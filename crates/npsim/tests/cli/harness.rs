@@ -1,0 +1,97 @@
+//! A folder of its own for each test, and the command run in it.
+
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+
+/// A temporary folder in which the command runs.
+pub struct Dir(tempfile::TempDir);
+
+/// What a command did.
+pub struct Done {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Dir {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file and gives the folder back, for chains.
+    pub fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("make the folder");
+        std::fs::write(path, contents).expect("write the file");
+        self
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Names of the files in the folder, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let mut names: Vec<_> = std::fs::read_dir(self.0.path())
+            .expect("list the folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Runs `npsim` with arguments that are separated by spaces.
+    pub fn npsim(&self, arguments: &str) -> Done {
+        let output = Command::new(env!("CARGO_BIN_EXE_npsim"))
+            .current_dir(self.0.path())
+            .args(arguments.split_whitespace())
+            .output()
+            .expect("run npsim");
+        Done {
+            code: output.status.code().expect("an exit code"),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+impl Done {
+    /// Checks the exit code and that each phrase is in the output or the messages.
+    #[track_caller]
+    pub fn expect(self, code: i32, phrases: &[&str]) -> Self {
+        let (out, err) = (&self.out, &self.err);
+        assert_eq!(self.code, code, "output:\n{out}\nmessages:\n{err}");
+        for phrase in phrases {
+            assert!(out.contains(phrase) || err.contains(phrase), "no `{phrase}` in output:\n{out}\nmessages:\n{err}");
+        }
+        assert!(!err.contains("panicked"), "{err}");
+        assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "styles without a terminal");
+        self
+    }
+}
+
+/// A classic pcap file, microseconds, little-endian, with frames of these
+/// lengths at these microseconds.
+pub fn pcap(link_type: u32, frames: &[(u32, u32)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for word in [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65535, link_type] {
+        bytes.extend(u32::to_le_bytes(word));
+    }
+    for (n, &(microseconds, length)) in frames.iter().enumerate() {
+        for word in [1_700_000_000, microseconds, length, length] {
+            bytes.extend(u32::to_le_bytes(word));
+        }
+        let mut frame = vec![n as u8; length as usize];
+        frame[12..14].copy_from_slice(&[0x08, 0x00]);
+        bytes.extend(frame);
+    }
+    bytes
+}
+
+/// Firmware that does nothing and has no end.
+pub const LOOP: &str = "here#:\n    br[here#]\n";

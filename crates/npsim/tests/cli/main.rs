@@ -1,0 +1,10 @@
+//! The command as a user meets it: exit codes, messages, files that are left.
+
+mod harness;
+
+mod bad_input;
+mod determinism;
+mod images;
+mod projects;
+mod runs;
+mod usage;
