@@ -13,7 +13,7 @@
 
 #include "constant.uc"
 #include "turn.uc"
-#include "receive.uc"
+#include "rbuf.uc"
 #include "buffer.uc"
 #include "checksum.uc"
 #include "route.uc"

@@ -7,7 +7,7 @@
 
 #include "constant.uc"
 #include "turn.uc"
-#include "transmit.uc"
+#include "tbuf.uc"
 #include "buffer.uc"
 
 ; Elements that may be claimed and not yet sent. Fewer than there are, so that

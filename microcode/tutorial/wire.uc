@@ -3,8 +3,8 @@
 ; The smallest useful firmware: one context moves one mpacket at a time from
 ; RBUF through DRAM to TBUF.
 
-#include "receive.uc"
-#include "transmit.uc"
+#include "rbuf.uc"
+#include "tbuf.uc"
 
 .num_contexts 8
 

@@ -32,6 +32,12 @@ pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assem
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
     let image = run(main, includes, options, &mut sources, &mut diagnostics);
+    // By the place in the text that was not produced by a macro.
+    diagnostics.sort_by_key(|d| {
+        let outermost = sources.expansion_chain(d.primary.expansion).last();
+        let span = outermost.map_or(d.primary.span, |used| used.call);
+        (span.file, span.lo)
+    });
     let failed = diagnostics.iter().any(|d| d.level == Level::Error);
     Assembly {
         image: image.filter(|_| !failed),
@@ -49,6 +55,7 @@ pub struct Placed {
     /// Control flow.
     pub flow: Flow,
     /// Ordered transfer registers.
+    #[cfg(test)]
     pub groups: Groups,
     /// The numbers.
     pub assignment: Assignment,
@@ -75,6 +82,7 @@ fn run(
         &labels,
         &placed.flow,
         &placed.assignment,
+        placed.selection.contexts,
     );
     let words = emitter.words(diagnostics);
     let mut image = Image {
@@ -129,12 +137,15 @@ pub fn place(
     let flow = flow::build(&selection.items, &labels, diagnostics);
     let groups = Groups::new(&symbols, &selection.orders, diagnostics);
     groups.check(&selection.items, &symbols, diagnostics);
+    // More about a program that is wrong would only hide what matters.
+    if diagnostics.iter().any(|d| d.level == Level::Error) {
+        return None;
+    }
     let liveness = analyse(&selection.items, &flow, &symbols, &groups);
     check::neighbours(&selection.items, &flow, diagnostics);
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
     check::names(&selection.items, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);
-    // Numbers for a program that is wrong would only bring more complaints.
     if diagnostics.iter().any(|d| d.level == Level::Error) {
         return None;
     }
@@ -157,6 +168,7 @@ pub fn place(
         selection,
         symbols,
         flow,
+        #[cfg(test)]
         groups,
         assignment,
     })

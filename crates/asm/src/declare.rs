@@ -52,10 +52,19 @@ pub fn declare(
 /// Qualifiers of a declaration.
 #[derive(Clone, Copy, Default)]
 struct Qualifiers {
-    read: bool,
-    write: bool,
+    direction: Option<Direction>,
     private: bool,
     global: bool,
+}
+
+impl Qualifiers {
+    /// Both directions together are no restriction.
+    fn join(&mut self, direction: Direction) {
+        self.direction = Some(match self.direction {
+            Some(known) if known != direction => Direction::Both,
+            _ => direction,
+        });
+    }
 }
 
 struct Walk<'a> {
@@ -171,11 +180,7 @@ impl Walk<'_> {
                 format!("`{}` is a register name, not a signal name", token.text),
             ));
         }
-        let direction = match (qualifiers.read, qualifiers.write) {
-            (true, false) => Direction::Read,
-            (false, true) => Direction::Write,
-            _ => Direction::Both,
-        };
+        let direction = qualifiers.direction.unwrap_or(Direction::Both);
         if let Some(known) = self.symbols.scopes[scope].names.get(&*token.text) {
             return self.again(token, scope, size, direction, signal, &known.clone());
         }
@@ -307,12 +312,11 @@ impl Walk<'_> {
         let was_signal = matches!(sides, Some(Element::Signal(_)));
         if same_size && was_signal == signal {
             self.diagnostics.push(
-                twice(|place, code, message| place.warning(code, message))
-                    .note("Both declarations mean the same register or signal."),
+                twice(Place::warning).note("Both declarations mean the same register or signal."),
             );
             return Ok(());
         }
-        Err(twice(|place, code, message| place.error(code, message))
+        Err(twice(Place::error)
             .help("give one of them another name, or put them into different `.begin` scopes"))
     }
 }
@@ -320,8 +324,8 @@ impl Walk<'_> {
 /// Takes a qualifier in; says whether the word is one.
 fn qualify(qualifiers: &mut Qualifiers, word: &str) -> bool {
     match &*word.to_ascii_lowercase() {
-        "read" => qualifiers.read = true,
-        "write" => qualifiers.write = true,
+        "read" => qualifiers.join(Direction::Read),
+        "write" => qualifiers.join(Direction::Write),
         "volatile" | "visible" | "remote" | "extern" => qualifiers.private = true,
         "global" => {
             qualifiers.global = true;

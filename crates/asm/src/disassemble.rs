@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use npsim_isa::{Instruction, decode, decode_lenient};
+use npsim_isa::{Instruction, decode_in, decode_lenient};
 
 use crate::image::{ContextMode, Image, NnMode};
 
@@ -24,7 +24,7 @@ pub fn disassemble(image: &Image) -> String {
         .words
         .iter()
         .map(|&word| {
-            decode(word)
+            decode_in(word, image.contexts.encoding())
                 .or_else(|_| decode_lenient(word))
                 .map_err(|error| error.to_string())
         })

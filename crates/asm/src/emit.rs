@@ -2,7 +2,7 @@
 
 use npsim_isa::{
     Completion, EncodeError, EncodeErrorKind, Instruction, Operand, OperandRole, SignalRule,
-    TransferRegister, encode,
+    TransferRegister, encode_in,
 };
 
 use crate::allocate::Assignment;
@@ -10,6 +10,7 @@ use crate::codes;
 use crate::constant;
 use crate::diagnostic::Diagnostic;
 use crate::flow::Flow;
+use crate::image::ContextMode;
 use crate::labels::Labels;
 use crate::liveness::signal_rule;
 use crate::program::{Expression, Item, LateKind, Micro, Reference, SignalRef, Value, operand_mut};
@@ -29,6 +30,8 @@ pub struct Emitter<'a> {
     pub flow: &'a Flow,
     /// Numbers.
     pub assignment: &'a Assignment,
+    /// Context mode.
+    pub contexts: ContextMode,
     /// Signals of which only the odd one of the pair is raised.
     odd_only: Vec<bool>,
 }
@@ -42,6 +45,7 @@ impl<'a> Emitter<'a> {
         labels: &'a Labels<'a>,
         flow: &'a Flow,
         assignment: &'a Assignment,
+        contexts: ContextMode,
     ) -> Self {
         let mut odd_only = vec![false; symbols.signals.len()];
         for micro in items.iter().filter_map(Item::micro) {
@@ -58,6 +62,7 @@ impl<'a> Emitter<'a> {
             labels,
             flow,
             assignment,
+            contexts,
             odd_only,
         }
     }
@@ -68,7 +73,8 @@ impl<'a> Emitter<'a> {
         for (i, item) in self.items.iter().enumerate() {
             let Some(micro) = item.micro() else { continue };
             let word = self.instruction(i, micro).and_then(|instruction| {
-                encode(&instruction).map_err(|error| explain(micro, &error))
+                encode_in(&instruction, self.contexts.encoding())
+                    .map_err(|error| explain(micro, &error))
             });
             match word {
                 Ok(word) => words.push(word),

@@ -14,6 +14,17 @@ pub enum ContextMode {
     Eight,
 }
 
+impl ContextMode {
+    /// The coding of transfer registers in commands that goes with the mode.
+    #[must_use]
+    pub const fn encoding(self) -> npsim_isa::Contexts {
+        match self {
+            Self::Four => npsim_isa::Contexts::Four,
+            Self::Eight => npsim_isa::Contexts::Eight,
+        }
+    }
+}
+
 /// Who writes the next-neighbour registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum NnMode {

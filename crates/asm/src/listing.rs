@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use npsim_isa::{Operand, decode, decode_lenient};
+use npsim_isa::{Operand, decode_in, decode_lenient};
 
 use crate::image::{ContextMode, Direction, Image, NnMode};
 
@@ -34,7 +34,7 @@ pub fn listing(image: &Image) -> String {
             }
         }
         let _ = writeln!(text, ".{address} {word:010X}");
-        match decode(word).or_else(|_| decode_lenient(word)) {
+        match decode_in(word, image.contexts.encoding()).or_else(|_| decode_lenient(word)) {
             Ok(instruction) => {
                 let _ = writeln!(text, "    {instruction}");
             }

@@ -196,10 +196,10 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
     );
     let mut signals = Vec::with_capacity(items.len());
     let mut signals_awaited = Vec::with_capacity(items.len());
-    for i in 0..items.len() {
+    for (i, unfinished) in pending.iter().enumerate() {
         let awaited = after(i, &signals_in, count);
         let mut set = awaited.clone();
-        for issue in pending[i].iter() {
+        for issue in unfinished.iter() {
             if let Some(SignalRef::Symbol(id)) = effects[issues[issue]].raises {
                 set.insert(id);
             }

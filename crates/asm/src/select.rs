@@ -185,6 +185,11 @@ pub fn select(
         };
         if let Err(diagnostic) = result {
             selector.diagnostics.push(diagnostic);
+            if let Body::Instruction(instruction) = &statement.body {
+                // A word in its place, so that defer slots are counted right.
+                let stand_in = Builder::stand_in(instruction, scope);
+                selector.out.items.push(Item::Micro(Box::new(stand_in)));
+            }
         }
     }
     selector.out

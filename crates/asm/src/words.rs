@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn hex_and_bytes_come_back() {
-        let image = Image::from_words("x", vec![0xf000_0c03_00, 0x3300012f20]);
+        let image = Image::from_words("x", vec![0xf0000c0300, 0x3300012f20]);
         let again = Image::from_hex(&words_text(&image)).unwrap();
         assert_eq!(again.words, image.words);
         let bytes = image.to_be_bytes();

@@ -63,3 +63,137 @@ fn a_receive_loop_assembles_and_comes_back() {
 fn nothing_but_a_halt() {
     assert_eq!(image("halt\n").words, [0xe0_0002_0000]);
 }
+
+#[test]
+fn labels_of_a_macro_are_its_own_and_arguments_the_callers() {
+    let image = image(
+        "
+#macro skip_if_zero(r, out)
+    alu[--, --, B, r]
+    beq[end#]
+    br[out]
+end#:
+    nop
+#endm
+end#:
+    skip_if_zero(a0, end#)
+    skip_if_zero(a1, end#)
+    ctx_arb[kill]
+",
+    );
+    let targets: Vec<u64> = image.words.iter().map(|word| word >> 22 & 0x1fff).collect();
+    assert_eq!((targets[1], targets[2]), (3, 0));
+    assert_eq!((targets[5], targets[6]), (7, 0));
+    let names: Vec<&str> = image
+        .labels
+        .iter()
+        .map(|label| label.name.as_str())
+        .collect();
+    assert_eq!(names, ["end", "end.1", "end.2"]);
+    assert_eq!(image.place(1), "main.uc:4 (in skip_if_zero, main.uc:10)");
+}
+
+#[test]
+fn a_dram_signal_is_an_even_number_and_its_wait_covers_both() {
+    let image = image(
+        "
+.sig volatile first
+.sig pair
+.reg $$d0 $$d1
+.xfer_order $$d0 $$d1
+    ctx_arb[first]
+    dram[read, $$d0, a0, 0, 1], sig_done[pair]
+    ctx_arb[pair]
+    alu[a0, --, B, $$d1]
+    ctx_arb[kill]
+",
+    );
+    assert_eq!(image.words[0], 0xe000000002);
+    assert_eq!(image.words[1] >> 28 & 0xf, 2);
+    assert_eq!(image.words[2], 0xe00000000c);
+}
+
+#[test]
+fn addresses_of_labels_and_registers_are_constants() {
+    let image = image(
+        "
+.sig s
+.reg read $x[3]
+.xfer_order $x
+.reg back r
+.breg back 5
+.addr s 9
+.init r 0x1234
+    load_addr[back, here#]
+    immed[r, (&$x[2] | (&s << 8))]
+    rtn[back]
+here#:
+    sram[read, $x[0], r, 0, 3], ctx_swap[s]
+    alu[r, r, +, $x[2]]
+    rtn[back]
+",
+    );
+    let texts = disassemble(&image);
+    let lines: Vec<&str> = texts.lines().map(str::trim).collect();
+    assert_eq!(lines[0], "immed[b5, 0x3]");
+    assert!(lines[1].ends_with(", 0x902]"), "{texts}");
+    assert!(lines[3].ends_with("ctx_swap[s9]"), "{texts}");
+    assert_eq!(image.initial_values[0].value, 0x1234);
+}
+
+#[test]
+fn inner_scopes_hide_outer_names() {
+    let image = image(
+        "
+.reg x
+    immed[x, 1]
+.begin
+    .reg x
+    immed[x, 2]
+    local_csr_wr[0x10, x]
+.end
+    local_csr_wr[0x10, x]
+    ctx_arb[kill]
+",
+    );
+    assert_eq!(image.registers.len(), 2);
+    assert_ne!(image.registers[0].operand, image.registers[1].operand);
+    assert_ne!(image.words[2], image.words[3]);
+    assert!(listing(&image).contains("; .reg l0001!x "));
+}
+
+#[test]
+fn constants_choose_the_form_of_immed() {
+    for (constant, text) in [
+        ("0x1234", "immed[a0, 0x1234]"),
+        ("-1", "immed[a0, 0xffffffff]"),
+        ("-65536", "immed[a0, 0xffff, <<16]"),
+        ("0xffffff00", "immed[a0, 0xffffff00]"),
+        ("0x120000", "immed[a0, 0x1200, <<8]"),
+        ("0x12340000", "immed[a0, 0x1234, <<16]"),
+        ("0x123400", "immed[a0, 0x1234, <<8]"),
+    ] {
+        let image = image(&format!("immed[a0, {constant}]\nbr[L0]\n"));
+        assert!(
+            disassemble(&image).contains(text),
+            "{constant}: {}",
+            disassemble(&image)
+        );
+    }
+}
+
+#[test]
+fn four_contexts_have_twice_the_registers() {
+    let names: Vec<String> = (0..20).map(|i| format!("$x{i}")).collect();
+    let names = names.join(" ");
+    let body = format!(
+        ".reg {names}\n.xfer_order {names}\nimmed[$x19, 1]\nsram[write, $x19, a0, 0, 1], ctx_swap[s1]\nctx_arb[kill]\n"
+    );
+    let image = image(&format!(".num_contexts 4\n{body}"));
+    assert!(
+        disassemble(&image).contains("sram[write, $19, a0, 0, 1]"),
+        "{}",
+        disassemble(&image)
+    );
+    assert!(support::run(&body).image.is_none());
+}

@@ -78,11 +78,12 @@ pub struct BusBusy {
     pub d_pull: Cycle,
 }
 
+/// When each bus of a cluster is free again.
 #[derive(Clone, Debug, Default)]
 struct Cluster {
-    command_free: Cycle,
-    s_push_free: Cycle,
-    s_pull_free: Cycle,
+    command: Cycle,
+    s_push: Cycle,
+    s_pull: Cycle,
 }
 
 /// Commands of one microengine on their way to the command bus.
@@ -167,7 +168,9 @@ impl Buses {
         Self {
             clusters: vec![Cluster::default(); profile.clusters() as usize],
             fifos: vec![fifo; profile.microengines() as usize],
-            cluster_of: (0..profile.microengines()).map(|me| profile.cluster_of(me)).collect(),
+            cluster_of: (0..profile.microengines())
+                .map(|me| profile.cluster_of(me))
+                .collect(),
             waiting: [0; TARGETS],
             depth,
             held: 0,
@@ -196,10 +199,16 @@ impl Buses {
             Unit::Cap | Unit::Pci => Target::CAP,
             Unit::Sram => {
                 let channel = (command.address >> 30) as u8;
-                Target::sram(if channel < self.sram_channels { channel } else { 0 })
+                Target::sram(if channel < self.sram_channels {
+                    channel
+                } else {
+                    0
+                })
             }
             Unit::Dram if self.dram_channels == 1 => Target::dram(0),
-            Unit::Dram => Target::dram((command.address / self.dram_interleave % u32::from(self.dram_channels)) as u8),
+            Unit::Dram => Target::dram(
+                (command.address / self.dram_interleave % u32::from(self.dram_channels)) as u8,
+            ),
         }
     }
 
@@ -248,7 +257,9 @@ impl Buses {
         let count = self.fifos.len();
         for step in 0..count {
             let me = (self.turn + step) % count;
-            let Some(&(slot, target)) = self.fifos[me].held.front() else { continue };
+            let Some(&(slot, target)) = self.fifos[me].held.front() else {
+                continue;
+            };
             if self.waiting[target.0 as usize] >= self.depth[target.0 as usize] {
                 continue;
             }
@@ -256,8 +267,13 @@ impl Buses {
             self.held -= 1;
             self.fifos[me].held.pop_front();
             let arrival = self.depart(now, me, target);
-            let wake = std::mem::take(&mut self.fifos[me].stalled).then(|| (me as u8, arrival - self.issue_to_inlet));
-            return Some(Grant { slot, arrival, wake });
+            let wake = std::mem::take(&mut self.fifos[me].stalled)
+                .then(|| (me as u8, arrival - self.issue_to_inlet));
+            return Some(Grant {
+                slot,
+                arrival,
+                wake,
+            });
         }
         None
     }
@@ -266,8 +282,8 @@ impl Buses {
     fn depart(&mut self, now: Cycle, me: usize, target: Target) -> Cycle {
         self.waiting[target.0 as usize] += 1;
         let cluster = &mut self.clusters[self.cluster_of[me] as usize];
-        let granted = cluster.command_free.max(now).next_multiple_of(self.bus_cycle);
-        cluster.command_free = granted + self.bus_cycle;
+        let granted = cluster.command.max(now).next_multiple_of(self.bus_cycle);
+        cluster.command = granted + self.bus_cycle;
         self.busy.command += self.bus_cycle;
         let fifo = &mut self.fifos[me];
         fifo.departures[fifo.next] = granted;
@@ -277,12 +293,18 @@ impl Buses {
 
     /// Takes data from OUT registers, requested now and starting `lead` cycles
     /// later; gives the cycle at which the last word is with the unit.
-    pub(crate) fn pull(&mut self, now: Cycle, lead: Cycle, command: &BusCommand, words: u8) -> Cycle {
+    pub(crate) fn pull(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        command: &BusCommand,
+        words: u8,
+    ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let free = match command.transfer_kind {
             TransferKind::S => {
                 self.busy.s_pull += cycles;
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_pull_free
+                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_pull
             }
             TransferKind::D => {
                 self.busy.d_pull += cycles;
@@ -294,12 +316,18 @@ impl Buses {
 
     /// Carries data to IN registers, ready `lead` cycles from now; gives the
     /// cycle at which the last word and the signal are there.
-    pub(crate) fn push(&mut self, now: Cycle, lead: Cycle, command: &BusCommand, words: u8) -> Cycle {
+    pub(crate) fn push(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        command: &BusCommand,
+        words: u8,
+    ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let free = match command.transfer_kind {
             TransferKind::S => {
                 self.busy.s_push += cycles;
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_push_free
+                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_push
             }
             TransferKind::D => {
                 self.busy.d_push += cycles;

@@ -89,8 +89,12 @@ impl Cap {
                 };
                 fabric.ready_at(slot, now + lead);
             }
-            CommandOp::CapWrite | CommandOp::PciWrite => fabric.pull(slot, command.count, now + self.write_lead),
-            CommandOp::CapReflectRead | CommandOp::CapReflectWrite => self.reflect(slot, command, fabric),
+            CommandOp::CapWrite | CommandOp::PciWrite => {
+                fabric.pull(slot, command.count, now + self.write_lead);
+            }
+            CommandOp::CapReflectRead | CommandOp::CapReflectWrite => {
+                self.reflect(slot, command, fabric);
+            }
             other => {
                 let message = format!("the CSR proxy has no command {}", other.info().name);
                 fabric.fault(slot, None, message, None);
@@ -103,8 +107,14 @@ impl Cap {
     /// registers (read) or the issuer's (write).
     fn reflect(&mut self, slot: Slot, command: BusCommand, fabric: &mut Fabric) {
         let Some((me, _)) = reflected(command.address, &fabric.profile) else {
-            let message = format!("cap[{}]: 0x{:x} names no microengine", command.op.info().name, command.address);
-            let help = "bits 14-10 are the microengine's five-bit number, bits 8-2 its transfer register".to_owned();
+            let message = format!(
+                "cap[{}]: 0x{:x} names no microengine",
+                command.op.info().name,
+                command.address
+            );
+            let help =
+                "bits 14-10 are the microengine's five-bit number, bits 8-2 its transfer register"
+                    .to_owned();
             fabric.fault(slot, None, message, Some(help));
             fabric.finish(slot);
             return;
@@ -162,7 +172,11 @@ impl Cap {
         if matches!(command.op, CommandOp::CapRead | CommandOp::PciRead) {
             let words = command.count.clamp(1, 16) as usize;
             for (address, word) in (command.address & !3..).step_by(4).zip(&mut data[..words]) {
-                let value = if pci { self.read_mailbox(address) } else { self.read(address, scratch, hash) };
+                let value = if pci {
+                    self.read_mailbox(address)
+                } else {
+                    self.read(address, scratch, hash)
+                };
                 *word = value.unwrap_or_default();
                 if value.is_none() {
                     unknown(slot, address, fabric);
@@ -176,7 +190,10 @@ impl Cap {
             data[0] = value;
             1
         });
-        for (address, &word) in (command.address & !3..).step_by(4).zip(&data[..words.min(data.len())]) {
+        for (address, &word) in (command.address & !3..)
+            .step_by(4)
+            .zip(&data[..words.min(data.len())])
+        {
             if pci {
                 self.write_mailbox(slot, address, word, fabric);
             } else {
@@ -209,9 +226,9 @@ impl Cap {
             cap_csr::THREAD_MESSAGE_SUMMARY_0..=cap_csr::THREAD_MESSAGE_SUMMARY_3 => {
                 self.summary[usize::from(address - cap_csr::THREAD_MESSAGE_SUMMARY_0) / 4]
             }
-            cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => {
-                std::mem::take(&mut self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4])
-            }
+            cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => std::mem::take(
+                &mut self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4],
+            ),
             cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
                 let (ring, register) = ring_register(address)?;
                 scratch.ring_register(ring, register)
@@ -228,7 +245,10 @@ impl Cap {
         })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a register write may reach every unit behind the proxy")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a register write may reach every unit behind the proxy"
+    )]
     fn write(
         &mut self,
         slot: Slot,
@@ -246,8 +266,12 @@ impl Cap {
         };
         match address {
             cap_csr::INTERTHREAD_SIGNAL => self.interthread(slot, value, fabric),
-            cap_csr::XSCALE_INT_A => gpp.interrupt(InterruptLine::A, thread_of(slot, fabric), fabric),
-            cap_csr::XSCALE_INT_B => gpp.interrupt(InterruptLine::B, thread_of(slot, fabric), fabric),
+            cap_csr::XSCALE_INT_A => {
+                gpp.interrupt(InterruptLine::A, thread_of(slot, fabric), fabric);
+            }
+            cap_csr::XSCALE_INT_B => {
+                gpp.interrupt(InterruptLine::B, thread_of(slot, fabric), fabric);
+            }
             cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
                 let thread = usize::from(address - cap_csr::THREAD_MESSAGE_0) / 4;
                 self.messages[thread] = value;
@@ -256,10 +280,14 @@ impl Cap {
             cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => {
                 self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4] |= value;
             }
-            cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => match ring_register(address) {
-                Some((ring, register)) => scratch.set_ring_register(ring, register, value, fabric),
-                None => unknown(slot, u32::from(address), fabric),
-            },
+            cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
+                match ring_register(address) {
+                    Some((ring, register)) => {
+                        scratch.set_ring_register(ring, register, value, fabric);
+                    }
+                    None => unknown(slot, u32::from(address), fabric),
+                }
+            }
             cap_csr::HASH_MULTIPLIER_48_1..=cap_csr::HASH_MULTIPLIER_128_4 => {
                 let (width, word) = multiplier(address);
                 hash.set_multiplier_word(width, word, value);
@@ -281,13 +309,24 @@ impl Cap {
         match fabric.profile.index_of(number) {
             Some(me) if signal != 0 => {
                 self.interthread_signals += 1;
-                fabric.events.post(fabric.now, Event::Signal { me, context, signal });
+                fabric.events.post(
+                    fabric.now,
+                    Event::Signal {
+                        me,
+                        context,
+                        signal,
+                    },
+                );
             }
             found => {
-                let wrong = if found.is_none() { format!("microengine {number}") } else { "signal 0".to_owned() };
-                let message = format!("INTERTHREAD_SIGNAL: 0x{value:x} names {wrong}, which does not exist");
-                let help =
-                    "bits 11-7 are the five-bit microengine number (cluster in bit 4), 6-4 the context, 3-0 the signal";
+                let wrong = if found.is_none() {
+                    format!("microengine {number}")
+                } else {
+                    "signal 0".to_owned()
+                };
+                let message =
+                    format!("INTERTHREAD_SIGNAL: 0x{value:x} names {wrong}, which does not exist");
+                let help = "bits 11-7 are the five-bit microengine number (cluster in bit 4), 6-4 the context, 3-0 the signal";
                 fabric.fault(slot, None, message, Some(help.to_owned()));
             }
         }
@@ -303,7 +342,9 @@ fn thread_of(slot: Slot, fabric: &Fabric) -> u8 {
 }
 
 fn known(address: u32) -> Option<u16> {
-    u16::try_from(address).ok().filter(|&a| cap_csr::name(a).is_some())
+    u16::try_from(address)
+        .ok()
+        .filter(|&a| cap_csr::name(a).is_some())
 }
 
 fn ring_register(address: u16) -> Option<(u8, RingRegister)> {

@@ -3,19 +3,23 @@
 use npsim_isa::Unit;
 
 use crate::Cycle;
+use crate::bus::Target;
 use crate::cap::Cap;
-use crate::check::Fault;
+use crate::check::{Check, Fault};
 use crate::dram::Dram;
 use crate::event::Event;
 use crate::fabric::{Fabric, Slot};
-use crate::gpp::Gpp;
+use crate::gpp::boot::Boot;
+use crate::gpp::{Gpp, LoadError};
 use crate::hash::Hash;
 use crate::lines::Lines;
-use crate::me::Microengine;
+use crate::me::{Microengine, Program};
 use crate::msf::Msf;
 use crate::probe::Probe;
+use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::sram::Sram;
+use crate::stats::Stats;
 
 /// Why [`Chip::run`] came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,31 @@ pub enum Stop {
     /// A check or an impossible instruction stopped the chip.
     Fault(Box<Fault>),
 }
+
+/// Why a chip could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChipError {
+    /// A program is for a microengine that the chip lacks.
+    #[error("there is no microengine {index}: this chip has microengines 0 to {last}")]
+    NoSuchMicroengine {
+        /// What was asked for.
+        index: u8,
+        /// The last there is.
+        last: u8,
+    },
+    /// Two programs are for one microengine.
+    #[error("microengine {index} was given two programs")]
+    TwoPrograms {
+        /// Which one.
+        index: u8,
+    },
+    /// The boot plan does not fit the chip.
+    #[error(transparent)]
+    Boot(#[from] LoadError),
+}
+
+/// The contexts that a microengine starts with: all that its mode has.
+const ALL_CONTEXTS: u8 = 0xff;
 
 /// A chip with programs loaded.
 #[derive(Clone, Debug)]
@@ -53,6 +82,77 @@ pub struct Chip {
 }
 
 impl Chip {
+    /// A chip at cycle 0: the boot plan carried out, the programs loaded, their
+    /// contexts ready to run.
+    ///
+    /// # Errors
+    /// A program's microengine is not there or has one already, or the boot
+    /// plan does not fit the chip.
+    pub fn new(
+        profile: Profile,
+        boot: &Boot,
+        programs: Vec<(u8, Program)>,
+    ) -> Result<Self, ChipError> {
+        boot.check_media()?;
+        let count = profile.microengines();
+        let mut chip = Self {
+            microengines: (0..count)
+                .map(|index| Microengine::new(index, &profile))
+                .collect(),
+            scratch: Scratch::new(&profile),
+            sram: Sram::new(&profile),
+            dram: Dram::new(&profile),
+            hash: Hash::new(&profile),
+            msf: Msf::new(&profile, boot),
+            cap: Cap::new(&profile),
+            gpp: Gpp::new(&profile, boot),
+            fabric: Fabric::new(profile),
+        };
+        let profile = chip.fabric.profile.clone();
+        boot.load(
+            &profile,
+            &mut chip.fabric,
+            &mut chip.scratch,
+            &mut chip.sram,
+            &mut chip.dram,
+            &mut chip.gpp,
+        )?;
+        let mut loaded = vec![false; usize::from(count)];
+        for (index, program) in programs {
+            let Some(taken) = loaded.get_mut(usize::from(index)) else {
+                return Err(ChipError::NoSuchMicroengine {
+                    index,
+                    last: count - 1,
+                });
+            };
+            if std::mem::replace(taken, true) {
+                return Err(ChipError::TwoPrograms { index });
+            }
+            chip.microengines[usize::from(index)].load(program);
+        }
+        for (microengine, _) in chip
+            .microengines
+            .iter_mut()
+            .zip(loaded)
+            .filter(|(_, loaded)| *loaded)
+        {
+            microengine.start(ALL_CONTEXTS, &mut chip.fabric);
+        }
+        Ok(chip)
+    }
+
+    /// The chip as data.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        &self.fabric.profile
+    }
+
+    /// What the chip has counted until now.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::collect(self)
+    }
+
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
     pub fn run<P: Probe>(&mut self, until: Cycle, lines: &mut dyn Lines, probe: &mut P) -> Stop {
@@ -83,18 +183,35 @@ impl Chip {
             Event::Microengine(me) => self.microengines[me as usize].run(fabric, probe),
             Event::Arrive(slot) => self.arrive(slot),
             Event::Ready(slot) => self.ready(slot),
+            Event::Turn(target) => self.turn(target),
             Event::Pull(slot) => self.pulled(slot),
             Event::Push(slot) => self.pushed(slot),
-            Event::Signal { me, context, signal } => {
+            Event::Signal {
+                me,
+                context,
+                signal,
+            } => {
                 self.microengines[me as usize].signal(context, 1 << signal, fabric);
             }
-            Event::NnPut { me, index, value, ring } => {
+            Event::NnPut {
+                me,
+                index,
+                value,
+                ring,
+            } => {
                 self.microengines[me as usize].nn_put(index, value, ring, fabric);
             }
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::Media(code) => self.msf.event(code, fabric, &mut self.microengines, lines),
             Event::Gpp(task) => {
-                self.gpp.event(task, fabric, &mut self.scratch, &mut self.sram, &mut self.dram, &mut self.cap);
+                self.gpp.event(
+                    task,
+                    fabric,
+                    &mut self.scratch,
+                    &mut self.sram,
+                    &mut self.dram,
+                    &mut self.cap,
+                );
             }
         }
     }
@@ -123,7 +240,69 @@ impl Chip {
             Unit::Dram => self.dram.ready(slot, fabric, &mut self.msf),
             Unit::Hash => self.hash.ready(slot, fabric),
             Unit::Msf => self.msf.ready(slot, fabric, &mut self.microengines),
-            Unit::Cap | Unit::Pci => self.cap.ready(slot, fabric, &mut self.scratch, &mut self.hash, &mut self.gpp),
+            Unit::Cap | Unit::Pci => self.cap.ready(
+                slot,
+                fabric,
+                &mut self.scratch,
+                &mut self.hash,
+                &mut self.gpp,
+            ),
+        }
+    }
+
+    fn turn(&mut self, target: Target) {
+        match target.unit() {
+            Unit::Scratch => self.scratch.turn(&mut self.fabric),
+            Unit::Sram => self.sram.turn(target, &mut self.fabric),
+            Unit::Dram => self.dram.turn(target, &mut self.fabric),
+            // The other units take commands as they come.
+            Unit::Hash | Unit::Msf | Unit::Cap | Unit::Pci => {}
+        }
+    }
+
+    /// Nothing is pending and no frame is to come. Contexts that wait for a
+    /// frame, or gave up for good, are at rest; without any of the former, one
+    /// that still waits for a signal waits for ever.
+    fn quiet(&mut self) -> Stop {
+        let mut stuck = None;
+        for (me, microengine) in (0..).zip(&self.microengines) {
+            for context in 0..8 {
+                let Some(wait) = microengine
+                    .waiting(context)
+                    .filter(|wait| !wait.is_killed())
+                else {
+                    continue;
+                };
+                if self.msf.is_waiting(me, context) {
+                    return Stop::Quiet;
+                }
+                stuck.get_or_insert((me, context, wait));
+            }
+        }
+        let Some((me, context, wait)) = stuck else {
+            return Stop::Quiet;
+        };
+        let notes = self
+            .microengines
+            .iter()
+            .flat_map(Microengine::state_report)
+            .collect();
+        self.fabric.checks.raise(Fault {
+            check: Some(Check::Deadlock),
+            cycle: self.fabric.now,
+            me: Some(me),
+            context: Some(context),
+            pc: Some(wait.pc),
+            message: format!(
+                "every context sleeps and nothing is pending that could wake one; microengine {me} context {context} waits for {}",
+                wait.missing.join(if wait.any { " or " } else { " and " })
+            ),
+            notes,
+            help: Some("look for the command, or the other context, that should have raised the signal".to_owned()),
+        });
+        match self.fabric.checks.fault() {
+            Some(fault) => Stop::Fault(Box::new(fault.clone())),
+            None => Stop::Quiet,
         }
     }
 

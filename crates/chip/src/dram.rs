@@ -2,7 +2,7 @@
 //! between DRAM and the media interface's buffers.
 //!
 //! Each bank serves its commands in the order of their arrival; among banks the
-//! channel chooses (see [`channel`]). A command moves its data when its data
+//! channel chooses. A command moves its data when its data
 //! pins are booked. Both signals of a DRAM command come together at its end.
 
 mod channel;
@@ -58,13 +58,21 @@ impl Dram {
         Self {
             memory: Paged::new((bytes / 4) as usize),
             tags: Paged::new(bytes.div_ceil(u64::from(TAG_BLOCK)) as usize),
-            channels: (0..profile.dram_channels()).map(|_| Channel::new(profile)).collect(),
+            channels: (0..profile.dram_channels())
+                .map(|_| Channel::new(profile))
+                .collect(),
             interleave: profile.dram_channel_interleave(),
             bytes,
             write_lead: profile.pull_lead(profile.dram_write(), 2),
-            rbuf_lead: profile.pull_lead(profile.dram_rbuf_rd(), 0).saturating_sub(media),
-            read_back: profile.push_lead(profile.dram_read(), 2).saturating_sub(access),
-            tbuf_back: profile.push_lead(profile.dram_tbuf_wr(), 0).saturating_sub(media + access),
+            rbuf_lead: profile
+                .pull_lead(profile.dram_rbuf_rd(), 0)
+                .saturating_sub(media),
+            read_back: profile
+                .push_lead(profile.dram_read(), 2)
+                .saturating_sub(access),
+            tbuf_back: profile
+                .push_lead(profile.dram_tbuf_wr(), 0)
+                .saturating_sub(media + access),
             burst_cycles: burst,
             bus_cycle,
             transfer_latency: profile.transfer_latency(),
@@ -91,15 +99,24 @@ impl Dram {
         }
         let write = matches!(command.op, CommandOp::DramWrite | CommandOp::DramRbufRd);
         // Less than a quadword is read, merged and written.
-        let passes = if write && command.count <= 1 && command.byte_mask != 0xff { 2 } else { 1 };
+        let passes = if write && command.count <= 1 && command.byte_mask != 0xff {
+            2
+        } else {
+            1
+        };
         let mut parts = 0;
         let mut at = address;
         let end = address + bytes;
         while at < end {
-            let next = if self.channels.len() == 1 { end } else { end.min((at / self.interleave + 1) * self.interleave) };
+            let next = if self.channels.len() == 1 {
+                end
+            } else {
+                end.min((at / self.interleave + 1) * self.interleave)
+            };
             let channel = self.channel_of(at);
             let local = self.local_address(at);
-            let part = self.channels[channel].part(slot, local, next - at, write, passes, parts == 0, now);
+            let part =
+                self.channels[channel].part(slot, local, next - at, write, passes, parts == 0, now);
             self.channels[channel].accept(part);
             parts += 1;
             at = next;
@@ -142,8 +159,14 @@ impl Dram {
         fabric.flight_mut(slot).command.push_signals = 0;
         for signal in 1..16 {
             if command.push_signals >> signal & 1 == 1 {
-                let event = Event::Signal { me: command.transfer_me, context: command.signal_context, signal };
-                fabric.events.post(fabric.now + self.transfer_latency, event);
+                let event = Event::Signal {
+                    me: command.transfer_me,
+                    context: command.signal_context,
+                    signal,
+                };
+                fabric
+                    .events
+                    .post(fabric.now + self.transfer_latency, event);
             }
         }
         self.data_is_there(slot, fabric);
@@ -199,7 +222,9 @@ impl Dram {
                 fabric.pull(part.slot, 2 * quadwords, at);
             }
             CommandOp::DramRbufRd => {
-                let end = fabric.buses.media_pull(fabric.now, self.rbuf_lead, quadwords);
+                let end = fabric
+                    .buses
+                    .media_pull(fabric.now, self.rbuf_lead, quadwords);
                 fabric.ready_at(part.slot, end);
             }
             _ => {}
@@ -216,26 +241,36 @@ impl Dram {
         let channel = self.channel_of(command.address & !7);
         let words = quadwords(command.count) as u8 * 2;
         if part.leads {
-            self.channels[channel].counters.started(command.op, words, now - part.since);
+            self.channels[channel]
+                .counters
+                .started(command.op, words, now - part.since);
         }
         if flight.note >> TAG_BITS != 0 {
             return;
         }
         let tag = flight.note;
-        let (first, block) = ((command.address / 8 * 2) as usize, command.address / TAG_BLOCK);
+        let (first, block) = (
+            (command.address / 8 * 2) as usize,
+            command.address / TAG_BLOCK,
+        );
         let last_block = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
         let moved = match command.op {
             CommandOp::DramWrite if words == 2 && command.byte_mask != 0xff => {
                 self.write_masked(first, &fabric.flight(slot).data[..2], command.byte_mask)
             }
-            CommandOp::DramWrite => self.memory.write(first, &fabric.flight(slot).data[..words as usize]),
+            CommandOp::DramWrite => self
+                .memory
+                .write(first, &fabric.flight(slot).data[..words as usize]),
             CommandOp::DramRbufRd => {
                 for block in block..=last_block {
                     let _ = self.tags.set(block as usize, tag);
                 }
-                self.memory.write(first, &fabric.flight(slot).data[..words as usize])
+                self.memory
+                    .write(first, &fabric.flight(slot).data[..words as usize])
             }
-            _ => self.memory.read(first, &mut fabric.flight_mut(slot).data[..words as usize]),
+            _ => self
+                .memory
+                .read(first, &mut fabric.flight_mut(slot).data[..words as usize]),
         };
         debug_assert!(moved.is_ok(), "the range was checked on arrival");
         let first_burst = start + self.burst_cycles;
@@ -243,10 +278,16 @@ impl Dram {
             CommandOp::DramRead => {
                 let on_pins = Cycle::from(part.bursts - 1) * self.burst_cycles;
                 let on_bus = Cycle::from(words - 2) * self.bus_cycle;
-                fabric.push_at(slot, words, first_burst + self.read_back + on_pins.saturating_sub(on_bus));
+                fabric.push_at(
+                    slot,
+                    words,
+                    first_burst + self.read_back + on_pins.saturating_sub(on_bus),
+                );
             }
             CommandOp::DramTbufWr => {
-                let tag = (block..=last_block).filter_map(|b| self.tags.get(b as usize)).find(|tag| *tag != 0);
+                let tag = (block..=last_block)
+                    .filter_map(|b| self.tags.get(b as usize))
+                    .find(|tag| *tag != 0);
                 fabric.flight_mut(slot).note = tag.unwrap_or(0);
                 let lead = first_burst + self.tbuf_back - now;
                 let end = fabric.buses.media_push(now, lead, words / 2);
@@ -259,7 +300,8 @@ impl Dram {
     fn write_masked(&mut self, first: usize, words: &[u32], mask: u8) -> Result<(), OutOfRange> {
         for (place, &word) in words.iter().enumerate() {
             let old = self.memory.get(first + place).ok_or(OutOfRange)?;
-            self.memory.set(first + place, merge(old, word, mask >> (4 * place)))?;
+            self.memory
+                .set(first + place, merge(old, word, mask >> (4 * place)))?;
         }
         Ok(())
     }
@@ -270,20 +312,32 @@ impl Dram {
         let bytes = quadwords(command.count) * 8;
         let end = u64::from(command.address & !7) + u64::from(bytes);
         if end > self.bytes {
-            let message =
-                format!("dram[{name}] of {bytes} bytes at address {:#x}: DRAM ends at {:#x}", command.address, self.bytes);
-            return Err((message, "check the address operands: their sum is a byte address"));
+            let message = format!(
+                "dram[{name}] of {bytes} bytes at address {:#x}: DRAM ends at {:#x}",
+                command.address, self.bytes
+            );
+            return Err((
+                message,
+                "check the address operands: their sum is a byte address",
+            ));
         }
         let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
         if media && command.indirect.is_none() {
             let message = format!("dram[{name}] without indirect_ref names no buffer element");
-            return Err((message, "put the element's address in bits 18-5 of the previous ALU result and add indirect_ref"));
+            return Err((
+                message,
+                "put the element's address in bits 18-5 of the previous ALU result and add indirect_ref",
+            ));
         }
         Ok(())
     }
 
     fn channel_of(&self, address: u32) -> usize {
-        if self.channels.len() == 1 { 0 } else { (address / self.interleave) as usize % self.channels.len() }
+        if self.channels.len() == 1 {
+            0
+        } else {
+            (address / self.interleave) as usize % self.channels.len()
+        }
     }
 
     /// The address within its channel.
@@ -348,12 +402,20 @@ const fn buffer_address(indirect: u32) -> u32 {
 }
 
 fn media_fault(slot: Slot, name: &str, error: &str, fabric: &mut Fabric) {
-    let help = "the override word holds the element's address (0x2000 + element * size) in bits 18-5";
-    fabric.fault(slot, None, format!("dram[{name}]: {error}"), Some(help.to_owned()));
+    let help =
+        "the override word holds the element's address (0x2000 + element * size) in bits 18-5";
+    fabric.fault(
+        slot,
+        None,
+        format!("dram[{name}]: {error}"),
+        Some(help.to_owned()),
+    );
 }
 
 /// Bits 3-0 of the mask choose bytes, bit 3 the most significant.
 fn merge(old: u32, new: u32, mask: u8) -> u32 {
-    let bytes = (0..4).filter(|byte| mask >> byte & 1 == 1).fold(0, |bytes, byte| bytes | 0xff << (8 * byte));
+    let bytes = (0..4)
+        .filter(|byte| mask >> byte & 1 == 1)
+        .fold(0, |bytes, byte| bytes | 0xff << (8 * byte));
     old & !bytes | new & bytes
 }

@@ -68,7 +68,11 @@ pub enum Event {
 impl Event {
     const fn rank(self) -> u8 {
         match self {
-            Self::Push(_) | Self::Pull(_) | Self::Signal { .. } | Self::Timer { .. } | Self::NnPut { .. } => 0,
+            Self::Push(_)
+            | Self::Pull(_)
+            | Self::Signal { .. }
+            | Self::Timer { .. }
+            | Self::NnPut { .. } => 0,
             Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
             Self::Media(_) => 2,
             Self::Gpp(_) => 3,
@@ -215,7 +219,11 @@ impl EventQueue {
             before = after;
             after = self.nodes[after as usize].next;
         }
-        let node = Node { order, event, next: after };
+        let node = Node {
+            order,
+            event,
+            next: after,
+        };
         let index = self.free;
         let index = if index == NIL {
             self.nodes.push(node);

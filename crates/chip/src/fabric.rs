@@ -2,13 +2,16 @@
 //! and the buses that carry commands, pulled and pushed data.
 //!
 //! A command's life: a microengine issues it ([`Fabric::issue`]), it wins its
-//! cluster's command bus and reaches the unit's inlet ([`Event::Arrive`]). A
-//! unit that wants data calls [`Fabric::pull`]; at [`Event::Pull`] the chip
-//! takes the OUT registers and raises the pull signal. A unit that has served
-//! the command ([`Event::Ready`], posted with [`Fabric::ready_at`]) pushes its
-//! result with [`Fabric::push`]; at [`Event::Push`] the chip writes the IN
-//! registers, raises the push signal and retires the slot. A command that
-//! pushes nothing is retired by its unit with [`Fabric::retire`].
+//! cluster's command bus and reaches the unit's inlet ([`Event::Arrive`]); while
+//! the inlet is full it waits in its microengine's FIFO. A unit that takes a
+//! command out of its inlet says so with [`Fabric::release`]. A unit that wants
+//! data calls [`Fabric::pull`]; at [`Event::Pull`] the chip takes the OUT
+//! registers and raises the pull signal. When a unit has the result, or knows
+//! when it will, it pushes it with [`Fabric::push`] or [`Fabric::push_at`]; at
+//! [`Event::Push`] the chip writes the IN registers, raises the push signal and
+//! retires the slot. A command that pushes nothing ends with
+//! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between
+//! ([`Event::Ready`]).
 
 use npsim_isa::CommandOp;
 
@@ -31,7 +34,6 @@ pub enum TransferKind {
     /// D transfer registers.
     D,
 }
-
 
 /// A command as the bus carries it. Built by the microengine at issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +167,13 @@ impl Fabric {
             Admission::Held => return Issue::Held,
             Admission::Arrives(_) | Admission::Waits => {}
         }
-        let flight = InFlight { command, issued: now, data: [0; 32], words: 0, note: 0 };
+        let flight = InFlight {
+            command,
+            issued: now,
+            data: [0; 32],
+            words: 0,
+            note: 0,
+        };
         let slot = self.place(flight);
         if let Admission::Arrives(arrival) = admission {
             self.events.post(arrival, Event::Arrive(slot));
@@ -179,7 +187,13 @@ impl Fabric {
     /// Opens a command that no microengine issued, for data that a unit pushes
     /// on its own.
     pub fn open(&mut self, command: BusCommand) -> Slot {
-        self.place(InFlight { command, issued: self.now, data: [0; 32], words: 0, note: 0 })
+        self.place(InFlight {
+            command,
+            issued: self.now,
+            data: [0; 32],
+            words: 0,
+            note: 0,
+        })
     }
 
     fn place(&mut self, flight: InFlight) -> Slot {
@@ -276,7 +290,13 @@ impl Fabric {
     }
 
     /// Raises a fault of a command in flight, at the instruction that issued it.
-    pub fn fault(&mut self, slot: Slot, check: Option<Check>, message: String, help: Option<String>) {
+    pub fn fault(
+        &mut self,
+        slot: Slot,
+        check: Option<Check>,
+        message: String,
+        help: Option<String>,
+    ) {
         let command = self.flight(slot).command;
         let fault = Fault {
             check,

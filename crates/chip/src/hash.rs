@@ -105,8 +105,11 @@ pub struct Hash {
 impl Hash {
     /// Multipliers before software sets any: the reset values are not
     /// documented, so the loader sets these.
-    const DEFAULT_MULTIPLIERS: [u128; 3] =
-        [0x9e37_79b9_7f4b, 0x9e37_79b9_7f4a_7c15, 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835];
+    const DEFAULT_MULTIPLIERS: [u128; 3] = [
+        0x9e37_79b9_7f4b,
+        0x9e37_79b9_7f4a_7c15,
+        0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835,
+    ];
 
     /// An idle unit.
     #[must_use]
@@ -116,7 +119,10 @@ impl Hash {
         let times = [
             (profile.hash_array_48() * clock, short),
             (profile.hash_array_64() * clock, short),
-            (profile.hash_array_128() * clock, 2 * profile.hash_buffer_128() * clock),
+            (
+                profile.hash_array_128() * clock,
+                2 * profile.hash_buffer_128() * clock,
+            ),
         ];
         // One hash_48 on an idle chip: the way there with two longwords pulled,
         // the unit itself, two longwords pushed.
@@ -169,7 +175,10 @@ impl Hash {
         let width = HashWidth::of(op);
         let words = width.words();
         for operand in flight.data[..words * usize::from(count)].chunks_exact_mut(words) {
-            let value = operand.iter().rev().fold(0, |value, &word| value << 32 | u128::from(word));
+            let value = operand
+                .iter()
+                .rev()
+                .fold(0, |value, &word| value << 32 | u128::from(word));
             let result = hash(width, value, self.multipliers[width as usize]);
             for (place, word) in operand.iter_mut().enumerate() {
                 *word = (result >> (32 * place)) as u32;
@@ -180,10 +189,15 @@ impl Hash {
         let busy = array * Cycle::from(count);
         self.array_free = start + busy;
         self.counters.busy += busy;
-        self.counters.started(op, (words * usize::from(count)) as u8, start - now);
+        self.counters
+            .started(op, (words * usize::from(count)) as u8, start - now);
         self.waiting -= 1;
         fabric.release(Target::HASH);
-        fabric.push_at(slot, (words * usize::from(count)) as u8, start + busy + buffers);
+        fabric.push_at(
+            slot,
+            (words * usize::from(count)) as u8,
+            start + busy + buffers,
+        );
     }
 
     /// A command has been served.
@@ -230,10 +244,22 @@ mod tests {
 
     #[test]
     fn x_times_the_top_bit_is_the_generator_without_its_top() {
-        assert_eq!(hash(HashWidth::Bits48, 1 << 47, 2), 1 << 36 | 1 << 25 | 1 << 10 | 1);
-        assert_eq!(hash(HashWidth::Bits64, 1 << 63, 2), 1 << 54 | 1 << 35 | 1 << 17 | 1);
-        assert_eq!(hash(HashWidth::Bits128, 1 << 127, 2), 1 << 98 | 1 << 69 | 1 << 33 | 1);
-        assert_eq!(hash(HashWidth::Bits64, 0x1234_5678_9abc_def0, 1), 0x1234_5678_9abc_def0);
+        assert_eq!(
+            hash(HashWidth::Bits48, 1 << 47, 2),
+            1 << 36 | 1 << 25 | 1 << 10 | 1
+        );
+        assert_eq!(
+            hash(HashWidth::Bits64, 1 << 63, 2),
+            1 << 54 | 1 << 35 | 1 << 17 | 1
+        );
+        assert_eq!(
+            hash(HashWidth::Bits128, 1 << 127, 2),
+            1 << 98 | 1 << 69 | 1 << 33 | 1
+        );
+        assert_eq!(
+            hash(HashWidth::Bits64, 0x1234_5678_9abc_def0, 1),
+            0x1234_5678_9abc_def0
+        );
     }
 
     #[test]
@@ -242,6 +268,10 @@ mod tests {
         assert!(unit.set_multiplier_word(HashWidth::Bits48, 0, 0x1111_1111));
         assert!(unit.set_multiplier_word(HashWidth::Bits48, 1, 0x2222_3333));
         assert!(!unit.set_multiplier_word(HashWidth::Bits48, 2, 1));
-        assert_eq!(unit.multiplier(HashWidth::Bits48), 0x3333_1111_1111, "48 bits are kept");
+        assert_eq!(
+            unit.multiplier(HashWidth::Bits48),
+            0x3333_1111_1111,
+            "48 bits are kept"
+        );
     }
 }

@@ -26,3 +26,6 @@ pub mod scratch;
 pub mod sram;
 pub mod stats;
 pub mod unit_counters;
+
+#[cfg(test)]
+mod rig;

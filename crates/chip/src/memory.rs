@@ -14,7 +14,10 @@ impl<T: Copy + Default> Paged<T> {
     /// Memory of `len` elements.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        Self { pages: vec![None; len.div_ceil(PAGE)], len }
+        Self {
+            pages: vec![None; len.div_ceil(PAGE)],
+            len,
+        }
     }
 
     /// Number of elements.
@@ -35,7 +38,11 @@ impl<T: Copy + Default> Paged<T> {
         if index >= self.len {
             return None;
         }
-        Some(self.pages[index / PAGE].as_ref().map_or_else(T::default, |page| page[index % PAGE]))
+        Some(
+            self.pages[index / PAGE]
+                .as_ref()
+                .map_or_else(T::default, |page| page[index % PAGE]),
+        )
     }
 
     /// Writes an element.

@@ -7,13 +7,15 @@
 //! `basis`. Latencies are targets from the issue of the instruction to the
 //! signal on an idle chip; the units take the fixed parts of the way off.
 
+mod parse;
 mod schema;
 
 use std::fmt;
 
-use toml::{Table, Value};
+use toml::Table;
 
 use crate::Cycle;
+use parse::{in_range, take_errata, take_number, take_parameter, take_text, wrong};
 pub use schema::{Schema, Values};
 
 /// Profiles that come with the program: name and text.
@@ -44,7 +46,9 @@ pub enum ProfileError {
         meaning: String,
     },
     /// A parameter that the model does not know.
-    #[error("the chip profile has `{key}`, which this model does not know; remove it or correct its name")]
+    #[error(
+        "the chip profile has `{key}`, which this model does not know; remove it or correct its name"
+    )]
     Surplus {
         /// `group.name`
         key: String,
@@ -76,7 +80,13 @@ pub enum Foundation {
 
 impl Foundation {
     /// All of them, best first.
-    pub const ALL: [Self; 5] = [Self::Source, Self::Likely, Self::Derived, Self::Calibrated, Self::Assumed];
+    pub const ALL: [Self; 5] = [
+        Self::Source,
+        Self::Likely,
+        Self::Derived,
+        Self::Calibrated,
+        Self::Assumed,
+    ];
 
     /// The word used in profiles.
     #[must_use]
@@ -149,7 +159,10 @@ impl Profile {
     /// The text of a built-in profile.
     #[must_use]
     pub fn text(name: &str) -> Option<&'static str> {
-        BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+        BUILT_IN
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| *text)
     }
 
     /// A built-in profile.
@@ -170,12 +183,14 @@ impl Profile {
     /// The text is no TOML, a parameter is missing, unknown, out of range, has
     /// another unit than the model expects, or no source or mark.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        let mut table: Table = text.parse().map_err(|e: toml::de::Error| ProfileError::Syntax(e.to_string()))?;
+        let mut table: Table = text
+            .parse()
+            .map_err(|e: toml::de::Error| ProfileError::Syntax(e.to_string()))?;
         let name = take_text(&mut table, "", "name")?;
         let title = take_text(&mut table, "", "title")?;
         let product_id = take_number(&mut table, "", "product_id")?;
-        let product_id = u32::try_from(product_id)
-            .map_err(|_| wrong("product_id", "it must fit in 32 bits"))?;
+        let product_id =
+            u32::try_from(product_id).map_err(|_| wrong("product_id", "it must fit in 32 bits"))?;
         let errata = take_errata(&mut table)?;
         let mut parameters = Vec::with_capacity(schema::SCHEMA.len());
         for schema in schema::SCHEMA {
@@ -185,14 +200,23 @@ impl Profile {
             match value.as_table() {
                 Some(rest) if schema::SCHEMA.iter().any(|s| s.group == group) => {
                     if let Some(name) = rest.keys().next() {
-                        return Err(ProfileError::Surplus { key: format!("{group}.{name}") });
+                        return Err(ProfileError::Surplus {
+                            key: format!("{group}.{name}"),
+                        });
                     }
                 }
                 _ => return Err(ProfileError::Surplus { key: group.clone() }),
             }
         }
         let values = Values::new(&parameters);
-        let profile = Self { name, title, product_id, values, parameters, errata };
+        let profile = Self {
+            name,
+            title,
+            product_id,
+            values,
+            parameters,
+            errata,
+        };
         profile.check()?;
         Ok(profile)
     }
@@ -209,7 +233,7 @@ impl Profile {
         &self.title
     }
 
-    /// What the PRODUCT_ID register reads.
+    /// What the `PRODUCT_ID` register reads.
     #[must_use]
     pub fn product_id(&self) -> u32 {
         self.product_id
@@ -223,7 +247,12 @@ impl Profile {
     /// How many parameters have each foundation, best first.
     #[must_use]
     pub fn foundations(&self) -> [(Foundation, usize); 5] {
-        Foundation::ALL.map(|f| (f, self.parameters.iter().filter(|p| p.foundation == f).count()))
+        Foundation::ALL.map(|f| {
+            (
+                f,
+                self.parameters.iter().filter(|p| p.foundation == f).count(),
+            )
+        })
     }
 
     /// Known faults of the silicon.
@@ -246,14 +275,18 @@ impl Profile {
     pub fn with(&self, group: &str, name: &str, value: u64) -> Result<Self, ProfileError> {
         let mut profile = self.clone();
         let key = format!("{group}.{name}");
-        let Some(at) = self.parameters.iter().position(|p| p.group == group && p.name == name) else {
+        let Some(at) = self
+            .parameters
+            .iter()
+            .position(|p| p.group == group && p.name == name)
+        else {
             return Err(ProfileError::Surplus { key });
         };
         in_range(&schema::SCHEMA[at], value)?;
         let parameter = &mut profile.parameters[at];
         parameter.value = value;
         parameter.foundation = Foundation::Assumed;
-        parameter.basis = "set for this run".to_owned();
+        "set for this run".clone_into(&mut parameter.basis);
         profile.values = Values::new(&profile.parameters);
         profile.check()?;
         Ok(profile)
@@ -274,7 +307,7 @@ impl Profile {
     /// The five-bit number of a microengine: its cluster in bit 4.
     #[must_use]
     pub fn number_of(&self, index: u8) -> u8 {
-        self.cluster_of(index) << 4 | index % self.values.per_cluster
+        (self.cluster_of(index) << 4) | (index % self.values.per_cluster)
     }
 
     /// The index of the microengine with a five-bit number.
@@ -328,21 +361,41 @@ impl Profile {
         let least = [
             ("scratch.read", v.scratch_read, self.path(1)),
             ("scratch.write", v.scratch_write, self.path(1)),
-            ("scratch.atomic", v.scratch_atomic, v.scratch_write + self.carriage(1)),
+            (
+                "scratch.atomic",
+                v.scratch_atomic,
+                v.scratch_write + self.carriage(1),
+            ),
             ("scratch.ring_get", v.scratch_ring_get, self.path(1)),
             ("scratch.ring_put", v.scratch_ring_put, self.path(1)),
             ("sram.read", v.sram_read, self.path(1)),
             ("sram.write", v.sram_write, self.path(1)),
-            ("sram.atomic", v.sram_atomic, v.sram_write + self.carriage(1)),
+            (
+                "sram.atomic",
+                v.sram_atomic,
+                v.sram_write + self.carriage(1),
+            ),
             ("sram.dequeue", v.sram_dequeue, self.path(1)),
             ("sram.ring_get", v.sram_ring_get, self.path(1)),
-            ("sram.ring_put", v.sram_ring_put, v.sram_write + self.carriage(1)),
+            (
+                "sram.ring_put",
+                v.sram_ring_put,
+                v.sram_write + self.carriage(1),
+            ),
             ("sram.csr", v.sram_csr, self.path(1)),
             ("dram.read", v.dram_read, self.path(2) + dram_access),
             ("dram.write", v.dram_write, self.path(2)),
             ("dram.rbuf_rd", v.dram_rbuf_rd, self.path(0) + media),
-            ("dram.tbuf_wr", v.dram_tbuf_wr, self.path(0) + dram_access + media),
-            ("hash.one", v.hash_one, self.path(2) + array + self.carriage(2)),
+            (
+                "dram.tbuf_wr",
+                v.dram_tbuf_wr,
+                self.path(0) + dram_access + media,
+            ),
+            (
+                "hash.one",
+                v.hash_one,
+                self.path(2) + array + self.carriage(2),
+            ),
             ("msf.read", v.msf_read, self.path(1)),
             ("msf.write", v.msf_write, self.path(1)),
             ("cap.read", v.cap_read, self.path(1)),
@@ -350,117 +403,31 @@ impl Profile {
         ];
         for (key, value, least) in least {
             if value < least {
-                return Err(wrong(key, &format!("{value} ME cycles are fewer than the {least} that the way takes")));
+                return Err(wrong(
+                    key,
+                    &format!("{value} ME cycles are fewer than the {least} that the way takes"),
+                ));
             }
         }
-        if !v.dram_channel_interleave.is_power_of_two() || v.dram_channel_interleave % 8 != 0 {
-            return Err(wrong("dram.channel_interleave", "it must be a power of two and at least 8"));
+        if !v.dram_channel_interleave.is_power_of_two() {
+            return Err(wrong(
+                "dram.channel_interleave",
+                "it must be a power of two",
+            ));
         }
-        if !v.dram_bank_interleave.is_power_of_two() || v.dram_bank_interleave % 8 != 0 {
-            return Err(wrong("dram.bank_interleave", "it must be a power of two and at least 8"));
+        if !v.dram_bank_interleave.is_power_of_two() {
+            return Err(wrong("dram.bank_interleave", "it must be a power of two"));
         }
-        for (key, bytes) in [("dram.channel_bytes", v.dram_channel_bytes), ("sram.channel_bytes", v.sram_channel_bytes)] {
-            if bytes % 4096 != 0 {
+        for (key, bytes) in [
+            ("dram.channel_bytes", v.dram_channel_bytes),
+            ("sram.channel_bytes", v.sram_channel_bytes),
+        ] {
+            if !bytes.is_multiple_of(4096) {
                 return Err(wrong(key, "it must be a multiple of 4096"));
             }
         }
         Ok(())
     }
-}
-
-fn wrong(key: &str, reason: &str) -> ProfileError {
-    ProfileError::Wrong { key: key.to_owned(), reason: reason.to_owned() }
-}
-
-fn in_range(schema: &Schema, value: u64) -> Result<(), ProfileError> {
-    if (schema.least..=schema.most).contains(&value) {
-        return Ok(());
-    }
-    let key = format!("{}.{}", schema.group, schema.name);
-    Err(wrong(&key, &format!("{value} is not within {} to {} {}", schema.least, schema.most, schema.unit)))
-}
-
-fn take_parameter(table: &mut Table, schema: &Schema) -> Result<Parameter, ProfileError> {
-    let key = format!("{}.{}", schema.group, schema.name);
-    let entry = table.get_mut(schema.group).and_then(Value::as_table_mut).and_then(|t| t.remove(schema.name));
-    let Some(entry) = entry else {
-        return Err(ProfileError::Missing { key, unit: schema.unit, meaning: schema.meaning.trim().to_owned() });
-    };
-    let Value::Table(mut entry) = entry else {
-        return Err(wrong(&key, "write { value = ..., unit = \"...\", source = \"...\" }"));
-    };
-    let value = take_number(&mut entry, &key, "value")?;
-    in_range(schema, value)?;
-    let unit = take_text(&mut entry, &key, "unit")?;
-    if unit != schema.unit {
-        return Err(wrong(&key, &format!("the model counts it in {}, not in {unit}", schema.unit)));
-    }
-    let (foundation, basis) = if entry.contains_key("source") {
-        (Foundation::Source, take_text(&mut entry, &key, "source")?)
-    } else if entry.contains_key("mark") {
-        let mark = take_text(&mut entry, &key, "mark")?;
-        let foundation = Foundation::ALL[1..].iter().copied().find(|f| f.name() == mark).ok_or_else(|| {
-            wrong(&key, &format!("`{mark}` is no mark; there are likely, derived, calibrated, assumed"))
-        })?;
-        (foundation, take_text(&mut entry, &key, "basis")?)
-    } else {
-        return Err(wrong(&key, "it needs a `source`, or a `mark` and a `basis`"));
-    };
-    if let Some(surplus) = entry.keys().next() {
-        return Err(ProfileError::Surplus { key: format!("{key}.{surplus}") });
-    }
-    let Schema { group, name, unit, meaning, .. } = *schema;
-    Ok(Parameter { group, name, value, unit, meaning: meaning.trim_ascii(), foundation, basis })
-}
-
-fn take_errata(table: &mut Table) -> Result<Vec<Erratum>, ProfileError> {
-    let Some(list) = table.remove("erratum") else {
-        return Ok(Vec::new());
-    };
-    let Value::Array(list) = list else {
-        return Err(wrong("erratum", "write it as [[erratum]] tables"));
-    };
-    list.into_iter().map(erratum).collect()
-}
-
-fn erratum(value: Value) -> Result<Erratum, ProfileError> {
-    let Value::Table(mut table) = value else {
-        return Err(wrong("erratum", "write it as an [[erratum]] table"));
-    };
-    let number = take_number(&mut table, "erratum", "number")?;
-    let number = u32::try_from(number).map_err(|_| wrong("erratum.number", "it must fit in 32 bits"))?;
-    let mut elements = [const { Vec::new() }; 3];
-    for (list, name) in elements.iter_mut().zip(["elements_64", "elements_128", "elements_256"]) {
-        let Some(value) = table.remove(name) else { continue };
-        let key = format!("erratum.{name}");
-        let items = value.as_array().ok_or_else(|| wrong(&key, "it must be a list of element numbers"))?;
-        for item in items {
-            let element = item.as_integer().and_then(|n| u8::try_from(n).ok()).filter(|n| *n < 128);
-            list.push(element.ok_or_else(|| wrong(&key, "element numbers are 0 to 127"))?);
-        }
-    }
-    let effect = take_text(&mut table, "erratum", "effect")?;
-    let source = take_text(&mut table, "erratum", "source")?;
-    if let Some(surplus) = table.keys().next() {
-        return Err(ProfileError::Surplus { key: format!("erratum.{surplus}") });
-    }
-    Ok(Erratum { number, effect, source, elements })
-}
-
-fn join(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
-}
-
-fn take_text(table: &mut Table, prefix: &str, name: &str) -> Result<String, ProfileError> {
-    match table.remove(name) {
-        Some(Value::String(text)) if !text.is_empty() => Ok(text),
-        _ => Err(wrong(&join(prefix, name), "it must be there as a text that is not empty")),
-    }
-}
-
-fn take_number(table: &mut Table, prefix: &str, name: &str) -> Result<u64, ProfileError> {
-    let number = table.remove(name).and_then(|v| v.as_integer()).and_then(|n| u64::try_from(n).ok());
-    number.ok_or_else(|| wrong(&join(prefix, name), "it must be there as a whole number that is not negative"))
 }
 
 #[cfg(test)]

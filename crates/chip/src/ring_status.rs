@@ -24,7 +24,10 @@ impl RingStatusLines {
     /// All lines low; changes show `lag` cycles after they happened.
     #[must_use]
     pub fn new(lag: Cycle) -> Self {
-        Self { lines: std::array::from_fn(|_| Line::default()), lag }
+        Self {
+            lines: std::array::from_fn(|_| Line::default()),
+            lag,
+        }
     }
 
     /// The ring's status became `level` at `now`.
@@ -43,14 +46,21 @@ impl RingStatusLines {
 
     /// Sets a level without lag: before the start and after a new base register.
     pub fn preset(&mut self, ring: u8, level: bool) {
-        self.lines[ring as usize % 16] = Line { before: level, changes: VecDeque::new() };
+        self.lines[ring as usize % 16] = Line {
+            before: level,
+            changes: VecDeque::new(),
+        };
     }
 
     /// The level that a microengine sees.
     #[must_use]
     pub fn level(&self, ring: u8, now: Cycle) -> bool {
         let line = &self.lines[ring as usize % 16];
-        line.changes.iter().take_while(|change| change.0 <= now).last().map_or(line.before, |change| change.1)
+        line.changes
+            .iter()
+            .take_while(|change| change.0 <= now)
+            .last()
+            .map_or(line.before, |change| change.1)
     }
 }
 

@@ -18,8 +18,8 @@ use crate::check::Check;
 use crate::fabric::{Fabric, Slot};
 use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
-pub use rings::{Ring, RingRegister};
 use rings::{RINGS, Rings};
+pub use rings::{Ring, RingRegister};
 
 /// Cycles that a command's steps take on an idle chip.
 #[derive(Clone, Debug)]
@@ -58,7 +58,11 @@ impl Scratch {
             read: profile.push_lead(profile.scratch_read(), 1),
             write: profile.pull_lead(profile.scratch_write(), 1),
             atomic: profile.push_lead(profile.scratch_atomic(), 1),
-            atomic_pulled: profile.push_lead_after_pull(profile.scratch_atomic(), profile.scratch_write(), 1),
+            atomic_pulled: profile.push_lead_after_pull(
+                profile.scratch_atomic(),
+                profile.scratch_write(),
+                1,
+            ),
             ring_get: profile.push_lead(profile.scratch_ring_get(), 1),
             ring_put: profile.pull_lead(profile.scratch_ring_put(), 1),
             longword: profile.scratch_occupancy() * profile.bus_cycle(),
@@ -81,7 +85,11 @@ impl Scratch {
         fabric.flight_mut(slot).note = now;
         let command = &fabric.flight(slot).command;
         let words = pulled_words(command.op, command.count, command.immediate.is_some());
-        let lead = if command.op == CommandOp::ScratchPut { self.leads.ring_put } else { self.leads.write };
+        let lead = if command.op == CommandOp::ScratchPut {
+            self.leads.ring_put
+        } else {
+            self.leads.write
+        };
         self.pipe.push_back((slot, words == 0));
         self.counters.queue(self.pipe.len());
         if words > 0 {
@@ -116,7 +124,9 @@ impl Scratch {
             if self.free_at > fabric.now {
                 if !self.turn_posted {
                     self.turn_posted = true;
-                    fabric.events.post(self.free_at, crate::event::Event::Turn(Target::SCRATCH));
+                    fabric
+                        .events
+                        .post(self.free_at, crate::event::Event::Turn(Target::SCRATCH));
                 }
                 return;
             }
@@ -127,13 +137,13 @@ impl Scratch {
     }
 
     fn start(&mut self, slot: Slot, fabric: &mut Fabric) {
+        use CommandOp as Op;
         let now = fabric.now;
         let flight = fabric.flight(slot);
         let (command, waited) = (flight.command, now - flight.note);
         let count = usize::from(command.count.clamp(1, 16));
         let pulled = command.immediate.is_none();
         let operand = command.immediate.unwrap_or(flight.data[0]);
-        use CommandOp as Op;
         let accesses = match command.op {
             Op::ScratchRead | Op::ScratchWrite | Op::ScratchGet | Op::ScratchPut => count as Cycle,
             _ => 2,
@@ -171,9 +181,17 @@ impl Scratch {
                 let lost = self.rings.put(&mut self.words, ring, &data[..count]);
                 self.rings.show(ring, fabric);
                 if lost > 0 {
-                    let message = format!("a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it");
-                    let help = "test the ring's full status before the put, or make the ring larger";
-                    fabric.fault(slot, Some(Check::RingOverflow), message, Some(help.to_owned()));
+                    let message = format!(
+                        "a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it"
+                    );
+                    let help =
+                        "test the ring's full status before the put, or make the ring larger";
+                    fabric.fault(
+                        slot,
+                        Some(Check::RingOverflow),
+                        message,
+                        Some(help.to_owned()),
+                    );
                 }
                 fabric.finish(slot);
             }
@@ -188,7 +206,11 @@ impl Scratch {
                 if returns {
                     fabric.flight_mut(slot).data[0] = old;
                     let has_pulled = pulled && pulled_words(op, 1, false) > 0;
-                    let lead = if has_pulled { self.leads.atomic_pulled } else { self.leads.atomic };
+                    let lead = if has_pulled {
+                        self.leads.atomic_pulled
+                    } else {
+                        self.leads.atomic
+                    };
                     fabric.push_at(slot, 1, now + lead);
                 } else {
                     fabric.finish(slot);
@@ -224,7 +246,10 @@ impl Scratch {
 
     /// Writes a longword at a byte address; false beyond the end.
     pub fn write(&mut self, address: u32, value: u32) -> bool {
-        self.words.get_mut((address / 4) as usize).map(|word| *word = value).is_some()
+        self.words
+            .get_mut((address / 4) as usize)
+            .map(|word| *word = value)
+            .is_some()
     }
 
     /// The core puts a longword on a ring; false when the ring was full and its
@@ -259,10 +284,18 @@ impl Scratch {
 
     /// Writes a ring's base, head or tail register; takes effect at once. A
     /// base write empties the ring.
-    pub fn set_ring_register(&mut self, ring: u8, register: RingRegister, value: u32, fabric: &mut Fabric) {
+    pub fn set_ring_register(
+        &mut self,
+        ring: u8,
+        register: RingRegister,
+        value: u32,
+        fabric: &mut Fabric,
+    ) {
         let ring = ring as usize % RINGS;
         self.rings.set_register(ring, register, value);
-        fabric.ring_lines.preset(ring as u8, self.rings.ring(ring).status());
+        fabric
+            .ring_lines
+            .preset(ring as u8, self.rings.ring(ring).status());
     }
 }
 

@@ -50,17 +50,27 @@ impl Sram {
             read: profile.push_lead(profile.sram_read(), 1),
             write: profile.pull_lead(profile.sram_write(), 1),
             atomic: profile.push_lead(profile.sram_atomic(), 1),
-            atomic_pulled: profile.push_lead_after_pull(profile.sram_atomic(), profile.sram_write(), 1),
+            atomic_pulled: profile.push_lead_after_pull(
+                profile.sram_atomic(),
+                profile.sram_write(),
+                1,
+            ),
             dequeue: profile.push_lead(profile.sram_dequeue(), 1),
             ring_get: profile.push_lead(profile.sram_ring_get(), 1),
-            ring_put: profile.push_lead_after_pull(profile.sram_ring_put(), profile.sram_write(), 1),
+            ring_put: profile.push_lead_after_pull(
+                profile.sram_ring_put(),
+                profile.sram_write(),
+                1,
+            ),
             csr: profile.push_lead(profile.sram_csr(), 1),
             longword,
             paced: longword.saturating_sub(profile.bus_cycle()),
             turnaround: profile.sram_atomic_turnaround(),
             same_entry: profile.same_entry_gap(),
         };
-        let channels = (0..profile.sram_channels()).map(|number| Channel::new(number, profile)).collect();
+        let channels = (0..profile.sram_channels())
+            .map(|number| Channel::new(number, profile))
+            .collect();
         Self { channels, leads }
     }
 
@@ -112,15 +122,24 @@ impl Sram {
     /// Writes a longword at a byte address with the channel in bits 31-30;
     /// false where there is no memory.
     pub fn write_word(&mut self, address: u32, value: u32) -> bool {
-        let Some(channel) = self.channels.get_mut((address >> 30) as usize) else { return false };
-        channel.memory.set((address << 2 >> 4) as usize, value).is_ok()
+        let Some(channel) = self.channels.get_mut((address >> 30) as usize) else {
+            return false;
+        };
+        channel
+            .memory
+            .set((address << 2 >> 4) as usize, value)
+            .is_ok()
     }
 
     /// The core enqueues a whole one-buffer packet or a free buffer; false when
     /// the channel, the entry or the memory of the link is not there.
     pub fn enqueue(&mut self, channel: u8, entry: u8, buffer: u32) -> bool {
-        let Some(channel) = self.channels.get_mut(channel as usize) else { return false };
-        let Some(entry) = channel.entries.get_mut(entry as usize) else { return false };
+        let Some(channel) = self.channels.get_mut(channel as usize) else {
+            return false;
+        };
+        let Some(entry) = channel.entries.get_mut(entry as usize) else {
+            return false;
+        };
         entry.enqueue(&mut channel.memory, buffer, None).is_ok()
     }
 
@@ -128,20 +147,32 @@ impl Sram {
     /// the entry or the memory of the link is not there.
     pub fn dequeue(&mut self, channel: u8, entry: u8) -> Option<u32> {
         let channel = self.channels.get_mut(channel as usize)?;
-        channel.entries.get_mut(entry as usize)?.dequeue(&channel.memory).ok()
+        channel
+            .entries
+            .get_mut(entry as usize)?
+            .dequeue(&channel.memory)
+            .ok()
     }
 
     /// A Q-array entry's state.
     #[must_use]
     pub fn entry(&self, channel: u8, entry: u8) -> Option<&Entry> {
-        self.channels.get(channel as usize)?.entries.get(entry as usize)
+        self.channels
+            .get(channel as usize)?
+            .entries
+            .get(entry as usize)
     }
 
     /// Sets a Q-array entry, as loading a descriptor of these three longwords
     /// would; false when there is no such entry.
     pub fn set_entry(&mut self, channel: u8, entry: u8, descriptor: [u32; 3]) -> bool {
-        let entry = self.channels.get_mut(channel as usize).and_then(|c| c.entries.get_mut(entry as usize));
-        entry.map(|entry| *entry = Entry::from_descriptor(descriptor)).is_some()
+        let entry = self
+            .channels
+            .get_mut(channel as usize)
+            .and_then(|c| c.entries.get_mut(entry as usize));
+        entry
+            .map(|entry| *entry = Entry::from_descriptor(descriptor))
+            .is_some()
     }
 
     /// What each channel counted.
@@ -169,6 +200,3 @@ const fn uses_entry(op: CommandOp) -> bool {
             | Op::SramRdQdescHead
     )
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,6 +2,8 @@
 //!
 //! Times are microengine cycles unless a name says otherwise.
 
+mod collect;
+
 use serde::Serialize;
 
 /// The statistics of a whole chip.
@@ -50,25 +52,29 @@ pub struct MicroengineStats {
     pub stalled: u64,
     /// Cycles with no context ready.
     pub idle: u64,
+    /// Times a context gave up the pipeline.
+    pub swaps: u64,
+    /// Commands issued.
+    pub commands: u64,
     /// Thousandths of the run in which instructions were executed.
     pub executing_permille: u64,
     /// Contexts.
     pub contexts: Vec<ContextStats>,
 }
 
-/// One context.
+/// Cycles of one context by its state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ContextStats {
     /// Number, 0-7.
     pub context: u64,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Cycles asleep, waiting for signals.
-    pub waiting: u64,
-    /// Cycles awake but not running, because another context ran.
+    /// It had the pipeline.
+    pub executing: u64,
+    /// It was awake but not running, because another context ran.
     pub ready: u64,
-    /// Times it gave up the pipeline.
-    pub swaps: u64,
+    /// It was asleep, waiting for signals.
+    pub waiting: u64,
+    /// It was not enabled.
+    pub inactive: u64,
 }
 
 /// One unit or memory channel.
@@ -212,8 +218,6 @@ pub struct GppStats {
     pub interrupts: u64,
     /// Packets taken off the exception ring.
     pub exceptions: u64,
-    /// Sum of the bytes of their frames as their descriptors say.
-    pub exception_bytes: u64,
     /// Packets by reason, in the order of the reason codes.
     pub reasons: Vec<DropStats>,
 }
@@ -243,5 +247,9 @@ pub struct CheckStats {
 /// `part` of `whole` in thousandths, rounded down; 0 of nothing.
 #[must_use]
 pub fn permille(part: u64, whole: u64) -> u64 {
-    if whole == 0 { 0 } else { (u128::from(part) * 1000 / u128::from(whole)) as u64 }
+    if whole == 0 {
+        0
+    } else {
+        (u128::from(part) * 1000 / u128::from(whole)) as u64
+    }
 }

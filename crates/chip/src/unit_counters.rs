@@ -22,7 +22,13 @@ pub struct UnitCounters {
 
 impl Default for UnitCounters {
     fn default() -> Self {
-        Self { served: [0; OPERATIONS], words: 0, busy: 0, queue_peak: 0, waiting: 0 }
+        Self {
+            served: [0; OPERATIONS],
+            words: 0,
+            busy: 0,
+            queue_peak: 0,
+            waiting: 0,
+        }
     }
 }
 
@@ -42,7 +48,10 @@ impl UnitCounters {
     /// Commands that were served, with their counts, in the order of the
     /// instruction set; those that never came are left out.
     pub fn served(&self) -> impl Iterator<Item = (CommandOp, u64)> + '_ {
-        CommandOp::ALL.into_iter().map(|op| (op, self.served[op as usize])).filter(|(_, n)| *n > 0)
+        CommandOp::ALL
+            .into_iter()
+            .map(|op| (op, self.served[op as usize]))
+            .filter(|(_, n)| *n > 0)
     }
 
     /// All commands that were served.

@@ -59,7 +59,10 @@ impl Messages {
             1 => Some(format!("1 {what}")),
             n => Some(format!("{n} {what}s")),
         };
-        let parts: Vec<_> = [part(self.errors, "error"), part(self.warnings, "warning")].into_iter().flatten().collect();
+        let parts: Vec<_> = [part(self.errors, "error"), part(self.warnings, "warning")]
+            .into_iter()
+            .flatten()
+            .collect();
         parts.join(" and ")
     }
 }
@@ -77,7 +80,11 @@ pub fn options(project: &Project, defines: &[(String, String)]) -> Options {
 /// Assembles one source.
 #[must_use]
 pub fn assemble_source(source: &Path, include: &[PathBuf], options: &Options) -> Assembly {
-    npsim_asm::assemble(&source.display().to_string(), &FileIncludes::new(include.to_vec()), options)
+    npsim_asm::assemble(
+        &source.display().to_string(),
+        &FileIncludes::new(include.to_vec()),
+        options,
+    )
 }
 
 /// Assembles the programs of a project; `None` if one of them has errors.
@@ -86,12 +93,21 @@ pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
     let mut programs = Some(Vec::new());
     let mut messages = Messages::default();
     for plan in &project.programs {
-        let assembly = assemble_source(&plan.source, &project.include, &options(project, &plan.defines));
+        let assembly = assemble_source(
+            &plan.source,
+            &project.include,
+            &options(project, &plan.defines),
+        );
         messages.add(&assembly.diagnostics, &assembly.sources);
         match assembly.image {
             Some(image) => {
                 if let Some(programs) = &mut programs {
-                    programs.push(Program { me: plan.me, source: plan.source.clone(), image, sources: assembly.sources });
+                    programs.push(Program {
+                        me: plan.me,
+                        source: plan.source.clone(),
+                        image,
+                        sources: assembly.sources,
+                    });
                 }
             }
             None => programs = None,

@@ -5,7 +5,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level as Shown, Patch, Renderer, Snippet};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level as Shown, Patch, Renderer, Snippet,
+};
 use npsim_asm::source::{ExpansionId, SourceFile};
 use npsim_asm::{Diagnostic, Image, Level, SourceMap, Span};
 use npsim_chip::check::Fault;
@@ -24,7 +26,12 @@ struct Place<'a> {
 /// further places, in other files too.
 #[must_use]
 pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    let mut places = vec![place(sources, diagnostic.primary.span, diagnostic.primary.text.as_str(), true)];
+    let mut places = vec![place(
+        sources,
+        diagnostic.primary.span,
+        diagnostic.primary.text.as_str(),
+        true,
+    )];
     chain(sources, diagnostic.primary.expansion, &mut places);
     for label in &diagnostic.secondary {
         places.push(place(sources, label.span, label.text.as_str(), false));
@@ -37,7 +44,10 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> String
         Level::Warning => Shown::WARNING,
         Level::Note => Shown::NOTE,
     };
-    let mut group = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code).elements(snippets(&places));
+    let mut group = level
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.code)
+        .elements(snippets(&places));
     for note in &diagnostic.notes {
         group = group.element(Shown::NOTE.message(note.as_str()));
     }
@@ -50,20 +60,39 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> String
     } else {
         groups.push(group);
         let title = diagnostic.help.as_deref().unwrap_or("change it like this");
-        groups.push(Shown::HELP.secondary_title(title).elements(patched(diagnostic, sources)));
+        groups.push(
+            Shown::HELP
+                .secondary_title(title)
+                .elements(patched(diagnostic, sources)),
+        );
     }
     Renderer::styled().render(&groups)
 }
 
-fn place<'a>(sources: &'a SourceMap, span: Span, label: impl Into<Cow<'a, str>>, primary: bool) -> Place<'a> {
+fn place<'a>(
+    sources: &'a SourceMap,
+    span: Span,
+    label: impl Into<Cow<'a, str>>,
+    primary: bool,
+) -> Place<'a> {
     let file = sources.file(span.file);
-    Place { file, span: bytes(&file.text, span.lo as usize..span.hi as usize), label: label.into(), primary }
+    Place {
+        file,
+        span: bytes(&file.text, span.lo as usize..span.hi as usize),
+        label: label.into(),
+        primary,
+    }
 }
 
 /// The uses of macros through which a place came, innermost first.
 fn chain<'a>(sources: &'a SourceMap, expansion: ExpansionId, places: &mut Vec<Place<'a>>) {
     for used in sources.expansion_chain(expansion) {
-        places.push(place(sources, used.call, format!("in this expansion of `{}`", used.name), false));
+        places.push(place(
+            sources,
+            used.call,
+            format!("in this expansion of `{}`", used.name),
+            false,
+        ));
     }
 }
 
@@ -79,26 +108,45 @@ fn snippets<'a>(places: &[Place<'a>]) -> Vec<Snippet<'a, Annotation<'a>>> {
         .into_iter()
         .map(|file| {
             let here = places.iter().filter(|place| std::ptr::eq(place.file, file));
-            Snippet::source(file.text.as_str()).path(file.path.as_str()).annotations(here.map(|place| {
-                let kind = if place.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-                kind.span(place.span.clone()).label((!place.label.is_empty()).then(|| place.label.clone()))
-            }))
+            Snippet::source(file.text.as_str())
+                .path(file.path.as_str())
+                .annotations(here.map(|place| {
+                    let kind = if place.primary {
+                        AnnotationKind::Primary
+                    } else {
+                        AnnotationKind::Context
+                    };
+                    kind.span(place.span.clone())
+                        .label((!place.label.is_empty()).then(|| place.label.clone()))
+                }))
         })
         .collect()
 }
 
 fn patched<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snippet<'a, Patch<'a>>> {
-    let mut files: Vec<_> = diagnostic.patches.iter().map(|patch| patch.span.file).collect();
+    let mut files: Vec<_> = diagnostic
+        .patches
+        .iter()
+        .map(|patch| patch.span.file)
+        .collect();
     files.sort_unstable();
     files.dedup();
     files
         .into_iter()
         .map(|id| {
             let file = sources.file(id);
-            let here = diagnostic.patches.iter().filter(|patch| patch.span.file == id);
-            Snippet::source(file.text.as_str()).path(file.path.as_str()).patches(here.map(|patch| {
-                Patch::new(bytes(&file.text, patch.span.lo as usize..patch.span.hi as usize), patch.replacement.as_str())
-            }))
+            let here = diagnostic
+                .patches
+                .iter()
+                .filter(|patch| patch.span.file == id);
+            Snippet::source(file.text.as_str())
+                .path(file.path.as_str())
+                .patches(here.map(|patch| {
+                    Patch::new(
+                        bytes(&file.text, patch.span.lo as usize..patch.span.hi as usize),
+                        patch.replacement.as_str(),
+                    )
+                }))
         })
         .collect()
 }
@@ -113,13 +161,17 @@ fn bytes(text: &str, span: Range<usize>) -> Range<usize> {
 #[must_use]
 pub fn render_problem(problem: &Problem) -> String {
     let mut group: Group<'_> = match &problem.excerpt {
-        Some(excerpt) => Shown::ERROR.primary_title(problem.message.as_str()).element(
-            Snippet::source(&*excerpt.text).path(excerpt.path.as_str()).annotation(
-                AnnotationKind::Primary
-                    .span(bytes(&excerpt.text, excerpt.span.clone()))
-                    .label((!excerpt.label.is_empty()).then_some(excerpt.label.as_str())),
+        Some(excerpt) => Shown::ERROR
+            .primary_title(problem.message.as_str())
+            .element(
+                Snippet::source(&*excerpt.text)
+                    .path(excerpt.path.as_str())
+                    .annotation(
+                        AnnotationKind::Primary
+                            .span(bytes(&excerpt.text, excerpt.span.clone()))
+                            .label((!excerpt.label.is_empty()).then_some(excerpt.label.as_str())),
+                    ),
             ),
-        ),
         None => Group::with_title(Shown::ERROR.primary_title(problem.message.as_str())),
     };
     for note in &problem.notes {
@@ -169,7 +221,10 @@ pub fn render_fault(fault: &Fault, program: Option<(&Image, &SourceMap)>) -> Str
         group = group.element(Shown::HELP.message(help.as_str()));
     }
     if let Some(check) = fault.check
-        && !fault.help.as_deref().is_some_and(|help| help.contains("--allow"))
+        && !fault
+            .help
+            .as_deref()
+            .is_some_and(|help| help.contains("--allow"))
     {
         group = group.element(Shown::HELP.message(format!(
             "if the firmware relies on this, run it with `--allow {check}`; `npsim checks` explains"
@@ -179,17 +234,34 @@ pub fn render_fault(fault: &Fault, program: Option<(&Image, &SourceMap)>) -> Str
 }
 
 /// The source line of a word and the macro uses it came through.
-fn origin_places<'a>(image: &Image, sources: &'a SourceMap, pc: u16, who: &str, places: &mut Vec<Place<'a>>) {
+fn origin_places<'a>(
+    image: &Image,
+    sources: &'a SourceMap,
+    pc: u16,
+    who: &str,
+    places: &mut Vec<Place<'a>>,
+) {
     let mut next = image.origins.get(pc as usize).copied();
     let mut label = who.to_string();
     let mut primary = true;
     while let Some(origin) = next {
-        let file = image.files.get(origin.file as usize).and_then(|path| sources.files().iter().find(|f| f.path == *path));
+        let file = image
+            .files
+            .get(origin.file as usize)
+            .and_then(|path| sources.files().iter().find(|f| f.path == *path));
         if let Some(file) = file {
-            places.push(Place { file, span: rest_of_line(&file.text, origin.line, origin.column), label: label.into(), primary });
+            places.push(Place {
+                file,
+                span: rest_of_line(&file.text, origin.line, origin.column),
+                label: label.into(),
+                primary,
+            });
             primary = false;
         }
-        let Some(used) = origin.expansion.and_then(|i| image.expansions.get(i as usize)) else {
+        let Some(used) = origin
+            .expansion
+            .and_then(|i| image.expansions.get(i as usize))
+        else {
             return;
         };
         label = format!("in this expansion of `{}`", used.name);
@@ -199,9 +271,17 @@ fn origin_places<'a>(image: &Image, sources: &'a SourceMap, pc: u16, who: &str, 
 
 /// From a line and column (from 1) to the end of the statement on that line.
 fn rest_of_line(text: &str, line: u32, column: u32) -> Range<usize> {
-    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1) as usize)
+        .map(str::len)
+        .sum();
     let whole = text[start..].lines().next().unwrap_or("");
-    let code = whole.find(';').or_else(|| whole.find("//")).map_or(whole, |comment| &whole[..comment]).trim_end();
+    let code = whole
+        .find(';')
+        .or_else(|| whole.find("//"))
+        .map_or(whole, |comment| &whole[..comment])
+        .trim_end();
     let from = floor(whole, column.saturating_sub(1) as usize);
     start + from..start + code.len().max(from)
 }
@@ -222,28 +302,66 @@ mod tests {
     fn macro_chain_is_shown_across_files() {
         let mut sources = SourceMap::default();
         let main = sources.add_file("main.uc".into(), "put(r0)\nnop\n".into(), None);
-        let lib = sources.add_file("ring.uc".into(), "#macro put(a)\n alu[a, b, +, c]\n#endm\n".into(), None);
-        let expansion =
-            sources.add_expansion(Expansion { name: "put".into(), call: Span { file: main, lo: 0, hi: 7 }, parent: ExpansionId::ROOT });
-        let span = Span { file: lib, lo: 15, hi: 30 };
+        let lib = sources.add_file(
+            "ring.uc".into(),
+            "#macro put(a)\n alu[a, b, +, c]\n#endm\n".into(),
+            None,
+        );
+        let expansion = sources.add_expansion(Expansion {
+            name: "put".into(),
+            call: Span {
+                file: main,
+                lo: 0,
+                hi: 7,
+            },
+            parent: ExpansionId::ROOT,
+        });
+        let span = Span {
+            file: lib,
+            lo: 15,
+            hi: 30,
+        };
         let diagnostic = Diagnostic::error("bank-conflict", "two of one bank", span, expansion)
             .label("here")
             .note("a reason")
             .help("copy one")
-            .patch(Span { file: lib, lo: 15, hi: 15 }, "alu[t, --, B, b]\n ");
+            .patch(
+                Span {
+                    file: lib,
+                    lo: 15,
+                    hi: 15,
+                },
+                "alu[t, --, B, b]\n ",
+            );
         let text = plain(&render_diagnostic(&diagnostic, &sources));
-        for part in
-            ["error[bank-conflict]: two of one bank", "ring.uc:2:2", "main.uc:1:1", "in this expansion of `put`", "a reason", "help: copy one", "~  alu[t, --, B, b]"]
-        {
+        for part in [
+            "error[bank-conflict]: two of one bank",
+            "ring.uc:2:2",
+            "main.uc:1:1",
+            "in this expansion of `put`",
+            "a reason",
+            "help: copy one",
+            "~  alu[t, --, B, b]",
+        ] {
             assert!(text.contains(part), "no `{part}` in\n{text}");
         }
     }
 
     #[test]
     fn spans_outside_the_text_do_no_harm() {
-        let excerpt = Excerpt { path: "p.toml".into(), text: "a = \"µ\"".into(), span: 6..900, label: "x".into() };
-        let text = plain(&render_problem(&Problem::new("bad").at(excerpt).help("better")));
-        assert!(text.contains("p.toml:1:6") && text.contains("help: better"), "{text}");
+        let excerpt = Excerpt {
+            path: "p.toml".into(),
+            text: "a = \"µ\"".into(),
+            span: 6..900,
+            label: "x".into(),
+        };
+        let text = plain(&render_problem(
+            &Problem::new("bad").at(excerpt).help("better"),
+        ));
+        assert!(
+            text.contains("p.toml:1:6") && text.contains("help: better"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -253,8 +371,18 @@ mod tests {
         let image = Image {
             words: vec![0, 0],
             origins: vec![
-                npsim_asm::image::Origin { file: 0, line: 1, column: 1, expansion: None },
-                npsim_asm::image::Origin { file: 0, line: 2, column: 3, expansion: None },
+                npsim_asm::image::Origin {
+                    file: 0,
+                    line: 1,
+                    column: 1,
+                    expansion: None,
+                },
+                npsim_asm::image::Origin {
+                    file: 0,
+                    line: 2,
+                    column: 3,
+                    expansion: None,
+                },
             ],
             files: vec!["m.uc".into()],
             ..Image::default()
@@ -270,9 +398,13 @@ mod tests {
             help: None,
         };
         let text = plain(&render_fault(&fault, Some((&image, &sources))));
-        for part in
-            ["error[deadlock]: all sleep", "m.uc:2:3", "ME 0, context 3, pc 1, cycle 12", "context 3 waits for s1", "--allow deadlock"]
-        {
+        for part in [
+            "error[deadlock]: all sleep",
+            "m.uc:2:3",
+            "ME 0, context 3, pc 1, cycle 12",
+            "context 3 waits for s1",
+            "--allow deadlock",
+        ] {
             assert!(text.contains(part), "no `{part}` in\n{text}");
         }
         assert_eq!(rest_of_line("a\n br[x] ; c\n", 2, 2), 3..8);

@@ -1,5 +1,6 @@
 //! Where `#include` finds its files: the folder of the including file first,
-//! then the given folders in their order.
+//! then the given folders in their order. The including file itself comes last,
+//! so that a program's `transmit.uc` can include the library's.
 
 use std::path::{Path, PathBuf};
 
@@ -25,14 +26,22 @@ impl FileIncludes {
         if Path::new(name).is_absolute() {
             return vec![PathBuf::from(name)];
         }
-        let own = Path::new(including).parent().unwrap_or(Path::new("")).to_path_buf();
+        let own = Path::new(including)
+            .parent()
+            .unwrap_or(Path::new(""))
+            .to_path_buf();
         let mut candidates = Vec::new();
+        let mut itself = None;
         for folder in std::iter::once(&own).chain(&self.folders) {
             let path = folder.join(name);
-            if !candidates.contains(&path) {
+            if path == Path::new(including) {
+                // A file of the same name elsewhere is meant, if there is one.
+                itself = Some(path);
+            } else if !candidates.contains(&path) {
                 candidates.push(path);
             }
         }
+        candidates.extend(itself);
         candidates
     }
 }
@@ -50,15 +59,22 @@ impl Includes for FileIncludes {
         if including.is_none() {
             return Err(format!("there is no file `{name}`"));
         }
-        let places: Vec<_> = candidates.iter().map(|path| format!("`{}`", path.display())).collect();
-        Err(format!("there is no {}; add the folder that has it with -I DIR or `include` in the project file", places.join(" nor ")))
+        let places: Vec<_> = candidates
+            .iter()
+            .map(|path| format!("`{}`", path.display()))
+            .collect();
+        Err(format!(
+            "there is no {}; add the folder that has it with -I DIR or `include` in the project file",
+            places.join(" nor ")
+        ))
     }
 }
 
 /// UTF-8, or else Latin-1, in which old sources have their comments.
 #[must_use]
 pub fn decode(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
 #[cfg(test)]
@@ -80,7 +96,29 @@ mod tests {
         assert_eq!(includes.load("both.uc", Some(&main))?.1, "main");
         assert_eq!(includes.load("only.uc", Some(&main))?.1, "only");
         let error = includes.load("none.uc", Some(&main)).unwrap_err();
-        assert!(error.contains("main/none.uc") && error.contains("lib/none.uc") && error.contains("-I DIR"), "{error}");
+        assert!(
+            error.contains("main/none.uc")
+                && error.contains("lib/none.uc")
+                && error.contains("-I DIR"),
+            "{error}"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_of_the_same_name_elsewhere_comes_before_the_file_itself()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let path = |name: &str| dir.path().join(name);
+        for folder in ["main", "lib"] {
+            std::fs::create_dir(path(folder))?;
+        }
+        std::fs::write(path("main/same.uc"), "main")?;
+        let includes = FileIncludes::new(vec![path("lib")]);
+        let main = path("main/same.uc").display().to_string();
+        assert_eq!(includes.load("same.uc", Some(&main))?.1, "main");
+        std::fs::write(path("lib/same.uc"), "lib")?;
+        assert_eq!(includes.load("same.uc", Some(&main))?.1, "lib");
         Ok(())
     }
 

@@ -24,7 +24,7 @@ pub struct Problem {
     /// One line: what is wrong.
     pub message: String,
     /// Where, if there is a text to show.
-    pub excerpt: Option<Excerpt>,
+    pub excerpt: Option<Box<Excerpt>>,
     /// Reasons, one line each.
     pub notes: Vec<String>,
     /// What to do.
@@ -35,13 +35,20 @@ impl Problem {
     /// A problem without a place.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), ..Self::default() }
+        Self {
+            message: message.into(),
+            ..Self::default()
+        }
     }
 
     /// A file that could not be read or written.
     #[must_use]
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
-        let problem = Self::new(format!("cannot {action} `{}`: {}", path.display(), reason(error)));
+        let problem = Self::new(format!(
+            "cannot {action} `{}`: {}",
+            path.display(),
+            reason(error)
+        ));
         match error.kind() {
             std::io::ErrorKind::NotFound => problem.help("check the spelling of the path"),
             _ => problem,
@@ -65,7 +72,7 @@ impl Problem {
     /// Shows a place.
     #[must_use]
     pub fn at(mut self, excerpt: Excerpt) -> Self {
-        self.excerpt = Some(excerpt);
+        self.excerpt = Some(Box::new(excerpt));
         self
     }
 }

@@ -96,8 +96,9 @@ impl Project {
 pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
     let names: Vec<_> = Profile::names().collect();
     if !names.contains(&name) {
-        let mut problem = Problem::new(format!("there is no chip `{name}`")).note(format!("the chips are {}", names.join(", ")));
-        problem.excerpt = place;
+        let mut problem = Problem::new(format!("there is no chip `{name}`"))
+            .note(format!("the chips are {}", names.join(", ")));
+        problem.excerpt = place.map(Box::new);
         if let Some(near) = closest(name, names.iter().copied()) {
             problem = problem.help(format!("did you mean `{near}`?"));
         }
@@ -109,27 +110,51 @@ pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
 /// Whether a target is a single source.
 #[must_use]
 pub fn is_source(target: &Path) -> bool {
-    target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
+    target
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 
 /// The default project for a source, as `npsim new` writes it to a file in
 /// `folder`.
 #[must_use]
 pub fn default_text(source: &Path, shown: &str, overrides: &Overrides) -> String {
-    let name = source.file_stem().map_or_else(|| "firmware".into(), |stem| stem.to_string_lossy().into_owned());
+    let name = source.file_stem().map_or_else(
+        || "firmware".into(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
     let ids = overrides.ids.as_deref().unwrap_or("0");
-    defaults::default_project(&name, shown, ids, overrides.chip.as_deref().unwrap_or(DEFAULT_CHIP))
+    defaults::default_project(
+        &name,
+        shown,
+        ids,
+        overrides.chip.as_deref().unwrap_or(DEFAULT_CHIP),
+    )
 }
 
 fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Problem> {
-    let metadata = std::fs::metadata(target).map_err(|error| Problem::io("read", target, &error))?;
+    let metadata =
+        std::fs::metadata(target).map_err(|error| Problem::io("read", target, &error))?;
     if is_source(target) && metadata.is_file() {
-        let shown = target.file_name().map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
+        let shown = target
+            .file_name()
+            .map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
         let text = default_text(target, &shown, overrides);
         let path = format!("the default project for {}", target.display());
-        return Ok((ProjectText { path, folder: folder_of(target), text: text.into() }, true));
+        return Ok((
+            ProjectText {
+                path,
+                folder: folder_of(target),
+                text: text.into(),
+            },
+            true,
+        ));
     }
-    let path = if metadata.is_dir() { target.join(FILE_NAME) } else { target.to_path_buf() };
+    let path = if metadata.is_dir() {
+        target.join(FILE_NAME)
+    } else {
+        target.to_path_buf()
+    };
     let bytes = std::fs::read(&path).map_err(|error| {
         let problem = Problem::io("read", &path, &error);
         if metadata.is_dir() { problem.help(format!("a project's folder has a file `{FILE_NAME}`; `npsim new --from FIRMWARE.uc` writes one")) } else { problem }
@@ -138,7 +163,14 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
         Problem::new(format!("`{}` is not text", path.display()))
             .help("give a project file, its folder, or a microcode source with the ending `.uc`")
     })?;
-    Ok((ProjectText { path: path.display().to_string(), folder: folder_of(&path), text: text.into() }, false))
+    Ok((
+        ProjectText {
+            path: path.display().to_string(),
+            folder: folder_of(&path),
+            text: text.into(),
+        },
+        false,
+    ))
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -150,5 +182,8 @@ fn folder_of(path: &Path) -> PathBuf {
 
 fn folder_name(folder: &Path) -> String {
     let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-    full.file_name().map_or_else(|| "project".into(), |name| name.to_string_lossy().into_owned())
+    full.file_name().map_or_else(
+        || "project".into(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }

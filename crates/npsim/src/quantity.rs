@@ -45,9 +45,15 @@ impl FromStr for Time {
             "us" | "µs" => PICO / 1_000_000,
             "ns" => 1_000,
             "ps" => 1,
-            _ => return Err(format!("`{unit}` is not a unit of time; use s, ms, us, ns or cycles")),
+            _ => {
+                return Err(format!(
+                    "`{unit}` is not a unit of time; use s, ms, us, ns or cycles"
+                ));
+            }
         };
-        decimal(number, scale).map(Self::Picoseconds).ok_or_else(|| format!("`{text}` is not a time; write for example `2ms` or `500us`"))
+        decimal(number, scale)
+            .map(Self::Picoseconds)
+            .ok_or_else(|| format!("`{text}` is not a time; write for example `2ms` or `500us`"))
     }
 }
 
@@ -56,8 +62,16 @@ impl fmt::Display for Time {
         match *self {
             Self::Cycles(cycles) => write!(f, "{cycles} cycles"),
             Self::Picoseconds(ps) => {
-                let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
-                let (scale, unit) = units.into_iter().find(|(scale, _)| ps >= *scale && ps % *scale == 0).unwrap_or((1, "ps"));
+                let units = [
+                    (1_000_000_000_000, "s"),
+                    (1_000_000_000, "ms"),
+                    (1_000_000, "us"),
+                    (1_000, "ns"),
+                ];
+                let (scale, unit) = units
+                    .into_iter()
+                    .find(|(scale, _)| ps >= *scale && ps % *scale == 0)
+                    .unwrap_or((1, "ps"));
                 write!(f, "{}{unit}", ps / scale)
             }
         }
@@ -72,18 +86,27 @@ const PICO: u128 = 1_000_000_000_000;
 /// Says what a rate looks like.
 pub fn parse_rate(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
-    let prefix = ["bps", "bit/s", "b/s"].iter().find_map(|end| unit.strip_suffix(end)).or(unit.is_empty().then_some(""));
+    let prefix = ["bps", "bit/s", "b/s"]
+        .iter()
+        .find_map(|end| unit.strip_suffix(end))
+        .or(unit.is_empty().then_some(""));
     let scale = match prefix {
         Some("") => 1,
         Some("k" | "K") => 1_000,
         Some("M") => 1_000_000,
         Some("G") => 1_000_000_000,
-        _ => return Err(format!("`{text}` is not a rate; write for example `1Gbps`, `100Mbps` or `2.5Gbps`")),
+        _ => {
+            return Err(format!(
+                "`{text}` is not a rate; write for example `1Gbps`, `100Mbps` or `2.5Gbps`"
+            ));
+        }
     };
     match decimal(number, scale) {
         Some(0) => Err(format!("a rate of `{text}` moves nothing")),
         Some(rate) => Ok(rate),
-        None => Err(format!("`{text}` is not a rate; write for example `1Gbps`, `100Mbps` or `2.5Gbps`")),
+        None => Err(format!(
+            "`{text}` is not a rate; write for example `1Gbps`, `100Mbps` or `2.5Gbps`"
+        )),
     }
 }
 
@@ -125,7 +148,9 @@ pub fn grouped(number: u64) -> String {
 
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+        .unwrap_or(text.len());
     (&text[..end], text[end..].trim())
 }
 
@@ -164,7 +189,10 @@ mod tests {
     #[test]
     fn times_are_shown_as_typed() {
         for text in ["100us", "2ms", "1s", "1500us", "3ns"] {
-            assert_eq!(text.parse::<Time>().map(|t| t.to_string()), Ok(text.to_string()));
+            assert_eq!(
+                text.parse::<Time>().map(|t| t.to_string()),
+                Ok(text.to_string())
+            );
         }
     }
 

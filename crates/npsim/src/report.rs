@@ -130,16 +130,34 @@ pub struct Latency {
 impl Report {
     /// Puts together what the lines and the chip counted.
     #[must_use]
-    pub fn new(project: &str, ending: &Ending, place: Option<String>, traffic: &Traffic, chip: Stats) -> Self {
+    pub fn new(
+        project: &str,
+        ending: &Ending,
+        place: Option<String>,
+        traffic: &Traffic,
+        chip: Stats,
+    ) -> Self {
         let drops = drops(traffic, &chip);
         let exceptions: Vec<_> = chip
             .gpp
             .reasons
             .iter()
             .filter(|reason| reason.frames > 0)
-            .map(|reason| Drop { by: "slow-path", port: None, counter: None, reason: reason.reason.clone(), frames: reason.frames })
+            .map(|reason| Drop {
+                by: "slow-path",
+                port: None,
+                counter: None,
+                reason: reason.reason.clone(),
+                frames: reason.frames,
+            })
             .collect();
-        let total = |by: &str| drops.iter().filter(|drop| drop.by == by).map(|drop| drop.frames).sum::<u64>();
+        let total = |by: &str| {
+            drops
+                .iter()
+                .filter(|drop| drop.by == by)
+                .map(|drop| drop.frames)
+                .sum::<u64>()
+        };
         let (dropped_media, dropped_microcode) = (total("media"), total("microcode"));
         let gone = traffic.sent_frames + dropped_media + dropped_microcode + chip.gpp.exceptions;
         let packets = Packets {
@@ -158,7 +176,11 @@ impl Report {
             npsim: env!("CARGO_PKG_VERSION"),
             project: project.to_string(),
             ending: name(ending),
-            fault: if let Ending::Fault(fault) = ending { Some(fault_report(fault, place)) } else { None },
+            fault: if let Ending::Fault(fault) = ending {
+                Some(fault_report(fault, place))
+            } else {
+                None
+            },
             packets,
             drops,
             exceptions,
@@ -210,13 +232,21 @@ fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
         reason: media_reason(reason).to_string(),
         frames,
     });
-    let microcode = chip.counters.iter().filter(|counter| counter.drop && counter.value > 0).map(|counter| Drop {
-        by: "microcode",
-        port: None,
-        counter: Some(counter.name.clone()),
-        reason: if counter.text.is_empty() { counter.name.clone() } else { counter.text.clone() },
-        frames: counter.value,
-    });
+    let microcode = chip
+        .counters
+        .iter()
+        .filter(|counter| counter.drop && counter.value > 0)
+        .map(|counter| Drop {
+            by: "microcode",
+            port: None,
+            counter: Some(counter.name.clone()),
+            reason: if counter.text.is_empty() {
+                counter.name.clone()
+            } else {
+                counter.text.clone()
+            },
+            frames: counter.value,
+        });
     media.chain(microcode).collect()
 }
 
@@ -224,7 +254,11 @@ fn rates(traffic: &Traffic, chip: &Stats) -> Rates {
     let Some(first) = traffic.first_arrival else {
         return Rates::default();
     };
-    let end = if traffic.sent_frames > 0 { traffic.last_departure } else { chip.cycles };
+    let end = if traffic.sent_frames > 0 {
+        traffic.last_departure
+    } else {
+        chip.cycles
+    };
     let cycles = end.saturating_sub(first);
     let per_second = |count: u64| {
         let scaled = u128::from(count) * u128::from(chip.mhz) * 1_000_000;
@@ -261,7 +295,9 @@ fn latency(cycles: &[u64], mhz: u64) -> Option<Latency> {
 }
 
 fn nanoseconds(cycles: u64, mhz: u64) -> u64 {
-    (u128::from(cycles) * 1000).checked_div(u128::from(mhz)).unwrap_or(0) as u64
+    (u128::from(cycles) * 1000)
+        .checked_div(u128::from(mhz))
+        .unwrap_or(0) as u64
 }
 
 #[cfg(test)]
@@ -276,7 +312,16 @@ mod tests {
     fn percentiles_are_nearest_rank() {
         let cycles: Vec<u64> = (1..=100).rev().map(|n| n * 600).collect();
         let figures = latency(&cycles, 600).unwrap();
-        assert_eq!((figures.min_ns, figures.p50_ns, figures.p90_ns, figures.p99_ns, figures.max_ns), (1000, 50_000, 90_000, 99_000, 100_000));
+        assert_eq!(
+            (
+                figures.min_ns,
+                figures.p50_ns,
+                figures.p90_ns,
+                figures.p99_ns,
+                figures.max_ns
+            ),
+            (1000, 50_000, 90_000, 99_000, 100_000)
+        );
         assert_eq!((figures.mean_ns, figures.packets), (50_500, 100));
         let one = latency(&[6], 600).unwrap();
         assert_eq!((one.p50_ns, one.p99_ns), (10, 10));
@@ -285,16 +330,45 @@ mod tests {
 
     #[test]
     fn every_packet_is_accounted_for() {
-        let mut traffic = Traffic { offered_frames: 10, sent_frames: 4, sent_bytes: 256, first_arrival: Some(600), last_departure: 1200, ..Traffic::default() };
+        let mut traffic = Traffic {
+            offered_frames: 10,
+            sent_frames: 4,
+            sent_bytes: 256,
+            first_arrival: Some(600),
+            last_departure: 1200,
+            ..Traffic::default()
+        };
         traffic.drops.insert((1, MediaDrop::ReceiveFifoFull), 2);
-        let mut chip = Stats { mhz: 600, cycles: 5000, ..Stats::default() };
-        let counter = |name: &str, value, drop| CounterStats { name: name.into(), value, drop, text: String::new() };
-        chip.counters = vec![counter("BAD", 1, true), counter("SEEN", 7, false), counter("NONE", 0, true)];
+        let mut chip = Stats {
+            mhz: 600,
+            cycles: 5000,
+            ..Stats::default()
+        };
+        let counter = |name: &str, value, drop| CounterStats {
+            name: name.into(),
+            value,
+            drop,
+            text: String::new(),
+        };
+        chip.counters = vec![
+            counter("BAD", 1, true),
+            counter("SEEN", 7, false),
+            counter("NONE", 0, true),
+        ];
         chip.gpp.exceptions = 2;
-        chip.gpp.reasons = vec![DropStats { reason: "ttl".into(), frames: 2 }];
+        chip.gpp.reasons = vec![DropStats {
+            reason: "ttl".into(),
+            frames: 2,
+        }];
         let report = Report::new("p", &Ending::Drained, None, &traffic, chip);
         assert_eq!(report.packets.unaccounted, 1);
-        assert_eq!((report.packets.dropped_media, report.packets.dropped_microcode), (2, 1));
+        assert_eq!(
+            (
+                report.packets.dropped_media,
+                report.packets.dropped_microcode
+            ),
+            (2, 1)
+        );
         let reasons: Vec<_> = report.drops.iter().map(|d| (d.by, d.frames)).collect();
         assert_eq!(reasons, [("media", 2), ("microcode", 1)]);
         assert_eq!(report.exceptions.len(), 1);

@@ -1,7 +1,6 @@
 //! A run: programs on a chip, traffic on its lines, until the traffic is
 //! handled, the time is up, nothing can happen any more, or a check stops it.
 
-
 use npsim_chip::Cycle;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
@@ -60,14 +59,24 @@ impl Simulation {
     ///
     /// # Errors
     /// A program does not fit the chip, or the set-up contradicts itself.
-    pub fn new(project: &Project, programs: &[Program], settings: Settings) -> Result<Self, Problem> {
+    pub fn new(
+        project: &Project,
+        programs: &[Program],
+        settings: Settings,
+    ) -> Result<Self, Problem> {
         let mut loaded = Vec::with_capacity(programs.len());
         for program in programs {
-            let code = Loaded::new(&program.image, &project.profile)
-                .map_err(|error| Problem::new(format!("`{}` cannot run on {}: {error}", program.source.display(), project.capacity.name)))?;
+            let code = Loaded::new(&program.image, &project.profile).map_err(|error| {
+                Problem::new(format!(
+                    "`{}` cannot run on {}: {error}",
+                    program.source.display(),
+                    project.capacity.name
+                ))
+            })?;
             loaded.push((program.me, code));
         }
-        let mut chip = Chip::new(&project.profile, &project.boot, loaded).map_err(|error| Problem::new(error.to_string()))?;
+        let mut chip = Chip::new(project.profile.clone(), &project.boot, loaded)
+            .map_err(|error| Problem::new(error.to_string()))?;
         for &check in &settings.allow {
             chip.fabric.checks.allow(check);
         }
@@ -76,7 +85,11 @@ impl Simulation {
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
     /// then. What it tells does not depend on the host.
-    pub fn run(&mut self, wires: &mut Wires<'_>, progress: &mut dyn FnMut(Cycle, &Traffic)) -> Ending {
+    pub fn run(
+        &mut self,
+        wires: &mut Wires<'_>,
+        progress: &mut dyn FnMut(Cycle, &Traffic),
+    ) -> Ending {
         loop {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
@@ -136,7 +149,12 @@ impl Simulation {
     /// only ever grows, so running up to it never runs too far.
     fn rest_end(&self, wires: &Wires<'_>) -> Cycle {
         match self.settings.drain {
-            Some(drain) => self.chip.msf.last_activity().max(wires.arrivals_end()).saturating_add(drain),
+            Some(drain) => self
+                .chip
+                .msf
+                .last_activity()
+                .max(wires.arrivals_end())
+                .saturating_add(drain),
             None => Cycle::MAX,
         }
     }
@@ -144,18 +162,18 @@ impl Simulation {
     /// What was counted so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.chip.stats()
+        Stats::collect(&self.chip)
     }
 
-    /// The state of the microengines that run something, one line each fact.
+    /// What each context of the microengines that run something does, one line
+    /// each.
     #[must_use]
-    pub fn state_report(&self, programs: &[Program]) -> Vec<String> {
-        let mut lines = Vec::new();
-        for program in programs {
-            lines.push(format!("microengine {} ({}):", program.me, program.source.display()));
-            let me = &self.chip.microengines[usize::from(program.me)];
-            lines.extend(me.state_report().into_iter().map(|line| format!("  {line}")));
-        }
-        lines
+    pub fn state_report(&self) -> Vec<String> {
+        let running = self
+            .chip
+            .microengines
+            .iter()
+            .filter(|me| !me.program().image().words.is_empty());
+        running.flat_map(|me| me.state_report()).collect()
     }
 }

@@ -19,7 +19,13 @@ pub fn summary(report: &Report, host_seconds: f64) -> String {
 
 fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::Result {
     let chip = &report.chip;
-    writeln!(out, "{} on {}: {}", report.project, chip.chip, ending(report))?;
+    writeln!(
+        out,
+        "{} on {}: {}",
+        report.project,
+        chip.chip,
+        ending(report)
+    )?;
     let instructions: u64 = chip.microengines.iter().map(|me| me.instructions).sum();
     writeln!(
         out,
@@ -28,17 +34,35 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
         grouped(chip.cycles),
         grouped(instructions)
     )?;
-    writeln!(out, "host         {}", host(chip.cycles, instructions, host_seconds))?;
+    writeln!(
+        out,
+        "host         {}",
+        host(chip.cycles, instructions, host_seconds)
+    )?;
     let packets = &report.packets;
     if packets.offered > 0 || packets.sent > 0 {
         write_packets(out, report)?;
     }
     for counter in chip.counters.iter().filter(|counter| !counter.drop) {
-        let text = if counter.text.is_empty() { String::new() } else { format!("  {}", counter.text) };
-        writeln!(out, "counter      {} = {}{text}", counter.name, grouped(counter.value))?;
+        let text = if counter.text.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", counter.text)
+        };
+        writeln!(
+            out,
+            "counter      {} = {}{text}",
+            counter.name,
+            grouped(counter.value)
+        )?;
     }
     for check in &chip.checks_passed_over {
-        writeln!(out, "allowed      {} would have stopped the run {} times", check.check, grouped(check.count))?;
+        writeln!(
+            out,
+            "allowed      {} would have stopped the run {} times",
+            check.check,
+            grouped(check.count)
+        )?;
     }
     writeln!(out)?;
     writeln!(out, "{}", microengines(chip))?;
@@ -54,7 +78,11 @@ fn ending(report: &Report) -> String {
         ("drained", _) => "all traffic is handled".into(),
         ("quiet", _) => "nothing can happen any more".into(),
         ("reached", _) => "the time is up".into(),
-        (_, Some(fault)) => format!("stopped at cycle {} by {}", grouped(fault.cycle), fault.check.unwrap_or("a fault")),
+        (_, Some(fault)) => format!(
+            "stopped at cycle {} by {}",
+            grouped(fault.cycle),
+            fault.check.unwrap_or("a fault")
+        ),
         _ => "the output could not be written".into(),
     }
 }
@@ -62,7 +90,11 @@ fn ending(report: &Report) -> String {
 fn host(cycles: u64, instructions: u64, seconds: f64) -> String {
     // A run can be shorter than the clock can see.
     let rate = |n: u64| n as f64 / seconds.max(1e-6) / 1e6;
-    format!("{seconds:.2} s, {:.1} M cycles/s, {:.1} M instructions/s", rate(cycles), rate(instructions))
+    format!(
+        "{seconds:.2} s, {:.1} M cycles/s, {:.1} M instructions/s",
+        rate(cycles),
+        rate(instructions)
+    )
 }
 
 fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
@@ -77,16 +109,38 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
     )?;
     match packets.unaccounted {
         0 => writeln!(out)?,
-        n if n > 0 => writeln!(out, "   still inside or dropped without a counter {}", grouped(n.unsigned_abs()))?,
-        n => writeln!(out, "   made by the microcode {}", grouped(n.unsigned_abs()))?,
+        n if n > 0 => writeln!(
+            out,
+            "   still inside or dropped without a counter {}",
+            grouped(n.unsigned_abs())
+        )?,
+        n => writeln!(
+            out,
+            "   made by the microcode {}",
+            grouped(n.unsigned_abs())
+        )?,
     }
-    for Drop { port, counter, reason, frames, .. } in &report.drops {
+    for Drop {
+        port,
+        counter,
+        reason,
+        frames,
+        ..
+    } in &report.drops
+    {
         let place = match (port, counter) {
             (Some(port), _) => format!("port {port}: "),
             _ => String::new(),
         };
-        let name = counter.as_ref().filter(|name| *name != reason).map_or_else(String::new, |name| format!(" ({name})"));
-        writeln!(out, "dropped      {}  {place}{reason}{name}", grouped(*frames))?;
+        let name = counter
+            .as_ref()
+            .filter(|name| *name != reason)
+            .map_or_else(String::new, |name| format!(" ({name})"));
+        writeln!(
+            out,
+            "dropped      {}  {place}{reason}{name}",
+            grouped(*frames)
+        )?;
     }
     for Drop { reason, frames, .. } in &report.exceptions {
         writeln!(out, "exception    {}  {reason}", grouped(*frames))?;
@@ -115,7 +169,14 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
 }
 
 fn microengines(chip: &Stats) -> String {
-    let mut table = table(&["microengine", "instructions", "executing", "aborted", "stalled", "idle"]);
+    let mut table = table(&[
+        "microengine",
+        "instructions",
+        "executing",
+        "aborted",
+        "stalled",
+        "idle",
+    ]);
     for me in chip.microengines.iter().filter(|me| me.instructions > 0) {
         let percent = |cycles: u64| percent(cycles, chip.cycles);
         table.add_row([
@@ -127,7 +188,7 @@ fn microengines(chip: &Stats) -> String {
             percent(me.idle),
         ]);
     }
-    finished(table)
+    finished(&table)
 }
 
 fn units(chip: &Stats) -> String {
@@ -147,7 +208,7 @@ fn units(chip: &Stats) -> String {
             format!("{} cycles", unit.waiting / commands),
         ]);
     }
-    if any { finished(table) } else { String::new() }
+    if any { finished(&table) } else { String::new() }
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -171,7 +232,11 @@ fn table(header: &[&str]) -> Table {
     table
 }
 
-fn finished(table: Table) -> String {
-    let text: Vec<_> = table.to_string().lines().map(|line| line.trim_end().to_string()).collect();
+fn finished(table: &Table) -> String {
+    let text: Vec<_> = table
+        .to_string()
+        .lines()
+        .map(|line| line.trim_end().to_string())
+        .collect();
     text.join("\n")
 }

@@ -13,9 +13,17 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     match std::fs::metadata(&target) {
         Ok(existing) if existing.is_dir() => {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory; name a file in it"));
+            return Err(io::Error::new(
+                io::ErrorKind::IsADirectory,
+                "it is a directory; name a file in it",
+            ));
         }
-        Ok(existing) if !existing.is_file() => return std::fs::OpenOptions::new().write(true).open(&target)?.write_all(bytes),
+        Ok(existing) if !existing.is_file() => {
+            return std::fs::OpenOptions::new()
+                .write(true)
+                .open(&target)?
+                .write_all(bytes);
+        }
         _ => {}
     }
     let folder = match target.parent() {

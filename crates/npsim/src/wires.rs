@@ -56,8 +56,23 @@ pub struct Wires<'a> {
 impl<'a> Wires<'a> {
     /// Lines on which nothing has happened yet.
     #[must_use]
-    pub fn new(frames: &'a [Frame], schedule: &'a Schedule, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
-        Self { frames, schedule, hertz, origin_ns, next: 0, sink, failure: None, traffic: Traffic::default() }
+    pub fn new(
+        frames: &'a [Frame],
+        schedule: &'a Schedule,
+        origin_ns: u64,
+        hertz: u64,
+        sink: Option<PcapSink>,
+    ) -> Self {
+        Self {
+            frames,
+            schedule,
+            hertz,
+            origin_ns,
+            next: 0,
+            sink,
+            failure: None,
+            traffic: Traffic::default(),
+        }
     }
 
     /// Whether every frame has been handed to the chip.
@@ -109,22 +124,36 @@ impl Lines for Wires<'_> {
         self.traffic.offered_bytes += bytes.len() as u64;
         self.traffic.first_arrival.get_or_insert(start);
         // `schedule` numbers ports below the number of lines it was given, which fits.
-        Some(Arrival { start, end: self.cycles(planned.end_ps), port: planned.port as u8, bytes, frame: (self.next - 1) as u64 })
+        Some(Arrival {
+            start,
+            end: self.cycles(planned.end_ps),
+            port: planned.port as u8,
+            bytes,
+            frame: (self.next - 1) as u64,
+        })
     }
 
     fn departed(&mut self, departure: Departure<'_>) {
         self.traffic.sent_frames += 1;
         self.traffic.sent_bytes += departure.bytes.len() as u64;
         self.traffic.last_departure = self.traffic.last_departure.max(departure.end);
-        match departure.frame.and_then(|frame| self.schedule.arrivals.get(frame as usize)) {
-            Some(arrival) => self.traffic.latencies.push(departure.end.saturating_sub(self.cycles(arrival.end_ps))),
+        match departure
+            .frame
+            .and_then(|frame| self.schedule.arrivals.get(frame as usize))
+        {
+            Some(arrival) => self
+                .traffic
+                .latencies
+                .push(departure.end.saturating_sub(self.cycles(arrival.end_ps))),
             None => self.traffic.untraced_frames += 1,
         }
         let ns = (u128::from(departure.end) * NANO / u128::from(self.hertz)) as u64;
         if let Some(sink) = &mut self.sink
             && self.failure.is_none()
         {
-            self.failure = sink.write(self.origin_ns.saturating_add(ns), departure.bytes).err();
+            self.failure = sink
+                .write(self.origin_ns.saturating_add(ns), departure.bytes)
+                .err();
         }
     }
 
@@ -142,20 +171,43 @@ mod tests {
 
     #[test]
     fn latency_is_from_last_bit_in_to_last_bit_out() {
-        let frames = vec![Frame { time_ns: 0, port: 0, bytes: vec![1; 14], original_len: 14 }];
-        let line = [PortLine { bits_per_second: 1_000_000_000 }];
+        let frames = vec![Frame {
+            time_ns: 0,
+            port: 0,
+            bytes: vec![1; 14],
+            original_len: 14,
+        }];
+        let line = [PortLine {
+            bits_per_second: 1_000_000_000,
+        }];
         let plan = schedule(&frames, &line, PortAssignment::default(), Pace::Line).unwrap();
         let mut wires = Wires::new(&frames, &plan, 0, 600_000_000, None);
         assert!(!wires.all_offered());
         let arrival = wires.next_arrival().unwrap();
         // 72 bytes on a gigabit line: 576 ns, 345.6 cycles.
-        assert_eq!((arrival.start, arrival.end, arrival.bytes.len()), (0, 346, 60));
+        assert_eq!(
+            (arrival.start, arrival.end, arrival.bytes.len()),
+            (0, 346, 60)
+        );
         assert!(wires.all_offered() && wires.next_arrival().is_none());
         for frame in [Some(0), None, Some(99)] {
-            wires.departed(Departure { start: 700, end: 1046, port: 1, bytes: &arrival.bytes, frame });
+            wires.departed(Departure {
+                start: 700,
+                end: 1046,
+                port: 1,
+                bytes: &arrival.bytes,
+                frame,
+            });
         }
         let traffic = wires.finish().unwrap();
         assert_eq!(traffic.latencies, [700]);
-        assert_eq!((traffic.sent_frames, traffic.untraced_frames, traffic.sent_bytes), (3, 2, 180));
+        assert_eq!(
+            (
+                traffic.sent_frames,
+                traffic.untraced_frames,
+                traffic.sent_bytes
+            ),
+            (3, 2, 180)
+        );
     }
 }

@@ -2,6 +2,11 @@
 //! the name that was written to it last, and a read must find its own name.
 //! Data of commands arrive as early and as late as the hardware may bring them.
 
+#![allow(
+    clippy::format_push_string,
+    reason = "short programs are built as text"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_isa::{Bank, Operand};
@@ -140,7 +145,10 @@ impl<'a> Walk<'a> {
                         Value::Constant(_) => None,
                     })
                     .collect();
-                assert!(banks.len() < 2 || banks[0] != banks[1], "banks of item {item}");
+                assert!(
+                    banks.len() < 2 || banks[0] != banks[1],
+                    "banks of item {item}"
+                );
                 for slot in micro.slots.iter().filter(|slot| slot.reads) {
                     if let Value::Register(id) = slot.value {
                         self.read(id, Side::In, item);
@@ -238,7 +246,10 @@ fn fixed_rules(program: &Placed) {
         };
         match (variable.space, register) {
             (Space::Absolute, Operand::GprAbsolute(_, n)) => {
-                assert!(n < 128 && absolutes.insert(register), "absolutes are never shared");
+                assert!(
+                    n < 128 && absolutes.insert(register),
+                    "absolutes are never shared"
+                );
             }
             (Space::Gpr, Operand::Gpr(_, n))
             | (Space::S, Operand::STransfer(n))
@@ -312,7 +323,9 @@ top#:
 fn the_sample_keeps_its_values() {
     let program = placed(SAMPLE).unwrap_or_else(|d| panic!("{d:#?}"));
     for seed in 0..8u8 {
-        let choices: Vec<u8> = (0..400u32).map(|i| (i * 7 + u32::from(seed) * i * i) as u8).collect();
+        let choices: Vec<u8> = (0..400u32)
+            .map(|i| (i * 7 + u32::from(seed) * i * i) as u8)
+            .collect();
         check(&program, &choices);
     }
 }

@@ -88,9 +88,10 @@ fn withheld(problem: &Problem<'_>, space: Space) -> u32 {
             Instruction::CapCsr(access) => access.transfer,
             _ => continue,
         };
-        let first = match (transfer, space) {
-            (TransferRegister::S(n), Space::S) | (TransferRegister::D(n), Space::D) => n,
-            _ => continue,
+        let ((TransferRegister::S(first), Space::S) | (TransferRegister::D(first), Space::D)) =
+            (transfer, space)
+        else {
+            continue;
         };
         let (pull, push) = words(&micro.template);
         let count = if micro.open_count { 16 } else { pull.max(push) };

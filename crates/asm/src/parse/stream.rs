@@ -68,7 +68,7 @@ pub fn ident(input: Tokens<'_>) -> Parsed<'_, &Token> {
 }
 
 /// The end of the input.
-pub fn end<'a>(input: Tokens<'a>) -> Parsed<'a, ()> {
+pub fn end(input: Tokens<'_>) -> Parsed<'_, ()> {
     if input.0.is_empty() {
         Ok((input, ()))
     } else {

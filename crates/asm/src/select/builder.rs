@@ -85,6 +85,26 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
     }
 
+    /// A `nop` in the place of an instruction that could not be understood.
+    pub fn stand_in(statement: &Instruction, scope: usize) -> Micro {
+        Micro {
+            template: Template::Nop,
+            slots: Vec::new(),
+            places: Vec::new(),
+            transfer: None,
+            completion: None,
+            waits: Vec::new(),
+            tested: None,
+            target: None,
+            targets: Vec::new(),
+            late: None,
+            place: statement.place,
+            mnemonic: statement.mnemonic.clone(),
+            scope,
+            open_count: false,
+        }
+    }
+
     /// Puts everything together; all optional tokens must have been taken.
     pub fn finish(self, template: Template) -> Result<Micro, Diagnostic> {
         for (choice, taken) in self.statement.options.iter().zip(&self.taken) {
@@ -320,7 +340,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     pub fn branch_target(&mut self, index: usize) -> Result<u16, Diagnostic> {
         self.locate(OperandRole::Target, index);
         let place = self.place(index);
-        self.target = Some(self.selector.label(self.operand(index), place)?);
+        self.target = Some(Selector::label(self.operand(index), place)?);
         Ok(0)
     }
 

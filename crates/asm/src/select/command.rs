@@ -5,6 +5,7 @@ use npsim_isa::{
     OperandRole as Role, TransferRegister, cap_csr,
 };
 
+use super::Selector;
 use super::builder::Builder;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -62,14 +63,12 @@ impl Builder<'_, '_> {
             codes::UNKNOWN_COMMAND,
             format!("`{mnemonic}` has no command `{word}`"),
         );
-        Err(match closest(word, of_unit().map(|op| op.info().name)) {
+        let known: Vec<&str> = of_unit().map(|op| op.info().name).collect();
+        Err(match closest(word, known.iter().copied()) {
             Some(near) => diagnostic
                 .help(format!("did you mean `{near}`?"))
                 .patch(place.span, near),
-            None => {
-                let known: Vec<&str> = of_unit().map(|op| op.info().name).collect();
-                diagnostic.help(format!("its commands are {}", known.join(", ")))
-            }
+            None => diagnostic.help(format!("its commands are {}", known.join(", "))),
         })
     }
 
@@ -194,7 +193,7 @@ impl Builder<'_, '_> {
     ) -> Result<TransferRegister, Diagnostic> {
         self.locate(Role::Transfer, index);
         let place = self.place(index);
-        let (name, element) = match self.selector.form(self.operand(index), place)? {
+        let (name, element) = match Selector::form(self.operand(index), place)? {
             Form::None => return Ok(TransferRegister::None),
             Form::Name(name, element) => (name, element),
             _ => {

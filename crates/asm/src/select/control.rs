@@ -2,6 +2,7 @@
 
 use npsim_isa::{Condition, CtxArb, InputState, Instruction as Template, OperandRole as Role, csr};
 
+use super::Selector;
 use super::builder::Builder;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -81,7 +82,7 @@ impl Builder<'_, '_> {
                 if let Some(choice) = self.option("targets") {
                     for argument in &choice.arguments {
                         let place = Place::of_all(argument).unwrap_or(choice.place);
-                        let label = self.selector.label(argument, place)?;
+                        let label = Selector::label(argument, place)?;
                         self.targets.push(label);
                     }
                 }
@@ -142,7 +143,7 @@ impl Builder<'_, '_> {
             return Err(place.error(codes::ANY_AND_ALL, "`any` and `all` contradict each other"));
         }
         if let Some(choice) = self.option("br") {
-            let label = self.selector.label(Self::argument(choice)?, choice.place)?;
+            let label = Selector::label(Self::argument(choice)?, choice.place)?;
             self.locate_at(Role::Target, choice.place);
             self.target = Some(label);
             arb.resume = Some(0);
@@ -198,7 +199,10 @@ impl Builder<'_, '_> {
         }
         let diagnostic = place.error(
             codes::UNKNOWN_STATE,
-            format!("there is no input state `{word}`"),
+            format!(
+                "there is no input state `{}`",
+                crate::token::spell(self.operand(0))
+            ),
         );
         let names = InputState::ALL.into_iter().map(InputState::text);
         Err(match closest(&word, names) {

@@ -408,7 +408,8 @@ fn order(name: &str) -> ByteOrder {
     }
 }
 
-/// The 16-bit field, shift and inversion that make a 32-bit constant.
+/// The 16-bit field, shift and inversion that make a 32-bit constant; of several
+/// ways the one without inversion, then the one with the smaller shift.
 pub fn immed_form(value: i64, place: Place) -> Result<(u16, ImmedShift, bool), Diagnostic> {
     let wide = u32::try_from(value)
         .or_else(|_| i32::try_from(value).map(|negative| negative as u32))
@@ -427,8 +428,6 @@ pub fn immed_form(value: i64, place: Place) -> Result<(u16, ImmedShift, bool), D
             (ImmedShift::By8, 8),
             (ImmedShift::By16, 16),
         ] {
-            // Without inversion unshifted values come first; the inverted unshifted form
-            // comes before the shifted one, as the constant is then what is written.
             let field = pattern >> bits;
             if field <= 0xffff && field << bits == pattern {
                 return Ok((field as u16, shift, invert));

@@ -2,6 +2,7 @@
 
 use npsim_isa::Bank;
 
+use super::values::directed;
 use super::{Initial, Order, Selector};
 use crate::codes;
 use crate::constant;
@@ -80,7 +81,7 @@ impl Selector<'_> {
     }
 
     /// The names of a directive, separated by spaces or commas.
-    fn items<'t>(directive: &'t Directive) -> Result<Vec<Named<'t>>, Diagnostic> {
+    fn items(directive: &Directive) -> Result<Vec<Named<'_>>, Diagnostic> {
         let mut items = Vec::new();
         let mut rest = directive.arguments.as_slice();
         while let Some((first, after)) = rest.split_first() {
@@ -218,7 +219,7 @@ impl Selector<'_> {
                         )
                         .help("use `.set_sig` or `.io_completed` for signals"));
                 }
-                for id in self.directed(element, direction) {
+                for id in directed(element, direction) {
                     self.hint_cells(&mut hint, id, direction, set);
                 }
             }
@@ -340,7 +341,7 @@ impl Selector<'_> {
                 self.symbols.signals[id].fixed = Some(number as u8);
             }
             Element::Register { .. } => {
-                for id in self.directed(element, Direction::Both) {
+                for id in directed(element, Direction::Both) {
                     let space = self.symbols.variables[id].space;
                     let limit = if space == Space::Absolute { 127 } else { 31 };
                     let gpr = matches!(space, Space::Gpr | Space::Absolute);

@@ -37,9 +37,12 @@ impl Access {
     }
 }
 
+/// The variables that reads and writes through one name mean.
+pub type Sides = (Option<VariableId>, Option<VariableId>);
+
 impl Selector<'_> {
     /// Parses the form of an operand.
-    pub fn form<'t>(&self, tokens: &'t [Token], place: Place) -> Result<Form<'t>, Diagnostic> {
+    pub fn form(tokens: &[Token], place: Place) -> Result<Form<'_>, Diagnostic> {
         run(tokens, operand).map_err(|diagnostic| {
             diagnostic.unwrap_or_else(|| place.error(codes::SYNTAX, "an operand is missing"))
         })
@@ -52,7 +55,7 @@ impl Selector<'_> {
         access: Access,
         place: Place,
     ) -> Result<Value, Diagnostic> {
-        let constant = match self.form(tokens, place)? {
+        let constant = match Self::form(tokens, place)? {
             Form::None => return Ok(Value::Physical(Operand::None)),
             Form::Indexed(operand) => return Ok(Value::Physical(operand)),
             Form::LocalMemory(pointer, offset) => {
@@ -206,7 +209,7 @@ impl Selector<'_> {
 
     /// A signal operand.
     pub fn signal(&mut self, tokens: &[Token], place: Place) -> Result<SignalUse, Diagnostic> {
-        let signal = match self.form(tokens, place)? {
+        let signal = match Self::form(tokens, place)? {
             Form::Name(name, index) => match self.find(name, index)? {
                 Some(Element::Signal(id)) => SignalRef::Symbol(id),
                 Some(Element::Register { .. }) => {
@@ -421,7 +424,7 @@ impl Selector<'_> {
     }
 
     /// A label operand.
-    pub fn label(&self, tokens: &[Token], place: Place) -> Result<Token, Diagnostic> {
+    pub fn label(tokens: &[Token], place: Place) -> Result<Token, Diagnostic> {
         match tokens {
             [token] if token.kind == TokenKind::Label => Ok(token.clone()),
             [token] if token.kind == TokenKind::Ident && physical_label(&token.text).is_some() => {
@@ -445,7 +448,7 @@ impl Selector<'_> {
         &mut self,
         name: &Token,
         index: Option<&[Token]>,
-    ) -> Result<Option<(Option<VariableId>, Option<VariableId>)>, Diagnostic> {
+    ) -> Result<Option<Sides>, Diagnostic> {
         match self.find(name, index)? {
             Some(Element::Register { read, write }) => {
                 let transfer = [read, write]
@@ -461,20 +464,20 @@ impl Selector<'_> {
             None => Ok(None),
         }
     }
+}
 
-    /// The variables of a name in a directive, restricted to one direction.
-    pub fn directed(&self, element: Element, direction: Direction) -> Vec<VariableId> {
-        let Element::Register { read, write } = element else {
-            return Vec::new();
-        };
-        let mut variables: Vec<VariableId> = match direction {
-            Direction::Read => read.into_iter().collect(),
-            Direction::Write => write.into_iter().collect(),
-            Direction::Both => read.into_iter().chain(write).collect(),
-        };
-        variables.dedup();
-        variables
-    }
+/// The variables of a name in a directive, restricted to one direction.
+pub fn directed(element: Element, direction: Direction) -> Vec<VariableId> {
+    let Element::Register { read, write } = element else {
+        return Vec::new();
+    };
+    let mut variables: Vec<VariableId> = match direction {
+        Direction::Read => read.into_iter().collect(),
+        Direction::Write => write.into_iter().collect(),
+        Direction::Both => read.into_iter().chain(write).collect(),
+    };
+    variables.dedup();
+    variables
 }
 
 fn not_transfer(name: &Token) -> Diagnostic {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use npsim_asm::{Assembly, Image, Includes, Level, Options, assemble};
+use npsim_asm::{Assembly, Diagnostic, Image, Includes, Level, Options, assemble};
 
 /// Texts by name.
 pub struct Texts(pub BTreeMap<String, String>);
@@ -40,17 +40,16 @@ pub fn image(text: &str) -> Image {
 
 /// Codes and messages, one a line, with the place.
 pub fn describe(assembly: &Assembly) -> String {
-    assembly
-        .diagnostics
-        .iter()
-        .map(|d| {
-            let (line, column) = assembly.sources.line_column(d.primary.span);
-            format!(
-                "{:?} {} {line}:{column} {} | {:?} | {:?}\n",
-                d.level, d.code, d.message, d.notes, d.help
-            )
-        })
-        .collect()
+    let line = |d: &Diagnostic| {
+        let (line, column) = assembly.sources.line_column(d.primary.span);
+        let path = &assembly.sources.file(d.primary.span.file).path;
+        format!(
+            "{:?} {} {path}:{line}:{column} {} | {:?} | {:?}",
+            d.level, d.code, d.message, d.notes, d.help
+        )
+    };
+    let lines: Vec<String> = assembly.diagnostics.iter().map(line).collect();
+    lines.join("\n")
 }
 
 /// Codes of a text's diagnostics at a level.

@@ -115,11 +115,28 @@ impl Channel {
 
     /// The part of `bytes` at an address within the channel.
     #[expect(clippy::too_many_arguments, reason = "the facts of one command")]
-    pub fn part(&self, slot: Slot, address: u32, bytes: u32, write: bool, passes: u32, leads: bool, now: Cycle) -> Part {
+    pub fn part(
+        &self,
+        slot: Slot,
+        address: u32,
+        bytes: u32,
+        write: bool,
+        passes: u32,
+        leads: bool,
+        now: Cycle,
+    ) -> Part {
         let timing = &self.timing;
         let bursts = (address + bytes - 1) / timing.burst_bytes - address / timing.burst_bytes + 1;
         let bank = address / timing.bank_interleave % self.banks.len() as u32;
-        Part { slot, bank: bank as u8, write, bursts: bursts * passes, ready: !write, leads, since: now }
+        Part {
+            slot,
+            bank: bank as u8,
+            write,
+            bursts: bursts * passes,
+            ready: !write,
+            leads,
+            since: now,
+        }
     }
 
     /// Puts a part into the inlet.
@@ -143,7 +160,11 @@ impl Channel {
 
     /// A command's data has come; true if a part of it is here.
     pub fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
-        let parts = self.banks.iter_mut().flat_map(|bank| &mut bank.fifo).chain(&mut self.inlet);
+        let parts = self
+            .banks
+            .iter_mut()
+            .flat_map(|bank| &mut bank.fifo)
+            .chain(&mut self.inlet);
         let mut found = false;
         for part in parts.filter(|part| part.slot == slot) {
             part.ready = true;
@@ -163,7 +184,11 @@ impl Channel {
     /// Books the pins for the next command; `None` when there is nothing to
     /// wait for but data, commands or a turn already asked for.
     pub fn book(&mut self, now: Cycle) -> Option<Booked> {
-        if !self.banks.iter().any(|bank| bank.fifo.front().is_some_and(|part| part.ready)) {
+        if !self
+            .banks
+            .iter()
+            .any(|bank| bank.fifo.front().is_some_and(|part| part.ready))
+        {
             return None;
         }
         self.refresh(now);
@@ -206,7 +231,9 @@ impl Channel {
         for step in 0..count {
             let at = (self.turn + step) % count;
             let bank = &self.banks[at];
-            let Some(part) = bank.fifo.front().filter(|part| part.ready) else { continue };
+            let Some(part) = bank.fifo.front().filter(|part| part.ready) else {
+                continue;
+            };
             if bank.free > now {
                 earliest = earliest.min(bank.free);
             } else if part.write == self.pins_wrote || bank.passed_over >= 2 {
@@ -233,7 +260,10 @@ impl Channel {
     fn start(&mut self, at: usize, now: Cycle) -> Booked {
         let timing = &self.timing;
         let bank = &mut self.banks[at];
-        let part = bank.fifo.pop_front().expect("the chosen bank has a command");
+        let part = bank
+            .fifo
+            .pop_front()
+            .expect("the chosen bank has a command");
         let turnaround = match (self.pins_wrote, part.write) {
             (false, true) => timing.read_to_write,
             (true, false) => timing.write_to_read,

@@ -28,7 +28,12 @@ fn event(kind: u8, number: u32) -> Event {
         2 => Event::Ready(Slot(number)),
         3 => Event::Media(number),
         4 => Event::Gpp(number as u16),
-        5 => Event::NnPut { me: 1, index: 2, value: number },
+        5 => Event::NnPut {
+            me: 1,
+            index: 2,
+            value: number,
+            ring: true,
+        },
         _ => Event::Microengine((number % 16) as u8),
     }
 }
@@ -69,8 +74,17 @@ fn ranks_order_one_cycle() {
     queue.post(5, Event::Gpp(0));
     queue.post(5, Event::Media(0));
     queue.post(5, Event::Arrive(Slot(3)));
-    queue.post(5, Event::Signal { me: 0, context: 0, signal: 1 });
-    let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event.rank()).collect();
+    queue.post(
+        5,
+        Event::Signal {
+            me: 0,
+            context: 0,
+            signal: 1,
+        },
+    );
+    let order: Vec<_> = std::iter::from_fn(|| queue.pop())
+        .map(|(_, event)| event.rank())
+        .collect();
     assert_eq!(order, [0, 1, 2, 3, 4, 5]);
 }
 

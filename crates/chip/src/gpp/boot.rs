@@ -104,7 +104,8 @@ impl BufferSetup {
     /// Longword address of buffer `index`'s descriptor.
     #[must_use]
     pub const fn descriptor(&self, index: u32) -> u32 {
-        self.first_descriptor.wrapping_add(index.wrapping_mul(self.descriptor_longwords))
+        self.first_descriptor
+            .wrapping_add(index.wrapping_mul(self.descriptor_longwords))
     }
 
     /// DRAM byte address of the buffer whose descriptor is at this longword

@@ -119,8 +119,15 @@ impl Exceptions {
     /// Packets by reason: the name where the code has one.
     pub fn by_reason(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         self.by_reason.iter().map(|(&code, &count)| {
-            let name = self.setup.reasons.get(code as usize).filter(|name| !name.is_empty());
-            (name.cloned().unwrap_or_else(|| format!("reason {code}")), count)
+            let name = self
+                .setup
+                .reasons
+                .get(code as usize)
+                .filter(|name| !name.is_empty());
+            (
+                name.cloned().unwrap_or_else(|| format!("reason {code}")),
+                count,
+            )
         })
     }
 
@@ -145,7 +152,8 @@ impl Exceptions {
             }
             Step::ReadDescriptor => {
                 for (i, word) in (0..).zip(&mut self.current.descriptor) {
-                    let address = channel | (self.current.buffer.wrapping_add(i) << 2 & 0x3fff_ffff);
+                    let address =
+                        channel | (self.current.buffer.wrapping_add(i) << 2 & 0x3fff_ffff);
                     *word = sram.read_word(address).unwrap_or_default();
                 }
                 self.step = Step::ReadHeader;
@@ -155,22 +163,32 @@ impl Exceptions {
                 let address = buffers.data(self.current.buffer);
                 match dram.read_bytes(address, HEADER_BYTES as usize) {
                     Some(bytes) => self.current.header = bytes,
-                    None => self.fault(fabric, format!("its buffer at DRAM address 0x{address:x} is not populated")),
+                    None => self.fault(
+                        fabric,
+                        &format!("its buffer at DRAM address 0x{address:x} is not populated"),
+                    ),
                 }
                 self.step = Step::Free;
                 u64::from(HEADER_BYTES / DRAM_ACCESS_BYTES) * costs.dram + costs.work
             }
             Step::Free => {
                 if !sram.enqueue(buffers.channel, buffers.entry, self.current.buffer) {
-                    let text = format!("the free list of channel {} entry {} cannot take it", buffers.channel, buffers.entry);
-                    self.fault(fabric, text);
+                    let text = format!(
+                        "the free list of channel {} entry {} cannot take it",
+                        buffers.channel, buffers.entry
+                    );
+                    self.fault(fabric, &text);
                 }
                 self.step = Step::Poll;
                 costs.sram
             }
         };
         self.counts.busy += cost;
-        let wait = if self.idle { cost.max(self.setup.period) } else { cost };
+        let wait = if self.idle {
+            cost.max(self.setup.period)
+        } else {
+            cost
+        };
         self.due = now + wait.max(1);
         self.due
     }
@@ -190,12 +208,12 @@ impl Exceptions {
         let offset = self.current.buffer.wrapping_sub(buffers.first_descriptor);
         let stride = buffers.descriptor_longwords.max(1);
         if !offset.is_multiple_of(stride) || offset / stride >= buffers.count {
-            self.fault(fabric, "it is the address of no buffer descriptor".to_owned());
+            self.fault(fabric, "it is the address of no buffer descriptor");
         }
         self.step = Step::ReadDescriptor;
     }
 
-    fn fault(&self, fabric: &mut Fabric, what: String) {
+    fn fault(&self, fabric: &mut Fabric, what: &str) {
         let message = format!(
             "the core took 0x{:02x}{:06x} off scratch ring {}: {what}",
             self.current.reason, self.current.buffer, self.setup.ring
@@ -208,7 +226,10 @@ impl Exceptions {
             pc: None,
             message,
             notes: Vec::new(),
-            help: Some("put the reason code in bits 31-24 and the descriptor's longword address in 23-0".to_owned()),
+            help: Some(
+                "put the reason code in bits 31-24 and the descriptor's longword address in 23-0"
+                    .to_owned(),
+            ),
         });
     }
 }

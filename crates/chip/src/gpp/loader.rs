@@ -63,15 +63,23 @@ impl Boot {
     /// The element size, the number of ports or a line rate is impossible.
     pub fn check_media(&self) -> Result<(), LoadError> {
         if !matches!(self.element_size, 0 | 64 | 128 | 256) {
-            let text = format!("element size {} is not 64, 128 or 256 bytes", self.element_size);
+            let text = format!(
+                "element size {} is not 64, 128 or 256 bytes",
+                self.element_size
+            );
             return Err(LoadError::Media(text));
         }
         if self.ports.len() > PORTS {
-            let text = format!("{} ports; the receive status word numbers {PORTS}", self.ports.len());
+            let text = format!(
+                "{} ports; the receive status word numbers {PORTS}",
+                self.ports.len()
+            );
             return Err(LoadError::Media(text));
         }
         match self.ports.iter().position(|p| p.bits_per_second == 0) {
-            Some(port) => Err(LoadError::Media(format!("port {port} has a line rate of 0"))),
+            Some(port) => Err(LoadError::Media(format!(
+                "port {port} has a line rate of 0"
+            ))),
             None => Ok(()),
         }
     }
@@ -91,13 +99,13 @@ impl Boot {
         gpp: &mut Gpp,
     ) -> Result<(), LoadError> {
         self.check_media()?;
-        for ring in &self.rings {
+        for &ring in &self.rings {
             load_ring(ring, profile, fabric, scratch)?;
         }
         for image in &self.memory {
             load_image(image, scratch, sram, dram)?;
         }
-        for queue in &self.queues {
+        for &queue in &self.queues {
             load_queue(queue, sram)?;
         }
         if let Some(buffers) = &self.buffers {
@@ -105,8 +113,15 @@ impl Boot {
         }
         for task in &self.tasks {
             if let TaskSetup::Routes(routes) = task {
-                for (address, words) in [(routes.root, routes.table.trie()), (routes.next_hops, routes.table.next_hops())] {
-                    let image = MemoryImage { space: Space::Sram(routes.channel), address, words: words.to_vec() };
+                for (address, words) in [
+                    (routes.root, routes.table.trie()),
+                    (routes.next_hops, routes.table.next_hops()),
+                ] {
+                    let image = MemoryImage {
+                        space: Space::Sram(routes.channel),
+                        address,
+                        words: words.to_vec(),
+                    };
                     load_image(&image, scratch, sram, dram)?;
                     gpp.route_words += words.len() as u64;
                 }
@@ -114,7 +129,10 @@ impl Boot {
         }
         for counter in &self.counters {
             if !counter.address.is_multiple_of(4) || scratch.read(counter.address).is_none() {
-                return Err(LoadError::Counter { name: counter.name.clone(), address: counter.address });
+                return Err(LoadError::Counter {
+                    name: counter.name.clone(),
+                    address: counter.address,
+                });
             }
         }
         gpp.start(fabric);
@@ -123,7 +141,7 @@ impl Boot {
 }
 
 fn load_ring(
-    ring: &RingSetup,
+    ring: RingSetup,
     profile: &Profile,
     fabric: &mut Fabric,
     scratch: &mut Scratch,
@@ -134,21 +152,42 @@ fn load_ring(
         return wrong("there are rings 0 to 15".to_owned());
     }
     let Some(base) = ring.base_register() else {
-        return wrong(format!("its size {} is not 128, 256, 512 or 1024 longwords", ring.size));
+        return wrong(format!(
+            "its size {} is not 128, 256, 512 or 1024 longwords",
+            ring.size
+        ));
     };
     let bytes = u32::from(ring.size) * 4;
     if !ring.base.is_multiple_of(bytes) {
-        return wrong(format!("its base 0x{:x} is not a multiple of its size of {bytes} bytes", ring.base));
+        return wrong(format!(
+            "its base 0x{:x} is not a multiple of its size of {bytes} bytes",
+            ring.base
+        ));
     }
-    if ring.base.checked_add(bytes).is_none_or(|end| end > profile.scratch_bytes()) {
-        return wrong(format!("it ends beyond the scratchpad's {} bytes", profile.scratch_bytes()));
+    if ring
+        .base
+        .checked_add(bytes)
+        .is_none_or(|end| end > profile.scratch_bytes())
+    {
+        return wrong(format!(
+            "it ends beyond the scratchpad's {} bytes",
+            profile.scratch_bytes()
+        ));
     }
     scratch.set_ring_register(number, RingRegister::Base, base, fabric);
     Ok(())
 }
 
-fn load_image(image: &MemoryImage, scratch: &mut Scratch, sram: &mut Sram, dram: &mut Dram) -> Result<(), LoadError> {
-    let missing = |address| LoadError::Memory { space: image.space, address };
+fn load_image(
+    image: &MemoryImage,
+    scratch: &mut Scratch,
+    sram: &mut Sram,
+    dram: &mut Dram,
+) -> Result<(), LoadError> {
+    let missing = |address| LoadError::Memory {
+        space: image.space,
+        address,
+    };
     if !image.address.is_multiple_of(4) {
         return Err(missing(image.address));
     }
@@ -169,9 +208,17 @@ fn load_image(image: &MemoryImage, scratch: &mut Scratch, sram: &mut Sram, dram:
     Ok(())
 }
 
-fn load_queue(queue: &QueueSetup, sram: &mut Sram) -> Result<(), LoadError> {
-    let QueueSetup { channel, entry, descriptor } = *queue;
-    let wrong = |reason: &str| LoadError::Queue { channel, entry, reason: reason.to_owned() };
+fn load_queue(queue: QueueSetup, sram: &mut Sram) -> Result<(), LoadError> {
+    let QueueSetup {
+        channel,
+        entry,
+        descriptor,
+    } = queue;
+    let wrong = |reason: &str| LoadError::Queue {
+        channel,
+        entry,
+        reason: reason.to_owned(),
+    };
     if channel > 3 || entry > 63 {
         return Err(wrong("there are channels 0 to 3 and entries 0 to 63"));
     }
@@ -181,12 +228,18 @@ fn load_queue(queue: &QueueSetup, sram: &mut Sram) -> Result<(), LoadError> {
             return Err(wrong("its descriptor is not in populated memory"));
         }
     }
-    if sram.set_entry(channel, entry, [0; 3]) { Ok(()) } else { Err(wrong("the chip lacks the channel or the entry")) }
+    if sram.set_entry(channel, entry, [0; 3]) {
+        Ok(())
+    } else {
+        Err(wrong("the chip lacks the channel or the entry"))
+    }
 }
 
 fn load_buffers(buffers: &BufferSetup, sram: &mut Sram, dram: &Dram) -> Result<(), LoadError> {
     if buffers.first_descriptor == 0 {
-        return Err(LoadError::Buffers("the first descriptor is at 0, which means \"no buffer\"".to_owned()));
+        return Err(LoadError::Buffers(
+            "the first descriptor is at 0, which means \"no buffer\"".to_owned(),
+        ));
     }
     for index in 0..buffers.count {
         let descriptor = buffers.descriptor(index);
@@ -197,10 +250,13 @@ fn load_buffers(buffers: &BufferSetup, sram: &mut Sram, dram: &Dram) -> Result<(
             );
             return Err(LoadError::Buffers(text));
         }
-        let last = (u64::from(descriptor) << buffers.shift) + u64::from(buffers.size.saturating_sub(4));
+        let last =
+            (u64::from(descriptor) << buffers.shift) + u64::from(buffers.size.saturating_sub(4));
         let populated = u32::try_from(last).is_ok_and(|at| dram.read_word(at & !3).is_some());
         if !populated {
-            return Err(LoadError::Buffers(format!("buffer {index} ends beyond DRAM, at 0x{last:x}")));
+            return Err(LoadError::Buffers(format!(
+                "buffer {index} ends beyond DRAM, at 0x{last:x}"
+            )));
         }
     }
     Ok(())

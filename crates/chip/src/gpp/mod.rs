@@ -24,7 +24,7 @@ use crate::fabric::Fabric;
 use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::sram::Sram;
-use boot::{Boot, TaskSetup};
+use boot::{Boot, CounterSetup, TaskSetup};
 use exceptions::Exceptions;
 
 /// Words of a thread status register: 32 threads each.
@@ -59,6 +59,7 @@ pub struct Costs {
 pub struct Gpp {
     tasks: Vec<Exceptions>,
     costs: Costs,
+    counters: Vec<CounterSetup>,
     /// Threads that raised interrupt A, B since the core looked.
     status: [[u32; STATUS_WORDS]; 2],
     /// Interrupts raised.
@@ -84,6 +85,7 @@ impl Gpp {
                 work: profile.gpp_exception_work(),
                 interrupt: profile.gpp_interrupt_latency(),
             },
+            counters: boot.counters.clone(),
             status: [[0; STATUS_WORDS]; 2],
             interrupts: 0,
             route_words: 0,
@@ -117,6 +119,12 @@ impl Gpp {
         self.status[line as usize]
     }
 
+    /// The plan's counters, which the core reads when asked for statistics.
+    #[must_use]
+    pub fn counters(&self) -> &[CounterSetup] {
+        &self.counters
+    }
+
     /// The exception tasks.
     #[must_use]
     pub fn exceptions(&self) -> &[Exceptions] {
@@ -139,7 +147,9 @@ impl Gpp {
         dram: &mut Dram,
         _cap: &mut Cap,
     ) {
-        let Some(exceptions) = self.tasks.get_mut(task as usize) else { return };
+        let Some(exceptions) = self.tasks.get_mut(task as usize) else {
+            return;
+        };
         if !exceptions.is_due(fabric.now) {
             return;
         }

@@ -77,9 +77,18 @@ impl fmt::Display for RouteError {
             Self::Length(r) => write!(f, "route {}: a prefix has at most 32 bits", shown(r)),
             Self::HostBits(r) => {
                 let masked = std::net::Ipv4Addr::from_bits(r.prefix & mask(r.length));
-                write!(f, "route {}: bits after the prefix are set; write {masked}/{}", shown(r), r.length)
+                write!(
+                    f,
+                    "route {}: bits after the prefix are set; write {masked}/{}",
+                    shown(r),
+                    r.length
+                )
             }
-            Self::Twice(r) => write!(f, "route {} is given twice with different next hops", shown(r)),
+            Self::Twice(r) => write!(
+                f,
+                "route {} is given twice with different next hops",
+                shown(r)
+            ),
             Self::TooManyNextHops => f.write_str("more than 65,535 different next hops"),
         }
     }
@@ -124,7 +133,10 @@ impl RouteTable {
         if hops.len() > usize::from(u16::MAX) {
             return Err(RouteError::TooManyNextHops);
         }
-        let mut table = Self { trie: vec![0; ROOT_ENTRIES], next_hops: vec![0; NEXT_HOP_LONGWORDS] };
+        let mut table = Self {
+            trie: vec![0; ROOT_ENTRIES],
+            next_hops: vec![0; NEXT_HOP_LONGWORDS],
+        };
         table.next_hops.extend(hops.iter().flat_map(NextHop::words));
         for route in &sorted {
             // The list holds every route's next hop; index 0 means "no route".
@@ -187,7 +199,11 @@ impl RouteTable {
 }
 
 const fn mask(length: u8) -> u32 {
-    if length == 0 { 0 } else { u32::MAX << (32 - if length > 32 { 32 } else { length }) }
+    if length == 0 {
+        0
+    } else {
+        u32::MAX << (32 - if length > 32 { 32 } else { length })
+    }
 }
 
 #[cfg(test)]
@@ -196,11 +212,21 @@ mod tests {
     use proptest::prelude::*;
 
     fn hop(port: u8) -> NextHop {
-        NextHop { port, mtu: 1500, local: false, destination: [2, 0, 0, 0, 0, port], source: [2, 0, 0, 0, 1, port] }
+        NextHop {
+            port,
+            mtu: 1500,
+            local: false,
+            destination: [2, 0, 0, 0, 0, port],
+            source: [2, 0, 0, 0, 1, port],
+        }
     }
 
     fn route(prefix: u32, length: u8, port: u8) -> Route {
-        Route { prefix: prefix & mask(length), length, next_hop: hop(port) }
+        Route {
+            prefix: prefix & mask(length),
+            length,
+            next_hop: hop(port),
+        }
     }
 
     fn port(table: &RouteTable, address: u32) -> Option<u8> {
@@ -247,15 +273,35 @@ mod tests {
             destination: [1, 2, 3, 4, 5, 6],
             source: [7, 8, 9, 10, 11, 12],
         };
-        assert_eq!(hop.words(), [1400 << 16 | 1 << 8 | 3, 0x0102_0304, 0x0506_0708, 0x090a_0b0c]);
+        assert_eq!(
+            hop.words(),
+            [
+                1400 << 16 | 1 << 8 | 3,
+                0x0102_0304,
+                0x0506_0708,
+                0x090a_0b0c
+            ]
+        );
     }
 
     #[test]
     fn contradictions_are_refused() {
-        let bad = Route { prefix: 0x0a00_0001, length: 8, next_hop: hop(0) };
+        let bad = Route {
+            prefix: 0x0a00_0001,
+            length: 8,
+            next_hop: hop(0),
+        };
         assert_eq!(RouteTable::build(&[bad]), Err(RouteError::HostBits(bad)));
-        assert!(RouteError::HostBits(bad).to_string().contains("write 10.0.0.0/8"));
-        let long = Route { prefix: 0, length: 33, next_hop: hop(0) };
+        assert!(
+            RouteError::HostBits(bad)
+                .to_string()
+                .contains("write 10.0.0.0/8")
+        );
+        let long = Route {
+            prefix: 0,
+            length: 33,
+            next_hop: hop(0),
+        };
         assert_eq!(RouteTable::build(&[long]), Err(RouteError::Length(long)));
         let twice = [route(0x0a00_0000, 8, 0), route(0x0a00_0000, 8, 1)];
         assert_eq!(RouteTable::build(&twice), Err(RouteError::Twice(twice[1])));

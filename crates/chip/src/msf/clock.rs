@@ -17,7 +17,10 @@ impl Clock {
     pub const fn new(microengine_hz: u64, hz: u64) -> Self {
         let (a, b) = (at_least_one(microengine_hz), at_least_one(hz));
         let divisor = gcd(a, b);
-        Self { cycles: a / divisor, edges: b / divisor }
+        Self {
+            cycles: a / divisor,
+            edges: b / divisor,
+        }
     }
 
     /// Cycle at which edge `edge` is over.
@@ -33,12 +36,6 @@ impl Clock {
             return 0;
         }
         ((now - 1) as u128 * self.edges as u128 / self.cycles as u128) as u64 + 1
-    }
-
-    /// Cycles of `edges` periods, rounded up.
-    #[must_use]
-    pub const fn duration(self, edges: u64) -> Cycle {
-        self.cycle(edges)
     }
 
     /// Period as a fraction: numerator and denominator in cycles.
@@ -65,12 +62,22 @@ mod tests {
 
     #[test]
     fn an_edge_leads_back_to_itself() {
-        for (me, other) in [(600, 104), (600, 125), (1400, 500), (600, 600), (600, 1000), (7, 3)] {
+        for (me, other) in [
+            (600, 104),
+            (600, 125),
+            (1400, 500),
+            (600, 600),
+            (600, 1000),
+            (7, 3),
+        ] {
             let clock = Clock::new(me, other);
             for now in 0..2000 {
                 let edge = clock.edge(now);
                 assert!(clock.cycle(edge) >= now);
-                assert!(edge == 0 || clock.cycle(edge - 1) < now, "{me}/{other} at {now}");
+                assert!(
+                    edge == 0 || clock.cycle(edge - 1) < now,
+                    "{me}/{other} at {now}"
+                );
             }
         }
     }
@@ -80,6 +87,10 @@ mod tests {
         let clock = Clock::new(600, 104);
         assert_eq!(clock.ratio(), (75, 13));
         assert_eq!(clock.cycle(13 * 1000), 75_000);
-        assert_eq!(clock.cycle(18), 104, "an mpacket of 64 bytes with two clocks of overhead");
+        assert_eq!(
+            clock.cycle(18),
+            104,
+            "an mpacket of 64 bytes with two clocks of overhead"
+        );
     }
 }

@@ -7,7 +7,6 @@ use super::receive::{FREELISTS, Waiter};
 use super::{DATA_WINDOW, Msf};
 use crate::bus::Target;
 use crate::check::Check;
-use crate::event::Event;
 use crate::fabric::{Fabric, Slot, TransferKind};
 use crate::me::Microengine;
 
@@ -62,13 +61,24 @@ impl Msf {
     /// A command acts: reads push, writes and fast writes take effect.
     pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, microengines: &mut [Microengine]) {
         let flight = fabric.flight(slot);
-        let (command, note, words, data) = (flight.command, flight.note, flight.words as usize, flight.data);
+        let (command, note, words, data) = (
+            flight.command,
+            flight.note,
+            flight.words as usize,
+            flight.data,
+        );
         if command.op == CommandOp::MsfFastWr {
             let data = command.immediate.unwrap_or(command.address >> 16) & 0xffff;
             self.write_register(slot, command.address & 0xffff, data, fabric, microengines);
             fabric.finish(slot);
         } else if note == PULLED {
-            self.write(slot, command.address, &data[..words.min(data.len())], fabric, microengines);
+            self.write(
+                slot,
+                command.address,
+                &data[..words.min(data.len())],
+                fabric,
+                microengines,
+            );
             fabric.finish(slot);
         } else {
             self.read(slot, fabric);
@@ -145,7 +155,10 @@ impl Msf {
     #[must_use]
     pub fn read_register(&self, address: u32) -> Option<u32> {
         if (CONTROL..CONTROL_END).contains(&address) {
-            let control = self.transmit.tbuf.control((address - CONTROL) as usize / 8)?;
+            let control = self
+                .transmit
+                .tbuf
+                .control((address - CONTROL) as usize / 8)?;
             return Some(control[address as usize / 4 % 2]);
         }
         let known = register(address)?;
@@ -176,7 +189,9 @@ impl Msf {
             return;
         };
         match known {
-            msf_csr::RX_THREAD_FREELIST_0 | msf_csr::RX_THREAD_FREELIST_1 | msf_csr::RX_THREAD_FREELIST_2 => {
+            msf_csr::RX_THREAD_FREELIST_0
+            | msf_csr::RX_THREAD_FREELIST_1
+            | msf_csr::RX_THREAD_FREELIST_2 => {
                 let list = (known - msf_csr::RX_THREAD_FREELIST_0) as usize / 4;
                 self.enlist(slot, list % FREELISTS, data, fabric, microengines);
             }
@@ -185,10 +200,17 @@ impl Msf {
             | msf_csr::RX_THREAD_FREELIST_TIMEOUT_1
             | msf_csr::RX_THREAD_FREELIST_TIMEOUT_2 => {
                 let list = (known - msf_csr::RX_THREAD_FREELIST_TIMEOUT_0) as usize / 4;
-                self.receive.set_timeout(list, u64::from(data) * self.parameters.timeout_unit, fabric);
+                self.receive.set_timeout(
+                    list,
+                    u64::from(data) * self.parameters.timeout_unit,
+                    fabric,
+                );
             }
             msf_csr::TX_SEQUENCE_0 | msf_csr::TX_SEQUENCE_1 | msf_csr::TX_SEQUENCE_2 => {
-                let message = format!("{} is read only", msf_csr::name(known).unwrap_or("this register"));
+                let message = format!(
+                    "{} is read only",
+                    msf_csr::name(known).unwrap_or("this register")
+                );
                 fabric.fault(slot, None, message, None);
             }
             msf_csr::MSF_RX_CONTROL | msf_csr::MSF_TX_CONTROL => {
@@ -199,7 +221,8 @@ impl Msf {
                         "{} is set to 0x{data:08x}: mode and element size stay as they were at boot (0x{old:08x})",
                         msf_csr::name(known).unwrap_or("the control register")
                     );
-                    let help = "set the element size in the project file's [media] table".to_owned();
+                    let help =
+                        "set the element size in the project file's [media] table".to_owned();
                     fabric.fault(slot, None, message, Some(help));
                 }
                 self.registers[known as usize / 4] = data;
@@ -221,13 +244,21 @@ impl Msf {
                 if let Some(me) = microengines.get_mut(waiter.me as usize) {
                     me.claim_in(TransferKind::S, waiter.absolute_register(), 2);
                 }
-                if let Err(message) = self.receive.enlist(list, waiter, self.parameters.freelist_depth, fabric) {
+                let handed = self.receive.handed;
+                if let Err(message) =
+                    self.receive
+                        .enlist(list, waiter, self.parameters.freelist_depth, fabric)
+                {
                     fabric.fault(slot, None, message, None);
+                }
+                if self.receive.handed != handed {
+                    self.last_activity = fabric.now;
                 }
             }
             Err(message) => {
                 let message = format!("RX_THREAD_FREELIST_{list}: {message}");
-                let help = "on the IXP2400 bit 9 is the cluster and bits 8-7 the microengine in it".to_owned();
+                let help = "on the IXP2400 bit 9 is the cluster and bits 8-7 the microengine in it"
+                    .to_owned();
                 fabric.fault(slot, None, message, Some(help));
             }
         }
@@ -236,14 +267,18 @@ impl Msf {
     fn element_done(&mut self, slot: Slot, data: u32, fabric: &mut Fabric) {
         let count = self.receive.rbuf.elements().len();
         if data as usize >= count {
-            let message = format!("RBUF_ELEMENT_DONE: element {data} does not exist, the last is {}", count - 1);
+            let message = format!(
+                "RBUF_ELEMENT_DONE: element {data} does not exist, the last is {}",
+                count - 1
+            );
             let help = "the element number is in bits 30-24 of the receive status word".to_owned();
             fabric.fault(slot, None, message, Some(help));
             return;
         }
         self.last_activity = fabric.now;
         match self.receive.rbuf.release(data as u8) {
-            Ok(()) => fabric.events.post(fabric.now, Event::Media(super::Code::ReceiveBus.with(0))),
+            // An mpacket may have waited for it.
+            Ok(()) => self.receive.arbitrate(&self.ports, fabric),
             Err(holder) => {
                 let state = match holder {
                     Holder::Filling => "a frame is being received into it",
@@ -279,6 +314,12 @@ fn register(address: u32) -> Option<u16> {
 
 fn unknown(slot: Slot, what: &str, address: u32, fabric: &mut Fabric) {
     let message = format!("msf[{what}]: no register is at 0x{address:04x}");
-    let help = "TX_CALENDAR and the port calendar are for SPI-4; this interface runs SPI-3".to_owned();
-    fabric.fault(slot, None, message, (address >= 0x1000 && address < CONTROL).then_some(help));
+    let help =
+        "TX_CALENDAR and the port calendar are for SPI-4; this interface runs SPI-3".to_owned();
+    fabric.fault(
+        slot,
+        None,
+        message,
+        (0x1000..CONTROL).contains(&address).then_some(help),
+    );
 }

@@ -19,6 +19,7 @@ pub mod transmit;
 mod tests;
 
 use crate::Cycle;
+use crate::check::{Check, Fault};
 use crate::fabric::Fabric;
 use crate::gpp::boot::Boot;
 use crate::lines::Lines;
@@ -51,7 +52,9 @@ pub enum MsfError {
         bytes: u32,
     },
     /// Not in the data window.
-    #[error("media address 0x{0:x} is not in the data window 0x2000-0x3fff; set bit 18 of the override word")]
+    #[error(
+        "media address 0x{0:x} is not in the data window 0x2000-0x3fff; set bit 18 of the override word"
+    )]
     OutsideWindow(u32),
 }
 
@@ -126,7 +129,11 @@ impl Msf {
             withheld.extend_from_slice(&erratum.elements[size_code as usize]);
         }
         let port = |setup: &crate::gpp::boot::PortSetup| {
-            Port::new(parameters.microengine_hz, setup.bits_per_second, parameters.transmit_fifo_bytes)
+            Port::new(
+                parameters.microengine_hz,
+                setup.bits_per_second,
+                parameters.transmit_fifo_bytes,
+            )
         };
         let mut registers = vec![0; 0x100 / 4];
         // 1x32, MPHY-32, polled status, level 3, element size.
@@ -171,7 +178,10 @@ impl Msf {
     pub fn is_idle(&self) -> bool {
         self.receive.exhausted()
             && self.transmit.is_idle()
-            && self.ports.iter().all(|p| p.incoming.is_empty() && p.sending() == 0)
+            && self
+                .ports
+                .iter()
+                .all(|p| p.incoming.is_empty() && p.sending() == 0)
     }
 
     /// Whether all frames of the lines have arrived.
@@ -185,6 +195,32 @@ impl Msf {
     #[must_use]
     pub fn leaks(&self) -> Vec<Leak> {
         self.receive.rbuf.leaks().collect()
+    }
+
+    /// Raises [`Check::RbufLeak`] when threads still have RBUF elements: for the
+    /// end of a run that has drained.
+    pub fn raise_leaks(&self, fabric: &mut Fabric) {
+        let leaks = self.leaks();
+        let Some(first) = leaks.first() else { return };
+        let notes = leaks.iter().map(|leak| {
+            format!(
+                "element {} with an mpacket of frame {} from port {}: microengine {} context {} has it since cycle {}",
+                leak.element, leak.frame, leak.port, leak.me, leak.context, leak.since
+            )
+        });
+        fabric.checks.raise(Fault {
+            check: Some(Check::RbufLeak),
+            cycle: fabric.now,
+            me: Some(first.me),
+            context: Some(first.context),
+            pc: None,
+            message: format!("{} RBUF element(s) were never freed", leaks.len()),
+            notes: notes.collect(),
+            help: Some(
+                "write the element number of every receive status word to RBUF_ELEMENT_DONE"
+                    .to_owned(),
+            ),
+        });
     }
 
     /// Whether a context waits for an mpacket on a freelist.
@@ -216,7 +252,13 @@ impl Msf {
     }
 
     /// Handles a media event.
-    pub fn event(&mut self, code: u32, fabric: &mut Fabric, _microengines: &mut [Microengine], lines: &mut dyn Lines) {
+    pub fn event(
+        &mut self,
+        code: u32,
+        fabric: &mut Fabric,
+        _microengines: &mut [Microengine],
+        lines: &mut dyn Lines,
+    ) {
         let (code, argument) = Code::of(code);
         let Some(code) = code else { return };
         match code {
@@ -226,7 +268,10 @@ impl Msf {
             Code::Timeout => self.receive.timed_out(argument, fabric),
             Code::TransmitBus => self.transmit.arbitrate(&mut self.ports, fabric, lines),
             Code::TransmitDone => self.transmit.transferred(&mut self.ports, fabric, lines),
-            Code::LineEnd => self.transmit.line_end(argument as usize, &mut self.ports, fabric, lines),
+            Code::LineEnd => {
+                self.transmit
+                    .line_end(argument as usize, &mut self.ports, fabric, lines);
+            }
         }
         if code != Code::Timeout {
             self.last_activity = fabric.now;

@@ -63,7 +63,9 @@ impl MediaParameters {
             transmit_start: profile.transmit_start(),
             read_lead: profile.push_lead(profile.msf_read(), 1),
             write_lead: profile.pull_lead(profile.msf_write(), 1),
-            fast_write_lead: profile.msf_fast_write().saturating_sub(profile.issue_to_inlet()),
+            fast_write_lead: profile
+                .msf_fast_write()
+                .saturating_sub(profile.issue_to_inlet()),
             word: profile.bus_cycle(),
             timeout_unit: profile.freelist_timeout_unit(),
             freelist_depth: profile.receive_freelist_depth() as usize,

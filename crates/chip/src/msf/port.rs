@@ -35,7 +35,9 @@ impl Incoming {
     /// the check sequence has been seen.
     #[must_use]
     pub fn available(&self, element_bytes: u16) -> Cycle {
-        let Arrival { start, end, bytes, .. } = &self.arrival;
+        let Arrival {
+            start, end, bytes, ..
+        } = &self.arrival;
         let upto = self.moved + self.chunk(element_bytes);
         if upto == bytes.len() {
             return *end;
@@ -117,7 +119,7 @@ pub struct Port {
     /// Bytes of all frames in the transmit FIFO, the whole of the one on the line.
     held: u64,
     capacity: u64,
-    /// Cycles a bit as a fraction; line ticks are cycles divided by `1`.
+    /// Cycles a bit takes as a fraction `(a, b)`. A line tick is 1/b of a cycle.
     bit: (u64, u64),
     /// Line tick from which the next preamble may start.
     line_free: u128,
@@ -147,7 +149,10 @@ impl Port {
     /// Bytes of frames whose reception has begun and that are not in RBUF.
     #[must_use]
     pub fn receive_backlog(&self) -> u64 {
-        self.incoming.iter().map(|i| (i.arrival.bytes.len() - i.moved) as u64).sum()
+        self.incoming
+            .iter()
+            .map(|i| (i.arrival.bytes.len() - i.moved) as u64)
+            .sum()
     }
 
     /// Frames given to the MAC that have not left.
@@ -190,7 +195,9 @@ impl Port {
         self.leaving.as_ref().map_or(0, |leaving| {
             let tick = u128::from(now) * u128::from(self.bit.1);
             let bytes = tick.saturating_sub(leaving.start) / u128::from(self.bit.0 * 8);
-            (bytes as u64).saturating_sub(PREAMBLE).min(leaving.frame.bytes.len() as u64)
+            (bytes as u64)
+                .saturating_sub(PREAMBLE)
+                .min(leaving.frame.bytes.len() as u64)
         })
     }
 
@@ -209,7 +216,10 @@ impl Port {
     /// The frame that is put together is whole: it is padded and waits for the
     /// line. Gives the cycle of its end when the line was free.
     pub fn complete(&mut self, now: Cycle) -> Option<Cycle> {
-        let empty = Outgoing { bytes: self.spare.pop().unwrap_or_default(), tag: 0 };
+        let empty = Outgoing {
+            bytes: self.spare.pop().unwrap_or_default(),
+            tag: 0,
+        };
         let mut frame = std::mem::replace(&mut self.partial, empty);
         let short = SHORTEST.saturating_sub(frame.bytes.len());
         self.reserve(short as u64, now);
@@ -240,7 +250,11 @@ impl Port {
         self.held -= bytes;
         self.counts.sent_frames += 1;
         self.counts.sent_bytes += bytes;
-        Some((self.cycle(leaving.start), self.cycle(leaving.end), leaving.frame))
+        Some((
+            self.cycle(leaving.start),
+            self.cycle(leaving.end),
+            leaving.frame,
+        ))
     }
 
     /// Goes on with the next frame after [`Port::left`]; gives the cycle of its
@@ -274,7 +288,11 @@ mod tests {
     #[test]
     fn shortest_frames_take_672_nanoseconds_each() {
         let mut port = port(1_000_000_000);
-        assert_eq!(give(&mut port, 60, 10), Some(10 + 346), "72 bytes are 345.6 cycles");
+        assert_eq!(
+            give(&mut port, 60, 10),
+            Some(10 + 346),
+            "72 bytes are 345.6 cycles"
+        );
         for _ in 0..10 {
             assert_eq!(give(&mut port, 60, 20), None);
         }
@@ -291,7 +309,10 @@ mod tests {
         }
         // 672 ns are 403.2 cycles; five of them are whole.
         assert_eq!(starts.len(), 11);
-        assert_eq!([starts[0], starts[5], starts[10]], [10, 10 + 2016, 10 + 4032]);
+        assert_eq!(
+            [starts[0], starts[5], starts[10]],
+            [10, 10 + 2016, 10 + 4032]
+        );
         assert_eq!(starts[1], 10 + 404);
     }
 
@@ -330,11 +351,23 @@ mod tests {
 
     #[test]
     fn mpackets_are_there_when_their_last_byte_is() {
-        let arrival = Arrival { start: 1000, end: 1000 + 346, port: 0, bytes: vec![0; 60], frame: 0 };
+        let arrival = Arrival {
+            start: 1000,
+            end: 1000 + 346,
+            port: 0,
+            bytes: vec![0; 60],
+            frame: 0,
+        };
         let frame = Incoming { arrival, moved: 0 };
         assert_eq!(frame.available(64), 1346);
         // 112 bytes on the line at five cycles a byte.
-        let arrival = Arrival { start: 1000, end: 1560, port: 0, bytes: vec![0; 100], frame: 0 };
+        let arrival = Arrival {
+            start: 1000,
+            end: 1560,
+            port: 0,
+            bytes: vec![0; 100],
+            frame: 0,
+        };
         let mut frame = Incoming { arrival, moved: 0 };
         assert_eq!((frame.chunk(64), frame.available(64)), (64, 1360));
         frame.moved = 64;

@@ -145,7 +145,15 @@ impl Rbuf {
     }
 
     /// Closes an element with its mpacket and appends it to the full list.
-    pub fn close(&mut self, element: u8, mpacket: &[u8], port: u8, sop: bool, eop: bool, frame: u64) {
+    pub fn close(
+        &mut self,
+        element: u8,
+        mpacket: &[u8],
+        port: u8,
+        sop: bool,
+        eop: bool,
+        frame: u64,
+    ) {
         let start = element as usize * self.element_bytes as usize / 4;
         for (word, bytes) in self.words[start..].iter_mut().zip(mpacket.chunks(4)) {
             *word = big_endian(bytes);
@@ -167,7 +175,11 @@ impl Rbuf {
     /// Hands the element that was closed first to a thread.
     pub fn hand_out(&mut self, me: u8, context: u8, now: Cycle) -> Option<u8> {
         let element = self.full.pop_front()?;
-        self.elements[element as usize].holder = Holder::Thread { me, context, since: now };
+        self.elements[element as usize].holder = Holder::Thread {
+            me,
+            context,
+            since: now,
+        };
         Some(element)
     }
 
@@ -212,29 +224,48 @@ impl Rbuf {
         let range = longwords(self.words.len(), offset, words.len())?;
         let element = &self.elements[offset as usize / self.element_bytes as usize];
         words.copy_from_slice(&self.words[range]);
-        Ok(if element.sop { element.frame.wrapping_add(1) } else { 0 })
+        Ok(if element.sop {
+            element.frame.wrapping_add(1)
+        } else {
+            0
+        })
     }
 
     /// Elements that microcode has.
     pub fn leaks(&self) -> impl Iterator<Item = Leak> + '_ {
-        self.elements.iter().enumerate().filter_map(|(number, e)| match e.holder {
-            Holder::Thread { me, context, since } => {
-                Some(Leak { element: number as u8, frame: e.frame, port: e.port, me, context, since })
-            }
-            _ => None,
-        })
+        self.elements
+            .iter()
+            .enumerate()
+            .filter_map(|(number, e)| match e.holder {
+                Holder::Thread { me, context, since } => Some(Leak {
+                    element: number as u8,
+                    frame: e.frame,
+                    port: e.port,
+                    me,
+                    context,
+                    since,
+                }),
+                _ => None,
+            })
     }
 }
 
 /// Indices of `count` longwords from a byte offset on, in a buffer of `size`.
-pub(super) fn longwords(size: usize, offset: u32, count: usize) -> Result<std::ops::Range<usize>, MsfError> {
+pub(super) fn longwords(
+    size: usize,
+    offset: u32,
+    count: usize,
+) -> Result<std::ops::Range<usize>, MsfError> {
     let start = offset as usize / 4;
     let end = start + count;
     if !offset.is_multiple_of(4) {
         return Err(MsfError::Unaligned(offset));
     }
     if end > size || count == 0 {
-        return Err(MsfError::OutOfBuffer { offset, bytes: count as u32 * 4 });
+        return Err(MsfError::OutOfBuffer {
+            offset,
+            bytes: count as u32 * 4,
+        });
     }
     Ok(start..end)
 }
@@ -248,7 +279,10 @@ fn big_endian(bytes: &[u8]) -> u32 {
 
 /// Ones-complement sum of the byte pairs, an odd last byte padded with zero.
 fn checksum(bytes: &[u8]) -> u16 {
-    let sum: u32 = bytes.chunks(2).map(|p| u32::from(p[0]) << 8 | p.get(1).map_or(0, |&b| u32::from(b))).sum();
+    let sum: u32 = bytes
+        .chunks(2)
+        .map(|p| u32::from(p[0]) << 8 | p.get(1).map_or(0, |&b| u32::from(b)))
+        .sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     ((folded & 0xffff) + (folded >> 16)) as u16
 }
@@ -290,7 +324,10 @@ mod tests {
         for element in [7, 3, 30] {
             rbuf.release(element).unwrap();
         }
-        assert_eq!([rbuf.allocate(), rbuf.allocate(), rbuf.allocate()], [Some(7), Some(3), Some(30)]);
+        assert_eq!(
+            [rbuf.allocate(), rbuf.allocate(), rbuf.allocate()],
+            [Some(7), Some(3), Some(30)]
+        );
         assert_eq!(rbuf.leaks().count(), 29);
     }
 
@@ -316,6 +353,12 @@ mod tests {
         assert_eq!(rbuf.read(0, &mut words), Ok(42));
         assert_eq!(words, [0x0102_0304, 0x0500_0000]);
         assert_eq!(rbuf.read(2, &mut words), Err(MsfError::Unaligned(2)));
-        assert_eq!(rbuf.read(0x1ffc, &mut words), Err(MsfError::OutOfBuffer { offset: 0x1ffc, bytes: 8 }));
+        assert_eq!(
+            rbuf.read(0x1ffc, &mut words),
+            Err(MsfError::OutOfBuffer {
+                offset: 0x1ffc,
+                bytes: 8
+            })
+        );
     }
 }

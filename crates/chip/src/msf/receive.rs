@@ -49,7 +49,9 @@ impl Waiter {
             profile.index_of(field)
         };
         let Some(me) = me else {
-            return Err(format!("0x{data:04x} names microengine field {field}, which this chip does not have"));
+            return Err(format!(
+                "0x{data:04x} names microengine field {field}, which this chip does not have"
+            ));
         };
         Ok(Self {
             me,
@@ -78,7 +80,11 @@ impl Waiter {
             transfer_kind: TransferKind::S,
             signal_context: self.context,
             pull_signals: 0,
-            push_signals: if self.signal == 0 { 0 } else { 1 << self.signal },
+            push_signals: if self.signal == 0 {
+                0
+            } else {
+                1 << self.signal
+            },
             byte_mask: 0xff,
             immediate: None,
             indirect: None,
@@ -161,7 +167,10 @@ impl Receive {
     /// Whether a thread waits for an mpacket.
     #[must_use]
     pub fn is_waiting(&self, me: u8, context: u8) -> bool {
-        self.lists.iter().flat_map(|l| &l.waiters).any(|w| (w.me, w.context) == (me, context))
+        self.lists
+            .iter()
+            .flat_map(|l| &l.waiters)
+            .any(|w| (w.me, w.context) == (me, context))
     }
 
     /// Whether the lines said that no more frames come and all have arrived.
@@ -182,7 +191,9 @@ impl Receive {
                 arrival.end = arrival.end.max(arrival.start);
                 let short = SHORTEST.saturating_sub(arrival.bytes.len());
                 arrival.bytes.resize(arrival.bytes.len() + short, 0);
-                fabric.events.post(arrival.start, Event::Media(Code::Arrival.with(0)));
+                fabric
+                    .events
+                    .post(arrival.start, Event::Media(Code::Arrival.with(0)));
                 self.next_arrival = Some(arrival);
             }
             None => self.exhausted = true,
@@ -190,18 +201,34 @@ impl Receive {
     }
 
     /// A frame's first bit is on the line.
-    pub(super) fn arrival(&mut self, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
+    pub(super) fn arrival(
+        &mut self,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
         if let Some(arrival) = self.next_arrival.take() {
             self.accept(arrival, ports, fabric, lines);
         }
         self.refill(fabric, lines);
     }
 
-    fn accept(&mut self, arrival: Arrival, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
+    fn accept(
+        &mut self,
+        arrival: Arrival,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
         let now = fabric.now;
         let Some(port) = ports.get_mut(arrival.port as usize) else {
             self.no_such_port += 1;
-            lines.dropped(now, arrival.port, Some(arrival.frame), MediaDrop::NoSuchPort);
+            lines.dropped(
+                now,
+                arrival.port,
+                Some(arrival.frame),
+                MediaDrop::NoSuchPort,
+            );
             return;
         };
         let bytes = arrival.bytes.len() as u64;
@@ -210,7 +237,12 @@ impl Receive {
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
             port.counts.overflow_frames += 1;
-            lines.dropped(now, arrival.port, Some(arrival.frame), MediaDrop::ReceiveFifoFull);
+            lines.dropped(
+                now,
+                arrival.port,
+                Some(arrival.frame),
+                MediaDrop::ReceiveFifoFull,
+            );
             return;
         }
         port.counts.receive_fifo_peak = port.counts.receive_fifo_peak.max(held);
@@ -225,7 +257,9 @@ impl Receive {
     fn announce(&self, port: &Port, fabric: &mut Fabric) {
         if let Some(frame) = port.incoming.front() {
             let at = frame.available(self.rbuf.element_bytes()).max(fabric.now);
-            fabric.events.post(at, Event::Media(Code::ReceiveBus.with(0)));
+            fabric
+                .events
+                .post(at, Event::Media(Code::ReceiveBus.with(0)));
         }
     }
 
@@ -239,27 +273,58 @@ impl Receive {
             let front = ports[*index].incoming.front();
             front.is_some_and(|frame| frame.available(element_bytes) <= fabric.now)
         };
-        let Some(index) = (0..ports.len()).map(|i| (self.turn + i) % ports.len()).find(ready) else { return };
-        let Some(frame) = ports[index].incoming.front() else { return };
-        let Some(element) = self.rbuf.allocate() else { return };
+        let Some(index) = (0..ports.len())
+            .map(|i| (self.turn + i) % ports.len())
+            .find(ready)
+        else {
+            return;
+        };
+        let Some(frame) = ports[index].incoming.front() else {
+            return;
+        };
+        let Some(element) = self.rbuf.allocate() else {
+            return;
+        };
         self.turn = (index + 1) % ports.len();
         let clocks = (frame.chunk(element_bytes) as u64).div_ceil(self.bus_bytes) + self.overhead;
         let start = self.clock.edge(fabric.now).max(self.bus_free);
         self.bus_free = start + clocks;
         self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
-        self.transfer = Some(Transfer { port: index, element });
-        fabric.events.post(self.clock.cycle(self.bus_free), Event::Media(Code::ReceiveDone.with(0)));
+        self.transfer = Some(Transfer {
+            port: index,
+            element,
+        });
+        fabric.events.post(
+            self.clock.cycle(self.bus_free),
+            Event::Media(Code::ReceiveDone.with(0)),
+        );
     }
 
     /// The mpacket on the bus is in its element.
     pub(super) fn transferred(&mut self, ports: &mut [Port], fabric: &mut Fabric) {
-        let Some(Transfer { port: index, element }) = self.transfer.take() else { return };
+        let Some(Transfer {
+            port: index,
+            element,
+        }) = self.transfer.take()
+        else {
+            return;
+        };
         let port = &mut ports[index];
         if let Some(frame) = port.incoming.front_mut() {
-            let (from, to) = (frame.moved, frame.moved + frame.chunk(self.rbuf.element_bytes()));
+            let (from, to) = (
+                frame.moved,
+                frame.moved + frame.chunk(self.rbuf.element_bytes()),
+            );
             let eop = to == frame.arrival.bytes.len();
             let mpacket = &frame.arrival.bytes[from..to];
-            self.rbuf.close(element, mpacket, index as u8, from == 0, eop, frame.arrival.frame);
+            self.rbuf.close(
+                element,
+                mpacket,
+                index as u8,
+                from == 0,
+                eop,
+                frame.arrival.frame,
+            );
             frame.moved = to;
             if eop {
                 port.incoming.pop_front();
@@ -275,9 +340,17 @@ impl Receive {
     ///
     /// # Errors
     /// The list is full.
-    pub(super) fn enlist(&mut self, list: usize, waiter: Waiter, depth: usize, fabric: &mut Fabric) -> Result<(), String> {
+    pub(super) fn enlist(
+        &mut self,
+        list: usize,
+        waiter: Waiter,
+        depth: usize,
+        fabric: &mut Fabric,
+    ) -> Result<(), String> {
         if self.lists[list].waiters.len() >= depth {
-            return Err(format!("RX_THREAD_FREELIST_{list} already holds {depth} threads"));
+            return Err(format!(
+                "RX_THREAD_FREELIST_{list} already holds {depth} threads"
+            ));
         }
         self.lists[list].waiters.push_back(waiter);
         self.freelist_peak = self.freelist_peak.max(self.waiters() as u64);
@@ -292,8 +365,12 @@ impl Receive {
     /// element belongs to list 0.
     fn match_threads(&mut self, fabric: &mut Fabric) {
         while self.rbuf.waiting() > 0 {
-            let Some(waiter) = self.lists[0].waiters.pop_front() else { return };
-            let Some(element) = self.rbuf.hand_out(waiter.me, waiter.context, fabric.now) else { return };
+            let Some(waiter) = self.lists[0].waiters.pop_front() else {
+                return;
+            };
+            let Some(element) = self.rbuf.hand_out(waiter.me, waiter.context, fabric.now) else {
+                return;
+            };
             self.handed += 1;
             self.push(waiter, self.rbuf.status(element), fabric);
             self.restart_timeout(0, fabric);
@@ -325,7 +402,9 @@ impl Receive {
         freelist.generation = (freelist.generation + 1) & 0xffff;
         if freelist.timeout > 0 && !freelist.waiters.is_empty() {
             let code = Code::Timeout.with((list as u32) << 16 | freelist.generation);
-            fabric.events.post(fabric.now + freelist.timeout, Event::Media(code));
+            fabric
+                .events
+                .post(fabric.now + freelist.timeout, Event::Media(code));
         }
     }
 
@@ -351,8 +430,17 @@ mod tests {
     fn the_freelist_word_has_the_layout_of_the_reference_driver() {
         let profile = Profile::load("ixp2400").unwrap();
         // Signal 3, cluster 1, microengine 2 of it, context 5, register 4.
-        let waiter = Waiter::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
-        assert_eq!(waiter, Waiter { me: 6, context: 5, register: 4, signal: 3 });
+        let waiter =
+            Waiter::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
+        assert_eq!(
+            waiter,
+            Waiter {
+                me: 6,
+                context: 5,
+                register: 4,
+                signal: 3
+            }
+        );
         assert_eq!(waiter.absolute_register(), 84);
         let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
         assert!(text.contains("field 16"), "{text}");

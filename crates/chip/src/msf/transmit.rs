@@ -31,7 +31,10 @@ impl TransmitErrors {
     pub fn by_reason(&self) -> [(&'static str, u64); 5] {
         [
             ("transmit: a frame's first mpacket had no SOP", self.no_sop),
-            ("transmit: SOP before the EOP of the frame before", self.sop_twice),
+            (
+                "transmit: SOP before the EOP of the frame before",
+                self.sop_twice,
+            ),
             ("transmit: aborted by microcode", self.aborted),
             ("transmit: longer than the MAC's FIFO", self.too_long),
             ("transmit: no such port", self.no_such_port),
@@ -77,16 +80,31 @@ impl Transmit {
     ///
     /// # Errors
     /// What is wrong with its control word.
-    pub(super) fn set_valid(&mut self, element: usize, control: [u32; 2], fabric: &mut Fabric) -> Result<(), String> {
+    pub(super) fn set_valid(
+        &mut self,
+        element: usize,
+        control: [u32; 2],
+        fabric: &mut Fabric,
+    ) -> Result<(), String> {
         self.tbuf.set_valid(element, control, fabric.now)?;
-        fabric.events.post(fabric.now + self.start_latency, Event::Media(Code::TransmitBus.with(0)));
+        fabric.events.post(
+            fabric.now + self.start_latency,
+            Event::Media(Code::TransmitBus.with(0)),
+        );
         Ok(())
     }
 
     /// Starts the head element if it is valid, and bus and MAC are ready.
-    pub(super) fn arbitrate(&mut self, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
+    pub(super) fn arbitrate(
+        &mut self,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
         while !self.busy {
-            let Some((control, since)) = self.tbuf.head() else { return };
+            let Some((control, since)) = self.tbuf.head() else {
+                return;
+            };
             if fabric.now < since + self.start_latency {
                 // The element's own event is still to come.
                 return;
@@ -106,12 +124,19 @@ impl Transmit {
                         port.assembly = Assembly::Discarding;
                         self.errors.too_long += 1;
                     }
-                    lines.dropped(fabric.now, control.port(), frame_of(tag), MediaDrop::TransmitProtocol);
+                    lines.dropped(
+                        fabric.now,
+                        control.port(),
+                        frame_of(tag),
+                        MediaDrop::TransmitProtocol,
+                    );
                 }
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
                     Some(at) => {
-                        fabric.events.post(at, Event::Media(Code::TransmitBus.with(0)));
+                        fabric
+                            .events
+                            .post(at, Event::Media(Code::TransmitBus.with(0)));
                         return;
                     }
                     // The end of the frame on the line looks here again.
@@ -123,12 +148,20 @@ impl Transmit {
             self.bus_free = start + clocks;
             self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
             self.busy = true;
-            fabric.events.post(self.clock.cycle(self.bus_free), Event::Media(Code::TransmitDone.with(0)));
+            fabric.events.post(
+                self.clock.cycle(self.bus_free),
+                Event::Media(Code::TransmitDone.with(0)),
+            );
         }
     }
 
     /// The mpacket on the bus is with its MAC.
-    pub(super) fn transferred(&mut self, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
+    pub(super) fn transferred(
+        &mut self,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
         self.busy = false;
         if let Some((control, _)) = self.tbuf.head() {
             let mut mpacket = std::mem::take(&mut self.scratch);
@@ -139,7 +172,12 @@ impl Transmit {
                 self.deliver(control, &mpacket, tag, port, fabric, lines);
             } else if control.sop() {
                 self.errors.no_such_port += 1;
-                lines.dropped(fabric.now, control.port(), frame_of(tag), MediaDrop::NoSuchPort);
+                lines.dropped(
+                    fabric.now,
+                    control.port(),
+                    frame_of(tag),
+                    MediaDrop::NoSuchPort,
+                );
             }
             self.scratch = mpacket;
         }
@@ -157,7 +195,12 @@ impl Transmit {
     ) {
         let mut lose = |counter: &mut u64, tag: u64| {
             *counter += 1;
-            lines.dropped(fabric.now, control.port(), frame_of(tag), MediaDrop::TransmitProtocol);
+            lines.dropped(
+                fabric.now,
+                control.port(),
+                frame_of(tag),
+                MediaDrop::TransmitProtocol,
+            );
         };
         if control.sop() && port.assembly == Assembly::Within {
             lose(&mut self.errors.sop_twice, port.drop_partial());
@@ -182,20 +225,39 @@ impl Transmit {
             if port.assembly == Assembly::Within
                 && let Some(end) = port.complete(fabric.now)
             {
-                fabric.events.post(end, Event::Media(Code::LineEnd.with(u32::from(control.port()))));
+                fabric.events.post(
+                    end,
+                    Event::Media(Code::LineEnd.with(u32::from(control.port()))),
+                );
             }
             port.assembly = Assembly::Between;
         }
     }
 
     /// The last bit of a frame has left.
-    pub(super) fn line_end(&mut self, index: usize, ports: &mut [Port], fabric: &mut Fabric, lines: &mut dyn Lines) {
-        let Some(port) = ports.get_mut(index) else { return };
+    pub(super) fn line_end(
+        &mut self,
+        index: usize,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        let Some(port) = ports.get_mut(index) else {
+            return;
+        };
         if let Some((start, end, frame)) = port.left() {
             let (bytes, number) = (frame.bytes.as_slice(), frame_of(frame.tag));
-            lines.departed(Departure { start, end, port: index as u8, bytes, frame: number });
+            lines.departed(Departure {
+                start,
+                end,
+                port: index as u8,
+                bytes,
+                frame: number,
+            });
             if let Some(end) = port.next(fabric.now, frame) {
-                fabric.events.post(end, Event::Media(Code::LineEnd.with(index as u32)));
+                fabric
+                    .events
+                    .post(end, Event::Media(Code::LineEnd.with(index as u32)));
             }
         }
         self.arbitrate(ports, fabric, lines);

@@ -96,21 +96,21 @@ parameters! {
         context_swap_penalty: u64, "cycles", 0..=16 => context_swap_penalty;
         /// Arrival of a signal to the first instruction of an idle microengine.
         wake_latency: u64, "cycles", 0..=64 => wake_latency;
-        /// Instructions between a write of LM_ADDR and its first use.
+        /// Instructions between a write of `LM_ADDR` and its first use.
         lm_addr_gap: u8, "instructions", 0..=16 => lm_addr_gap;
         /// Instructions between a write of another local CSR and its effect.
         csr_gap: u8, "instructions", 0..=16 => csr_gap;
         /// Cycles that reading a local CSR costs beside its own.
         csr_read_penalty: u64, "cycles", 0..=16 => csr_read_penalty;
-        /// Instructions between a crc and a valid CRC_REMAINDER.
+        /// Instructions between a crc and a valid `CRC_REMAINDER`.
         crc_gap: u8, "instructions", 0..=16 => crc_gap;
-        /// Write of SAME_ME_SIGNAL or a neighbour's signal register to the signal.
+        /// Write of `SAME_ME_SIGNAL` or a neighbour's signal register to the signal.
         local_signal_latency: u64, "cycles", 0..=64 => local_signal_latency;
         /// Cycles per count of TIMESTAMP.
         timestamp_divider: u64, "cycles", 1..=1024 => timestamp_divider;
         /// Write of a next-neighbour register or ring to visibility.
         nn_latency: u64, "ME cycles", 1..=64 => nn_latency;
-        /// Words on a next-neighbour ring above which NN_Full asserts.
+        /// Words on a next-neighbour ring above which `NN_Full` asserts.
         nn_full_threshold: u8, "words", 1..=127 => nn_full_threshold;
     }
     command {
@@ -220,7 +220,7 @@ parameters! {
     hash {
         /// Commands that wait at the hash unit before microengines stall.
         inlet_depth: u8, "commands", 1..=255 => hash_inlet_depth;
-        /// Idle latency of one hash_48.
+        /// Idle latency of one `hash_48`.
         one: u64, "ME cycles", 1..=4096 => hash_one;
         /// Time a 48-bit operand is in the multiplier array.
         array_48: u64, "bus clocks", 1..=64 => hash_array_48;

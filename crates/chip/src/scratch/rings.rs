@@ -72,7 +72,11 @@ impl Ring {
     /// The status bit, as the ring itself has it.
     #[must_use]
     pub fn status(&self) -> bool {
-        if self.status_empty { self.count == 0 } else { self.count >= self.full_at }
+        if self.status_empty {
+            self.count == 0
+        } else {
+            self.count >= self.full_at
+        }
     }
 
     pub(super) fn register(&self, register: RingRegister) -> u32 {
@@ -92,7 +96,10 @@ pub(super) struct Rings {
 
 impl Rings {
     pub(super) fn new(full_percent: u32) -> Self {
-        Self { rings: vec![Ring::new(0, full_percent); RINGS], full_percent }
+        Self {
+            rings: vec![Ring::new(0, full_percent); RINGS],
+            full_percent,
+        }
     }
 
     pub(super) fn ring(&self, ring: usize) -> &Ring {
@@ -112,7 +119,9 @@ impl Rings {
     /// Tells microengines the ring's status.
     pub(super) fn show(&self, ring: usize, fabric: &mut Fabric) {
         let now = fabric.now;
-        fabric.ring_lines.set(ring as u8, now, self.rings[ring].status());
+        fabric
+            .ring_lines
+            .set(ring as u8, now, self.rings[ring].status());
     }
 
     /// Takes words off; what the ring does not have reads 0.
@@ -123,7 +132,10 @@ impl Rings {
                 *word = 0;
                 continue;
             }
-            *word = memory.get((ring.start + ring.head) as usize).copied().unwrap_or(0);
+            *word = memory
+                .get((ring.start + ring.head) as usize)
+                .copied()
+                .unwrap_or(0);
             ring.head = (ring.head + 1) & (ring.size - 1);
             ring.count -= 1;
         }

@@ -25,7 +25,11 @@ use crate::unit_counters::UnitCounters;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Concern {
     /// Longwords `first .. end`, read only or also written.
-    Memory { first: u32, end: u32, writes: bool },
+    Memory {
+        first: u32,
+        end: u32,
+        writes: bool,
+    },
     Entry(u8),
     Csr,
 }
@@ -39,17 +43,34 @@ impl Concern {
         let first = longword(command.address);
         match command.op {
             Op::SramCsrRd | Op::SramCsrWr => Self::Csr,
-            Op::SramRead => Self::Memory { first, end: first + words(command), writes: false },
-            Op::SramWrite => Self::Memory { first, end: first + words(command), writes: true },
-            _ => Self::Memory { first, end: first + 1, writes: true },
+            Op::SramRead => Self::Memory {
+                first,
+                end: first + words(command),
+                writes: false,
+            },
+            Op::SramWrite => Self::Memory {
+                first,
+                end: first + words(command),
+                writes: true,
+            },
+            _ => Self::Memory {
+                first,
+                end: first + 1,
+                writes: true,
+            },
         }
     }
 
     const fn conflicts(self, other: Self) -> bool {
         match (self, other) {
-            (Self::Memory { first, end, writes }, Self::Memory { first: f, end: e, writes: w }) => {
-                (writes || w) && first < e && f < end
-            }
+            (
+                Self::Memory { first, end, writes },
+                Self::Memory {
+                    first: f,
+                    end: e,
+                    writes: w,
+                },
+            ) => (writes || w) && first < e && f < end,
             (Self::Entry(a), Self::Entry(b)) => a == b,
             (Self::Csr, Self::Csr) => true,
             _ => false,
@@ -138,7 +159,13 @@ impl Channel {
         }
         let pulled = pulled_words(&command);
         let concern = Concern::of(&command);
-        self.waiting.push(Waiting { slot, op: command.op, concern, ready: pulled == 0, since: now });
+        self.waiting.push(Waiting {
+            slot,
+            op: command.op,
+            concern,
+            ready: pulled == 0,
+            since: now,
+        });
         self.counters.queue(self.waiting.len());
         if pulled > 0 {
             fabric.pull(slot, pulled, now + leads.write);
@@ -168,7 +195,10 @@ impl Channel {
             let entry = entry_number(command.address) as usize;
             if entry >= self.entries.len() {
                 let count = self.entries.len();
-                return Err(format!("sram[{name}] of Q-array entry {entry}: channel {} has {count}", self.number));
+                return Err(format!(
+                    "sram[{name}] of Q-array entry {entry}: channel {} has {count}",
+                    self.number
+                ));
             }
             return Ok(());
         }
@@ -198,7 +228,11 @@ impl Channel {
         let mut at = 0;
         while at < self.waiting.len() {
             let candidate = self.waiting[at];
-            if !candidate.ready || self.waiting[..at].iter().any(|earlier| earlier.concern.conflicts(candidate.concern)) {
+            if !candidate.ready
+                || self.waiting[..at]
+                    .iter()
+                    .any(|earlier| earlier.concern.conflicts(candidate.concern))
+            {
                 at += 1;
                 continue;
             }
@@ -216,7 +250,9 @@ impl Channel {
         }
         if earliest < self.turn_at {
             self.turn_at = earliest;
-            fabric.events.post(earliest, Event::Turn(Target::sram(self.number)));
+            fabric
+                .events
+                .post(earliest, Event::Turn(Target::sram(self.number)));
         }
     }
 
@@ -228,9 +264,15 @@ impl Channel {
         };
         let other = match waiting.concern {
             Concern::Entry(entry) => self.entry_free[entry as usize],
-            Concern::Memory { first, writes: true, .. } if atomic::shape(waiting.op).is_some() => {
-                self.atomics.iter().find(|busy| busy.0 == first).map_or(0, |busy| busy.1)
-            }
+            Concern::Memory {
+                first,
+                writes: true,
+                ..
+            } if atomic::shape(waiting.op).is_some() => self
+                .atomics
+                .iter()
+                .find(|busy| busy.0 == first)
+                .map_or(0, |busy| busy.1),
             _ => 0,
         };
         port.max(other)
@@ -254,7 +296,8 @@ impl Channel {
             op if op.info().takes_count => count,
             _ => 1,
         };
-        self.counters.started(command.op, moved as u8, now - waiting.since);
+        self.counters
+            .started(command.op, moved as u8, now - waiting.since);
         let done = if let Concern::Entry(entry) = waiting.concern {
             self.entry_free[entry as usize] = now + leads.same_entry;
             self.start_entry(waiting.slot, &command, entry as usize, fabric, leads)
@@ -275,7 +318,13 @@ impl Channel {
         }
     }
 
-    fn start_memory(&mut self, slot: Slot, command: &BusCommand, fabric: &mut Fabric, leads: &Leads) -> Result<(), OutOfRange> {
+    fn start_memory(
+        &mut self,
+        slot: Slot,
+        command: &BusCommand,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
         use CommandOp as Op;
         let now = fabric.now;
         let count = words(command);
@@ -283,7 +332,8 @@ impl Channel {
         match command.op {
             Op::SramRead => {
                 self.use_read(now, count, leads);
-                self.memory.read(first, &mut fabric.flight_mut(slot).data[..count as usize])?;
+                self.memory
+                    .read(first, &mut fabric.flight_mut(slot).data[..count as usize])?;
                 fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
             }
             Op::SramWrite => {
@@ -291,34 +341,51 @@ impl Channel {
                 let data = &fabric.flight(slot).data[..count as usize];
                 if count == 1 && command.byte_mask & 15 != 15 {
                     let old = self.memory.get(first).ok_or(OutOfRange)?;
-                    self.memory.set(first, masked(old, data[0], command.byte_mask))?;
+                    self.memory
+                        .set(first, masked(old, data[0], command.byte_mask))?;
                 } else {
                     self.memory.write(first, data)?;
                 }
                 fabric.finish(slot);
             }
             Op::SramCsrRd => {
-                let value = self.registers.get(&(command.address << 2 >> 4)).copied().unwrap_or(0);
+                let value = self
+                    .registers
+                    .get(&(command.address << 2 >> 4))
+                    .copied()
+                    .unwrap_or(0);
                 fabric.flight_mut(slot).data[0] = value;
                 fabric.push_at(slot, 1, now + leads.csr);
             }
             Op::SramCsrWr => {
-                self.registers.insert(command.address << 2 >> 4, fabric.flight(slot).data[0]);
+                self.registers
+                    .insert(command.address << 2 >> 4, fabric.flight(slot).data[0]);
                 fabric.finish(slot);
             }
             op => {
                 self.use_read(now, 1, leads);
                 self.use_write(now, 1, leads);
                 self.atomics.retain(|busy| busy.1 > now);
-                self.atomics.push((first as u32, now + leads.turnaround + leads.longword));
-                let Atomic { operand: takes, returns } = atomic::shape(op).unwrap_or(Atomic { operand: false, returns: false });
+                self.atomics
+                    .push((first as u32, now + leads.turnaround + leads.longword));
+                let Atomic {
+                    operand: takes,
+                    returns,
+                } = atomic::shape(op).unwrap_or(Atomic {
+                    operand: false,
+                    returns: false,
+                });
                 let operand = command.immediate.unwrap_or(fabric.flight(slot).data[0]);
                 let old = self.memory.get(first).ok_or(OutOfRange)?;
                 self.memory.set(first, atomic::apply(op, old, operand))?;
                 if returns {
                     fabric.flight_mut(slot).data[0] = old;
                     let pulled = takes && command.immediate.is_none();
-                    let lead = if pulled { leads.atomic_pulled } else { leads.atomic };
+                    let lead = if pulled {
+                        leads.atomic_pulled
+                    } else {
+                        leads.atomic
+                    };
                     fabric.push_at(slot, 1, now + lead);
                 } else {
                     fabric.finish(slot);
@@ -328,7 +395,14 @@ impl Channel {
         Ok(())
     }
 
-    fn start_entry(&mut self, slot: Slot, command: &BusCommand, number: usize, fabric: &mut Fabric, leads: &Leads) -> Result<(), OutOfRange> {
+    fn start_entry(
+        &mut self,
+        slot: Slot,
+        command: &BusCommand,
+        number: usize,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
         use CommandOp as Op;
         let now = fabric.now;
         let count = words(command);
@@ -362,7 +436,11 @@ impl Channel {
                 self.use_read(now, count, leads);
                 let out = &mut fabric.flight_mut(slot).data[..count as usize];
                 self.entries[number].ring_get(&self.memory, out)?;
-                fabric.push_at(slot, count as u8, now + leads.ring_get + paced(count, leads));
+                fabric.push_at(
+                    slot,
+                    count as u8,
+                    now + leads.ring_get + paced(count, leads),
+                );
             }
             Op::SramJournal => {
                 self.use_write(now, count, leads);
@@ -457,6 +535,8 @@ fn pulled_words(command: &BusCommand) -> u8 {
     match command.op {
         Op::SramWrite | Op::SramPut | Op::SramJournal => words(command) as u8,
         Op::SramCsrWr => 1,
-        op => u8::from(command.immediate.is_none() && atomic::shape(op).is_some_and(|atomic| atomic.operand)),
+        op => u8::from(
+            command.immediate.is_none() && atomic::shape(op).is_some_and(|atomic| atomic.operand),
+        ),
     }
 }

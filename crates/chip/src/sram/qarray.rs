@@ -66,12 +66,26 @@ impl Entry {
 
     /// Loads head and count; gives both.
     pub(super) const fn load_head(&mut self, head: u32, count: u32) {
-        *self = Self { head, tail: 0, count: count & ADDRESS, head_valid: true, tail_valid: false, marked: head & !ADDRESS != 0 };
+        *self = Self {
+            head,
+            tail: 0,
+            count: count & ADDRESS,
+            head_valid: true,
+            tail_valid: false,
+            marked: head & !ADDRESS != 0,
+        };
     }
 
     /// Loads tail and count.
     pub(super) const fn load_tail(&mut self, tail: u32, count: u32) {
-        *self = Self { head: 0, tail: tail & ADDRESS, count: count & ADDRESS, head_valid: false, tail_valid: true, marked: false };
+        *self = Self {
+            head: 0,
+            tail: tail & ADDRESS,
+            count: count & ADDRESS,
+            head_valid: false,
+            tail_valid: true,
+            marked: false,
+        };
     }
 
     /// Loads what [`Self::load_head`] or [`Self::load_tail`] left out.
@@ -88,11 +102,20 @@ impl Entry {
 
     /// The valid longwords of the descriptor, `None` where memory keeps its own.
     pub(super) fn descriptor(&self) -> [Option<u32>; 3] {
-        [self.head_valid.then_some(self.head), self.tail_valid.then_some(self.tail), Some(self.count)]
+        [
+            self.head_valid.then_some(self.head),
+            self.tail_valid.then_some(self.tail),
+            Some(self.count),
+        ]
     }
 
     /// Appends a buffer; `marks` is the byte mask of the override word.
-    pub(super) fn enqueue(&mut self, memory: &mut Paged<u32>, buffer: u32, marks: Option<u8>) -> Result<(), OutOfRange> {
+    pub(super) fn enqueue(
+        &mut self,
+        memory: &mut Paged<u32>,
+        buffer: u32,
+        marks: Option<u8>,
+    ) -> Result<(), OutOfRange> {
         let link = buffer & ADDRESS | u32::from(marks.unwrap_or(0)) << 24;
         if self.count == 0 {
             self.head = link;
@@ -103,7 +126,7 @@ impl Entry {
         self.marked |= marks.is_some();
         self.tail = buffer & ADDRESS;
         self.tail_valid = true;
-        self.count = self.count + 1 & ADDRESS;
+        self.count = (self.count + 1) & ADDRESS;
         Ok(())
     }
 
@@ -127,7 +150,11 @@ impl Entry {
         if leaves {
             self.count -= 1;
         }
-        self.head = if self.count == 0 { 0 } else { memory.get((taken & ADDRESS) as usize).ok_or(OutOfRange)? };
+        self.head = if self.count == 0 {
+            0
+        } else {
+            memory.get((taken & ADDRESS) as usize).ok_or(OutOfRange)?
+        };
         Ok(taken)
     }
 
@@ -138,33 +165,53 @@ impl Entry {
     }
 
     /// Puts words on a ring unless they do not all fit.
-    pub(super) fn ring_put(&mut self, memory: &mut Paged<u32>, words: &[u32]) -> Result<RingPut, OutOfRange> {
+    pub(super) fn ring_put(
+        &mut self,
+        memory: &mut Paged<u32>,
+        words: &[u32],
+    ) -> Result<RingPut, OutOfRange> {
         let count = self.count;
         if count + words.len() as u32 > self.ring_size() {
-            return Ok(RingPut { accepted: false, count });
+            return Ok(RingPut {
+                accepted: false,
+                count,
+            });
         }
         self.append(memory, words)?;
         self.count += words.len() as u32;
-        Ok(RingPut { accepted: true, count })
+        Ok(RingPut {
+            accepted: true,
+            count,
+        })
     }
 
     /// Takes words off a ring: all of them, or zeros.
-    pub(super) fn ring_get(&mut self, memory: &Paged<u32>, out: &mut [u32]) -> Result<(), OutOfRange> {
+    pub(super) fn ring_get(
+        &mut self,
+        memory: &Paged<u32>,
+        out: &mut [u32],
+    ) -> Result<(), OutOfRange> {
         out.fill(0);
         if self.count < out.len() as u32 {
             return Ok(());
         }
         let mask = self.ring_size() - 1;
         for word in &mut *out {
-            *word = memory.get((self.head & ADDRESS) as usize).ok_or(OutOfRange)?;
-            self.head = self.head & !mask | self.head + 1 & mask;
+            *word = memory
+                .get((self.head & ADDRESS) as usize)
+                .ok_or(OutOfRange)?;
+            self.head = self.head & !mask | (self.head + 1) & mask;
         }
         self.count -= out.len() as u32;
         Ok(())
     }
 
     /// Writes words to a journal, over the oldest when it is full.
-    pub(super) fn journal(&mut self, memory: &mut Paged<u32>, words: &[u32]) -> Result<(), OutOfRange> {
+    pub(super) fn journal(
+        &mut self,
+        memory: &mut Paged<u32>,
+        words: &[u32],
+    ) -> Result<(), OutOfRange> {
         self.append(memory, words)?;
         let size = self.ring_size();
         self.count += words.len() as u32;
@@ -179,7 +226,7 @@ impl Entry {
         let mask = self.ring_size() - 1;
         for &word in words {
             memory.set(self.tail as usize, word)?;
-            self.tail = self.tail & !mask | self.tail + 1 & mask;
+            self.tail = self.tail & !mask | (self.tail + 1) & mask;
         }
         Ok(())
     }

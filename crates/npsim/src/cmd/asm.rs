@@ -56,7 +56,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(me) = arguments.me {
         project.programs.retain(|program| program.me == me);
         if project.programs.is_empty() {
-            return Err(Problem::new(format!("no source runs on microengine {me}")).help("`npsim run TARGET --explain` shows which run where").into());
+            return Err(Problem::new(format!("no source runs on microengine {me}"))
+                .help("`npsim run TARGET --explain` shows which run where")
+                .into());
         }
     }
     let (programs, messages) = assemble_project(&project);
@@ -67,13 +69,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let groups = group(programs);
     if let (Some(path), Some(format)) = (&arguments.output, format) {
         let [(_, program)] = groups.as_slice() else {
-            let ids: Vec<_> = groups.iter().map(|(ids, program)| format!("{} on {}", program.source.display(), range(ids))).collect();
-            return Err(Problem::new("an image holds one program, and the project has several")
-                .note(ids.join(", "))
-                .help("choose one with --me ID")
-                .into());
+            let ids: Vec<_> = groups
+                .iter()
+                .map(|(ids, program)| format!("{} on {}", program.source.display(), range(ids)))
+                .collect();
+            return Err(
+                Problem::new("an image holds one program, and the project has several")
+                    .note(ids.join(", "))
+                    .help("choose one with --me ID")
+                    .into(),
+            );
         };
-        write_whole(path, &format.bytes(program)).map_err(|error| Problem::io("write", path, &error))?;
+        write_whole(path, &format.bytes(program))
+            .map_err(|error| Problem::io("write", path, &error))?;
     }
     let mut text = String::new();
     for (ids, program) in &groups {
@@ -88,7 +96,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         if !arguments.list && !arguments.words {
             let store = project.profile.control_store_words();
-            writeln!(text, "{}: {} of {store} words, microengine {}", program.source.display(), program.image.words.len(), range(ids))?;
+            writeln!(
+                text,
+                "{}: {} of {store} words, microengine {}",
+                program.source.display(),
+                program.image.words.len(),
+                range(ids)
+            )?;
         }
     }
     output::print(&text)?;
@@ -124,7 +138,9 @@ fn format_of(path: &Path) -> Result<Format, Problem> {
 fn group(programs: Vec<Program>) -> Vec<(Vec<u8>, Program)> {
     let mut groups: Vec<(Vec<u8>, Program)> = Vec::new();
     for program in programs {
-        match groups.iter_mut().find(|(_, other)| other.source == program.source && other.image.words == program.image.words) {
+        match groups.iter_mut().find(|(_, other)| {
+            other.source == program.source && other.image.words == program.image.words
+        }) {
             Some((ids, _)) => ids.push(program.me),
             None => groups.push((vec![program.me], program)),
         }
@@ -141,7 +157,16 @@ fn range(ids: &[u8]) -> String {
             _ => parts.push((id, id)),
         }
     }
-    let parts: Vec<_> = parts.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|(a, b)| {
+            if a == b {
+                a.to_string()
+            } else {
+                format!("{a}-{b}")
+            }
+        })
+        .collect();
     parts.join(",")
 }
 

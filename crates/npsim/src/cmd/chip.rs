@@ -33,7 +33,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(name) = &arguments.name else {
         let mut text = String::new();
         for name in Profile::names() {
-            writeln!(text, "{name}  {}", npsim::project::profile(name, None)?.title())?;
+            writeln!(
+                text,
+                "{name}  {}",
+                npsim::project::profile(name, None)?.title()
+            )?;
         }
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
@@ -58,12 +62,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for line in table.to_string().lines() {
         writeln!(text, "{}", line.trim_end())?;
     }
-    let counts: Vec<_> = profile.foundations().iter().map(|(foundation, count)| format!("{count} {foundation}")).collect();
-    writeln!(text, "\n{} parameters: {}", profile.parameters().count(), counts.join(", "))?;
+    let counts: Vec<_> = profile
+        .foundations()
+        .iter()
+        .map(|(foundation, count)| format!("{count} {foundation}"))
+        .collect();
+    writeln!(
+        text,
+        "\n{} parameters: {}",
+        profile.parameters().count(),
+        counts.join(", ")
+    )?;
     if arguments.sources {
         writeln!(text)?;
         for parameter in profile.parameters() {
-            writeln!(text, "{}.{} [{}]: {}", parameter.group, parameter.name, parameter.foundation, parameter.basis)?;
+            writeln!(
+                text,
+                "{}.{} [{}]: {}",
+                parameter.group, parameter.name, parameter.foundation, parameter.basis
+            )?;
         }
     }
     output::print(&text)?;

@@ -23,7 +23,12 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "npsim", &mut script);
+    clap_complete::generate(
+        arguments.shell,
+        &mut crate::Arguments::command(),
+        "npsim",
+        &mut script,
+    );
     output::print(&String::from_utf8(script)?)?;
     Ok(ExitCode::SUCCESS)
 }

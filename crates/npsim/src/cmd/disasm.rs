@@ -32,7 +32,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
     if !is_text(&bytes) {
-        let image = Image::from_be_bytes(&bytes).map_err(|error| Problem::new(format!("{shown}: {error}")).help("words in binary have five bytes each, most significant first"))?;
+        let image = Image::from_be_bytes(&bytes).map_err(|error| {
+            Problem::new(format!("{shown}: {error}"))
+                .help("words in binary have five bytes each, most significant first")
+        })?;
         output::print(&npsim_asm::disassemble(&image))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -41,7 +44,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         // Empty lines stand for the lines before the section, so that line
         // numbers in errors are the file's.
         let lines = "\n".repeat(section.first_line) + section.text;
-        let image = Image::from_hex(&lines).map_err(|error| Problem::new(format!("{shown}: {error}")).help("words as text are ten hexadecimal digits, one word a line"))?;
+        let image = Image::from_hex(&lines).map_err(|error| {
+            Problem::new(format!("{shown}: {error}"))
+                .help("words as text are ten hexadecimal digits, one word a line")
+        })?;
         if let Some(title) = section.title {
             output::print(&format!("{title}\n"))?;
         }
@@ -52,7 +58,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// Whether it can be hexadecimal text: printable ASCII and white space.
 fn is_text(bytes: &[u8]) -> bool {
-    bytes.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) || std::str::from_utf8(bytes).is_ok_and(|text| text.trim_start().starts_with(';'))
+    bytes
+        .iter()
+        .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace())
+        || std::str::from_utf8(bytes).is_ok_and(|text| text.trim_start().starts_with(';'))
 }
 
 /// The words of one program in a file.
@@ -72,11 +81,28 @@ fn sections(text: &str) -> Vec<Section<'_>> {
         at += line.len();
     }
     let before = starts.first().map_or(text.len(), |(_, at, _)| *at);
-    if starts.is_empty() || text[..before].lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with(';')) {
+    if starts.is_empty()
+        || text[..before]
+            .lines()
+            .any(|line| !line.trim().is_empty() && !line.trim_start().starts_with(';'))
+    {
         starts.insert(0, (0, 0, None));
     }
-    let ends: Vec<_> = starts.iter().skip(1).map(|(_, at, _)| *at).chain([text.len()]).collect();
-    starts.into_iter().zip(ends).map(|((first_line, at, title), end)| Section { title, text: &text[at..end], first_line }).collect()
+    let ends: Vec<_> = starts
+        .iter()
+        .skip(1)
+        .map(|(_, at, _)| *at)
+        .chain([text.len()])
+        .collect();
+    starts
+        .into_iter()
+        .zip(ends)
+        .map(|((first_line, at, title), end)| Section {
+            title,
+            text: &text[at..end],
+            first_line,
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -86,8 +112,17 @@ mod tests {
     #[test]
     fn programs_are_told_apart() {
         let text = "; me 0: a.uc\n01\n02\n; me 1: b.uc\n03\n";
-        let parts: Vec<_> = sections(text).iter().map(|s| (s.title, s.text, s.first_line)).collect();
-        assert_eq!(parts, [(Some("; me 0: a.uc"), "; me 0: a.uc\n01\n02\n", 0), (Some("; me 1: b.uc"), "; me 1: b.uc\n03\n", 3)]);
+        let parts: Vec<_> = sections(text)
+            .iter()
+            .map(|s| (s.title, s.text, s.first_line))
+            .collect();
+        assert_eq!(
+            parts,
+            [
+                (Some("; me 0: a.uc"), "; me 0: a.uc\n01\n02\n", 0),
+                (Some("; me 1: b.uc"), "; me 1: b.uc\n03\n", 3)
+            ]
+        );
         assert_eq!(sections("01\n").len(), 1);
         assert_eq!(sections("01\n; me 1: b\n02\n").len(), 2);
         assert_eq!(sections("").len(), 1);

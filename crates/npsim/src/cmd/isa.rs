@@ -33,22 +33,29 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let Some(wanted) = &arguments.page else {
-        let titles: Vec<_> = pages.iter().map(|(title, _)| format!("{title}\n")).collect();
+        let titles: Vec<_> = pages
+            .iter()
+            .map(|(title, _)| format!("{title}\n"))
+            .collect();
         output::print(&titles.concat())?;
         return Ok(ExitCode::SUCCESS);
     };
     let low = wanted.to_lowercase();
     let exact = pages.iter().find(|(title, _)| title.to_lowercase() == low);
-    match exact.or_else(|| pages.iter().find(|(title, _)| title.to_lowercase().starts_with(&low))) {
-        Some((_, text)) => output::print(&format!("{}\n", text.trim_end()))?,
-        None => {
-            let problem = Problem::new(format!("there is no page `{wanted}`"));
-            return Err(match closest(wanted, pages.iter().map(|(title, _)| title.as_str())) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem.help("`npsim isa` lists the pages"),
-            }
-            .into());
-        }
-    }
+    let found = exact.or_else(|| {
+        pages
+            .iter()
+            .find(|(title, _)| title.to_lowercase().starts_with(&low))
+    });
+    let Some((_, text)) = found else {
+        let problem = Problem::new(format!("there is no page `{wanted}`"));
+        let near = closest(wanted, pages.iter().map(|(title, _)| title.as_str()));
+        let help = near.map_or_else(
+            || "`npsim isa` lists the pages".into(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        return Err(problem.help(help).into());
+    };
+    output::print(&format!("{}\n", text.trim_end()))?;
     Ok(ExitCode::SUCCESS)
 }

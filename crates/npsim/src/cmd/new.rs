@@ -39,24 +39,42 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let source = &arguments.from;
     if !is_source(source) {
-        return Err(Problem::new(format!("`{}` is not a microcode source", source.display())).help("give a file with the ending `.uc`").into());
+        return Err(
+            Problem::new(format!("`{}` is not a microcode source", source.display()))
+                .help("give a file with the ending `.uc`")
+                .into(),
+        );
     }
     let own = match source.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
     };
     let folder = arguments.out.clone().unwrap_or_else(|| own.clone());
-    let overrides = Overrides { chip: arguments.chip.clone(), ids: arguments.me.clone(), ..Overrides::default() };
+    let overrides = Overrides {
+        chip: arguments.chip.clone(),
+        ids: arguments.me.clone(),
+        ..Overrides::default()
+    };
     // Loading finds a missing source, an unknown chip and a bad range.
     npsim::project::Project::load(source, &overrides)?;
     let shown = relative(source, &own, &folder)?;
     let path = folder.join(FILE_NAME);
     if path.exists() {
-        return Err(Problem::new(format!("`{}` is there already", path.display())).help("remove it, or choose another folder with --out DIR").into());
+        return Err(
+            Problem::new(format!("`{}` is there already", path.display()))
+                .help("remove it, or choose another folder with --out DIR")
+                .into(),
+        );
     }
-    std::fs::create_dir_all(&folder).map_err(|error| Problem::io("make the folder", &folder, &error))?;
-    write_whole(&path, default_text(source, &shown, &overrides).as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
-    output::print(&format!("wrote {}; `npsim run {}` runs it\n", path.display(), folder.display()))?;
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Problem::io("make the folder", &folder, &error))?;
+    write_whole(&path, default_text(source, &shown, &overrides).as_bytes())
+        .map_err(|error| Problem::io("write", &path, &error))?;
+    output::print(&format!(
+        "wrote {}; `npsim run {}` runs it\n",
+        path.display(),
+        folder.display()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -69,5 +87,7 @@ fn relative(source: &Path, own: &Path, folder: &Path) -> anyhow::Result<String> 
     {
         return Ok(name.to_string_lossy().into_owned());
     }
-    Ok(std::fs::canonicalize(source)?.to_string_lossy().into_owned())
+    Ok(std::fs::canonicalize(source)?
+        .to_string_lossy()
+        .into_owned())
 }

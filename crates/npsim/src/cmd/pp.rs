@@ -40,7 +40,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         project.programs.retain(|program| program.me == me);
     }
     let Some(program) = project.programs.first() else {
-        return Err(Problem::new("no source runs on that microengine").help("`npsim run TARGET --explain` shows which run where").into());
+        return Err(Problem::new("no source runs on that microengine")
+            .help("`npsim run TARGET --explain` shows which run where")
+            .into());
     };
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
@@ -51,7 +53,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         &mut sources,
         &mut diagnostics,
     );
-    output::print(&npsim_asm::preprocess::print_preprocessed(&preprocessed.lines, &sources))?;
+    output::print(&npsim_asm::preprocess::print_preprocessed(
+        &preprocessed.lines,
+        &sources,
+    ))?;
     let mut messages = Messages::default();
     messages.add(&diagnostics, &sources);
     show(&messages);

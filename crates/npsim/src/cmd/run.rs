@@ -96,16 +96,20 @@ pub struct Arguments {
 }
 
 /// Reads a value with its `FromStr`, whose message then stands in the usage error.
-fn parser<T>() -> impl TypedValueParser<Value = T> + Clone
+fn parser<T>() -> impl TypedValueParser<Value = T>
 where
     T: std::str::FromStr + Clone + Send + Sync + 'static,
     T::Err: std::fmt::Display,
 {
-    clap::builder::NonEmptyStringValueParser::new().try_map(|text| text.parse::<T>().map_err(|error| error.to_string()))
+    clap::builder::NonEmptyStringValueParser::new()
+        .try_map(|text| text.parse::<T>().map_err(|error| error.to_string()))
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let project = Project::load(&arguments.target, &arguments.source.overrides(arguments.me.clone()))?;
+    let project = Project::load(
+        &arguments.target,
+        &arguments.source.overrides(arguments.me.clone()),
+    )?;
     if arguments.explain {
         output::print(&(project.explain() + "\n"))?;
         if arguments.trace.is_none() && arguments.until.is_none() {
@@ -125,17 +129,32 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let hertz = project.capacity.hertz;
     let settings = Settings {
         until: arguments.until.map(|time| time.cycles(hertz)),
-        drain: arguments.trace.is_some().then(|| arguments.drain.cycles(hertz)),
+        drain: arguments
+            .trace
+            .is_some()
+            .then(|| arguments.drain.cycles(hertz)),
         allow: arguments.allow.clone(),
     };
     let mut simulation = Simulation::new(&project, &programs, settings)?;
     let sink = match &arguments.out {
-        Some(path) => Some(PcapSink::create(path).map_err(|error| Problem::io("write", path, &error))?),
+        Some(path) => {
+            Some(PcapSink::create(path).map_err(|error| Problem::io("write", path, &error))?)
+        }
         None => None,
     };
-    let mut wires = Wires::new(&capture.frames, &plan, capture.first_timestamp_ns, hertz, sink);
+    let mut wires = Wires::new(
+        &capture.frames,
+        &plan,
+        capture.first_timestamp_ns,
+        hertz,
+        sink,
+    );
     let started = Instant::now();
-    let mut progress = Progress::new(started, wires.arrivals_end(), arguments.until.map(|time| time.cycles(hertz)));
+    let mut progress = Progress::new(
+        started,
+        wires.arrivals_end(),
+        arguments.until.map(|time| time.cycles(hertz)),
+    );
     let ending = simulation.run(&mut wires, &mut |cycle, _| progress.at(cycle));
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
@@ -144,10 +163,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         (Err(error), Some(path)) => return Err(Problem::io("write", path, &error).into()),
         (Err(error), None) => return Err(error.into()),
     };
-    let fault = if let Ending::Fault(fault) = &ending { Some(&**fault) } else { None };
-    let report = Report::new(&project.name, &ending, fault.and_then(|fault| place(fault, &programs)), &traffic, simulation.stats());
+    let fault = if let Ending::Fault(fault) = &ending {
+        Some(&**fault)
+    } else {
+        None
+    };
+    let report = Report::new(
+        &project.name,
+        &ending,
+        fault.and_then(|fault| place(fault, &programs)),
+        &traffic,
+        simulation.stats(),
+    );
     if let Some(path) = &arguments.stats {
-        npsim::stats_file::write(path, &report).map_err(|error| Problem::io("write", path, &error))?;
+        npsim::stats_file::write(path, &report)
+            .map_err(|error| Problem::io("write", path, &error))?;
     }
     remarks(&capture, &plan);
     if !arguments.quiet {
@@ -156,11 +186,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(fault) = fault else {
         return Ok(ExitCode::SUCCESS);
     };
-    let program = fault.me.and_then(|me| programs.iter().find(|program| program.me == me));
+    let program = fault
+        .me
+        .and_then(|me| programs.iter().find(|program| program.me == me));
     output::line("");
-    output::message(&render_fault(fault, program.map(|program| (&program.image, &program.sources))));
-    for line in simulation.state_report(&programs) {
-        output::line(&line);
+    output::message(&render_fault(
+        fault,
+        program.map(|program| (&program.image, &program.sources)),
+    ));
+    // A deadlock's notes have these lines already.
+    for line in simulation
+        .state_report()
+        .iter()
+        .filter(|line| !fault.notes.contains(line))
+    {
+        output::line(line);
     }
     Ok(ExitCode::from(3))
 }
@@ -169,9 +209,19 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
     if arguments.trace.is_none() {
         return Ok(Schedule::default());
     }
-    let lines: Vec<_> = project.boot.ports.iter().map(|port| PortLine { bits_per_second: port.bits_per_second }).collect();
-    let pace = arguments.speed.map_or(arguments.pace, |speed| Pace::Trace { speed });
-    schedule(&capture.frames, &lines, arguments.ports, pace).context("the capture cannot be put on the project's ports")
+    let lines: Vec<_> = project
+        .boot
+        .ports
+        .iter()
+        .map(|port| PortLine {
+            bits_per_second: port.bits_per_second,
+        })
+        .collect();
+    let pace = arguments
+        .speed
+        .map_or(arguments.pace, |speed| Pace::Trace { speed });
+    schedule(&capture.frames, &lines, arguments.ports, pace)
+        .context("the capture cannot be put on the project's ports")
 }
 
 /// What a reader of the results should know about the capture.
@@ -183,7 +233,10 @@ fn remarks(capture: &Capture, plan: &Schedule) {
         ));
     }
     if capture.reordered > 0 {
-        output::line(&format!("note: {} frames of the capture had times before the frame before them", capture.reordered));
+        output::line(&format!(
+            "note: {} frames of the capture had times before the frame before them",
+            capture.reordered
+        ));
     }
     if plan.waited > 0 {
         output::line(&format!(
@@ -195,7 +248,9 @@ fn remarks(capture: &Capture, plan: &Schedule) {
 }
 
 fn place(fault: &Fault, programs: &[Program]) -> Option<String> {
-    let program = programs.iter().find(|program| Some(program.me) == fault.me)?;
+    let program = programs
+        .iter()
+        .find(|program| Some(program.me) == fault.me)?;
     Some(program.image.place(fault.pc?))
 }
 
@@ -213,13 +268,22 @@ impl Progress {
             Some(until) => until,
             None => arrivals_end,
         };
-        Self { started, end, bar: None }
+        Self {
+            started,
+            end,
+            bar: None,
+        }
     }
 
     fn at(&mut self, cycle: u64) {
-        if self.bar.is_none() && std::io::stderr().is_terminal() && self.started.elapsed() > Duration::from_secs(1) {
+        if self.bar.is_none()
+            && std::io::stderr().is_terminal()
+            && self.started.elapsed() > Duration::from_secs(1)
+        {
             let bar = ProgressBar::new(self.end);
-            if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent}% of the traffic, {elapsed}, {eta} to go") {
+            if let Ok(style) = ProgressStyle::with_template(
+                "{bar:40} {percent}% of the traffic, {elapsed}, {eta} to go",
+            ) {
                 bar.set_style(style);
             }
             self.bar = Some(bar);

@@ -30,7 +30,12 @@ pub struct SourceOptions {
 impl SourceOptions {
     /// As the project wants them.
     pub fn overrides(&self, ids: Option<String>) -> Overrides {
-        Overrides { chip: self.chip.clone(), ids, defines: self.defines.clone(), include: self.include.clone() }
+        Overrides {
+            chip: self.chip.clone(),
+            ids,
+            defines: self.defines.clone(),
+            include: self.include.clone(),
+        }
     }
 }
 

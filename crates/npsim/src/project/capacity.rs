@@ -40,12 +40,18 @@ impl Capacity {
             name: profile.name().to_string(),
             hertz: profile.me_mhz() * 1_000_000,
             microengines: profile.microengines(),
-            me_numbers: (0..profile.microengines()).map(|me| profile.number_of(me)).collect(),
+            me_numbers: (0..profile.microengines())
+                .map(|me| profile.number_of(me))
+                .collect(),
             scratch_bytes: u64::from(profile.scratch_bytes()),
             scratch_rings: SCRATCH_RINGS,
-            sram_bytes: vec![u64::from(profile.sram_channel_bytes()); usize::from(profile.sram_channels())],
+            sram_bytes: vec![
+                u64::from(profile.sram_channel_bytes());
+                usize::from(profile.sram_channels())
+            ],
             queue_entries: profile.queue_entries(),
-            dram_bytes: u64::from(profile.dram_channel_bytes()) * u64::from(profile.dram_channels()),
+            dram_bytes: u64::from(profile.dram_channel_bytes())
+                * u64::from(profile.dram_channels()),
             ports: PORTS,
         }
     }

@@ -20,26 +20,48 @@ impl Project {
 
     fn write_parts(&self, out: &mut String) -> std::fmt::Result {
         if self.is_default {
-            writeln!(out, "\nThe project file that stands for a single source (`npsim new --from` writes it out):\n")?;
+            writeln!(
+                out,
+                "\nThe project file that stands for a single source (`npsim new --from` writes it out):\n"
+            )?;
             for line in self.text.text.lines() {
-                if line.is_empty() { writeln!(out)? } else { writeln!(out, "    {line}")? }
+                writeln!(out, "{}", format!("    {line}").trim_end())?;
             }
         }
-        writeln!(out, "\nMicroengines ({} MHz):", self.capacity.hertz / 1_000_000)?;
+        writeln!(
+            out,
+            "\nMicroengines ({} MHz):",
+            self.capacity.hertz / 1_000_000
+        )?;
         for program in &self.programs {
             writeln!(out, "    {:2}  {}", program.me, program.source.display())?;
         }
         for folder in &self.include {
-            writeln!(out, "    includes are also looked for in {}", folder.display())?;
+            writeln!(
+                out,
+                "    includes are also looked for in {}",
+                folder.display()
+            )?;
         }
-        writeln!(out, "\nPorts (element size {} bytes):", self.boot.element_size)?;
+        writeln!(
+            out,
+            "\nPorts (element size {} bytes):",
+            self.boot.element_size
+        )?;
         for (n, port) in self.boot.ports.iter().enumerate() {
             writeln!(out, "    {n:2}  {}", show_rate(port.bits_per_second as f64))?;
         }
         writeln!(out, "\nMemory (byte addresses):")?;
         for space in &self.spaces {
             for region in space.regions() {
-                writeln!(out, "    {:8} {:#010x} to {:#010x}  {}", space.name, region.start, region.end - 1, region.name)?;
+                writeln!(
+                    out,
+                    "    {:8} {:#010x} to {:#010x}  {}",
+                    space.name,
+                    region.start,
+                    region.end - 1,
+                    region.name
+                )?;
             }
         }
         writeln!(out, "\nGeneral-purpose core:")?;
@@ -64,13 +86,21 @@ impl Project {
         }
         for (i, program) in self.programs.iter().enumerate() {
             if i == 0 {
-                writeln!(out, "\nNames that the sources see (microengine {}):", program.me)?;
+                writeln!(
+                    out,
+                    "\nNames that the sources see (microengine {}):",
+                    program.me
+                )?;
                 for (name, value) in &program.defines {
                     writeln!(out, "    {name:24} {value}")?;
                 }
                 continue;
             }
-            let others: Vec<_> = program.defines.iter().filter(|d| !self.programs[0].defines.contains(d)).collect();
+            let others: Vec<_> = program
+                .defines
+                .iter()
+                .filter(|d| !self.programs[0].defines.contains(d))
+                .collect();
             writeln!(out, "  otherwise on microengine {}:", program.me)?;
             for (name, value) in others {
                 writeln!(out, "    {name:24} {value}")?;

@@ -328,7 +328,10 @@ mod tests {
         assert_eq!(file.me.len(), 2);
         assert!(matches!(file.me[1].id.get_ref(), Ids::One(3)));
         let (key, value) = file.me[0].define.iter().next_back().unwrap();
-        assert_eq!((key.get_ref().as_str(), value.text().as_str()), ("QS", "atomic"));
+        assert_eq!(
+            (key.get_ref().as_str(), value.text().as_str()),
+            ("QS", "atomic")
+        );
         assert_eq!(&text[key.span()], "QS");
     }
 

@@ -36,20 +36,39 @@ impl Space {
     /// An empty memory.
     #[must_use]
     pub fn new(name: impl Into<String>, size: u64) -> Self {
-        Self { name: name.into(), size, taken: Vec::new() }
+        Self {
+            name: name.into(),
+            size,
+            taken: Vec::new(),
+        }
     }
 
     /// Takes a range at a given address.
     ///
     /// # Errors
     /// The range overlaps another or leaves the memory.
-    pub fn reserve(&mut self, name: impl Into<String>, start: u64, size: u64) -> Result<(), NoPlace> {
-        let end = start.checked_add(size).filter(|end| *end <= self.size).ok_or(NoPlace::Outside)?;
+    pub fn reserve(
+        &mut self,
+        name: impl Into<String>,
+        start: u64,
+        size: u64,
+    ) -> Result<(), NoPlace> {
+        let end = start
+            .checked_add(size)
+            .filter(|end| *end <= self.size)
+            .ok_or(NoPlace::Outside)?;
         if let Some(other) = self.taken.iter().find(|r| r.start < end && start < r.end) {
             return Err(NoPlace::Overlap(other.clone()));
         }
         let at = self.taken.partition_point(|r| r.start < start);
-        self.taken.insert(at, Region { name: name.into(), start, end });
+        self.taken.insert(
+            at,
+            Region {
+                name: name.into(),
+                start,
+                end,
+            },
+        );
         Ok(())
     }
 
@@ -57,7 +76,13 @@ impl Space {
     ///
     /// # Errors
     /// No gap is large enough.
-    pub fn place(&mut self, name: impl Into<String>, from: u64, size: u64, align: u64) -> Result<u64, NoPlace> {
+    pub fn place(
+        &mut self,
+        name: impl Into<String>,
+        from: u64,
+        size: u64,
+        align: u64,
+    ) -> Result<u64, NoPlace> {
         let mut start = from.next_multiple_of(align);
         let mut largest = 0;
         for region in self.taken.iter().filter(|r| r.end > from) {
@@ -101,7 +126,11 @@ mod tests {
     fn refuses_overlap_and_outside() {
         let mut space = Space::new("dram", 64);
         assert_eq!(space.reserve("x", 0, 32), Ok(()));
-        let x = Region { name: "x".into(), start: 0, end: 32 };
+        let x = Region {
+            name: "x".into(),
+            start: 0,
+            end: 32,
+        };
         assert_eq!(space.reserve("y", 31, 4), Err(NoPlace::Overlap(x)));
         assert_eq!(space.reserve("y", 32, 33), Err(NoPlace::Outside));
         assert_eq!(space.reserve("y", u64::MAX, 2), Err(NoPlace::Outside));

@@ -2,6 +2,8 @@
 //! default its value, every mistake a place. All mistakes are found in one go.
 
 mod memory;
+mod queues;
+mod rings;
 mod routing;
 
 use std::collections::BTreeMap;
@@ -69,7 +71,12 @@ impl ProjectText {
     /// A place in it.
     #[must_use]
     pub fn excerpt(&self, span: Range<usize>, label: impl Into<String>) -> Excerpt {
-        Excerpt { path: self.path.clone(), text: self.text.clone(), span, label: label.into() }
+        Excerpt {
+            path: self.path.clone(),
+            text: self.text.clone(),
+            span,
+            label: label.into(),
+        }
     }
 }
 
@@ -77,14 +84,24 @@ impl ProjectText {
 ///
 /// # Errors
 /// All mistakes in the project.
-pub fn resolve(text: &ProjectText, file: &ProjectFile, capacity: &Capacity, overrides: &Overrides) -> Result<Resolved, Problems> {
+pub fn resolve(
+    text: &ProjectText,
+    file: &ProjectFile,
+    capacity: &Capacity,
+    overrides: &Overrides,
+) -> Result<Resolved, Problems> {
     let mut resolver = Resolver {
         text,
         capacity,
         problems: Vec::new(),
         defines: BTreeMap::new(),
         scratch: Space::new("scratch", capacity.scratch_bytes),
-        sram: capacity.sram_bytes.iter().enumerate().map(|(i, size)| Space::new(format!("sram{i}"), *size)).collect(),
+        sram: capacity
+            .sram_bytes
+            .iter()
+            .enumerate()
+            .map(|(i, size)| Space::new(format!("sram{i}"), *size))
+            .collect(),
         dram: Space::new("dram", capacity.dram_bytes),
         macs: Vec::new(),
         boot: Boot::default(),
@@ -102,8 +119,15 @@ pub fn resolve(text: &ProjectText, file: &ProjectFile, capacity: &Capacity, over
     if !resolver.problems.is_empty() {
         return Err(Problems(resolver.problems));
     }
-    let spaces = std::iter::once(resolver.scratch).chain(resolver.sram).chain([resolver.dram]).collect();
-    Ok(Resolved { programs, boot: resolver.boot, spaces })
+    let spaces = std::iter::once(resolver.scratch)
+        .chain(resolver.sram)
+        .chain([resolver.dram])
+        .collect();
+    Ok(Resolved {
+        programs,
+        boot: resolver.boot,
+        spaces,
+    })
 }
 
 /// A name that sources see, and what made it.
@@ -112,6 +136,27 @@ struct Define {
     value: String,
     owner: String,
 }
+
+/// A value as the assembler gets it.
+struct DefineText(String);
+
+impl From<String> for DefineText {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+macro_rules! plain_numbers {
+    ($($number:ty)+) => {
+        $(impl From<$number> for DefineText {
+            fn from(number: $number) -> Self {
+                Self(number.to_string())
+            }
+        })+
+    };
+}
+
+plain_numbers! { u8 u16 u32 u64 usize }
 
 struct Resolver<'a> {
     text: &'a ProjectText,
@@ -126,7 +171,13 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn fail(&mut self, span: Range<usize>, message: impl Into<String>, label: impl Into<String>, help: &str) {
+    fn fail(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: &str,
+    ) {
         let mut problem = Problem::new(message).at(self.text.excerpt(span, label));
         if !help.is_empty() {
             problem = problem.help(help);
@@ -149,25 +200,49 @@ impl Resolver<'_> {
     }
 
     /// Defines a name for all sources.
-    fn define(&mut self, name: String, value: impl ToString, owner: &str, span: Range<usize>) {
+    fn define(
+        &mut self,
+        name: String,
+        value: impl Into<DefineText>,
+        owner: &str,
+        span: Range<usize>,
+    ) {
         if let Some(other) = self.defines.get(&name) {
             let message = if other.owner == owner {
                 format!("{owner} is given twice")
             } else {
-                format!("`{name}` is defined twice: by {} and by {owner}", other.owner)
+                format!(
+                    "`{name}` is defined twice: by {} and by {owner}",
+                    other.owner
+                )
             };
-            self.fail(span, message, "the second one", "give one of them another name");
+            self.fail(
+                span,
+                message,
+                "the second one",
+                "give one of them another name",
+            );
             return;
         }
-        self.defines.insert(name, Define { value: value.to_string(), owner: owner.to_string() });
+        self.defines.insert(
+            name,
+            Define {
+                value: value.into().0,
+                owner: owner.to_string(),
+            },
+        );
     }
 
     fn ports(&mut self, file: &ProjectFile) {
         let owner = "the ports";
         if file.port.len() > usize::from(self.capacity.ports) {
             self.problems.push(
-                Problem::new(format!("{} ports are given, but the chip has at most {}", file.port.len(), self.capacity.ports))
-                    .help("remove some of the [[port]] sections"),
+                Problem::new(format!(
+                    "{} ports are given, but the chip has at most {}",
+                    file.port.len(),
+                    self.capacity.ports
+                ))
+                .help("remove some of the [[port]] sections"),
             );
         }
         for (n, port) in file.port.iter().enumerate() {
@@ -183,8 +258,18 @@ impl Resolver<'_> {
                 mac = self.mac(text).unwrap_or(mac);
             }
             let [a, b, c, d, e, f] = mac;
-            self.define(format!("PORT{n}_MAC_HI"), hex(u32::from_be_bytes([a, b, c, d])), owner, 0..0);
-            self.define(format!("PORT{n}_MAC_LO"), hex(u32::from_be_bytes([0, 0, e, f])), owner, 0..0);
+            self.define(
+                format!("PORT{n}_MAC_HI"),
+                hex(u32::from_be_bytes([a, b, c, d])),
+                owner,
+                0..0,
+            );
+            self.define(
+                format!("PORT{n}_MAC_LO"),
+                hex(u32::from_be_bytes([0, 0, e, f])),
+                owner,
+                0..0,
+            );
             self.macs.push(mac);
             self.boot.ports.push(PortSetup { bits_per_second });
         }
@@ -209,15 +294,25 @@ impl Resolver<'_> {
         if let Some(element_size) = &file.media.element_size {
             size = *element_size.get_ref();
             if ![64, 128, 256].contains(&size) {
-                self.fail(element_size.span(), format!("an RBUF element cannot have {size} bytes"), "", "use 64, 128 or 256");
+                self.fail(
+                    element_size.span(),
+                    format!("an RBUF element cannot have {size} bytes"),
+                    "",
+                    "use 64, 128 or 256",
+                );
             }
         }
         self.boot.element_size = size;
-        self.define("RBUF_ELEMENT_SIZE".into(), size, "the media interface", 0..0);
+        self.define(
+            "RBUF_ELEMENT_SIZE".into(),
+            size,
+            "the media interface",
+            0..0,
+        );
     }
 
     fn programs(&mut self, file: &ProjectFile, overrides: &Overrides) -> Vec<ProgramPlan> {
-        self.define(self.capacity.name.to_uppercase(), 1, "the chip", 0..0);
+        self.define(self.capacity.name.to_uppercase(), 1_u8, "the chip", 0..0);
         let mut programs: Vec<(ProgramPlan, &MeSection)> = Vec::new();
         if file.me.is_empty() {
             self.problems.push(
@@ -227,8 +322,11 @@ impl Resolver<'_> {
         }
         if overrides.ids.is_some() && file.me.len() > 1 {
             self.problems.push(
-                Problem::new(format!("--me is not clear: the project has {} [[me]] sections", file.me.len()))
-                    .help("change `id` in the project file instead"),
+                Problem::new(format!(
+                    "--me is not clear: the project has {} [[me]] sections",
+                    file.me.len()
+                ))
+                .help("change `id` in the project file instead"),
             );
             return Vec::new();
         }
@@ -241,7 +339,14 @@ impl Resolver<'_> {
                     self.fail(section.id.span(), message, label, "a microengine has one control store; take its index out of one of the lists");
                     continue;
                 }
-                programs.push((ProgramPlan { me, source: source.clone(), defines: Vec::new() }, section));
+                programs.push((
+                    ProgramPlan {
+                        me,
+                        source: source.clone(),
+                        defines: Vec::new(),
+                    },
+                    section,
+                ));
             }
         }
         programs.sort_by_key(|(plan, _)| plan.me);
@@ -252,7 +357,10 @@ impl Resolver<'_> {
         for (name, _) in &overrides.defines {
             self.command_line_define(name);
         }
-        programs.into_iter().map(|(plan, section)| self.with_defines(plan, section, overrides)).collect()
+        programs
+            .into_iter()
+            .map(|(plan, section)| self.with_defines(plan, section, overrides))
+            .collect()
     }
 
     fn source(&mut self, section: &MeSection) -> PathBuf {
@@ -277,7 +385,8 @@ impl Resolver<'_> {
         match parse_ids(&text, self.capacity.microengines) {
             Ok(ids) => ids,
             Err(message) if typed => {
-                self.problems.push(Problem::new(format!("--me {text}: {message}")));
+                self.problems
+                    .push(Problem::new(format!("--me {text}: {message}")));
                 Vec::new()
             }
             Err(message) => {
@@ -294,7 +403,12 @@ impl Resolver<'_> {
                 continue;
             }
             if let Some(owner) = self.owner(name.get_ref()) {
-                self.fail(name.span(), format!("`{}` is already defined by {owner}", name.get_ref()), "", "use another name");
+                self.fail(
+                    name.span(),
+                    format!("`{}` is already defined by {owner}", name.get_ref()),
+                    "",
+                    "use another name",
+                );
             }
         }
     }
@@ -302,11 +416,16 @@ impl Resolver<'_> {
     fn command_line_define(&mut self, name: &str) {
         if !is_name(name) {
             self.problems.push(
-                Problem::new(format!("-D {name}: this is not a name that a source can use"))
-                    .help("write -D NAME or -D NAME=VALUE with letters, digits and `_`"),
+                Problem::new(format!(
+                    "-D {name}: this is not a name that a source can use"
+                ))
+                .help("write -D NAME or -D NAME=VALUE with letters, digits and `_`"),
             );
         } else if let Some(owner) = self.owner(name) {
-            self.problems.push(Problem::new(format!("-D {name}: the name is already defined by {owner}")).help("use another name"));
+            self.problems.push(
+                Problem::new(format!("-D {name}: the name is already defined by {owner}"))
+                    .help("use another name"),
+            );
         }
     }
 
@@ -317,11 +436,28 @@ impl Resolver<'_> {
         }
     }
 
-    fn with_defines(&self, mut plan: ProgramPlan, section: &MeSection, overrides: &Overrides) -> ProgramPlan {
-        let mut all: BTreeMap<String, String> = self.defines.iter().map(|(name, d)| (name.clone(), d.value.clone())).collect();
+    fn with_defines(
+        &self,
+        mut plan: ProgramPlan,
+        section: &MeSection,
+        overrides: &Overrides,
+    ) -> ProgramPlan {
+        let mut all: BTreeMap<String, String> = self
+            .defines
+            .iter()
+            .map(|(name, d)| (name.clone(), d.value.clone()))
+            .collect();
         all.insert("ME_INDEX".into(), plan.me.to_string());
-        all.insert("ME_NUMBER".into(), self.capacity.me_numbers[usize::from(plan.me)].to_string());
-        all.extend(section.define.iter().map(|(name, value)| (name.get_ref().clone(), value.text())));
+        all.insert(
+            "ME_NUMBER".into(),
+            self.capacity.me_numbers[usize::from(plan.me)].to_string(),
+        );
+        all.extend(
+            section
+                .define
+                .iter()
+                .map(|(name, value)| (name.get_ref().clone(), value.text())),
+        );
         all.extend(overrides.defines.iter().cloned());
         plan.defines = all.into_iter().collect();
         plan
@@ -345,18 +481,27 @@ impl Resolver<'_> {
 
 /// `folder/path`, without a leading `./`.
 fn join(folder: &Path, path: &Path) -> PathBuf {
-    if folder == Path::new(".") { path.to_path_buf() } else { folder.join(path) }
+    if folder == Path::new(".") {
+        path.to_path_buf()
+    } else {
+        folder.join(path)
+    }
 }
 
 /// `name`, with what it may have been meant as.
-fn suggestion<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str> + Clone, what: &str) -> String {
-    match closest(wrong, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let all: Vec<_> = known.into_iter().map(|name| format!("`{name}`")).collect();
-            if all.is_empty() { format!("there is no {what} in the project") } else { format!("there is {}", all.join(", ")) }
-        }
+fn suggestion<'a>(
+    wrong: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+    what: &str,
+) -> String {
+    if let Some(near) = closest(wrong, known.clone()) {
+        return format!("did you mean `{near}`?");
     }
+    let all: Vec<_> = known.into_iter().map(|name| format!("`{name}`")).collect();
+    if all.is_empty() {
+        return format!("there is no {what} in the project");
+    }
+    format!("there is {}", all.join(", "))
 }
 
 fn hex(value: u32) -> String {

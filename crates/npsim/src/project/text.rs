@@ -11,20 +11,29 @@ pub fn parse_ids(text: &str, count: u8) -> Result<Vec<u8>, String> {
         let part = part.trim();
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |digits: &str| {
-            digits.trim().parse::<u32>().map_err(|_| format!("`{part}` is neither an index nor a range; write for example `0-2,4`"))
+            digits.trim().parse::<u32>().map_err(|_| {
+                format!("`{part}` is neither an index nor a range; write for example `0-2,4`")
+            })
         };
         let (first, last) = (number(first)?, number(last)?);
         if first > last {
             return Err(format!("the range `{part}` runs backwards"));
         }
         if last >= u32::from(count) {
-            return Err(format!("there is no microengine {last}: this chip has 0 to {}", count.saturating_sub(1)));
+            return Err(format!(
+                "there is no microengine {last}: this chip has 0 to {}",
+                count.saturating_sub(1)
+            ));
         }
         ids.extend(first as u8..=last as u8);
     }
     ids.sort_unstable();
-    if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("microengine {} is listed twice", pair[0]));
+    for pair in ids.windows(2) {
+        if let [first, second] = pair
+            && first == second
+        {
+            return Err(format!("microengine {first} is listed twice"));
+        }
     }
     Ok(ids)
 }
@@ -63,7 +72,10 @@ pub fn parse_prefix(text: &str) -> Option<(u32, u8)> {
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
-    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_') && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 #[cfg(test)]
@@ -77,7 +89,11 @@ mod tests {
         assert!(parse_ids("8", 8).unwrap_err().contains("0 to 7"));
         assert!(parse_ids("0-99999999999", 8).is_err());
         assert!(parse_ids("2-1", 8).unwrap_err().contains("backwards"));
-        assert!(parse_ids("1,0-2", 8).unwrap_err().contains("1 is listed twice"));
+        assert!(
+            parse_ids("1,0-2", 8)
+                .unwrap_err()
+                .contains("1 is listed twice")
+        );
         for bad in ["", "a", "1-", "-1", "1,,2"] {
             assert!(parse_ids(bad, 8).is_err(), "{bad}");
         }
@@ -86,8 +102,18 @@ mod tests {
     #[test]
     fn mac_addresses() {
         assert_eq!(parse_mac("02:00:00:00:01:0a"), Some([2, 0, 0, 0, 1, 10]));
-        assert_eq!(parse_mac("02-0-0-0-1-A").map(show_mac).as_deref(), Some("02:00:00:00:01:0a"));
-        for bad in ["", "02:00:00:00:01", "02:00:00:00:01:00:00", "g2:00:00:00:01:00", "002:0:0:0:0:0", "+2:0:0:0:0:0"] {
+        assert_eq!(
+            parse_mac("02-0-0-0-1-A").map(show_mac).as_deref(),
+            Some("02:00:00:00:01:0a")
+        );
+        for bad in [
+            "",
+            "02:00:00:00:01",
+            "02:00:00:00:01:00:00",
+            "g2:00:00:00:01:00",
+            "002:0:0:0:0:0",
+            "+2:0:0:0:0:0",
+        ] {
             assert_eq!(parse_mac(bad), None, "{bad}");
         }
     }
@@ -95,7 +121,13 @@ mod tests {
     #[test]
     fn prefixes() {
         assert_eq!(parse_prefix("10.0.0.0/8"), Some((0x0a00_0000, 8)));
-        for bad in ["10.0.0.0", "10.0.0/8", "10.0.0.0/x", "10.0.0.256/8", "10.0.0.0/-1"] {
+        for bad in [
+            "10.0.0.0",
+            "10.0.0/8",
+            "10.0.0.0/x",
+            "10.0.0.256/8",
+            "10.0.0.0/-1",
+        ] {
             assert_eq!(parse_prefix(bad), None, "{bad}");
         }
     }

@@ -39,7 +39,13 @@ impl Dir {
     pub fn files(&self) -> Vec<String> {
         let mut names: Vec<_> = std::fs::read_dir(self.0.path())
             .expect("list the folder")
-            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
             .collect();
         names.sort();
         names
@@ -67,10 +73,16 @@ impl Done {
         let (out, err) = (&self.out, &self.err);
         assert_eq!(self.code, code, "output:\n{out}\nmessages:\n{err}");
         for phrase in phrases {
-            assert!(out.contains(phrase) || err.contains(phrase), "no `{phrase}` in output:\n{out}\nmessages:\n{err}");
+            assert!(
+                out.contains(phrase) || err.contains(phrase),
+                "no `{phrase}` in output:\n{out}\nmessages:\n{err}"
+            );
         }
         assert!(!err.contains("panicked"), "{err}");
-        assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "styles without a terminal");
+        assert!(
+            !out.contains('\u{1b}') && !err.contains('\u{1b}'),
+            "styles without a terminal"
+        );
         self
     }
 }

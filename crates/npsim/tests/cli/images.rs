@@ -12,7 +12,8 @@ again#:
 #[test]
 fn words_go_to_text_and_back() {
     let dir = Dir::new().with("a.uc", SOURCE);
-    dir.npsim("asm a.uc -o a.hex").expect(0, &["4 of 4096 words"]);
+    dir.npsim("asm a.uc -o a.hex")
+        .expect(0, &["4 of 4096 words"]);
     dir.npsim("asm a.uc -o a.bin").expect(0, &[]);
     let hex = String::from_utf8(dir.read("a.hex")).expect("text");
     assert_eq!((hex.lines().count(), dir.read("a.bin").len()), (4, 20));
@@ -27,38 +28,62 @@ fn words_go_to_text_and_back() {
 #[test]
 fn listing_and_words() {
     let dir = Dir::new().with("a.uc", SOURCE);
-    dir.npsim("asm a.uc --list").expect(0, &["; me 0: a.uc", "ctx_arb[kill]"]);
-    let words = dir.npsim("asm a.uc --words").expect(0, &["; me 0: a.uc"]).out;
+    dir.npsim("asm a.uc --list")
+        .expect(0, &["; me 0: a.uc", "ctx_arb[kill]"]);
+    let words = dir
+        .npsim("asm a.uc --words")
+        .expect(0, &["; me 0: a.uc"])
+        .out;
     let dir = dir.with("words.txt", words);
-    dir.npsim("disasm words.txt").expect(0, &["; me 0: a.uc", "immed["]);
+    dir.npsim("disasm words.txt")
+        .expect(0, &["; me 0: a.uc", "immed["]);
 }
 
 #[test]
 fn programs_of_a_project_are_told_apart() {
     let project = "[[me]]\nid = \"0-1\"\nsource = \"a.uc\"\n[[me]]\nid = 4\nsource = \"b.uc\"\n";
-    let dir = Dir::new().with("npsim.toml", project).with("a.uc", SOURCE).with("b.uc", LOOP);
-    let words = dir.npsim("asm . --words").expect(0, &["; me 0-1: a.uc", "; me 4: b.uc"]).out;
+    let dir = Dir::new()
+        .with("npsim.toml", project)
+        .with("a.uc", SOURCE)
+        .with("b.uc", LOOP);
+    let words = dir
+        .npsim("asm . --words")
+        .expect(0, &["; me 0-1: a.uc", "; me 4: b.uc"])
+        .out;
     let dir = dir.with("words.txt", words);
-    dir.npsim("disasm words.txt").expect(0, &["; me 4: b.uc", "br[L0#]"]);
-    dir.npsim("asm . -o x.hex").expect(1, &["one program", "--me ID"]);
-    dir.npsim("asm . --me 4 -o x.hex").expect(0, &["1 of 4096 words"]);
-    dir.npsim("asm . --me 5").expect(1, &["no source runs on microengine 5"]);
+    dir.npsim("disasm words.txt")
+        .expect(0, &["; me 4: b.uc", "br[L0]"]);
+    dir.npsim("asm . -o x.hex")
+        .expect(1, &["one program", "--me ID"]);
+    dir.npsim("asm . --me 4 -o x.hex")
+        .expect(0, &["1 of 4096 words"]);
+    dir.npsim("asm . --me 5")
+        .expect(1, &["no source runs on microengine 5"]);
 }
 
 #[test]
 fn words_that_are_none() {
-    let dir = Dir::new().with("a.hex", "; me 0: x\nF0000C0300\nzz\n").with("a.bin", [0xf0, 0, 0x0c, 3]);
-    dir.npsim("disasm a.hex").expect(1, &["a.hex: line 3", "ten hexadecimal digits"]);
-    dir.npsim("disasm a.bin").expect(1, &["a.bin: offset 0", "five bytes"]);
-    dir.npsim("disasm none.hex").expect(1, &["cannot read `none.hex`"]);
+    let dir = Dir::new()
+        .with("a.hex", "; me 0: x\nF0000C0300\nzz\n")
+        .with("a.bin", [0xf0, 0, 0x0c, 3]);
+    dir.npsim("disasm a.hex")
+        .expect(1, &["a.hex: line 3", "ten hexadecimal digits"]);
+    dir.npsim("disasm a.bin")
+        .expect(1, &["a.bin: offset 0", "five bytes"]);
+    dir.npsim("disasm none.hex")
+        .expect(1, &["cannot read `none.hex`"]);
 }
 
 #[test]
 fn preprocessed_text() {
-    let dir = Dir::new().with("a.uc", "#define N 3\n#macro two(x)\n    immed[x, N]\n    immed[x, N]\n#endm\n    two(a0)\n");
+    let dir = Dir::new().with(
+        "a.uc",
+        "#define N 3\n#macro two(x)\n    immed[x, N]\n    immed[x, N]\n#endm\n    two(a0)\n",
+    );
     let text = dir.npsim("pp a.uc").expect(0, &[]).out;
     assert_eq!(text.matches("immed").count(), 2, "{text}");
     assert!(!text.contains("two("), "{text}");
     let dir = Dir::new().with("a.uc", "#if 1\n");
-    dir.npsim("pp a.uc").expect(1, &["unterminated-conditional"]);
+    dir.npsim("pp a.uc")
+        .expect(1, &["unterminated-conditional"]);
 }

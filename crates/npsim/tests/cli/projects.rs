@@ -2,8 +2,11 @@ use crate::harness::{Dir, LOOP};
 
 /// Runs a project that must be refused.
 fn refused(project: &str, phrases: &[&str]) {
-    let dir = Dir::new().with("p/npsim.toml", project).with("p/a.uc", LOOP);
-    dir.npsim("run p --until 1us --stats out.json").expect(1, phrases);
+    let dir = Dir::new()
+        .with("p/npsim.toml", project)
+        .with("p/a.uc", LOOP);
+    dir.npsim("run p --until 1us --stats out.json")
+        .expect(1, phrases);
     assert_eq!(dir.files(), ["p"]);
 }
 
@@ -13,19 +16,44 @@ const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
 fn mistakes_have_a_place_and_a_remedy() {
     refused("[[me]\n", &["p/npsim.toml:1:"]);
     refused("[chips]\n", &["unknown field `chips`", "p/npsim.toml:1:2"]);
-    refused(&format!("[chip]\nprofile = \"ixp2401\"\n{ME}"), &["there is no chip `ixp2401`", "p/npsim.toml:2:11", "did you mean `ixp2400`?"]);
-    refused(&format!("{ME}[gpp]\ntasks = [\"rutes\"]\n"), &["there is no task `rutes`", "did you mean `routes`?"]);
-    refused("[[me]]\nid = \"0,9\"\nsource = \"a.uc\"\n", &["there is no microengine 9", "p/npsim.toml:2:6"]);
-    refused(&format!("{ME}{ME}"), &["microengine 0 is given two programs"]);
-    refused(&format!("{ME}[[ring]]\nname = \"R\"\nsize = 100\n"), &["cannot have 100 longwords", "use 128, 256, 512 or 1024"]);
+    refused(
+        &format!("[chip]\nprofile = \"ixp2401\"\n{ME}"),
+        &[
+            "there is no chip `ixp2401`",
+            "p/npsim.toml:2:11",
+            "did you mean `ixp2400`?",
+        ],
+    );
+    refused(
+        &format!("{ME}[gpp]\ntasks = [\"rutes\"]\n"),
+        &["there is no task `rutes`", "did you mean `routes`?"],
+    );
+    refused(
+        "[[me]]\nid = \"0,9\"\nsource = \"a.uc\"\n",
+        &["there is no microengine 9", "p/npsim.toml:2:6"],
+    );
+    refused(
+        &format!("{ME}{ME}"),
+        &["microengine 0 is given two programs"],
+    );
+    refused(
+        &format!("{ME}[[ring]]\nname = \"R\"\nsize = 100\n"),
+        &["cannot have 100 longwords", "use 128, 256, 512 or 1024"],
+    );
     refused("", &["runs no microcode", "[[me]]"]);
 }
 
 #[test]
 fn all_mistakes_are_told_at_once() {
     refused(
-        &format!("{ME}[[ring]]\nname = \"R\"\nsize = 1\n[[port]]\nmac = \"x\"\n[media]\nelement_size = 1\n"),
-        &["cannot have 1 longwords", "is not a MAC address", "cannot have 1 bytes"],
+        &format!(
+            "{ME}[[ring]]\nname = \"R\"\nsize = 1\n[[port]]\nmac = \"x\"\n[media]\nelement_size = 1\n"
+        ),
+        &[
+            "cannot have 1 longwords",
+            "is not a MAC address",
+            "cannot have 1 bytes",
+        ],
     );
 }
 
@@ -34,9 +62,11 @@ fn defines_reach_the_source() {
     let dir = Dir::new()
         .with("p/npsim.toml", format!("{ME}define = {{ WANT = 3 }}\n[[ring]]\nname = \"OUT\"\nnumber = 5\n"))
         .with("p/a.uc", "#if (WANT != 3) || (OUT != 20) || (ME_COUNT != 1)\n#error \"not as planned\"\n#endif\nhere#: br[here#]\n");
-    dir.npsim("asm p").expect(0, &["1 of 4096 words, microengine 0"]);
+    dir.npsim("asm p")
+        .expect(0, &["1 of 4096 words, microengine 0"]);
     dir.npsim("asm p -D WANT=4").expect(1, &["not as planned"]);
-    dir.npsim("asm p -D OUT=4").expect(1, &["-D OUT", "ring `OUT`"]);
+    dir.npsim("asm p -D OUT=4")
+        .expect(1, &["-D OUT", "ring `OUT`"]);
 }
 
 #[test]
@@ -51,24 +81,41 @@ fn include_folders_of_the_project() {
 #[test]
 fn explain_shows_what_is_taken_for_granted() {
     let dir = Dir::new().with("a.uc", LOOP);
-    let phrases = ["stands for a single source", "FREE_BUFFERS", "BUFFER_SHIFT", "RING_0_STATUS", "dram", "the buffers"];
+    let phrases = [
+        "stands for a single source",
+        "FREE_BUFFERS",
+        "BUFFER_SHIFT",
+        "RING_0_STATUS",
+        "dram",
+        "the buffers",
+    ];
     dir.npsim("run a.uc --explain").expect(0, &phrases);
-    dir.npsim("run a.uc --explain --until 1us").expect(0, &["the time is up"]);
+    dir.npsim("run a.uc --explain --until 1us")
+        .expect(0, &["the time is up"]);
 }
 
 #[test]
 fn new_writes_the_default_project() {
     let dir = Dir::new().with("a.uc", LOOP);
-    dir.npsim("new --from a.uc --me 2-3").expect(0, &["wrote ./npsim.toml"]);
+    dir.npsim("new --from a.uc --me 2-3")
+        .expect(0, &["wrote ./npsim.toml"]);
     assert_eq!(dir.files(), ["a.uc", "npsim.toml"]);
     let explained = dir.npsim("run . --explain").expect(0, &["a.uc"]).out;
     let same = |text: &str| text.split("\nMemory").nth(1).map(str::to_string);
     let single = dir.npsim("run a.uc --me 2-3 --explain").expect(0, &[]).out;
-    assert_eq!(same(&explained), same(&single), "the written project is the default one");
-    dir.npsim("new --from a.uc").expect(1, &["is there already"]);
+    assert_eq!(
+        same(&explained),
+        same(&single),
+        "the written project is the default one"
+    );
+    dir.npsim("new --from a.uc")
+        .expect(1, &["is there already"]);
     dir.npsim("new --from none.uc").expect(1, &["none.uc"]);
-    dir.npsim("new --from npsim.toml").expect(1, &["not a microcode source"]);
-    dir.npsim("new --from a.uc --out lab --chip ixp2850").expect(1, &["there is no chip `ixp2850`"]);
-    dir.npsim("new --from a.uc --out lab").expect(0, &["lab/npsim.toml"]);
+    dir.npsim("new --from npsim.toml")
+        .expect(1, &["not a microcode source"]);
+    dir.npsim("new --from a.uc --out lab --chip ixp2850")
+        .expect(1, &["there is no chip `ixp2850`"]);
+    dir.npsim("new --from a.uc --out lab")
+        .expect(0, &["lab/npsim.toml"]);
     dir.npsim("asm lab").expect(0, &["1 of 4096 words"]);
 }

@@ -3,7 +3,8 @@ use crate::harness::{Dir, LOOP, pcap};
 #[test]
 fn a_loop_runs_until_it_is_told_to_stop() {
     let dir = Dir::new().with("a.uc", LOOP);
-    dir.npsim("run a.uc --until 1ms --stats out.json").expect(0, &["the time is up", "600,000 cycles", "microengine"]);
+    dir.npsim("run a.uc --until 1ms --stats out.json")
+        .expect(0, &["the time is up", "600,000 cycles", "microengine"]);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     assert_eq!(stats["schema"], "npsim-stats-1");
     assert_eq!(stats["ending"], "reached");
@@ -16,7 +17,8 @@ fn a_loop_runs_until_it_is_told_to_stop() {
 #[test]
 fn a_program_that_ends_makes_the_chip_quiet() {
     let dir = Dir::new().with("a.uc", "ctx_arb[kill]\n");
-    dir.npsim("run a.uc --until 1s").expect(0, &["nothing can happen any more"]);
+    dir.npsim("run a.uc --until 1s")
+        .expect(0, &["nothing can happen any more"]);
 }
 
 /// A context that waits for what nobody sends.
@@ -30,17 +32,27 @@ here#:
 
 #[test]
 fn a_deadlock_is_3_with_the_place_and_who_waits() {
-    let dir = Dir::new().with("a.uc", DEADLOCK).with("in.pcap", pcap(1, &[(0, 60)]));
-    dir.npsim("run a.uc --until 1ms --stats out.json").expect(3, &["error[deadlock]", "a.uc", "--allow deadlock", "never"]);
+    let dir = Dir::new()
+        .with("a.uc", DEADLOCK)
+        .with("in.pcap", pcap(1, &[(0, 60)]));
+    dir.npsim("run a.uc --until 1ms --stats out.json")
+        .expect(3, &["error[deadlock]", "a.uc", "--allow deadlock", "never"]);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
-    assert_eq!((&stats["ending"], &stats["fault"]["check"]), (&"fault".into(), &"deadlock".into()));
-    dir.npsim("run a.uc --until 1ms --allow deadlock").expect(0, &["would have stopped the run"]);
+    assert_eq!(
+        (&stats["ending"], &stats["fault"]["check"]),
+        (&"fault".into(), &"deadlock".into())
+    );
+    dir.npsim("run a.uc --until 1ms --allow deadlock")
+        .expect(0, &["would have stopped the run"]);
 }
 
 #[test]
 fn what_was_captured_before_a_fault_is_saved_whole() {
-    let dir = Dir::new().with("a.uc", DEADLOCK).with("in.pcap", pcap(1, &[(0, 60)]));
-    dir.npsim("run a.uc --trace in.pcap --out out.pcap --stats out.json").expect(3, &["error[deadlock]"]);
+    let dir = Dir::new()
+        .with("a.uc", DEADLOCK)
+        .with("in.pcap", pcap(1, &[(0, 60)]));
+    dir.npsim("run a.uc --trace in.pcap --out out.pcap --stats out.json")
+        .expect(3, &["error[deadlock]"]);
     assert_eq!(dir.files(), ["a.uc", "in.pcap", "out.json", "out.pcap"]);
     assert_eq!(dir.read("out.pcap").len(), 24, "a header and no frame");
 }
@@ -48,20 +60,35 @@ fn what_was_captured_before_a_fault_is_saved_whole() {
 #[test]
 fn frames_that_nobody_takes_are_counted() {
     let frames: Vec<_> = (0..400).map(|n| (n * 2, 1514)).collect();
-    let dir = Dir::new().with("a.uc", LOOP).with("in.pcap", pcap(1, &frames));
-    let done = dir.npsim("run a.uc --trace in.pcap --pace line --stats out.json").expect(0, &["in 400   out 0", "receive FIFO full"]);
+    let dir = Dir::new()
+        .with("a.uc", LOOP)
+        .with("in.pcap", pcap(1, &frames));
+    let done = dir
+        .npsim("run a.uc --trace in.pcap --pace line --stats out.json")
+        .expect(0, &["in 400   out 0", "receive FIFO full"]);
     assert!(done.out.contains("all traffic is handled"), "{}", done.out);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     let packets = &stats["packets"];
     let count = |name: &str| packets[name].as_i64().expect("a count");
     assert_eq!(count("offered"), 400);
     assert!(count("dropped_media") > 0);
-    assert_eq!(count("offered"), count("sent") + count("dropped_media") + count("unaccounted"));
+    assert_eq!(
+        count("offered"),
+        count("sent") + count("dropped_media") + count("unaccounted")
+    );
 }
 
 #[test]
 fn a_register_that_was_never_written_is_a_fault() {
     let dir = Dir::new().with("a.uc", "    alu[b0, --, B, a0]\n    ctx_arb[kill]\n");
-    dir.npsim("run a.uc --until 1us").expect(3, &["error[uninitialised-read]", "a.uc:1:5", "--allow uninitialised-read"]);
-    dir.npsim("run a.uc --until 1us --allow uninitialised-read").expect(0, &["allowed      uninitialised-read"]);
+    dir.npsim("run a.uc --until 1us").expect(
+        3,
+        &[
+            "error[uninitialised-read]",
+            "a.uc:1:5",
+            "--allow uninitialised-read",
+        ],
+    );
+    dir.npsim("run a.uc --until 1us --allow uninitialised-read")
+        .expect(0, &["allowed      uninitialised-read"]);
 }

@@ -6,9 +6,26 @@ use crate::harness::{Dir, LOOP};
 #[test]
 fn help_teaches() {
     let dir = Dir::new();
-    dir.npsim("--help").expect(0, &["Usage: npsim", "Exit codes", "npsim run microcode/forward --trace"]);
-    for command in ["run", "asm", "disasm", "pp", "new", "chip", "isa", "completions"] {
-        dir.npsim(&format!("{command} --help")).expect(0, &["Examples:", &format!("npsim {command}")]);
+    dir.npsim("--help").expect(
+        0,
+        &[
+            "Usage: npsim",
+            "Exit codes",
+            "npsim run microcode/forward --trace",
+        ],
+    );
+    for command in [
+        "run",
+        "asm",
+        "disasm",
+        "pp",
+        "new",
+        "chip",
+        "isa",
+        "completions",
+    ] {
+        dir.npsim(&format!("{command} --help"))
+            .expect(0, &["Examples:", &format!("npsim {command}")]);
     }
 }
 
@@ -19,24 +36,36 @@ fn wrong_usage_is_2() {
     dir.npsim("walk").expect(2, &["unrecognized subcommand"]);
     dir.npsim("run").expect(2, &["<TARGET>"]);
     dir.npsim("run a.uc").expect(2, &["--until"]);
-    dir.npsim("run a.uc --until 2m").expect(2, &["unit of time"]);
-    dir.npsim("run a.uc --until 1ms --allow deadlok").expect(2, &["deadlok", "deadlock"]);
-    dir.npsim("run a.uc --trace x.pcap --pace fast").expect(2, &["is not a pace"]);
-    dir.npsim("run a.uc --until 1ms --pace line").expect(2, &["--trace"]);
-    dir.npsim("run a.uc --trace x.pcap --pace line --speed 2").expect(2, &["cannot be used with"]);
+    dir.npsim("run a.uc --until 2m")
+        .expect(2, &["unit of time"]);
+    dir.npsim("run a.uc --until 1ms --allow deadlok")
+        .expect(2, &["deadlok", "deadlock"]);
+    dir.npsim("run a.uc --trace x.pcap --pace fast")
+        .expect(2, &["is not a pace"]);
+    dir.npsim("run a.uc --until 1ms --pace line")
+        .expect(2, &["--trace"]);
+    dir.npsim("run a.uc --trace x.pcap --pace line --speed 2")
+        .expect(2, &["cannot be used with"]);
     dir.npsim("asm a.uc -D =3").expect(2, &["no name before"]);
 }
 
 #[test]
 fn lists_checks_chips_and_pages() {
     let dir = Dir::new();
-    dir.npsim("checks").expect(0, &["deadlock", "Every context sleeps", "rbuf-leak"]);
+    dir.npsim("checks")
+        .expect(0, &["deadlock", "Every context sleeps", "rbuf-leak"]);
     dir.npsim("chip").expect(0, &["ixp2400  "]);
-    dir.npsim("chip ixp2400").expect(0, &["clock.me_mhz", "600", "parameters: "]);
-    dir.npsim("chip ixp2401").expect(1, &["there is no chip `ixp2401`", "did you mean `ixp2400`?"]);
+    dir.npsim("chip ixp2400")
+        .expect(0, &["clock.me_mhz", "600", "parameters: "]);
+    dir.npsim("chip ixp2401").expect(
+        1,
+        &["there is no chip `ixp2401`", "did you mean `ixp2400`?"],
+    );
     dir.npsim("isa").expect(0, &["Instructions", "Local CSRs"]);
-    dir.npsim("isa local").expect(0, &["# Local CSRs", "CTX_ENABLES"]);
-    dir.npsim("isa xyzzy").expect(1, &["there is no page `xyzzy`"]);
+    dir.npsim("isa local")
+        .expect(0, &["# Local CSRs", "CTX_ENABLES"]);
+    dir.npsim("isa xyzzy")
+        .expect(1, &["there is no page `xyzzy`"]);
     dir.npsim("completions bash").expect(0, &["_npsim()"]);
 }
 
@@ -51,7 +80,12 @@ fn a_reader_that_leaves_early_is_no_error() {
     // Closing the pipe at once: the text is longer than a pipe holds.
     drop(child.stdout.take());
     let mut messages = String::new();
-    child.stderr.take().expect("standard error").read_to_string(&mut messages).expect("UTF-8");
+    child
+        .stderr
+        .take()
+        .expect("standard error")
+        .read_to_string(&mut messages)
+        .expect("UTF-8");
     let status = child.wait().expect("an end");
     assert_eq!((status.code(), messages.as_str()), (Some(0), ""));
 }

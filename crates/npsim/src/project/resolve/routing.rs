@@ -18,9 +18,22 @@ impl Resolver<'_> {
         for (i, task) in file.gpp.tasks.iter().enumerate() {
             if !TASKS.contains(&task.get_ref().as_str()) {
                 let help = suggestion(task.get_ref(), TASKS, "task");
-                self.fail(task.span(), format!("there is no task `{}`", task.get_ref()), "", &help);
-            } else if file.gpp.tasks[..i].iter().any(|other| other.get_ref() == task.get_ref()) {
-                self.fail(task.span(), format!("the task `{}` is listed twice", task.get_ref()), "", "");
+                self.fail(
+                    task.span(),
+                    format!("there is no task `{}`", task.get_ref()),
+                    "",
+                    &help,
+                );
+            } else if file.gpp.tasks[..i]
+                .iter()
+                .any(|other| other.get_ref() == task.get_ref())
+            {
+                self.fail(
+                    task.span(),
+                    format!("the task `{}` is listed twice", task.get_ref()),
+                    "",
+                    "",
+                );
             }
         }
         self.exceptions(file);
@@ -31,7 +44,12 @@ impl Resolver<'_> {
         let wanted = has_task(file, "routes");
         if !wanted {
             if let Some(route) = file.route.first() {
-                self.fail(route.prefix.span(), "routes are given, but nothing keeps them", "", "add \"routes\" to `tasks` in [gpp]");
+                self.fail(
+                    route.prefix.span(),
+                    "routes are given, but nothing keeps them",
+                    "",
+                    "add \"routes\" to `tasks` in [gpp]",
+                );
             }
             return;
         }
@@ -43,7 +61,11 @@ impl Resolver<'_> {
             None => u8::from(self.sram.len() > 1),
         };
         let before = self.problems.len();
-        let routes: Vec<_> = file.route.iter().filter_map(|section| self.route(section)).collect();
+        let routes: Vec<_> = file
+            .route
+            .iter()
+            .filter_map(|section| self.route(section))
+            .collect();
         if self.problems.len() > before {
             return;
         }
@@ -58,7 +80,9 @@ impl Resolver<'_> {
         let space = &mut self.sram[usize::from(channel)];
         let trie = table.trie().len() as u64 * 4;
         let hops = table.next_hops().len() as u64 * 4;
-        let placed = space.place("the routes", 0, trie, 64).and_then(|root| Ok((root, space.place("the next hops", 0, hops, 16)?)));
+        let placed = space
+            .place("the routes", 0, trie, 64)
+            .and_then(|root| Ok((root, space.place("the next hops", 0, hops, 16)?)));
         let (root, next_hops) = match placed {
             Ok((root, next_hops)) => (root as u32, next_hops as u32),
             Err(reason) => {
@@ -68,15 +92,35 @@ impl Resolver<'_> {
                 return;
             }
         };
-        self.define("ROUTE_ROOT".into(), hex(u32::from(channel) << 30 | root), owner, 0..0);
-        self.define("NEXT_HOPS".into(), hex(u32::from(channel) << 30 | next_hops), owner, 0..0);
-        self.boot.tasks.push(TaskSetup::Routes(RoutesSetup { channel, root, next_hops, table }));
+        self.define(
+            "ROUTE_ROOT".into(),
+            hex(u32::from(channel) << 30 | root),
+            owner,
+            0..0,
+        );
+        self.define(
+            "NEXT_HOPS".into(),
+            hex(u32::from(channel) << 30 | next_hops),
+            owner,
+            0..0,
+        );
+        self.boot.tasks.push(TaskSetup::Routes(RoutesSetup {
+            channel,
+            root,
+            next_hops,
+            table,
+        }));
     }
 
     fn route(&mut self, section: &RouteSection) -> Option<Route> {
         let text = section.prefix.get_ref();
         let Some((prefix, length)) = parse_prefix(text) else {
-            self.fail(section.prefix.span(), format!("`{text}` is not an IPv4 prefix"), "", "write for example `10.0.0.0/8`; `0.0.0.0/0` is the default route");
+            self.fail(
+                section.prefix.span(),
+                format!("`{text}` is not an IPv4 prefix"),
+                "",
+                "write for example `10.0.0.0/8`; `0.0.0.0/0` is the default route",
+            );
             return None;
         };
         let port = match &section.port {
@@ -92,7 +136,12 @@ impl Resolver<'_> {
             }
             None if section.local => 0,
             None => {
-                self.fail(section.prefix.span(), format!("the route {text} leads to no port"), "", "add `port`, or `local = true` for the router's own address");
+                self.fail(
+                    section.prefix.span(),
+                    format!("the route {text} leads to no port"),
+                    "",
+                    "add `port`, or `local = true` for the router's own address",
+                );
                 return None;
             }
         };
@@ -100,18 +149,39 @@ impl Resolver<'_> {
             Some(mac) => self.mac(mac)?,
             None if section.local => [0; 6],
             None => {
-                self.fail(section.prefix.span(), format!("the route {text} has no next hop"), "", "add `mac`, the next hop's address");
+                self.fail(
+                    section.prefix.span(),
+                    format!("the route {text} has no next hop"),
+                    "",
+                    "add `mac`, the next hop's address",
+                );
                 return None;
             }
         };
-        let source = self.macs.get(usize::from(port)).copied().unwrap_or_default();
+        let source = self
+            .macs
+            .get(usize::from(port))
+            .copied()
+            .unwrap_or_default();
         let mtu = section.mtu.unwrap_or(1500);
-        Some(Route { prefix, length, next_hop: NextHop { port, mtu, local: section.local, destination, source } })
+        Some(Route {
+            prefix,
+            length,
+            next_hop: NextHop {
+                port,
+                mtu,
+                local: section.local,
+                destination,
+                source,
+            },
+        })
     }
 
     fn route_error(&mut self, file: &ProjectFile, routes: &[Route], error: &RouteError) {
         let place = match error {
-            RouteError::Length(r) | RouteError::HostBits(r) | RouteError::Twice(r) => routes.iter().rposition(|route| route == r),
+            RouteError::Length(r) | RouteError::HostBits(r) | RouteError::Twice(r) => {
+                routes.iter().rposition(|route| route == r)
+            }
             RouteError::TooManyNextHops => None,
         };
         match place.and_then(|at| file.route.get(at)) {
@@ -122,23 +192,47 @@ impl Resolver<'_> {
 
     fn exceptions(&mut self, file: &ProjectFile) {
         let Some(section) = &file.gpp.exceptions else {
-            if let Some(task) = file.gpp.tasks.iter().find(|task| task.get_ref() == "exceptions") {
-                self.fail(task.span(), "the exceptions task does not know its ring", "", "add [gpp.exceptions] with `ring = \"NAME\"`");
+            if let Some(task) = file
+                .gpp
+                .tasks
+                .iter()
+                .find(|task| task.get_ref() == "exceptions")
+            {
+                self.fail(
+                    task.span(),
+                    "the exceptions task does not know its ring",
+                    "",
+                    "add [gpp.exceptions] with `ring = \"NAME\"`",
+                );
             }
             return;
         };
         if !has_task(file, "exceptions") {
-            self.fail(section.ring.span(), "[gpp.exceptions] is given, but the task does not run", "", "add \"exceptions\" to `tasks` in [gpp]");
+            self.fail(
+                section.ring.span(),
+                "[gpp.exceptions] is given, but the task does not run",
+                "",
+                "add \"exceptions\" to `tasks` in [gpp]",
+            );
             return;
         }
         let known = file.ring.iter().map(|ring| ring.name.get_ref().as_str());
         let name = section.ring.get_ref();
         if !known.clone().any(|ring| ring == name) {
             let help = suggestion(name, known, "[[ring]]");
-            self.fail(section.ring.span(), format!("there is no ring `{name}`"), "", &help);
+            self.fail(
+                section.ring.span(),
+                format!("there is no ring `{name}`"),
+                "",
+                &help,
+            );
             return;
         }
-        let Some(number) = self.defines.get(&format!("{name}_NUMBER")).and_then(|d| d.value.parse().ok()) else {
+        let Some(number) = self
+            .defines
+            .get(&format!("{name}_NUMBER"))
+            .and_then(|d| d.value.parse().ok())
+        else {
             // The ring itself is wrong, which has been said.
             return;
         };
@@ -151,7 +245,12 @@ impl Resolver<'_> {
         }
         let Some(buffers) = self.boot.buffers else {
             if file.buffers.is_none() {
-                self.fail(section.ring.span(), "the exceptions task needs [buffers], to which it returns packets", "", "");
+                self.fail(
+                    section.ring.span(),
+                    "the exceptions task needs [buffers], to which it returns packets",
+                    "",
+                    "",
+                );
             }
             return;
         };

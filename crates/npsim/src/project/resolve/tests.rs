@@ -29,7 +29,11 @@ fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
         std::fs::write(dir.path().join(name), "nop\n").unwrap();
     }
     let file = parse(text).unwrap();
-    let text = ProjectText { path: "npsim.toml".into(), folder: PathBuf::from(dir.path()), text: text.into() };
+    let text = ProjectText {
+        path: "npsim.toml".into(),
+        folder: PathBuf::from(dir.path()),
+        text: text.into(),
+    };
     resolve(&text, &file, &capacity(), overrides)
 }
 
@@ -51,7 +55,10 @@ const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
 
 fn value(resolved: &Resolved, name: &str) -> String {
     let found = resolved.programs[0].defines.iter().find(|(n, _)| n == name);
-    found.map_or_else(|| panic!("{name} is not defined"), |(_, value)| value.clone())
+    found.map_or_else(
+        || panic!("{name} is not defined"),
+        |(_, value)| value.clone(),
+    )
 }
 
 #[test]
@@ -60,21 +67,52 @@ fn rings_get_numbers_aligned_bases_and_names() {
         "{ME}[[ring]]\nname = \"A\"\nsize = 128\n[[ring]]\nname = \"B\"\nnumber = 0\nsize = 512\nstatus = \"empty\"\n[[ring]]\nname = \"C\"\nnumber = 12\n"
     );
     let plan = good(&text);
-    assert_eq!((value(&plan, "A").as_str(), value(&plan, "A_NUMBER").as_str(), value(&plan, "A_SIZE").as_str()), ("4", "1", "128"));
-    assert_eq!((value(&plan, "B").as_str(), value(&plan, "B_STATUS").as_str()), ("0", "SCR_Ring0_Status"));
-    assert!(plan.programs[0].defines.iter().all(|(name, _)| name != "C_STATUS"), "ring 12 has no status an instruction can test");
+    assert_eq!(
+        (
+            value(&plan, "A").as_str(),
+            value(&plan, "A_NUMBER").as_str(),
+            value(&plan, "A_SIZE").as_str()
+        ),
+        ("4", "1", "128")
+    );
+    assert_eq!(
+        (
+            value(&plan, "B").as_str(),
+            value(&plan, "B_STATUS").as_str()
+        ),
+        ("0", "SCR_Ring0_Status")
+    );
+    assert!(
+        plan.programs[0]
+            .defines
+            .iter()
+            .all(|(name, _)| name != "C_STATUS"),
+        "ring 12 has no status an instruction can test"
+    );
     let numbers: Vec<_> = plan.boot.rings.iter().map(|r| r.number).collect();
     assert_eq!(numbers, [0, 1, 12]);
-    assert!(plan.boot.rings.iter().all(|r| r.base % (u32::from(r.size) * 4) == 0));
+    assert!(
+        plan.boot
+            .rings
+            .iter()
+            .all(|r| r.base % (u32::from(r.size) * 4) == 0)
+    );
     assert_eq!(plan.boot.rings[0].status, RingStatus::Empty);
 }
 
 #[test]
 fn ring_mistakes() {
-    assert!(bad(&format!("{ME}[[ring]]\nname = \"A\"\nsize = 100\n"), 1).contains("use 128, 256, 512 or 1024"));
-    let twice = format!("{ME}[[ring]]\nname = \"A\"\nnumber = 3\n[[ring]]\nname = \"B\"\nnumber = 3\n");
+    assert!(
+        bad(&format!("{ME}[[ring]]\nname = \"A\"\nsize = 100\n"), 1)
+            .contains("use 128, 256, 512 or 1024")
+    );
+    let twice =
+        format!("{ME}[[ring]]\nname = \"A\"\nnumber = 3\n[[ring]]\nname = \"B\"\nnumber = 3\n");
     assert!(bad(&twice, 1).contains("ring 3 is used twice, by `A` and `B`"));
-    assert!(bad(&format!("{ME}[[ring]]\nname = \"A\"\nnumber = 16\n"), 1).contains("no scratch ring 16"));
+    assert!(
+        bad(&format!("{ME}[[ring]]\nname = \"A\"\nnumber = 16\n"), 1)
+            .contains("no scratch ring 16")
+    );
     assert!(bad(&format!("{ME}[[ring]]\nname = \"A-B\"\n"), 1).contains("not a name"));
     let many = "[[ring]]\nname = \"R\"\nsize = 1024\n".replace("R\"", "R{}\"");
     let many: String = (0..5).map(|n| many.replace("{}", &n.to_string())).collect();
@@ -93,26 +131,69 @@ fn names_are_unique_also_when_derived() {
 
 #[test]
 fn buffers_follow_from_their_descriptors() {
-    let text = format!("{ME}[[queue]]\nname = \"Q\"\nchannel = 1\nentry = 3\n[buffers]\ncount = 16\nsize = 2048\nqueue = \"Q\"\n");
+    let text = format!(
+        "{ME}[[queue]]\nname = \"Q\"\nchannel = 1\nentry = 3\n[buffers]\ncount = 16\nsize = 2048\nqueue = \"Q\"\n"
+    );
     let plan = good(&text);
     assert_eq!(value(&plan, "Q"), "0x43000000");
-    assert_eq!((value(&plan, "BUFFER_SHIFT").as_str(), value(&plan, "BUFFER_CHANNEL_BASE").as_str()), ("9", "0x40000000"));
+    assert_eq!(
+        (
+            value(&plan, "BUFFER_SHIFT").as_str(),
+            value(&plan, "BUFFER_CHANNEL_BASE").as_str()
+        ),
+        ("9", "0x40000000")
+    );
     let buffers = plan.boot.buffers.unwrap();
     assert!(buffers.first_descriptor > 0);
-    assert_eq!(buffers.data(buffers.descriptor(1)) - buffers.data(buffers.descriptor(0)), 2048);
+    assert_eq!(
+        buffers.data(buffers.descriptor(1)) - buffers.data(buffers.descriptor(0)),
+        2048
+    );
     let dram = plan.spaces.iter().find(|s| s.name == "dram").unwrap();
-    assert_eq!(dram.regions()[0].start, u64::from(buffers.data(buffers.descriptor(0))));
-    assert_eq!(dram.regions()[0].end, u64::from(buffers.data(buffers.descriptor(15))) + 2048);
+    assert_eq!(
+        dram.regions()[0].start,
+        u64::from(buffers.data(buffers.descriptor(0)))
+    );
+    assert_eq!(
+        dram.regions()[0].end,
+        u64::from(buffers.data(buffers.descriptor(15))) + 2048
+    );
 }
 
 #[test]
 fn buffer_mistakes() {
     let queue = "[[queue]]\nname = \"Q\"\n";
-    assert!(bad(&format!("{ME}{queue}[buffers]\nqueue = \"P\"\n"), 1).contains("there is no queue `P`"));
-    assert!(bad(&format!("{ME}{queue}[buffers]\nqueue = \"Q\"\nsize = 1500\n"), 1).contains("power of two"));
-    assert!(bad(&format!("{ME}{queue}[buffers]\nqueue = \"Q\"\nchannel = 1\n"), 1).contains("their queue is in channel 0"));
-    assert!(bad(&format!("{ME}{queue}[buffers]\nqueue = \"Q\"\ncount = 4096\n"), 1).contains("dram"));
-    assert!(bad(&format!("{ME}{queue}[buffers]\nqueue = \"Q\"\ncount = 4000000000\n"), 1).contains("does not fit"));
+    assert!(
+        bad(&format!("{ME}{queue}[buffers]\nqueue = \"P\"\n"), 1).contains("there is no queue `P`")
+    );
+    assert!(
+        bad(
+            &format!("{ME}{queue}[buffers]\nqueue = \"Q\"\nsize = 1500\n"),
+            1
+        )
+        .contains("power of two")
+    );
+    assert!(
+        bad(
+            &format!("{ME}{queue}[buffers]\nqueue = \"Q\"\nchannel = 1\n"),
+            1
+        )
+        .contains("their queue is in channel 0")
+    );
+    assert!(
+        bad(
+            &format!("{ME}{queue}[buffers]\nqueue = \"Q\"\ncount = 4096\n"),
+            1
+        )
+        .contains("dram")
+    );
+    assert!(
+        bad(
+            &format!("{ME}{queue}[buffers]\nqueue = \"Q\"\ncount = 4000000000\n"),
+            1
+        )
+        .contains("does not fit")
+    );
 }
 
 #[test]
@@ -125,17 +206,39 @@ fn memory_is_placed_around_what_is_fixed() {
     assert_eq!(value(&plan, "M"), "0x40000140");
     assert_eq!(value(&plan, "M_SIZE"), "512");
     let m = &plan.boot.memory[1];
-    assert_eq!((m.address, m.words.len(), &m.words[..3]), (0x140, 128, &[7, 8, 0][..]));
+    assert_eq!(
+        (m.address, m.words.len(), &m.words[..3]),
+        (0x140, 128, &[7, 8, 0][..])
+    );
 }
 
 #[test]
 fn memory_mistakes() {
-    let at = |name: &str, address: &str| format!("[[memory]]\nname = \"{name}\"\nspace = \"scratch\"\nsize = 64\naddress = {address}\n");
-    assert!(bad(&format!("{ME}{}{}", at("A", "0"), at("B", "32")), 1).contains("memory `B` overlaps memory `A`"));
+    let at = |name: &str, address: &str| {
+        format!(
+            "[[memory]]\nname = \"{name}\"\nspace = \"scratch\"\nsize = 64\naddress = {address}\n"
+        )
+    };
+    assert!(
+        bad(&format!("{ME}{}{}", at("A", "0"), at("B", "32")), 1)
+            .contains("memory `B` overlaps memory `A`")
+    );
     assert!(bad(&format!("{ME}{}", at("A", "0x3fe0")), 1).contains("behind the end of scratch"));
     assert!(bad(&format!("{ME}{}", at("A", "3")), 1).contains("not a multiple of 4"));
-    assert!(bad(&format!("{ME}[[memory]]\nname = \"A\"\nspace = \"sram2\"\nsize = 4\n"), 1).contains("scratch, sram0, sram1, dram"));
-    assert!(bad(&format!("{ME}[[memory]]\nname = \"A\"\nspace = \"dram\"\nsize = 4\nwords = [1, 2]\n"), 1).contains("cannot have 4 bytes"));
+    assert!(
+        bad(
+            &format!("{ME}[[memory]]\nname = \"A\"\nspace = \"sram2\"\nsize = 4\n"),
+            1
+        )
+        .contains("scratch, sram0, sram1, dram")
+    );
+    assert!(
+        bad(
+            &format!("{ME}[[memory]]\nname = \"A\"\nspace = \"dram\"\nsize = 4\nwords = [1, 2]\n"),
+            1
+        )
+        .contains("cannot have 4 bytes")
+    );
 }
 
 #[test]
@@ -144,48 +247,116 @@ fn programs_are_given_to_microengines() {
     let plan = good(text);
     let ids: Vec<_> = plan.programs.iter().map(|p| p.me).collect();
     assert_eq!(ids, [0, 1, 2, 4]);
-    let of = |index: usize, name: &str| plan.programs[index].defines.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-    assert_eq!((of(3, "ME_INDEX"), of(3, "ME_NUMBER"), of(3, "ME_COUNT")), (Some("4"), Some("16"), Some("4")));
-    assert_eq!((of(0, "N"), of(0, "QS"), of(2, "N")), (Some("3"), Some("atomic"), None));
-    assert_eq!((of(0, "IXP2400"), of(0, "RBUF_ELEMENT_SIZE")), (Some("1"), Some("64")));
+    let of = |index: usize, name: &str| {
+        plan.programs[index]
+            .defines
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, v)| v.as_str())
+    };
+    assert_eq!(
+        (of(3, "ME_INDEX"), of(3, "ME_NUMBER"), of(3, "ME_COUNT")),
+        (Some("4"), Some("16"), Some("4"))
+    );
+    assert_eq!(
+        (of(0, "N"), of(0, "QS"), of(2, "N")),
+        (Some("3"), Some("atomic"), None)
+    );
+    assert_eq!(
+        (of(0, "IXP2400"), of(0, "RBUF_ELEMENT_SIZE")),
+        (Some("1"), Some("64"))
+    );
 }
 
 #[test]
 fn program_mistakes() {
     assert!(bad("", 1).contains("runs no microcode"));
-    assert!(bad("[[me]]\nid = 8\nsource = \"a.uc\"\n", 1).contains("no microengine 8: this chip has 0 to 7"));
+    assert!(
+        bad("[[me]]\nid = 8\nsource = \"a.uc\"\n", 1)
+            .contains("no microengine 8: this chip has 0 to 7")
+    );
     let twice = "[[me]]\nid = \"0-3\"\nsource = \"a.uc\"\n[[me]]\nid = 2\nsource = \"b.uc\"\n";
     assert!(bad(twice, 1).contains("microengine 2 is given two programs"));
     assert!(bad("[[me]]\nid = 0\nsource = \"c.uc\"\n", 1).contains("there is no source"));
     let clash = "[[me]]\nid = 0\nsource = \"a.uc\"\ndefine = { R = 1 }\n[[ring]]\nname = \"R\"\n";
     let text = bad(clash, 1);
-    assert!(text.contains("npsim.toml:4:12: `R` is already defined by ring `R`"), "{text}");
+    assert!(
+        text.contains("npsim.toml:4:12: `R` is already defined by ring `R`"),
+        "{text}"
+    );
 }
 
 #[test]
 fn the_command_line_goes_first() {
-    let overrides = Overrides { ids: Some("3-4".into()), defines: vec![("N".into(), "9".into())], ..Overrides::default() };
-    let plan = resolved("[[me]]\nid = 0\nsource = \"a.uc\"\ndefine = { N = 3 }\n", &overrides).unwrap();
-    assert_eq!(plan.programs.iter().map(|p| p.me).collect::<Vec<_>>(), [3, 4]);
+    let overrides = Overrides {
+        ids: Some("3-4".into()),
+        defines: vec![("N".into(), "9".into())],
+        ..Overrides::default()
+    };
+    let plan = resolved(
+        "[[me]]\nid = 0\nsource = \"a.uc\"\ndefine = { N = 3 }\n",
+        &overrides,
+    )
+    .unwrap();
+    assert_eq!(
+        plan.programs.iter().map(|p| p.me).collect::<Vec<_>>(),
+        [3, 4]
+    );
     assert_eq!(value(&plan, "N"), "9");
     for name in ["ME_INDEX", "PORT_COUNT", "a b"] {
-        let overrides = Overrides { defines: vec![(name.into(), "1".into())], ..Overrides::default() };
-        assert!(resolved(ME, &overrides).unwrap_err().to_string().starts_with(&format!("-D {name}")));
+        let overrides = Overrides {
+            defines: vec![(name.into(), "1".into())],
+            ..Overrides::default()
+        };
+        assert!(
+            resolved(ME, &overrides)
+                .unwrap_err()
+                .to_string()
+                .starts_with(&format!("-D {name}"))
+        );
     }
     let two = "[[me]]\nid = 0\nsource = \"a.uc\"\n[[me]]\nid = 1\nsource = \"b.uc\"\n";
-    let overrides = Overrides { ids: Some("2".into()), ..Overrides::default() };
-    assert!(resolved(two, &overrides).unwrap_err().to_string().contains("--me is not clear"));
+    let overrides = Overrides {
+        ids: Some("2".into()),
+        ..Overrides::default()
+    };
+    assert!(
+        resolved(two, &overrides)
+            .unwrap_err()
+            .to_string()
+            .contains("--me is not clear")
+    );
 }
 
 #[test]
 fn ports_have_rates_and_addresses() {
-    let plan = good(&format!("{ME}[[port]]\nrate = \"100Mbps\"\n[[port]]\nmac = \"02:aa:bb:cc:dd:ee\"\n"));
-    assert_eq!((value(&plan, "PORT0_MAC_HI").as_str(), value(&plan, "PORT0_MAC_LO").as_str()), ("0x02000000", "0x00000100"));
-    assert_eq!((value(&plan, "PORT1_MAC_HI").as_str(), value(&plan, "PORT1_MAC_LO").as_str()), ("0x02aabbcc", "0x0000ddee"));
+    let plan = good(&format!(
+        "{ME}[[port]]\nrate = \"100Mbps\"\n[[port]]\nmac = \"02:aa:bb:cc:dd:ee\"\n"
+    ));
+    assert_eq!(
+        (
+            value(&plan, "PORT0_MAC_HI").as_str(),
+            value(&plan, "PORT0_MAC_LO").as_str()
+        ),
+        ("0x02000000", "0x00000100")
+    );
+    assert_eq!(
+        (
+            value(&plan, "PORT1_MAC_HI").as_str(),
+            value(&plan, "PORT1_MAC_LO").as_str()
+        ),
+        ("0x02aabbcc", "0x0000ddee")
+    );
     assert_eq!(value(&plan, "PORT_COUNT"), "2");
     let rates: Vec<_> = plan.boot.ports.iter().map(|p| p.bits_per_second).collect();
     assert_eq!(rates, [100_000_000, 1_000_000_000]);
-    assert!(bad(&format!("{ME}[[port]]\nrate = \"fast\"\nmac = \"1:2\"\n"), 2).contains("is not a MAC address"));
+    assert!(
+        bad(
+            &format!("{ME}[[port]]\nrate = \"fast\"\nmac = \"1:2\"\n"),
+            2
+        )
+        .contains("is not a MAC address")
+    );
     assert!(bad(&format!("{ME}[media]\nelement_size = 100\n"), 1).contains("use 64, 128 or 256"));
 }
 
@@ -195,31 +366,72 @@ fn routes_become_a_table_in_sram() {
         "{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.1.2.0/24\"\nport = 0\nmac = \"02:00:00:00:00:09\"\n[[route]]\nprefix = \"192.168.0.1/32\"\nlocal = true\n"
     );
     let plan = good(&text);
-    let Some(TaskSetup::Routes(routes)) = plan.boot.tasks.first() else { panic!("no routes task") };
+    let Some(TaskSetup::Routes(routes)) = plan.boot.tasks.first() else {
+        panic!("no routes task")
+    };
     assert_eq!(routes.channel, 1);
-    assert!(routes.table.lookup(0x0a01_0203).is_some() && routes.table.lookup(0xc0a8_0001).is_some());
-    assert_eq!(value(&plan, "ROUTE_ROOT"), format!("{:#010x}", 1 << 30 | routes.root));
-    assert_eq!(value(&plan, "NEXT_HOPS"), format!("{:#010x}", 1 << 30 | routes.next_hops));
+    assert!(
+        routes.table.lookup(0x0a01_0203).is_some() && routes.table.lookup(0xc0a8_0001).is_some()
+    );
+    assert_eq!(
+        value(&plan, "ROUTE_ROOT"),
+        format!("{:#010x}", 1 << 30 | routes.root)
+    );
+    assert_eq!(
+        value(&plan, "NEXT_HOPS"),
+        format!("{:#010x}", 1 << 30 | routes.next_hops)
+    );
 }
 
 #[test]
 fn route_mistakes() {
     let head = format!("{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n");
     let route = |rest: &str| format!("{head}[[route]]\n{rest}\n");
-    assert!(bad(&route("prefix = \"10.0.0.1/8\"\nport = 0\nmac = \"2:0:0:0:0:1\""), 1).contains("write 10.0.0.0/8"));
+    assert!(
+        bad(
+            &route("prefix = \"10.0.0.1/8\"\nport = 0\nmac = \"2:0:0:0:0:1\""),
+            1
+        )
+        .contains("write 10.0.0.0/8")
+    );
     assert!(bad(&route("prefix = \"10.0.0.0\"\nport = 0"), 1).contains("not an IPv4 prefix"));
-    assert!(bad(&route("prefix = \"10.0.0.0/8\"\nport = 1\nmac = \"2:0:0:0:0:1\""), 1).contains("no port 1"));
+    assert!(
+        bad(
+            &route("prefix = \"10.0.0.0/8\"\nport = 1\nmac = \"2:0:0:0:0:1\""),
+            1
+        )
+        .contains("no port 1")
+    );
     assert!(bad(&route("prefix = \"10.0.0.0/8\"\nport = 0"), 1).contains("no next hop"));
-    assert!(bad(&format!("{ME}[[port]]\n[[route]]\nprefix = \"0.0.0.0/0\"\nport = 0\nmac = \"2:0:0:0:0:1\"\n"), 1).contains("nothing keeps them"));
+    assert!(
+        bad(
+            &format!(
+                "{ME}[[port]]\n[[route]]\nprefix = \"0.0.0.0/0\"\nport = 0\nmac = \"2:0:0:0:0:1\"\n"
+            ),
+            1
+        )
+        .contains("nothing keeps them")
+    );
 }
 
 #[test]
 fn exceptions_need_a_ring_and_buffers() {
-    let base = format!("{ME}[[ring]]\nname = \"X_RING\"\n[[queue]]\nname = \"Q\"\n[buffers]\nqueue = \"Q\"\ncount = 8\n[gpp]\ntasks = [\"exceptions\"]\n");
-    let plan = good(&format!("{base}[gpp.exceptions]\nring = \"X_RING\"\nperiod = \"2us\"\nreasons = [\"\", \"ttl\"]\n"));
-    let Some(TaskSetup::Exceptions(task)) = plan.boot.tasks.first() else { panic!("no exceptions task") };
+    let base = format!(
+        "{ME}[[ring]]\nname = \"X_RING\"\n[[queue]]\nname = \"Q\"\n[buffers]\nqueue = \"Q\"\ncount = 8\n[gpp]\ntasks = [\"exceptions\"]\n"
+    );
+    let plan = good(&format!(
+        "{base}[gpp.exceptions]\nring = \"X_RING\"\nperiod = \"2us\"\nreasons = [\"\", \"ttl\"]\n"
+    ));
+    let Some(TaskSetup::Exceptions(task)) = plan.boot.tasks.first() else {
+        panic!("no exceptions task")
+    };
     assert_eq!((task.ring, task.period, task.reasons.len()), (0, 1200, 2));
     assert!(bad(&base, 1).contains("does not know its ring"));
-    assert!(bad(&format!("{base}[gpp.exceptions]\nring = \"Y_RING\"\n"), 1).contains("did you mean `X_RING`?"));
-    assert!(bad(&format!("{ME}[gpp]\ntasks = [\"route\"]\n"), 1).contains("did you mean `routes`?"));
+    assert!(
+        bad(&format!("{base}[gpp.exceptions]\nring = \"Y_RING\"\n"), 1)
+            .contains("did you mean `X_RING`?")
+    );
+    assert!(
+        bad(&format!("{ME}[gpp]\ntasks = [\"route\"]\n"), 1).contains("did you mean `routes`?")
+    );
 }

@@ -2,8 +2,8 @@
 ;
 ; The transmit control word: 31..24 bytes, 9 SOP, 8 EOP, 3..0 port.
 
-#ifndef TRANSMIT_UC
-#define TRANSMIT_UC
+#ifndef TBUF_UC
+#define TBUF_UC
 
 #define TRANSMIT_SOP_BIT 9
 #define TRANSMIT_EOP_BIT 8

@@ -4,8 +4,8 @@
 ;   30..24 element   23..16 bytes (0 = 256)   15 SOP   14 EOP   13 error
 ;    4..0  port
 
-#ifndef RECEIVE_UC
-#define RECEIVE_UC
+#ifndef RBUF_UC
+#define RBUF_UC
 
 #define RECEIVE_SOP_BIT   15
 #define RECEIVE_EOP_BIT   14

@@ -1,1 +1,0 @@
-//! Tests of the microengine as a whole.

@@ -1,0 +1,193 @@
+//! Takes parameters and errata out of a profile's TOML table, removing what it
+//! has understood, so that what is left over is unknown.
+
+use toml::{Table, Value};
+
+use super::{Erratum, Foundation, Parameter, ProfileError, Schema};
+
+pub(super) fn wrong(key: &str, reason: &str) -> ProfileError {
+    ProfileError::Wrong {
+        key: key.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+pub(super) fn in_range(schema: &Schema, value: u64) -> Result<(), ProfileError> {
+    if (schema.least..=schema.most).contains(&value) {
+        return Ok(());
+    }
+    let key = format!("{}.{}", schema.group, schema.name);
+    Err(wrong(
+        &key,
+        &format!(
+            "{value} is not within {} to {} {}",
+            schema.least, schema.most, schema.unit
+        ),
+    ))
+}
+
+pub(super) fn take_parameter(
+    table: &mut Table,
+    schema: &Schema,
+) -> Result<Parameter, ProfileError> {
+    let key = format!("{}.{}", schema.group, schema.name);
+    let entry = table
+        .get_mut(schema.group)
+        .and_then(Value::as_table_mut)
+        .and_then(|t| t.remove(schema.name));
+    let Some(entry) = entry else {
+        return Err(ProfileError::Missing {
+            key,
+            unit: schema.unit,
+            meaning: schema.meaning.trim().to_owned(),
+        });
+    };
+    let Value::Table(mut entry) = entry else {
+        return Err(wrong(
+            &key,
+            "write { value = ..., unit = \"...\", source = \"...\" }",
+        ));
+    };
+    let value = take_number(&mut entry, &key, "value")?;
+    in_range(schema, value)?;
+    let unit = take_text(&mut entry, &key, "unit")?;
+    if unit != schema.unit {
+        return Err(wrong(
+            &key,
+            &format!("the model counts it in {}, not in {unit}", schema.unit),
+        ));
+    }
+    let (foundation, basis) = if entry.contains_key("source") {
+        (Foundation::Source, take_text(&mut entry, &key, "source")?)
+    } else if entry.contains_key("mark") {
+        let mark = take_text(&mut entry, &key, "mark")?;
+        let foundation = Foundation::ALL[1..]
+            .iter()
+            .copied()
+            .find(|f| f.name() == mark)
+            .ok_or_else(|| {
+                wrong(
+                    &key,
+                    &format!("`{mark}` is no mark; there are likely, derived, calibrated, assumed"),
+                )
+            })?;
+        (foundation, take_text(&mut entry, &key, "basis")?)
+    } else {
+        return Err(wrong(
+            &key,
+            "it needs a `source`, or a `mark` and a `basis`",
+        ));
+    };
+    if let Some(surplus) = entry.keys().next() {
+        return Err(ProfileError::Surplus {
+            key: format!("{key}.{surplus}"),
+        });
+    }
+    let Schema {
+        group,
+        name,
+        unit,
+        meaning,
+        ..
+    } = *schema;
+    Ok(Parameter {
+        group,
+        name,
+        value,
+        unit,
+        meaning: meaning.trim_ascii(),
+        foundation,
+        basis,
+    })
+}
+
+pub(super) fn take_errata(table: &mut Table) -> Result<Vec<Erratum>, ProfileError> {
+    let Some(list) = table.remove("erratum") else {
+        return Ok(Vec::new());
+    };
+    let Value::Array(list) = list else {
+        return Err(wrong("erratum", "write it as [[erratum]] tables"));
+    };
+    list.into_iter().map(erratum).collect()
+}
+
+fn erratum(value: Value) -> Result<Erratum, ProfileError> {
+    let Value::Table(mut table) = value else {
+        return Err(wrong("erratum", "write it as an [[erratum]] table"));
+    };
+    let number = take_number(&mut table, "erratum", "number")?;
+    let number =
+        u32::try_from(number).map_err(|_| wrong("erratum.number", "it must fit in 32 bits"))?;
+    let mut elements = [const { Vec::new() }; 3];
+    for (list, name) in elements
+        .iter_mut()
+        .zip(["elements_64", "elements_128", "elements_256"])
+    {
+        let Some(value) = table.remove(name) else {
+            continue;
+        };
+        let key = format!("erratum.{name}");
+        let items = value
+            .as_array()
+            .ok_or_else(|| wrong(&key, "it must be a list of element numbers"))?;
+        for item in items {
+            let element = item
+                .as_integer()
+                .and_then(|n| u8::try_from(n).ok())
+                .filter(|n| *n < 128);
+            list.push(element.ok_or_else(|| wrong(&key, "element numbers are 0 to 127"))?);
+        }
+    }
+    let effect = take_text(&mut table, "erratum", "effect")?;
+    let source = take_text(&mut table, "erratum", "source")?;
+    if let Some(surplus) = table.keys().next() {
+        return Err(ProfileError::Surplus {
+            key: format!("erratum.{surplus}"),
+        });
+    }
+    Ok(Erratum {
+        number,
+        effect,
+        source,
+        elements,
+    })
+}
+
+fn join(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{prefix}.{name}")
+    }
+}
+
+pub(super) fn take_text(
+    table: &mut Table,
+    prefix: &str,
+    name: &str,
+) -> Result<String, ProfileError> {
+    match table.remove(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        _ => Err(wrong(
+            &join(prefix, name),
+            "it must be there as a text that is not empty",
+        )),
+    }
+}
+
+pub(super) fn take_number(
+    table: &mut Table,
+    prefix: &str,
+    name: &str,
+) -> Result<u64, ProfileError> {
+    let number = table
+        .remove(name)
+        .and_then(|v| v.as_integer())
+        .and_then(|n| u64::try_from(n).ok());
+    number.ok_or_else(|| {
+        wrong(
+            &join(prefix, name),
+            "it must be there as a whole number that is not negative",
+        )
+    })
+}

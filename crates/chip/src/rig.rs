@@ -1,0 +1,257 @@
+//! Test rig: the fabric and the memory units, with a register file in place of
+//! each microengine and a record of every signal.
+
+mod contention;
+mod latency;
+mod semantics;
+
+use std::collections::VecDeque;
+
+use npsim_isa::{CommandOp, SignalRule, Unit};
+
+use crate::Cycle;
+use crate::dram::Dram;
+use crate::event::Event;
+use crate::fabric::{BusCommand, Fabric, Issue, TransferKind};
+use crate::gpp::boot::Boot;
+use crate::hash::Hash;
+use crate::msf::Msf;
+use crate::profile::Profile;
+use crate::scratch::Scratch;
+use crate::sram::Sram;
+
+/// The signal number that rig commands name.
+pub const SIGNAL: u8 = 2;
+
+/// Something a microengine would have noticed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    pub cycle: Cycle,
+    /// The command's `pc`: its number in the test; of a lone signal 0.
+    pub id: u16,
+    pub me: u8,
+    /// Signals raised.
+    pub signals: u16,
+    /// Data pushed.
+    pub data: Vec<u32>,
+    pub pull: bool,
+}
+
+pub struct Rig {
+    pub fabric: Fabric,
+    pub scratch: Scratch,
+    pub sram: Sram,
+    pub dram: Dram,
+    pub hash: Hash,
+    pub msf: Msf,
+    /// OUT registers by microengine and kind.
+    pub out: Vec<[[u32; 128]; 2]>,
+    pub notices: Vec<Notice>,
+    /// Commands that microengines issue as fast as they are taken.
+    pub work: Vec<VecDeque<(BusCommand, Vec<u32>)>>,
+    /// How often each microengine was held.
+    pub held: u64,
+}
+
+/// A command as microengine 0, context 0 issues it, with signal 2.
+pub fn command(op: CommandOp, address: u32, count: u8) -> BusCommand {
+    let info = op.info();
+    let (pull_signals, push_signals) = match info.signals {
+        SignalRule::None => (0, 0),
+        SignalRule::PullPush => (1 << SIGNAL, 1 << (SIGNAL | 1)),
+        SignalRule::PushOdd => (0, 1 << (SIGNAL | 1)),
+        rule if info.pulls && !info.pushes => (rule.mask(SIGNAL), 0),
+        rule => (0, rule.mask(SIGNAL)),
+    };
+    BusCommand {
+        op,
+        me: 0,
+        context: 0,
+        pc: 0,
+        address,
+        count,
+        transfer_me: 0,
+        transfer: 0,
+        transfer_kind: if info.unit == Unit::Dram {
+            TransferKind::D
+        } else {
+            TransferKind::S
+        },
+        signal_context: 0,
+        pull_signals,
+        push_signals,
+        byte_mask: 0xff,
+        immediate: None,
+        indirect: None,
+    }
+}
+
+impl Rig {
+    pub fn new() -> Self {
+        Self::with(Profile::load("ixp2400").unwrap())
+    }
+
+    pub fn with(profile: Profile) -> Self {
+        let count = profile.microengines() as usize;
+        Self {
+            scratch: Scratch::new(&profile),
+            sram: Sram::new(&profile),
+            dram: Dram::new(&profile),
+            hash: Hash::new(&profile),
+            msf: Msf::new(&profile, &Boot::default()),
+            fabric: Fabric::new(profile),
+            out: vec![[[0; 128]; 2]; count],
+            notices: Vec::new(),
+            work: vec![VecDeque::new(); count],
+            held: 0,
+        }
+    }
+
+    /// Issues a command at a cycle, after everything before it has happened.
+    pub fn issue(&mut self, at: Cycle, command: BusCommand) -> Issue {
+        self.run_until(at);
+        self.fabric.now = at;
+        self.fabric.issue(at, command)
+    }
+
+    /// Issues a command on an idle chip with `data` in its OUT registers and
+    /// runs until all is quiet; gives the notices.
+    pub fn go(&mut self, command: BusCommand, data: &[u32]) -> Vec<Notice> {
+        self.run();
+        let start = (self.fabric.now + 1000).next_multiple_of(2);
+        self.out[command.transfer_me as usize][command.transfer_kind as usize]
+            [command.transfer as usize..][..data.len()]
+            .copy_from_slice(data);
+        assert_eq!(self.issue(start, command), Issue::Accepted);
+        let before = self.notices.len();
+        self.run();
+        let mut notices = self.notices.split_off(before);
+        for notice in &mut notices {
+            notice.cycle -= start;
+        }
+        notices
+    }
+
+    /// The data that a command pushes on an idle chip.
+    pub fn fetch(&mut self, command: BusCommand, data: &[u32]) -> Vec<u32> {
+        self.go(command, data).pop().expect("a notice").data
+    }
+
+    /// Lets microengines issue their work from the present on.
+    pub fn start_work(&mut self) {
+        for me in 0..self.work.len() {
+            self.fabric
+                .events
+                .post(self.fabric.now, Event::Microengine(me as u8));
+        }
+    }
+
+    pub fn run(&mut self) {
+        self.run_until(Cycle::MAX);
+    }
+
+    pub fn run_until(&mut self, until: Cycle) {
+        while self.fabric.events.next_time() < until {
+            let (time, event) = self.fabric.events.pop().unwrap();
+            self.fabric.now = time;
+            self.handle(event);
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let fabric = &mut self.fabric;
+        match event {
+            Event::Arrive(slot) => match fabric.flight(slot).command.op.info().unit {
+                Unit::Scratch => self.scratch.arrive(slot, fabric),
+                Unit::Sram => self.sram.arrive(slot, fabric),
+                Unit::Dram => self.dram.arrive(slot, fabric),
+                _ => self.hash.arrive(slot, fabric),
+            },
+            Event::Ready(slot) => match fabric.flight(slot).command.op.info().unit {
+                Unit::Scratch => self.scratch.ready(slot, fabric),
+                Unit::Sram => self.sram.ready(slot, fabric),
+                Unit::Dram => self.dram.ready(slot, fabric, &mut self.msf),
+                _ => self.hash.ready(slot, fabric),
+            },
+            Event::Turn(target) => match target.unit() {
+                Unit::Scratch => self.scratch.turn(fabric),
+                Unit::Sram => self.sram.turn(target, fabric),
+                _ => self.dram.turn(target, fabric),
+            },
+            Event::Pull(slot) => {
+                let (command, words) = (
+                    fabric.flight(slot).command,
+                    fabric.flight(slot).words as usize,
+                );
+                let registers =
+                    &self.out[command.transfer_me as usize][command.transfer_kind as usize];
+                let first = command.transfer as usize;
+                fabric.flight_mut(slot).data[..words]
+                    .copy_from_slice(&registers[first..first + words]);
+                let (cycle, signals) = (fabric.now, command.pull_signals);
+                self.notices.push(Notice {
+                    cycle,
+                    id: command.pc,
+                    me: command.transfer_me,
+                    signals,
+                    data: Vec::new(),
+                    pull: true,
+                });
+                match command.op.info().unit {
+                    Unit::Scratch => self.scratch.pulled(slot, fabric),
+                    Unit::Sram => self.sram.pulled(slot, fabric),
+                    Unit::Dram => self.dram.pulled(slot, fabric),
+                    _ => self.hash.pulled(slot, fabric),
+                }
+            }
+            Event::Push(slot) => {
+                let flight = fabric.flight(slot);
+                let (command, data) = (
+                    flight.command,
+                    flight.data[..flight.words as usize].to_vec(),
+                );
+                let (cycle, signals) = (fabric.now, command.push_signals);
+                self.notices.push(Notice {
+                    cycle,
+                    id: command.pc,
+                    me: command.transfer_me,
+                    signals,
+                    data,
+                    pull: false,
+                });
+                fabric.retire(slot);
+            }
+            Event::Signal { me, signal, .. } => {
+                let cycle = fabric.now;
+                self.notices.push(Notice {
+                    cycle,
+                    id: 0,
+                    me,
+                    signals: 1 << signal,
+                    data: Vec::new(),
+                    pull: false,
+                });
+            }
+            Event::Microengine(me) => self.offer(me),
+            event => panic!("the rig has nobody for {event:?}"),
+        }
+    }
+
+    fn offer(&mut self, me: u8) {
+        let Some((command, data)) = self.work[me as usize].front().cloned() else {
+            return;
+        };
+        let now = self.fabric.now;
+        match self.fabric.issue(now, command) {
+            Issue::Accepted => {
+                self.out[me as usize][command.transfer_kind as usize][command.transfer as usize..]
+                    [..data.len()]
+                    .copy_from_slice(&data);
+                self.work[me as usize].pop_front();
+                self.fabric.events.post(now + 1, Event::Microengine(me));
+            }
+            Issue::FullUntil(at) => self.fabric.events.post(at, Event::Microengine(me)),
+            Issue::Held => self.held += 1,
+        }
+    }
+}

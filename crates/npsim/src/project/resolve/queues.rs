@@ -1,0 +1,248 @@
+//! Queues and the packet buffers that wait on one of them.
+
+use npsim_chip::gpp::boot::{BufferSetup, QueueSetup};
+use toml::Spanned;
+
+use super::super::file::{BuffersSection, QueueSection};
+use super::{Resolver, hex, suggestion};
+
+/// Longwords of a buffer descriptor.
+const DESCRIPTOR_LONGWORDS: u32 = 4;
+/// Bytes of a queue descriptor.
+const QUEUE_DESCRIPTOR: u64 = 16;
+/// Longword addresses in descriptors and queue commands have 24 bits.
+const ADDRESS_BITS: u32 = 24;
+
+impl Resolver<'_> {
+    /// Queues, then the buffers that wait on one of them: descriptors first, so
+    /// that they get the low addresses which the buffers' DRAM addresses follow.
+    pub(super) fn queues(
+        &mut self,
+        sections: &[QueueSection],
+        buffers: Option<&Spanned<BuffersSection>>,
+    ) {
+        let mut planned = Vec::new();
+        let mut taken = vec![Vec::new(); self.sram.len()];
+        for fixed in [true, false] {
+            for (index, section) in sections
+                .iter()
+                .enumerate()
+                .filter(|(_, s)| s.entry.is_some() == fixed)
+            {
+                if let Some((channel, entry)) = self.queue_entry(section, &mut taken) {
+                    planned.push((index, channel, entry));
+                }
+            }
+        }
+        planned.sort_unstable();
+        if let Some(buffers) = buffers {
+            let queue = planned
+                .iter()
+                .find(|(i, ..)| sections[*i].name.get_ref() == buffers.get_ref().queue.get_ref());
+            if let Some(&(_, channel, entry)) = queue {
+                self.buffers(buffers, channel, entry);
+            } else {
+                let name = &buffers.get_ref().queue;
+                let known = sections.iter().map(|s| s.name.get_ref().as_str());
+                let help = suggestion(name.get_ref(), known, "[[queue]]");
+                self.fail(
+                    name.span(),
+                    format!("there is no queue `{}`", name.get_ref()),
+                    "",
+                    &help,
+                );
+            }
+        }
+        for (index, channel, entry) in planned {
+            let section = &sections[index];
+            let name = section.name.get_ref();
+            let owner = format!("queue `{name}`");
+            match self.sram[usize::from(channel)].place(
+                format!("{owner}, descriptor"),
+                QUEUE_DESCRIPTOR,
+                QUEUE_DESCRIPTOR,
+                QUEUE_DESCRIPTOR,
+            ) {
+                Ok(descriptor) => self.boot.queues.push(QueueSetup {
+                    channel,
+                    entry,
+                    descriptor: descriptor as u32,
+                }),
+                Err(reason) => self.no_place(
+                    section.name.span(),
+                    &owner,
+                    QUEUE_DESCRIPTOR,
+                    &format!("sram{channel}"),
+                    &reason,
+                ),
+            }
+            let span = section.name.span();
+            self.define(
+                name.clone(),
+                hex(u32::from(channel) << 30 | u32::from(entry) << 24),
+                &owner,
+                span.clone(),
+            );
+            self.define(format!("{name}_ENTRY"), entry, &owner, span.clone());
+            self.define(format!("{name}_CHANNEL"), channel, &owner, span);
+        }
+    }
+
+    fn queue_entry(
+        &mut self,
+        section: &QueueSection,
+        taken: &mut [Vec<(u8, String)>],
+    ) -> Option<(u8, u8)> {
+        if !self.name(&section.name) {
+            return None;
+        }
+        let channel = match &section.channel {
+            Some(channel) => self.channel(channel)?,
+            None => 0,
+        };
+        let name = section.name.get_ref();
+        let used = &mut taken[usize::from(channel)];
+        let free = |used: &[(u8, String)]| {
+            (0..self.capacity.queue_entries).find(|e| used.iter().all(|(other, _)| other != e))
+        };
+        let Some(entry) = section
+            .entry
+            .as_ref()
+            .map(|entry| *entry.get_ref())
+            .or_else(|| free(used))
+        else {
+            let message = format!("no Q-array entry is left in channel {channel} for `{name}`");
+            self.fail(
+                section.name.span(),
+                message,
+                "",
+                "put some of the queues in another channel",
+            );
+            return None;
+        };
+        if let Some(typed) = &section.entry {
+            if entry >= self.capacity.queue_entries {
+                let label = format!("a channel has 0 to {}", self.capacity.queue_entries - 1);
+                self.fail(
+                    typed.span(),
+                    format!("there is no Q-array entry {entry}"),
+                    label,
+                    "",
+                );
+                return None;
+            }
+            if let Some((_, other)) = used.iter().find(|(e, _)| *e == entry) {
+                let message = format!(
+                    "Q-array entry {entry} of channel {channel} is used twice, by `{other}` and `{name}`"
+                );
+                self.fail(
+                    typed.span(),
+                    message,
+                    "",
+                    "leave `entry` out to get the next free one",
+                );
+                return None;
+            }
+        }
+        used.push((entry, name.clone()));
+        Some((channel, entry))
+    }
+
+    fn buffers(&mut self, section: &Spanned<BuffersSection>, queue_channel: u8, entry: u8) {
+        let whole = section.span();
+        let section = section.get_ref();
+        if let Some(channel) = &section.channel
+            && *channel.get_ref() != queue_channel
+        {
+            let message = format!(
+                "the buffers' descriptors are in channel {}, but their queue is in channel {queue_channel}",
+                channel.get_ref()
+            );
+            self.fail(
+                channel.span(),
+                message,
+                "",
+                "a queue links descriptors of its own channel; use the same number",
+            );
+            return;
+        }
+        let count = section.count.as_ref().map_or(512, |c| *c.get_ref());
+        let size = section.size.as_ref().map_or(2048, |s| *s.get_ref());
+        if let Some(typed) = &section.size
+            && (!size.is_power_of_two() || !(64..=65536).contains(&size))
+        {
+            self.fail(
+                typed.span(),
+                format!("a buffer cannot have {size} bytes"),
+                "",
+                "use a power of two from 64 to 65536",
+            );
+            return;
+        }
+        if count == 0 {
+            let span = section.count.as_ref().map_or(whole, Spanned::span);
+            self.fail(span, "there must be at least one buffer", "", "");
+            return;
+        }
+        let shift = (size / DESCRIPTOR_LONGWORDS).trailing_zeros() as u8;
+        let owner = "the buffers";
+        let descriptor_bytes = u64::from(DESCRIPTOR_LONGWORDS) * 4;
+        let span = section.count.as_ref().map_or(whole, Spanned::span);
+        let space = &mut self.sram[usize::from(queue_channel)];
+        // Address 0 would read as "no buffer".
+        let first = match space.place(
+            "the buffers' descriptors",
+            descriptor_bytes,
+            u64::from(count) * descriptor_bytes,
+            descriptor_bytes,
+        ) {
+            Ok(address) => address / 4,
+            Err(reason) => {
+                let name = space.name.clone();
+                self.no_place(
+                    span,
+                    "the buffers' descriptors",
+                    u64::from(count) * descriptor_bytes,
+                    &name,
+                    &reason,
+                );
+                return;
+            }
+        };
+        let data = first << shift;
+        let bytes = u64::from(count) * u64::from(size);
+        if first + u64::from(count * DESCRIPTOR_LONGWORDS) > 1 << ADDRESS_BITS {
+            self.fail(
+                span,
+                format!(
+                    "{count} buffers do not fit: a descriptor's address has {ADDRESS_BITS} bits"
+                ),
+                "",
+                "use fewer buffers",
+            );
+            return;
+        }
+        if let Err(reason) = self.dram.reserve("the buffers", data, bytes) {
+            self.no_place(span, owner, bytes, "dram", &reason);
+            return;
+        }
+        self.define("BUFFER_COUNT".into(), count, owner, 0..0);
+        self.define("BUFFER_SIZE".into(), size, owner, 0..0);
+        self.define("BUFFER_SHIFT".into(), shift, owner, 0..0);
+        self.define(
+            "BUFFER_CHANNEL_BASE".into(),
+            hex(u32::from(queue_channel) << 30),
+            owner,
+            0..0,
+        );
+        self.boot.buffers = Some(BufferSetup {
+            channel: queue_channel,
+            entry,
+            first_descriptor: first as u32,
+            descriptor_longwords: DESCRIPTOR_LONGWORDS,
+            count,
+            size,
+            shift,
+        });
+    }
+}

@@ -1,0 +1,149 @@
+//! What docs/src says of files must be what the program reads and writes.
+
+use std::collections::BTreeSet;
+
+use npsim::project::{Overrides, Project};
+use npsim::report::Report;
+use npsim::simulation::Ending;
+use npsim::wires::Traffic;
+use npsim_chip::check::{Check, Fault};
+use npsim_chip::lines::MediaDrop;
+use npsim_chip::stats::{
+    BusStats, CheckStats, ContextStats, CounterStats, DropStats, MicroengineStats, OperationStats,
+    PortStats, Stats, UnitStats,
+};
+use serde_json::Value;
+
+/// A report in which every list has an entry and every option a value.
+fn full_report() -> Report {
+    let operations = || vec![OperationStats::default()];
+    let drop = DropStats {
+        reason: "x".into(),
+        frames: 1,
+    };
+    let mut chip = Stats {
+        mhz: 600,
+        microengines: vec![MicroengineStats {
+            contexts: vec![ContextStats::default()],
+            ..Default::default()
+        }],
+        units: vec![UnitStats {
+            commands: operations(),
+            ..Default::default()
+        }],
+        buses: vec![BusStats::default()],
+        ports: vec![PortStats::default()],
+        counters: vec![CounterStats {
+            name: "N".into(),
+            value: 1,
+            drop: true,
+            text: "t".into(),
+        }],
+        checks_passed_over: vec![CheckStats::default()],
+        ..Stats::default()
+    };
+    chip.media.commands = operations();
+    chip.media.drops = vec![drop.clone()];
+    chip.gpp.reasons = vec![drop];
+    let mut traffic = Traffic {
+        latencies: vec![600],
+        ..Traffic::default()
+    };
+    traffic.drops.insert((0, MediaDrop::ReceiveFifoFull), 1);
+    let fault = Fault {
+        check: Some(Check::Deadlock),
+        cycle: 1,
+        me: Some(0),
+        context: Some(0),
+        pc: Some(0),
+        message: "m".into(),
+        notes: vec!["n".into()],
+        help: None,
+    };
+    Report::new(
+        "p",
+        &Ending::Fault(Box::new(fault)),
+        Some("a.uc:1".into()),
+        &traffic,
+        chip,
+    )
+}
+
+fn keys(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                found.insert(key.clone());
+                keys(value, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_a_stats_file_is_described() {
+    let text = include_str!("../../../docs/src/stats.md");
+    let words: BTreeSet<&str> = text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .collect();
+    let json = npsim::stats_file::to_json(&full_report()).unwrap();
+    let mut found = BTreeSet::new();
+    keys(&serde_json::from_str(&json).unwrap(), &mut found);
+    // `sent_...` in the table stands for the two rates.
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|key| !words.contains(key.as_str()) && !key.starts_with("sent_"))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "docs/src/stats.md does not name {missing:?}"
+    );
+    assert!(found.len() > 80, "only {} keys", found.len());
+}
+
+#[test]
+fn the_example_project_can_be_loaded() {
+    let text = include_str!("../../../docs/src/project.md");
+    let example = text
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    for (name, contents) in [
+        ("npsim.toml", example),
+        ("rx.uc", "nop\n"),
+        ("tx.uc", "nop\n"),
+    ] {
+        std::fs::write(dir.path().join(name), contents).unwrap();
+    }
+    let project = Project::load(dir.path(), &Overrides::default()).unwrap();
+    assert_eq!(
+        (
+            project.programs.len(),
+            project.boot.rings.len(),
+            project.boot.tasks.len()
+        ),
+        (4, 2, 2)
+    );
+    let described: BTreeSet<&str> = text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .collect();
+    for (name, _) in &project.programs[0].defines {
+        let from_docs = described.contains(name.as_str())
+            || [
+                "TX_RING",
+                "EXCEPTION_RING",
+                "FREE_BUFFERS",
+                "PORT_TABLE",
+                "PORT0_",
+                "PORT1_",
+                "CHECKSUM",
+            ]
+            .iter()
+            .any(|owner| name.starts_with(owner));
+        assert!(from_docs, "docs/src/project.md does not name {name}");
+    }
+}
