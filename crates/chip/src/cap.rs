@@ -171,7 +171,7 @@ impl Cap {
         let pci = matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite);
         if matches!(command.op, CommandOp::CapRead | CommandOp::PciRead) {
             let words = command.count.clamp(1, 16) as usize;
-            for (address, word) in (command.address & !3..).step_by(4).zip(&mut data[..words]) {
+            for (address, word) in longwords(command.address).zip(&mut data[..words]) {
                 let value = if pci {
                     self.read_mailbox(address)
                 } else {
@@ -190,10 +190,7 @@ impl Cap {
             data[0] = value;
             1
         });
-        for (address, &word) in (command.address & !3..)
-            .step_by(4)
-            .zip(&data[..words.min(data.len())])
-        {
+        for (address, &word) in longwords(command.address).zip(&data[..words.min(data.len())]) {
             if pci {
                 self.write_mailbox(slot, address, word, fabric);
             } else {
@@ -339,6 +336,11 @@ fn thread_of(slot: Slot, fabric: &Fabric) -> u8 {
     let command = fabric.flight(slot).command;
     let number = fabric.profile.number_of(command.me);
     (number >> 4) * 64 + (number & 7) * 8 + command.context
+}
+
+/// The addresses of the longwords from the one at `address` on.
+fn longwords(address: u32) -> impl Iterator<Item = u32> {
+    (0..32).map(move |i| (address & !3).wrapping_add(4 * i))
 }
 
 fn known(address: u32) -> Option<u16> {

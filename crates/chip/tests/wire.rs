@@ -16,10 +16,13 @@ use npsim_chip::profile::Profile;
 
 const GIGABIT: u64 = 1_000_000_000;
 
+/// Start, end, port, bytes, frame.
+type Sent = (Cycle, Cycle, u8, Vec<u8>, Option<u64>);
+
 #[derive(Default)]
 struct Wires {
     arrivals: VecDeque<Arrival>,
-    sent: Vec<(Cycle, Cycle, u8, Vec<u8>, Option<u64>)>,
+    sent: Vec<Sent>,
     dropped: Vec<(u64, MediaDrop)>,
 }
 

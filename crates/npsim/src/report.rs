@@ -28,7 +28,7 @@ pub struct Report {
     pub drops: Vec<Drop>,
     /// Packets that ended on the slow path, by reason.
     pub exceptions: Vec<Drop>,
-    /// Rates from the first arrival to the last departure.
+    /// Rates in and out.
     pub rates: Rates,
     /// Last bit in to last bit out; absent if nothing could be traced.
     pub latency: Option<Latency>,
@@ -99,15 +99,17 @@ pub struct Drop {
     pub frames: u64,
 }
 
-/// Rates, rounded down.
+/// Rates, rounded down, each over its own time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rates {
-    /// From the first bit in to the last bit out, or to the end if none left.
-    pub nanoseconds: u64,
+    /// First bit in to last bit in.
+    pub offered_nanoseconds: u64,
     /// Offered frames a second.
     pub offered_packets_per_second: u64,
     /// Offered bits a second, of frames without preamble, gap and check sequence.
     pub offered_bits_per_second: u64,
+    /// First bit out to last bit out.
+    pub sent_nanoseconds: u64,
     /// Sent frames a second.
     pub sent_packets_per_second: u64,
     /// Sent bits a second.
@@ -184,7 +186,7 @@ impl Report {
             packets,
             drops,
             exceptions,
-            rates: rates(traffic, &chip),
+            rates: rates(traffic, chip.mhz),
             latency: latency(&traffic.latencies, chip.mhz),
             chip,
         }
@@ -250,26 +252,24 @@ fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
     media.chain(microcode).collect()
 }
 
-fn rates(traffic: &Traffic, chip: &Stats) -> Rates {
-    let Some(first) = traffic.first_arrival else {
-        return Rates::default();
-    };
-    let end = if traffic.sent_frames > 0 {
-        traffic.last_departure
-    } else {
-        chip.cycles
-    };
-    let cycles = end.saturating_sub(first);
-    let per_second = |count: u64| {
-        let scaled = u128::from(count) * u128::from(chip.mhz) * 1_000_000;
+fn rates(traffic: &Traffic, mhz: u64) -> Rates {
+    let offered = traffic
+        .last_arrival
+        .saturating_sub(traffic.first_arrival.unwrap_or(0));
+    let sent = traffic
+        .last_departure
+        .saturating_sub(traffic.first_departure.unwrap_or(0));
+    let per_second = |count: u64, cycles: u64| {
+        let scaled = u128::from(count) * u128::from(mhz) * 1_000_000;
         scaled.checked_div(u128::from(cycles)).unwrap_or(0) as u64
     };
     Rates {
-        nanoseconds: nanoseconds(cycles, chip.mhz),
-        offered_packets_per_second: per_second(traffic.offered_frames),
-        offered_bits_per_second: per_second(traffic.offered_bytes * 8),
-        sent_packets_per_second: per_second(traffic.sent_frames),
-        sent_bits_per_second: per_second(traffic.sent_bytes * 8),
+        offered_nanoseconds: nanoseconds(offered, mhz),
+        offered_packets_per_second: per_second(traffic.offered_frames, offered),
+        offered_bits_per_second: per_second(traffic.offered_bytes * 8, offered),
+        sent_nanoseconds: nanoseconds(sent, mhz),
+        sent_packets_per_second: per_second(traffic.sent_frames, sent),
+        sent_bits_per_second: per_second(traffic.sent_bytes * 8, sent),
     }
 }
 
@@ -334,7 +334,7 @@ mod tests {
             offered_frames: 10,
             sent_frames: 4,
             sent_bytes: 256,
-            first_arrival: Some(600),
+            first_departure: Some(600),
             last_departure: 1200,
             ..Traffic::default()
         };
@@ -372,7 +372,7 @@ mod tests {
         let reasons: Vec<_> = report.drops.iter().map(|d| (d.by, d.frames)).collect();
         assert_eq!(reasons, [("media", 2), ("microcode", 1)]);
         assert_eq!(report.exceptions.len(), 1);
-        assert_eq!(report.rates.nanoseconds, 1000);
+        assert_eq!(report.rates.sent_nanoseconds, 1000);
         assert_eq!(report.rates.sent_packets_per_second, 4_000_000);
         assert_eq!(report.rates.sent_bits_per_second, 2_048_000_000);
     }

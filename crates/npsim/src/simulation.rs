@@ -159,6 +159,12 @@ impl Simulation {
         }
     }
 
+    /// The cycle that the run has come to.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.chip.fabric.now
+    }
+
     /// What was counted so far.
     #[must_use]
     pub fn stats(&self) -> Stats {

@@ -148,12 +148,13 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
     let rates = &report.rates;
     writeln!(
         out,
-        "rates        in {}, {} packets/s   out {}, {} packets/s   over {}",
+        "rates        in {}, {} packets/s for {}   out {}, {} packets/s for {}",
         show_rate(rates.offered_bits_per_second as f64),
         grouped(rates.offered_packets_per_second),
+        show_nanoseconds(rates.offered_nanoseconds as f64),
         show_rate(rates.sent_bits_per_second as f64),
         grouped(rates.sent_packets_per_second),
-        show_nanoseconds(rates.nanoseconds as f64)
+        show_nanoseconds(rates.sent_nanoseconds as f64)
     )?;
     if let Some(latency) = &report.latency {
         writeln!(

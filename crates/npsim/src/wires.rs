@@ -29,6 +29,10 @@ pub struct Traffic {
     pub untraced_frames: u64,
     /// First preamble bit of the first arrival.
     pub first_arrival: Option<Cycle>,
+    /// Last bit of the last arrival.
+    pub last_arrival: Cycle,
+    /// First preamble bit of the first departure.
+    pub first_departure: Option<Cycle>,
     /// Last bit of the last departure.
     pub last_departure: Cycle,
     /// Cycles from the last bit in to the last bit out, of every traced
@@ -93,11 +97,12 @@ impl<'a> Wires<'a> {
         self.failure.is_some()
     }
 
-    /// Completes the capture of departures.
+    /// Completes the capture of departures after a run that ended at `end`.
     ///
     /// # Errors
     /// It could not be written, now or earlier.
-    pub fn finish(self) -> io::Result<Traffic> {
+    pub fn finish(mut self, end: Cycle) -> io::Result<Traffic> {
+        self.count_arrivals(end);
         if let Some(error) = self.failure {
             return Err(error);
         }
@@ -107,10 +112,30 @@ impl<'a> Wires<'a> {
         Ok(self.traffic)
     }
 
+    /// Counts what began to arrive until `end`; the chip knows of a frame before
+    /// it comes.
+    fn count_arrivals(&mut self, end: Cycle) {
+        for planned in &self.schedule.arrivals[..self.next] {
+            let start = self.cycles(planned.start_ps);
+            if start > end {
+                break;
+            }
+            self.traffic.offered_frames += 1;
+            self.traffic.offered_bytes += padded(self.frames[planned.frame].bytes.len()) as u64;
+            self.traffic.first_arrival.get_or_insert(start);
+            self.traffic.last_arrival = self.traffic.last_arrival.max(self.cycles(planned.end_ps));
+        }
+    }
+
     /// Picoseconds to cycles, rounded up.
     fn cycles(&self, ps: u64) -> Cycle {
         (u128::from(ps) * u128::from(self.hertz)).div_ceil(PICO) as Cycle
     }
+}
+
+/// Bytes that a frame has on the line, without check sequence.
+fn padded(length: usize) -> usize {
+    length.max(MIN_FRAME_BYTES as usize)
 }
 
 impl Lines for Wires<'_> {
@@ -118,11 +143,8 @@ impl Lines for Wires<'_> {
         let planned = *self.schedule.arrivals.get(self.next)?;
         self.next += 1;
         let mut bytes = self.frames[planned.frame].bytes.clone();
-        bytes.resize(bytes.len().max(MIN_FRAME_BYTES as usize), 0);
+        bytes.resize(padded(bytes.len()), 0);
         let start = self.cycles(planned.start_ps);
-        self.traffic.offered_frames += 1;
-        self.traffic.offered_bytes += bytes.len() as u64;
-        self.traffic.first_arrival.get_or_insert(start);
         // `schedule` numbers ports below the number of lines it was given, which fits.
         Some(Arrival {
             start,
@@ -136,6 +158,7 @@ impl Lines for Wires<'_> {
     fn departed(&mut self, departure: Departure<'_>) {
         self.traffic.sent_frames += 1;
         self.traffic.sent_bytes += departure.bytes.len() as u64;
+        self.traffic.first_departure.get_or_insert(departure.start);
         self.traffic.last_departure = self.traffic.last_departure.max(departure.end);
         match departure
             .frame
@@ -199,7 +222,15 @@ mod tests {
                 frame,
             });
         }
-        let traffic = wires.finish().unwrap();
+        let traffic = wires.finish(1100).unwrap();
+        assert_eq!(
+            (
+                traffic.offered_frames,
+                traffic.offered_bytes,
+                traffic.last_arrival
+            ),
+            (1, 60, 346)
+        );
         assert_eq!(traffic.latencies, [700]);
         assert_eq!(
             (
@@ -209,5 +240,31 @@ mod tests {
             ),
             (3, 2, 180)
         );
+    }
+
+    #[test]
+    fn a_frame_that_has_not_come_is_not_offered() {
+        let frame = |time_ns| Frame {
+            time_ns,
+            port: 0,
+            bytes: vec![1; 60],
+            original_len: 60,
+        };
+        let frames = vec![frame(0), frame(1_000_000)];
+        let line = [PortLine {
+            bits_per_second: 1_000_000_000,
+        }];
+        let plan = schedule(
+            &frames,
+            &line,
+            PortAssignment::default(),
+            "trace".parse().unwrap(),
+        )
+        .unwrap();
+        for (end, offered) in [(599_999, 1), (600_000, 2)] {
+            let mut wires = Wires::new(&frames, &plan, 0, 600_000_000, None);
+            while wires.next_arrival().is_some() {}
+            assert_eq!(wires.finish(end).unwrap().offered_frames, offered);
+        }
     }
 }

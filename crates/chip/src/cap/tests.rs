@@ -228,6 +228,9 @@ fn what_is_not_there_is_named() {
     bench.run(Bench::command(CommandOp::CapRead, 0x5000, 1), &[]);
     assert!(bench.fault().contains("0x5000"), "{}", bench.fault());
     let mut bench = Bench::new();
+    bench.run(Bench::command(CommandOp::CapRead, u32::MAX, 8), &[]);
+    assert!(bench.fault().contains("0xfffffffc"), "{}", bench.fault());
+    let mut bench = Bench::new();
     bench.fast_write(cap_csr::IXP_RESET_0, 1);
     assert!(bench.fault().contains("IXP_RESET_0"), "{}", bench.fault());
     let mut bench = Bench::new();

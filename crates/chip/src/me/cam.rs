@@ -54,6 +54,10 @@ impl Cam {
         u32::from(self.states[entry as usize & 15]) << 8
     }
 
+    pub fn order(&self) -> [u8; 16] {
+        self.order
+    }
+
     fn touch(&mut self, entry: u8) {
         if let Some(at) = self.order.iter().position(|&e| e == entry) {
             self.order[at..].rotate_left(1);

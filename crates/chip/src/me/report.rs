@@ -28,6 +28,32 @@ impl WaitInfo {
 }
 
 impl Microengine {
+    /// Condition codes N, Z, V, C.
+    #[must_use]
+    pub fn condition_codes(&self) -> [bool; 4] {
+        let codes = self.datapath.codes;
+        [codes.negative(), codes.zero(), codes.overflow(), codes.carry()]
+    }
+
+    /// Tag and state of a CAM entry, 0-15.
+    #[must_use]
+    pub fn cam_entry(&self, entry: u8) -> (u32, u8) {
+        let cam = &self.datapath.cam;
+        (cam.tag(u32::from(entry)), (cam.state(u32::from(entry)) >> 8) as u8)
+    }
+
+    /// CAM entries from the least to the most recently used.
+    #[must_use]
+    pub fn cam_order(&self) -> [u8; 16] {
+        self.datapath.cam.order()
+    }
+
+    /// `CRC_REMAINDER`
+    #[must_use]
+    pub fn crc_remainder(&self) -> u32 {
+        self.datapath.crc_remainder
+    }
+
     /// State of a context.
     #[must_use]
     pub fn context_state(&self, context: u8) -> ContextState {

@@ -97,7 +97,7 @@ impl Msf {
             }
         } else {
             for (i, word) in out.iter_mut().enumerate() {
-                let at = address + 4 * i as u32;
+                let at = address.wrapping_add(4 * i as u32);
                 if let Some(value) = self.read_register(at) {
                     *word = value;
                 } else {
@@ -127,7 +127,13 @@ impl Msf {
             self.write_control(slot, address, data, fabric);
         } else {
             for (i, &word) in data.iter().enumerate() {
-                self.write_register(slot, address + 4 * i as u32, word, fabric, microengines);
+                self.write_register(
+                    slot,
+                    address.wrapping_add(4 * i as u32),
+                    word,
+                    fabric,
+                    microengines,
+                );
             }
         }
     }

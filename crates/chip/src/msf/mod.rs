@@ -1,7 +1,7 @@
 //! The media switch fabric interface in the mode of the ENP-2611: one 32-bit
 //! SPI-3 (POS-PHY level 3) bus each way, up to 256 channels in one partition.
 //!
-//! In: [`Lines`](crate::lines::Lines) → MAC receive FIFO → receive bus → RBUF
+//! In: [`Lines`] → MAC receive FIFO → receive bus → RBUF
 //! element → thread on `RX_THREAD_FREELIST_0`. Out: TBUF elements in strict
 //! order → transmit bus → MAC transmit FIFO (store and forward) → line. Frames
 //! are without their check sequence inside the chip.

@@ -158,7 +158,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let ending = simulation.run(&mut wires, &mut |cycle, _| progress.at(cycle));
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
-    let traffic = match (wires.finish(), &arguments.out) {
+    let traffic = match (wires.finish(simulation.now()), &arguments.out) {
         (Ok(traffic), _) => traffic,
         (Err(error), Some(path)) => return Err(Problem::io("write", path, &error).into()),
         (Err(error), None) => return Err(error.into()),

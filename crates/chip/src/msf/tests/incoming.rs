@@ -194,6 +194,10 @@ fn impossible_elements_and_registers_are_named() {
     bench.run();
     assert!(bench.fault().contains("0x003c"), "{}", bench.fault());
     let mut bench = Bench::new(1, 64);
+    bench.write(u32::MAX, &[1, 2, 3]);
+    bench.run();
+    assert!(bench.fault().contains("0xfffffffc"), "{}", bench.fault());
+    let mut bench = Bench::new(1, 64);
     bench.write(0x1800, &[64 << 24]);
     bench.run();
     assert!(bench.fault().contains("two longwords"), "{}", bench.fault());

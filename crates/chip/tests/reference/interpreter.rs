@@ -1,0 +1,581 @@
+//! One context of a microengine, written to be read: no decoding ahead, no
+//! shared code with the engine, codes and times computed as the books say.
+
+use npsim_isa::{
+    AluOp, Bank, ByteOrder, Condition, CrcBytes, CrcKind, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp,
+    Shift, ShiftCount, Step, csr,
+};
+
+/// Registers with a delayed write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delayed {
+    Pointer(usize),
+    TransferIndex,
+    ByteIndex,
+}
+
+#[derive(Debug)]
+pub struct Reference {
+    pub a: [u32; 128],
+    pub b: [u32; 128],
+    pub s_in: [u32; 128],
+    pub d_in: [u32; 128],
+    pub s_out: [u32; 128],
+    pub d_out: [u32; 128],
+    pub lm: Vec<u32>,
+    pub cycle: u64,
+    /// N, Z, V, C
+    pub codes: [bool; 4],
+    pub crc: u32,
+    pub tags: [u32; 16],
+    pub states: [u8; 16],
+    /// When each entry was last used; the smallest is replaced.
+    pub used: [i64; 16],
+    clock: i64,
+    pointers: [usize; 2],
+    transfer_index: usize,
+    byte_index: u32,
+    delayed: Vec<(u64, Delayed, u32)>,
+    csr_value: Option<u32>,
+    previous_a: u32,
+    previous_result: u32,
+    align_be: u32,
+    align_le: u32,
+    factors: (u32, u32),
+    /// Post-modifications of the present instruction.
+    pointer_steps: [i32; 2],
+    index_step: i32,
+    /// The present instruction uses an address outside local memory.
+    outside: bool,
+}
+
+/// Control transfer that waits for its defer slots.
+struct Leaving {
+    slots: u8,
+    target: usize,
+    penalty: u64,
+}
+
+impl Reference {
+    pub fn new(s_in: [u32; 128], d_in: [u32; 128]) -> Self {
+        Self {
+            a: [0; 128],
+            b: [0; 128],
+            s_in,
+            d_in,
+            s_out: [0; 128],
+            d_out: [0; 128],
+            lm: vec![0; 640],
+            cycle: 0,
+            codes: [false, true, false, false],
+            crc: 0,
+            tags: [0; 16],
+            states: [0; 16],
+            used: std::array::from_fn(|entry| entry as i64 - 16),
+            clock: 0,
+            pointers: [0; 2],
+            transfer_index: 0,
+            byte_index: 0,
+            delayed: Vec::new(),
+            csr_value: None,
+            previous_a: 0,
+            previous_result: 0,
+            align_be: 0,
+            align_le: 0,
+            factors: (0, 0),
+            pointer_steps: [0; 2],
+            index_step: 0,
+            outside: false,
+        }
+    }
+
+    /// Runs until the breakpoint, or until an address outside local memory is
+    /// used: then gives the address and cycle of the instruction.
+    pub fn run(&mut self, program: &[Instruction]) -> Option<(u16, u64)> {
+        let mut pc = 0;
+        let mut leaving: Option<Leaving> = None;
+        let mut codes_just_set = false;
+        loop {
+            let now = self.cycle;
+            let due: Vec<_> = self.delayed.iter().filter(|write| write.0 <= now).copied().collect();
+            self.delayed.retain(|write| write.0 > now);
+            for (_, register, value) in due {
+                match register {
+                    Delayed::Pointer(n) => self.pointers[n] = value as usize,
+                    Delayed::TransferIndex => self.transfer_index = value as usize,
+                    Delayed::ByteIndex => self.byte_index = value,
+                }
+            }
+            let instruction = &program[pc];
+            if matches!(instruction, Instruction::CtxArb(_)) {
+                self.cycle += 1;
+                return None;
+            }
+            self.pointer_steps = [0; 2];
+            self.index_step = 0;
+            let taken = self.branch(instruction, codes_just_set);
+            if taken.is_none() {
+                self.operate(instruction);
+            }
+            if self.outside {
+                return Some((pc as u16, self.cycle));
+            }
+            for n in 0..2 {
+                self.pointers[n] = (self.pointers[n] as i32 + self.pointer_steps[n]) as usize & 1023;
+            }
+            self.transfer_index = (self.transfer_index as i32 + self.index_step) as usize & 127;
+            self.cycle += 1;
+            pc += 1;
+            codes_just_set = sets_codes(instruction);
+            if let Some(taken) = taken {
+                codes_just_set = false;
+                if let Some(new) = taken {
+                    leaving = Some(new);
+                }
+            } else if let Some(left) = &mut leaving {
+                left.slots -= 1;
+            }
+            if let Some(left) = &leaving
+                && left.slots == 0
+            {
+                codes_just_set &= left.penalty == 0;
+                pc = left.target;
+                self.cycle += left.penalty;
+                leaving = None;
+            }
+        }
+    }
+
+    /// `None`: no branch. `Some(None)`: not taken.
+    fn branch(&mut self, instruction: &Instruction, codes_just_set: bool) -> Option<Option<Leaving>> {
+        let [n, z, v, c] = self.codes;
+        let (taken, target, defer, slots) = match *instruction {
+            Instruction::Branch { condition: Condition::Always, target, defer } => (true, target, defer, 2),
+            Instruction::Branch { condition, target, defer } => {
+                let taken = match condition {
+                    Condition::Eq => z,
+                    Condition::Ne => !z,
+                    Condition::Mi => n,
+                    Condition::Pl => !n,
+                    Condition::Cs => c,
+                    Condition::Cc => !c,
+                    Condition::Vs => v,
+                    Condition::Vc => !v,
+                    Condition::Ge => n == v,
+                    Condition::Lt => n != v,
+                    Condition::Le => z || n != v,
+                    _ => !z && n == v,
+                };
+                (taken, target, defer, if codes_just_set { 3 } else { 2 })
+            }
+            Instruction::BranchBit { set, src, bit, target, defer } => {
+                ((self.read(src) >> bit) % 2 == u32::from(set), target, defer, 3)
+            }
+            Instruction::BranchByte { equal, src, byte, value, target, defer } => {
+                let found = self.read(src).to_le_bytes()[byte as usize];
+                ((found == value) == equal, target, defer, 3)
+            }
+            Instruction::BranchCtx { equal, context, target, defer } => ((context == 0) == equal, target, defer, 2),
+            _ => return None,
+        };
+        self.csr_value = None;
+        let penalty = if u64::from(defer) > slots { 0 } else { slots - u64::from(defer) };
+        Some(taken.then_some(Leaving { slots: defer, target: target as usize, penalty }))
+    }
+
+    fn operate(&mut self, instruction: &Instruction) {
+        let csr_value = self.csr_value.take();
+        match *instruction {
+            Instruction::Alu { op, dest, a, b } => {
+                let (x, y) = (self.read(a), self.read(b));
+                self.alu(op, dest, x, y);
+            }
+            Instruction::AluShf { op, dest, a, b, shift } => {
+                let (x, y) = (self.read(a), self.read(b));
+                let y = self.shifted(y, shift);
+                let result = match op {
+                    ShfOp::B => y,
+                    ShfOp::NotB => !y,
+                    ShfOp::And => x & y,
+                    ShfOp::NotAAnd => !x & y,
+                    ShfOp::AndNot => x & !y,
+                    ShfOp::Or => x | y,
+                };
+                self.logical(dest, x, result);
+            }
+            Instruction::DblShf { dest, a, b, count } => {
+                let (x, y) = (self.read(a), self.read(b));
+                let count = self.count(count);
+                let result = if count == 0 { y } else { x << (32 - count) | y >> count };
+                self.logical(dest, x, result);
+            }
+            Instruction::Asr { dest, src, count } => {
+                let y = self.read(src);
+                let count = self.count(count);
+                let mut result = y;
+                for _ in 0..count {
+                    result = result >> 1 | self.previous_result & 0x8000_0000;
+                }
+                self.logical(dest, 0, result);
+            }
+            Instruction::ByteAlign { order, dest, src } => self.byte_align(order, dest, src),
+            Instruction::LdField { dest, mask, src, shift, clear, load_cc } => {
+                let value = self.read(src);
+                let value = self.shifted(value, shift).to_le_bytes();
+                let old = self.read(dest);
+                let mut bytes = if clear { [0; 4] } else { old.to_le_bytes() };
+                for n in 0..4 {
+                    if mask & 1 << n != 0 {
+                        bytes[n] = value[n];
+                    }
+                }
+                let result = u32::from_le_bytes(bytes);
+                let codes = self.codes;
+                self.logical(dest, old, result);
+                if !load_cc {
+                    self.codes = codes;
+                }
+            }
+            Instruction::Immed { dest, value, shift, invert } => {
+                let value = u32::from(value);
+                let value = match shift {
+                    ImmedShift::None => value,
+                    ImmedShift::By8 => value * 0x100,
+                    ImmedShift::By16 => value * 0x1_0000,
+                };
+                let value = csr_value.unwrap_or(if invert { u32::MAX - value } else { value });
+                self.plain(dest, value);
+            }
+            Instruction::ImmedByte { dest, byte, value } => {
+                let mut bytes = self.read(dest).to_le_bytes();
+                bytes[byte as usize] = value;
+                self.plain(dest, u32::from_le_bytes(bytes));
+            }
+            Instruction::ImmedWord { dest, word, value } => {
+                let old = self.read(dest);
+                let value = u32::from(value);
+                let result = if word == 0 { old / 0x1_0000 * 0x1_0000 + value } else { old % 0x1_0000 + value * 0x1_0000 };
+                self.plain(dest, result);
+            }
+            Instruction::Nop => (self.previous_a, self.previous_result) = (0, 0),
+            Instruction::MulStep { phase, a, b } => {
+                let (x, y) = (self.read(a), self.read(b));
+                if phase == MulPhase::Start {
+                    self.factors = (x, y);
+                }
+                self.previous_a = x;
+            }
+            Instruction::MulLast { width, high, dest } => {
+                let (x, y) = self.factors;
+                let (x, y) = match width {
+                    MulWidth::W24x8 => (x % (1 << 24), y % (1 << 8)),
+                    MulWidth::W16x16 => (x % (1 << 16), y % (1 << 16)),
+                    MulWidth::W32x32 => (x, y),
+                };
+                let product = u128::from(x) * u128::from(y);
+                self.logical(dest, 0, (product >> if high { 32 } else { 0 }) as u32);
+            }
+            Instruction::Ffs { dest, src } => {
+                let x = self.read(src);
+                let found = (0..32).find(|bit| x & 1 << bit != 0);
+                self.logical(dest, 0, found.unwrap_or(0));
+                self.codes = [x >> 31 == 1, found.is_none(), false, false];
+            }
+            Instruction::PopCount { src, .. } => {
+                self.read(src);
+                self.previous_a = 0;
+            }
+            Instruction::PopCount3 { dest, src } => {
+                let x = self.read(src);
+                self.logical(dest, 0, (0..32).map(|bit| x >> bit & 1).sum());
+            }
+            Instruction::CamClear => {
+                self.tags = [0; 16];
+                self.states = [0; 16];
+                self.used = std::array::from_fn(|entry| entry as i64 - 16);
+                self.clock = 0;
+            }
+            Instruction::CamLookup { dest, src, lm_addr } => {
+                let tag = self.read(src);
+                let result = self.lookup(tag);
+                if let Some(target) = lm_addr {
+                    let address = u32::from(target.block) << 10 | result & 0x3ff;
+                    let register = Delayed::Pointer(target.pointer as usize);
+                    self.delayed.push((self.cycle + 4, register, address >> 2));
+                }
+                self.logical(dest, tag, result);
+            }
+            Instruction::CamWrite { entry, src, state } => {
+                let (tag, entry) = (self.read(src), self.read(entry) as usize % 16);
+                self.tags[entry] = tag;
+                self.states[entry] = state;
+                self.clock += 1;
+                self.used[entry] = self.clock;
+                self.previous_a = tag;
+            }
+            Instruction::CamWriteState { entry, state } => {
+                let entry = self.read(entry) as usize % 16;
+                self.states[entry] = state;
+                self.previous_a = 0;
+            }
+            Instruction::CamReadTag { dest, entry } => {
+                let entry = self.read(entry) as usize % 16;
+                self.logical(dest, 0, self.tags[entry]);
+            }
+            Instruction::CamReadState { dest, entry } => {
+                let entry = self.read(entry) as usize % 16;
+                self.logical(dest, 0, u32::from(self.states[entry]) * 256);
+            }
+            Instruction::Crc { order, kind, dest, src, bytes, bit_swap } => {
+                let x = self.read(src);
+                self.crc_step(order, kind, bytes, bit_swap, x);
+                self.logical(dest, 0, x);
+            }
+            Instruction::LocalCsrRead { csr } => self.csr_value = Some(self.read_csr(csr)),
+            Instruction::LocalCsrWrite { csr, src } => {
+                let value = self.read(src);
+                let then = self.cycle + 4;
+                match csr {
+                    csr::ACTIVE_LM_ADDR_0 => self.delayed.push((then, Delayed::Pointer(0), value >> 2 & 1023)),
+                    csr::ACTIVE_LM_ADDR_1 => self.delayed.push((then, Delayed::Pointer(1), value >> 2 & 1023)),
+                    csr::T_INDEX => self.delayed.push((then, Delayed::TransferIndex, value >> 2 & 127)),
+                    csr::BYTE_INDEX => self.delayed.push((then, Delayed::ByteIndex, value & 3)),
+                    csr::CRC_REMAINDER => self.crc = value,
+                    other => panic!("the generator makes no write of {other:#x}"),
+                }
+            }
+            other => panic!("the generator makes no {other}"),
+        }
+    }
+
+    fn read_csr(&self, csr: u16) -> u32 {
+        match csr {
+            csr::ACTIVE_LM_ADDR_0 => self.pointers[0] as u32 * 4,
+            csr::ACTIVE_LM_ADDR_1 => self.pointers[1] as u32 * 4,
+            csr::T_INDEX => self.transfer_index as u32 * 4,
+            csr::BYTE_INDEX => self.byte_index,
+            csr::CRC_REMAINDER => self.crc,
+            other => panic!("the generator makes no read of {other:#x}"),
+        }
+    }
+
+    fn alu(&mut self, op: AluOp, dest: Operand, x: u32, y: u32) {
+        let carry = i64::from(self.codes[3]);
+        let logical = match op {
+            AluOp::B => Some(y),
+            AluOp::NotB => Some(!y),
+            AluOp::And => Some(x & y),
+            AluOp::NotAAnd => Some(!x & y),
+            AluOp::AndNot => Some(x & !y),
+            AluOp::Or => Some(x | y),
+            AluOp::Xor => Some(x ^ y),
+            _ => None,
+        };
+        if let Some(result) = logical {
+            self.logical(dest, x, result);
+            return;
+        }
+        // Sums of signed and of unsigned values; a difference adds a negative.
+        let signed = |v: u32| i64::from(v as i32);
+        let unsigned = |v: u32| i64::from(v);
+        let (true_signed, true_unsigned, no_borrow) = match op {
+            AluOp::Add => (signed(x) + signed(y), unsigned(x) + unsigned(y), false),
+            AluOp::Add16 => (signed(x) + unsigned(y % 0x1_0000), unsigned(x) + unsigned(y % 0x1_0000), false),
+            AluOp::Add8 => (signed(x) + unsigned(y % 0x100), unsigned(x) + unsigned(y % 0x100), false),
+            AluOp::AddCarry => (signed(x) + signed(y) + carry, unsigned(x) + unsigned(y) + carry, false),
+            AluOp::Sub => (signed(x) - signed(y), unsigned(x) - unsigned(y), true),
+            AluOp::SubReverse => (signed(y) - signed(x), unsigned(y) - unsigned(x), true),
+            _ => (signed(x) - signed(y) - (1 - carry), unsigned(x) - unsigned(y) - (1 - carry), true),
+        };
+        let result = true_unsigned as u32;
+        let c = if no_borrow { true_unsigned >= 0 } else { true_unsigned > i64::from(u32::MAX) };
+        self.codes = [(result as i32) < 0, result == 0, true_signed != signed(result), c];
+        self.store(dest, x, result);
+    }
+
+    fn shifted(&self, value: u32, shift: Shift) -> u32 {
+        let indirect = self.previous_a % 32;
+        match shift {
+            Shift::None => value,
+            Shift::Left(n) => value << n,
+            Shift::Right(n) => value >> n,
+            Shift::RotateRight(n) => value >> n | value << (32 - n),
+            Shift::LeftIndirect => value << indirect,
+            Shift::RightIndirect => value >> indirect,
+        }
+    }
+
+    fn count(&self, count: ShiftCount) -> u32 {
+        match count {
+            ShiftCount::By(n) => u32::from(n),
+            ShiftCount::Indirect => self.previous_a % 32,
+        }
+    }
+
+    fn byte_align(&mut self, order: ByteOrder, dest: Operand, src: Operand) {
+        let now = self.read(src);
+        let skip = self.byte_index as usize;
+        let mut eight = [0; 8];
+        match order {
+            ByteOrder::Big => {
+                eight[..4].copy_from_slice(&self.align_be.to_be_bytes());
+                eight[4..].copy_from_slice(&now.to_be_bytes());
+                self.align_be = now;
+                let four = [eight[skip], eight[skip + 1], eight[skip + 2], eight[skip + 3]];
+                self.logical(dest, 0, u32::from_be_bytes(four));
+            }
+            ByteOrder::Little => {
+                eight[..4].copy_from_slice(&self.align_le.to_le_bytes());
+                eight[4..].copy_from_slice(&now.to_le_bytes());
+                self.align_le = now;
+                let four = [eight[skip], eight[skip + 1], eight[skip + 2], eight[skip + 3]];
+                self.logical(dest, now, u32::from_le_bytes(four));
+            }
+        }
+    }
+
+    fn lookup(&mut self, tag: u32) -> u32 {
+        for entry in 0..16 {
+            if self.tags[entry] == tag {
+                self.clock += 1;
+                self.used[entry] = self.clock;
+                return u32::from(self.states[entry]) * 256 + 128 + entry as u32 * 8;
+            }
+        }
+        let oldest = (0..16).min_by_key(|&entry| self.used[entry]).unwrap();
+        oldest as u32 * 8
+    }
+
+    fn crc_step(&mut self, order: ByteOrder, kind: CrcKind, bytes: CrcBytes, bit_swap: bool, word: u32) {
+        let (width, polynomial) = match kind {
+            CrcKind::None => return,
+            CrcKind::Ccitt => (16, 0x1021),
+            CrcKind::Crc32 => (32, 0x04c1_1db7),
+            CrcKind::Iscsi => (32, 0x1edc_6f41),
+            CrcKind::Crc10 => (10, 0x233),
+            CrcKind::Crc5 => (5, 0x05),
+        };
+        let four = if order == ByteOrder::Big { word.to_be_bytes() } else { word.to_le_bytes() };
+        let chosen = match bytes {
+            CrcBytes::All => 0..4,
+            CrcBytes::B1_3 => 1..4,
+            CrcBytes::B2_3 => 2..4,
+            CrcBytes::B3 => 3..4,
+            CrcBytes::B0_2 => 0..3,
+            CrcBytes::B0_1 => 0..2,
+            CrcBytes::B0 => 0..1,
+        };
+        let mask = u32::MAX >> (32 - width);
+        let mut rest = self.crc & mask;
+        for byte in &four[chosen] {
+            for bit in 0..8 {
+                let next = if bit_swap { byte >> bit & 1 } else { byte >> (7 - bit) & 1 };
+                let top = rest >> (width - 1) & 1 ^ u32::from(next);
+                rest = rest << 1 & mask;
+                if top == 1 {
+                    rest ^= polynomial;
+                }
+            }
+        }
+        self.crc = rest;
+    }
+
+    fn logical(&mut self, dest: Operand, a: u32, result: u32) {
+        self.codes = [result >> 31 == 1, result == 0, false, false];
+        self.store(dest, a, result);
+    }
+
+    fn plain(&mut self, dest: Operand, value: u32) {
+        self.store(dest, 0, value);
+    }
+
+    fn store(&mut self, dest: Operand, a: u32, result: u32) {
+        self.previous_a = a;
+        self.previous_result = result;
+        self.write(dest, result);
+    }
+
+    fn place(&mut self, operand: Operand) -> usize {
+        let (pointer, offset) = match operand {
+            Operand::LocalMemory { pointer, offset } => (pointer as usize, offset as usize),
+            Operand::LocalMemoryStep { pointer, step } => {
+                self.pointer_steps[pointer as usize] = if step == Step::Increment { 1 } else { -1 };
+                (pointer as usize, 0)
+            }
+            other => panic!("{other} is not in local memory"),
+        };
+        let place = self.pointers[pointer] | offset;
+        self.outside |= place >= self.lm.len();
+        if self.outside { 0 } else { place }
+    }
+
+    fn index(&mut self, step: Step) -> usize {
+        match step {
+            Step::Keep => {}
+            Step::Increment => self.index_step = 1,
+            Step::Decrement => self.index_step = -1,
+        }
+        self.transfer_index
+    }
+
+    fn read(&mut self, operand: Operand) -> u32 {
+        match operand {
+            Operand::None => 0,
+            Operand::Gpr(Bank::A, n) | Operand::GprAbsolute(Bank::A, n) => self.a[n as usize],
+            Operand::Gpr(Bank::B, n) | Operand::GprAbsolute(Bank::B, n) => self.b[n as usize],
+            Operand::STransfer(n) => self.s_in[n as usize],
+            Operand::DTransfer(n) => self.d_in[n as usize],
+            Operand::SIndexed(step) => self.s_in[self.index(step)],
+            Operand::DIndexed(step) => self.d_in[self.index(step)],
+            Operand::LocalMemory { .. } | Operand::LocalMemoryStep { .. } => {
+                let place = self.place(operand);
+                self.lm[place]
+            }
+            Operand::Constant(value) => u32::from(value),
+            other => panic!("the generator makes no {other}"),
+        }
+    }
+
+    fn write(&mut self, operand: Operand, value: u32) {
+        match operand {
+            Operand::None => {}
+            Operand::Gpr(Bank::A, n) | Operand::GprAbsolute(Bank::A, n) => self.a[n as usize] = value,
+            Operand::Gpr(Bank::B, n) | Operand::GprAbsolute(Bank::B, n) => self.b[n as usize] = value,
+            Operand::STransfer(n) => self.s_out[n as usize] = value,
+            Operand::DTransfer(n) => self.d_out[n as usize] = value,
+            Operand::SIndexed(step) => {
+                let index = self.index(step);
+                self.s_out[index] = value;
+            }
+            Operand::DIndexed(step) => {
+                let index = self.index(step);
+                self.d_out[index] = value;
+            }
+            Operand::LocalMemory { .. } | Operand::LocalMemoryStep { .. } => {
+                let place = self.place(operand);
+                self.lm[place] = value;
+            }
+            other => panic!("the generator makes no {other}"),
+        }
+    }
+}
+
+/// Whether an instruction writes the condition codes.
+fn sets_codes(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::LdField { load_cc, .. } => *load_cc,
+        Instruction::Alu { .. }
+        | Instruction::AluShf { .. }
+        | Instruction::DblShf { .. }
+        | Instruction::Asr { .. }
+        | Instruction::ByteAlign { .. }
+        | Instruction::MulLast { .. }
+        | Instruction::Ffs { .. }
+        | Instruction::PopCount3 { .. }
+        | Instruction::CamLookup { .. }
+        | Instruction::CamReadTag { .. }
+        | Instruction::CamReadState { .. }
+        | Instruction::Crc { .. } => true,
+        _ => false,
+    }
+}
