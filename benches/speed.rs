@@ -58,7 +58,7 @@ trait KernelResult {
 
 impl KernelResult for Simulation {
     fn result(&self) -> u32 {
-        self.chip().microengines[0].local_memory_word(0).expect("local memory has a first word")
+        self.chip().microengines[0].local_memory()[0]
     }
 }
 

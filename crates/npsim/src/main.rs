@@ -25,7 +25,7 @@ Exit codes: 0 done; 1 a mistake in a source, project or capture; 2 wrong usage;
 
 /// An open simulator of Intel IXP2400 and IXP2800 network processors.
 #[derive(Debug, Parser)]
-#[command(name = "npsim", version, after_help = EXAMPLES, propagate_version = true, infer_subcommands = false)]
+#[command(name = "npsim", version, after_help = EXAMPLES, propagate_version = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

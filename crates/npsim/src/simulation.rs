@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::me::Program as Loaded;
+use npsim_chip::me::{Microengine, Program as Loaded};
 use npsim_chip::probe::NoProbe;
 use npsim_chip::stats::Stats;
 
@@ -165,6 +165,12 @@ impl Simulation {
         self.chip.fabric.now
     }
 
+    /// The chip as it stands, for those who want to look into its memories.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        &self.chip
+    }
+
     /// What was counted so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -180,6 +186,6 @@ impl Simulation {
             .microengines
             .iter()
             .filter(|me| !me.program().image().words.is_empty());
-        running.flat_map(|me| me.state_report()).collect()
+        running.flat_map(Microengine::state_report).collect()
     }
 }

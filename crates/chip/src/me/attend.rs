@@ -4,13 +4,14 @@
 use npsim_asm::image::ContextMode;
 use npsim_isa::{CamLmTarget, Instruction, Operand, Shift};
 
-use super::datapath::Next;
-use super::local_memory::Index;
+use super::datapath::{Datapath, Next};
+use super::local_memory::{Index, LocalMemory};
 use super::operation::{Kind, Op, Side, Special};
 use super::outside::Outcome;
 use super::program::Word;
 use super::registers::{
-    D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot, resolve, source_slot,
+    D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot, resolve,
+    source_slot,
 };
 use super::{After, Flow, Microengine, penalty, slow};
 use crate::Cycle;
@@ -27,13 +28,15 @@ impl Microengine {
     /// its first effect, so that it can be tried again.
     fn attentive_or<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) -> Result<Flow, Flow> {
         if self.slow & slow::PENDING != 0 {
-            self.memory.settle(self.cycle, &mut self.datapath.byte_index);
+            self.memory
+                .settle(self.cycle, &mut self.datapath.byte_index);
             if !self.memory.has_pending() {
                 self.slow &= !slow::PENDING;
             }
         }
         let pc = self.pc as usize;
-        let (Some(&op), Some(&side)) = (self.program.ops.get(pc), self.program.sides.get(pc)) else {
+        let (Some(&op), Some(&side)) = (self.program.ops.get(pc), self.program.sides.get(pc))
+        else {
             return Err(self.no_instruction(fabric));
         };
         if side.looks && !self.may_look(fabric) {
@@ -70,7 +73,11 @@ impl Microengine {
         };
         self.refuse_in_slot(fabric)?;
         self.enter_checked(target, fabric)?;
-        let slots = Cycle::from(penalty(&op, self.cycle == self.arrived, self.arrived_with_codes));
+        let slots = Cycle::from(penalty(
+            &op,
+            self.cycle == self.arrived,
+            self.arrived_with_codes,
+        ));
         let slots = slots.saturating_sub(Cycle::from(op.n));
         self.issued(csr, probe);
         self.finish(&side, fabric);
@@ -91,7 +98,12 @@ impl Microengine {
         }
         self.cycle += 1;
         self.stats.instructions += 1;
-        if csr && !matches!(self.program.words[self.pc as usize], Word::Instruction(Instruction::LocalCsrRead { .. })) {
+        if csr
+            && !matches!(
+                self.program.words[self.pc as usize],
+                Word::Instruction(Instruction::LocalCsrRead { .. })
+            )
+        {
             self.slow &= !slow::CSR;
         }
     }
@@ -126,7 +138,13 @@ impl Microengine {
 
     fn go<P: Probe>(&mut self, target: u16, slots: Cycle, with_codes: bool, probe: &mut P) {
         if P::ON {
-            probe.aborted(self.index, self.datapath.context, self.pc, self.cycle, slots);
+            probe.aborted(
+                self.index,
+                self.datapath.context,
+                self.pc,
+                self.cycle,
+                slots,
+            );
         }
         self.pc = target;
         self.cycle += slots;
@@ -160,13 +178,18 @@ impl Microengine {
             Word::Instruction(Instruction::LdField { mask, shift, .. }) => {
                 let count = self.datapath.previous_a & 31;
                 match shift {
-                    Shift::LeftIndirect => (op.n, op.x) = ((32 - count as u8) & 31, u32::MAX << count),
+                    Shift::LeftIndirect => {
+                        (op.n, op.x) = ((32 - count as u8) & 31, u32::MAX << count)
+                    }
                     Shift::RightIndirect => (op.n, op.x) = (count as u8, u32::MAX >> count),
                     _ => {}
                 }
                 op.x &= byte_mask(mask & 15);
             }
-            Word::Instruction(Instruction::CamLookup { lm_addr: Some(CamLmTarget { pointer, block }), .. }) => {
+            Word::Instruction(Instruction::CamLookup {
+                lm_addr: Some(CamLmTarget { pointer, block }),
+                ..
+            }) => {
                 let tag = self.datapath.get(op.a, self.datapath.base());
                 // The lookup of the operation itself gives the same: a hit that
                 // is hit again stays the most recent.
@@ -195,14 +218,20 @@ impl Microengine {
     /// Checks operands and fetches those that are no plain registers.
     fn prepare(&mut self, pc: usize, side: &Side, fabric: &mut Fabric) -> Result<(), Flow> {
         let base = self.datapath.base();
-        let limit = if self.mode == ContextMode::Four { 32 } else { 16 };
+        let limit = if self.mode == ContextMode::Four {
+            32
+        } else {
+            16
+        };
         let mut clean = true;
         for operand in side.reads {
             let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
             if !transfer && operand.bank().is_none() {
                 continue;
             }
-            let Some(slot) = source_slot(operand, limit).map(|slot| resolve(slot, base)) else { continue };
+            let Some(slot) = source_slot(operand, limit).map(|slot| resolve(slot, base)) else {
+                continue;
+            };
             if transfer {
                 self.check_owner(slot, fabric)?;
             }
@@ -229,10 +258,53 @@ impl Microengine {
             }
             self.initialised.mark(slot);
         }
-        if clean && !side.always {
+        if clean && (side.local || !side.always) {
             self.program.ops[pc].attention &= !(1 << self.datapath.context);
         }
         Ok(())
+    }
+
+    /// An operation whose special operands are all in local memory, in the tight
+    /// loop: nothing is pending and its registers are known to be initialised.
+    /// `None` when an address has no word.
+    #[inline(never)]
+    pub(super) fn local_step(
+        datapath: &mut Datapath,
+        memory: &mut LocalMemory,
+        op: &Op,
+        side: &Side,
+        base: u16,
+    ) -> Option<Next> {
+        let mut steps = [0; 2];
+        let mut place = |memory: &LocalMemory, special| {
+            let (pointer, offset) = match special {
+                Special::Local { pointer, offset } => (pointer as usize & 1, u32::from(offset)),
+                Special::LocalStep { pointer, step } => {
+                    steps[pointer as usize & 1] = i32::from(step);
+                    (pointer as usize & 1, 0)
+                }
+                _ => return None,
+            };
+            Some((memory.pointers[pointer] | offset) as usize & 1023)
+        };
+        if let Some(at) = place(memory, side.special_a) {
+            datapath.file[TEMP_A as usize] = *memory.words.get(at)?;
+        }
+        if let Some(at) = place(memory, side.special_b) {
+            datapath.file[TEMP_B as usize] = *memory.words.get(at)?;
+        }
+        let target = place(memory, side.special_d);
+        if let Some(at) = target {
+            datapath.file[TEMP_D as usize] = *memory.words.get(at)?;
+        }
+        let next = datapath.step(op, base);
+        if let Some(at) = target {
+            memory.words[at] = datapath.file[TEMP_D as usize];
+        }
+        for (pointer, step) in memory.pointers.iter_mut().zip(steps) {
+            *pointer = pointer.wrapping_add_signed(step) & 1023;
+        }
+        Some(next)
     }
 
     /// The value of a special source.
@@ -270,8 +342,17 @@ impl Microengine {
                     return Ok(None);
                 }
                 let incoming = if file == S_OUT { S_IN } else { D_IN };
-                debug_assert!(file == S_OUT || file == D_OUT, "destinations are OUT registers");
-                self.fetch(Special::Indexed { file: incoming, step }, fabric)
+                debug_assert!(
+                    file == S_OUT || file == D_OUT,
+                    "destinations are OUT registers"
+                );
+                self.fetch(
+                    Special::Indexed {
+                        file: incoming,
+                        step,
+                    },
+                    fabric,
+                )
             }
             _ => Ok(None),
         }
@@ -307,7 +388,8 @@ impl Microengine {
         match side.special_d {
             Special::None => {}
             Special::Local { pointer, offset } => {
-                let address = (self.memory.pointers[pointer as usize] | u32::from(offset)) as usize & 1023;
+                let address =
+                    (self.memory.pointers[pointer as usize] | u32::from(offset)) as usize & 1023;
                 self.memory.words[address] = value;
             }
             Special::LocalStep { pointer, .. } => {
@@ -334,7 +416,11 @@ impl Microengine {
         for (pointer, step) in self.memory.pointers.iter_mut().zip(pointers) {
             *pointer = pointer.wrapping_add_signed(i32::from(step)) & 1023;
         }
-        self.memory.transfer_index = self.memory.transfer_index.wrapping_add_signed(i32::from(transfer)) & 127;
+        self.memory.transfer_index = self
+            .memory
+            .transfer_index
+            .wrapping_add_signed(i32::from(transfer))
+            & 127;
         if [side.special_a, side.special_b].contains(&Special::Ring { take: true }) {
             self.ring_take(fabric);
         }

@@ -16,7 +16,11 @@ impl Cam {
         for (entry, place) in order.iter_mut().enumerate() {
             *place = entry as u8;
         }
-        Self { tags: [0; 16], states: [0; 16], order }
+        Self {
+            tags: [0; 16],
+            states: [0; 16],
+            order,
+        }
     }
 
     /// Looks a tag up; gives state << 8 | hit << 7 | entry << 3. A miss names

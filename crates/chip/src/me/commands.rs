@@ -1,6 +1,8 @@
 //! Memory and I/O commands: from the instruction to what the bus carries.
 
-use npsim_isa::{CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words};
+use npsim_isa::{
+    CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words,
+};
 
 use super::datapath::Next;
 use super::outside::Outcome;
@@ -76,7 +78,11 @@ impl Microengine {
     ) -> Result<Outcome, Flow> {
         let fast = access.access == CapAccess::FastWriteAlu;
         let request = Request {
-            op: if access.access == CapAccess::Read { CommandOp::CapRead } else { CommandOp::CapWrite },
+            op: if access.access == CapAccess::Read {
+                CommandOp::CapRead
+            } else {
+                CommandOp::CapWrite
+            },
             transfer: access.transfer,
             address: u32::from(access.csr),
             count: access.count.max(1),
@@ -87,7 +93,12 @@ impl Microengine {
         self.issue(&request, fabric, probe)
     }
 
-    fn issue<P: Probe>(&mut self, request: &Request, fabric: &mut Fabric, probe: &mut P) -> Result<Outcome, Flow> {
+    fn issue<P: Probe>(
+        &mut self,
+        request: &Request,
+        fabric: &mut Fabric,
+        probe: &mut P,
+    ) -> Result<Outcome, Flow> {
         if matches!(request.completion, Completion::CtxSwap { .. }) {
             self.refuse_in_slot(fabric)?;
         }
@@ -111,7 +122,10 @@ impl Microengine {
         };
         let raised = command.pull_signals | command.push_signals;
         self.waits_for(if raised == 0 { 1 << signal } else { raised }, false);
-        Ok(Outcome::Swap { defer, resume: None })
+        Ok(Outcome::Swap {
+            defer,
+            resume: None,
+        })
     }
 
     /// The registers belong to the unit until it has taken or filled them.
@@ -123,7 +137,8 @@ impl Microengine {
         for (words, incoming) in [(prepared.pulled, false), (prepared.pushed, true)] {
             if words != 0 {
                 self.claims.add(Claim {
-                    first: transfer_file(command.transfer_kind, incoming) + u16::from(command.transfer),
+                    first: transfer_file(command.transfer_kind, incoming)
+                        + u16::from(command.transfer),
                     words,
                     op: Some(command.op),
                     context: command.context,
@@ -167,7 +182,11 @@ impl Microengine {
         }
         let count = u32::from(command.count);
         let immediate = command.immediate.is_some();
-        let pulled = if immediate { 0 } else { info.pull_words.of(count).min(32) as u8 };
+        let pulled = if immediate {
+            0
+        } else {
+            info.pull_words.of(count).min(32) as u8
+        };
         let pushed = info.push_words.of(count).min(32) as u8;
         let signal = match request.completion {
             Completion::Silent => 0,
@@ -185,11 +204,20 @@ impl Microengine {
                 SignalRule::PullPush | SignalRule::PushOdd => (0, other),
             };
         }
-        Ok(Prepared { command, pulled, pushed })
+        Ok(Prepared {
+            command,
+            pulled,
+            pushed,
+        })
     }
 
     /// Applies an `indirect_ref` override word.
-    fn override_with(&mut self, word: u32, command: &mut BusCommand, fabric: &mut Fabric) -> Result<(), Flow> {
+    fn override_with(
+        &mut self,
+        word: u32,
+        command: &mut BusCommand,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
         let info = command.op.info();
         let bit = |n: u32| word & 1 << n != 0;
         if bit(31) {

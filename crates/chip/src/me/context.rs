@@ -80,7 +80,11 @@ impl Context {
     /// (kill) and always as `all`.
     pub fn satisfied(&self) -> bool {
         let arrived = self.signals | 1;
-        if self.any { arrived & self.wakeup != 0 } else { arrived & self.wakeup == self.wakeup }
+        if self.any {
+            arrived & self.wakeup != 0
+        } else {
+            arrived & self.wakeup == self.wakeup
+        }
     }
 
     /// The signals a waking context takes: with `all` those it waited for, with
@@ -94,5 +98,7 @@ impl Context {
 
 /// The ready context after `last` in round robin, `last` itself at the end.
 pub(super) fn next_ready(contexts: &[Context; 8], last: u8) -> Option<u8> {
-    (1..=8).map(|step| (last + step) & 7).find(|&c| contexts[c as usize].state == ContextState::Ready)
+    (1..=8)
+        .map(|step| (last + step) & 7)
+        .find(|&c| contexts[c as usize].state == ContextState::Ready)
 }

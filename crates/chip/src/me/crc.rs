@@ -21,7 +21,11 @@ impl Polynomial {
             let mut rest = (byte as u32) << 24;
             let mut bit = 0;
             while bit < 8 {
-                rest = if rest & 1 << 31 != 0 { rest << 1 ^ aligned } else { rest << 1 };
+                rest = if rest & 1 << 31 != 0 {
+                    rest << 1 ^ aligned
+                } else {
+                    rest << 1
+                };
                 bit += 1;
             }
             table[byte] = rest;
@@ -60,22 +64,37 @@ pub(super) fn pack(order: ByteOrder, kind: CrcKind, bytes: CrcBytes, bit_swap: b
         CrcBytes::B0_1 => (0, 2),
         CrcBytes::B0 => (0, 1),
     };
-    polynomial | u32::from(order == ByteOrder::Little) << 3 | u32::from(bit_swap) << 4 | first << 8 | count << 12
+    polynomial
+        | u32::from(order == ByteOrder::Little) << 3
+        | u32::from(bit_swap) << 4
+        | first << 8
+        | count << 12
 }
 
 /// The remainder after the chosen bytes of `source`. Byte 0 is the one that is
 /// fed first: the most significant in big-endian order.
 pub(super) fn update(remainder: u32, packed: u32, source: u32) -> u32 {
-    let Some(polynomial) = (packed as usize & 7).checked_sub(1).and_then(|i| POLYNOMIALS.get(i)) else {
+    let Some(polynomial) = (packed as usize & 7)
+        .checked_sub(1)
+        .and_then(|i| POLYNOMIALS.get(i))
+    else {
         return remainder;
     };
-    let bytes = if packed & 1 << 3 != 0 { source.to_le_bytes() } else { source.to_be_bytes() };
+    let bytes = if packed & 1 << 3 != 0 {
+        source.to_le_bytes()
+    } else {
+        source.to_be_bytes()
+    };
     let first = (packed >> 8 & 3) as usize;
     let count = (packed >> 12 & 7) as usize;
     let shift = 32 - polynomial.width;
     let mut rest = remainder << shift;
     for &byte in bytes.iter().skip(first).take(count) {
-        let byte = if packed & 1 << 4 != 0 { byte.reverse_bits() } else { byte };
+        let byte = if packed & 1 << 4 != 0 {
+            byte.reverse_bits()
+        } else {
+            byte
+        };
         rest = rest << 8 ^ polynomial.table[(rest >> 24) as usize ^ byte as usize];
     }
     rest >> shift
@@ -110,13 +129,25 @@ mod tests {
     fn check_values_of_the_catalogues_come_out() {
         let text = b"123456789";
         let big = ByteOrder::Big;
-        assert_eq!(run(CrcKind::Crc32, u32::MAX, big, true, text).reverse_bits() ^ u32::MAX, 0xcbf4_3926);
-        assert_eq!(run(CrcKind::Iscsi, u32::MAX, big, true, text).reverse_bits() ^ u32::MAX, 0xe306_9283);
-        assert_eq!(run(CrcKind::Crc32, u32::MAX, big, false, text) ^ u32::MAX, 0xfc89_1918);
+        assert_eq!(
+            run(CrcKind::Crc32, u32::MAX, big, true, text).reverse_bits() ^ u32::MAX,
+            0xcbf4_3926
+        );
+        assert_eq!(
+            run(CrcKind::Iscsi, u32::MAX, big, true, text).reverse_bits() ^ u32::MAX,
+            0xe306_9283
+        );
+        assert_eq!(
+            run(CrcKind::Crc32, u32::MAX, big, false, text) ^ u32::MAX,
+            0xfc89_1918
+        );
         assert_eq!(run(CrcKind::Ccitt, 0, big, false, text), 0x31c3);
         assert_eq!(run(CrcKind::Ccitt, 0xffff, big, false, text), 0x29b1);
         assert_eq!(run(CrcKind::Crc10, 0, big, false, text), 0x199);
-        assert_eq!(run(CrcKind::Crc5, 0x1f, big, true, text).reverse_bits() >> 27 ^ 0x1f, 0x19);
+        assert_eq!(
+            run(CrcKind::Crc5, 0x1f, big, true, text).reverse_bits() >> 27 ^ 0x1f,
+            0x19
+        );
     }
 
     #[test]
@@ -128,10 +159,27 @@ mod tests {
 
     #[test]
     fn byte_ranges_take_their_bytes() {
-        let one = |bytes, word: u32| update(5, pack(ByteOrder::Big, CrcKind::Crc32, bytes, false), word);
-        assert_eq!(one(CrcBytes::B3, 0x1122_3344), one(CrcBytes::B0, 0x4400_0000));
-        assert_eq!(one(CrcBytes::B2_3, 0x1122_3344), one(CrcBytes::B0_1, 0x3344_0000));
-        assert_eq!(one(CrcBytes::B1_3, 0x1122_3344), one(CrcBytes::B0_2, 0x2233_4400));
-        assert_eq!(update(5, pack(ByteOrder::Big, CrcKind::None, CrcBytes::All, false), 9), 5);
+        let one =
+            |bytes, word: u32| update(5, pack(ByteOrder::Big, CrcKind::Crc32, bytes, false), word);
+        assert_eq!(
+            one(CrcBytes::B3, 0x1122_3344),
+            one(CrcBytes::B0, 0x4400_0000)
+        );
+        assert_eq!(
+            one(CrcBytes::B2_3, 0x1122_3344),
+            one(CrcBytes::B0_1, 0x3344_0000)
+        );
+        assert_eq!(
+            one(CrcBytes::B1_3, 0x1122_3344),
+            one(CrcBytes::B0_2, 0x2233_4400)
+        );
+        assert_eq!(
+            update(
+                5,
+                pack(ByteOrder::Big, CrcKind::None, CrcBytes::All, false),
+                9
+            ),
+            5
+        );
     }
 }

@@ -110,7 +110,11 @@ impl Datapath {
 
     #[inline]
     fn logical(&mut self, op: &Op, base: u16, a: u32, result: u32) -> Next {
-        self.codes = Codes { x: result, y: 0, result };
+        self.codes = Codes {
+            x: result,
+            y: 0,
+            result,
+        };
         self.plain(op, base, a, result)
     }
 
@@ -126,7 +130,13 @@ impl Datapath {
     #[inline(always)]
     #[allow(clippy::inline_always)] // The two callers are the hot loop and its slow twin.
     pub fn step(&mut self, op: &Op, base: u16) -> Next {
-        let branch = |condition: bool| if condition { Next::Taken } else { Next::Sequential };
+        let branch = |condition: bool| {
+            if condition {
+                Next::Taken
+            } else {
+                Next::Sequential
+            }
+        };
         let (a, b) = (op.a, op.b);
         macro_rules! a {
             () => {
@@ -195,7 +205,14 @@ impl Datapath {
             Kind::ShfOr => logical!(x, y, x | y, shifted!()),
             Kind::ShfIndirect => {
                 let count = self.previous_a & 31;
-                let (x, y) = (a!(), if op.n == 0 { b!() << count } else { b!() >> count });
+                let (x, y) = (
+                    a!(),
+                    if op.n == 0 {
+                        b!() << count
+                    } else {
+                        b!() >> count
+                    },
+                );
                 let result = match op.y {
                     0 => y,
                     1 => !y,
@@ -207,13 +224,21 @@ impl Datapath {
                 self.logical(op, base, x, result)
             }
             Kind::DblShf | Kind::DblShfIndirect => {
-                let count = if op.kind == Kind::DblShf { u32::from(op.n) } else { self.previous_a & 31 };
+                let count = if op.kind == Kind::DblShf {
+                    u32::from(op.n)
+                } else {
+                    self.previous_a & 31
+                };
                 let (x, y) = (a!(), b!());
                 let result = ((u64::from(x) << 32 | u64::from(y)) >> count) as u32;
                 self.logical(op, base, x, result)
             }
             Kind::Asr | Kind::AsrIndirect => {
-                let count = if op.kind == Kind::Asr { u32::from(op.n) } else { self.previous_a & 31 };
+                let count = if op.kind == Kind::Asr {
+                    u32::from(op.n)
+                } else {
+                    self.previous_a & 31
+                };
                 let fill = u64::from((self.previous_result as i32 >> 31) as u32);
                 let result = ((fill << 32 | u64::from(b!())) >> count) as u32;
                 self.logical(op, base, 0, result)
@@ -267,14 +292,26 @@ impl Datapath {
                     1 => (x & 0xffff) * (y & 0xffff),
                     _ => x * y,
                 };
-                let result = if op.x == 0 { product as u32 } else { (product >> 32) as u32 };
+                let result = if op.x == 0 {
+                    product as u32
+                } else {
+                    (product >> 32) as u32
+                };
                 self.logical(op, base, 0, result)
             }
             Kind::Ffs => {
                 let source = b!();
-                let result = if source == 0 { 0 } else { source.trailing_zeros() };
+                let result = if source == 0 {
+                    0
+                } else {
+                    source.trailing_zeros()
+                };
                 // Z tells whether there was a one, so the codes are the source's.
-                self.codes = Codes { x: source, y: 0, result: source };
+                self.codes = Codes {
+                    x: source,
+                    y: 0,
+                    result: source,
+                };
                 self.plain(op, base, 0, result)
             }
             Kind::PopCount => {
@@ -330,8 +367,12 @@ impl Datapath {
             Kind::Bvc => branch(!self.codes.overflow()),
             Kind::Bge => branch(self.codes.negative() == self.codes.overflow()),
             Kind::Blt => branch(self.codes.negative() != self.codes.overflow()),
-            Kind::Ble => branch(self.codes.zero() || self.codes.negative() != self.codes.overflow()),
-            Kind::Bgt => branch(!self.codes.zero() && self.codes.negative() == self.codes.overflow()),
+            Kind::Ble => {
+                branch(self.codes.zero() || self.codes.negative() != self.codes.overflow())
+            }
+            Kind::Bgt => {
+                branch(!self.codes.zero() && self.codes.negative() == self.codes.overflow())
+            }
             Kind::BrCtx => branch(u32::from(self.context) == op.x),
             Kind::BrNotCtx => branch(u32::from(self.context) != op.x),
             Kind::BrBitSet => branch(b!() & op.x != 0),

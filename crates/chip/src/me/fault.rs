@@ -30,8 +30,19 @@ impl Microengine {
             return Err(Flow::Post(self.cycle));
         }
         let allowed = check.is_some_and(|check| fabric.checks.is_allowed(check));
-        let Report { message, notes, help } =
-            if allowed { Report { message: String::new(), notes: Vec::new(), help: "" } } else { report(self) };
+        let Report {
+            message,
+            notes,
+            help,
+        } = if allowed {
+            Report {
+                message: String::new(),
+                notes: Vec::new(),
+                help: "",
+            }
+        } else {
+            report(self)
+        };
         fabric.checks.raise(Fault {
             check,
             cycle: self.cycle,
@@ -46,7 +57,9 @@ impl Microengine {
     }
 
     fn stop(&mut self, fabric: &mut Fabric, report: impl FnOnce(&Self) -> Report) -> Flow {
-        self.complain(None, fabric, report).err().unwrap_or(Flow::Stop)
+        self.complain(None, fabric, report)
+            .err()
+            .unwrap_or(Flow::Stop)
     }
 
     /// The word here is no instruction.
@@ -77,10 +90,16 @@ impl Microengine {
         if !self.may_look(fabric) {
             return Err(Flow::Post(self.cycle));
         }
-        let Some(&claim) = self.claims.of(slot) else { return Ok(()) };
+        let Some(&claim) = self.claims.of(slot) else {
+            return Ok(());
+        };
         self.complain(Some(Check::TransferInFlight), fabric, |me| {
             let name = me.register_name(slot);
-            let verb = if slot >= S_OUT as usize { "written" } else { "read" };
+            let verb = if slot >= S_OUT as usize {
+                "written"
+            } else {
+                "read"
+            };
             let owner = claim.op.map_or_else(
                 || "the media interface, which will push a receive status word".to_owned(),
                 |op| {
@@ -110,7 +129,10 @@ impl Microengine {
     /// The register was never written.
     pub(super) fn uninitialised(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
         self.complain(Some(Check::UninitialisedRead), fabric, |me| Report {
-            message: format!("{} is read, but nothing was ever written to it", me.register_name(slot)),
+            message: format!(
+                "{} is read, but nothing was ever written to it",
+                me.register_name(slot)
+            ),
             notes: Vec::new(),
             help: if slot >= S_IN as usize {
                 "read data into it first, and wait for the signal"
@@ -121,9 +143,16 @@ impl Microengine {
     }
 
     /// Local memory is used before a write of its address took effect.
-    pub(super) fn local_memory_early(&mut self, pointer: u8, written: Cycle, fabric: &mut Fabric) -> Result<(), Flow> {
+    pub(super) fn local_memory_early(
+        &mut self,
+        pointer: u8,
+        written: Cycle,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
         self.complain(Some(Check::LocalMemoryEarly), fabric, |me| Report {
-            message: format!("*l$index{pointer} is used before the write of LM_ADDR_{pointer} took effect"),
+            message: format!(
+                "*l$index{pointer} is used before the write of LM_ADDR_{pointer} took effect"
+            ),
             notes: vec![
                 format!("it was written at cycle {written}; the old address is still in use"),
                 format!("{} instructions must lie between", me.timing.lm_addr_gap),
@@ -133,7 +162,12 @@ impl Microengine {
     }
 
     /// The local memory address has no word.
-    pub(super) fn local_memory_missing(&mut self, pointer: u8, address: usize, fabric: &mut Fabric) -> Flow {
+    pub(super) fn local_memory_missing(
+        &mut self,
+        pointer: u8,
+        address: usize,
+        fabric: &mut Fabric,
+    ) -> Flow {
         self.stop(fabric, |me| Report {
             message: format!(
                 "*l$index{pointer} points to local memory word {address}, but there are {}",
@@ -158,11 +192,18 @@ impl Microengine {
 
     /// Control goes to an address that may be a defer slot.
     pub(super) fn enter_checked(&mut self, target: u16, fabric: &mut Fabric) -> Result<(), Flow> {
-        let Some(owner) = self.program.sides.get(target as usize).and_then(|side| side.slot_of) else {
+        let Some(owner) = self
+            .program
+            .sides
+            .get(target as usize)
+            .and_then(|side| side.slot_of)
+        else {
             return Ok(());
         };
         self.complain(Some(Check::DeferSlotEntry), fabric, |me| Report {
-            message: format!("control goes to address {target}, a defer slot of the instruction at {owner}"),
+            message: format!(
+                "control goes to address {target}, a defer slot of the instruction at {owner}"
+            ),
             notes: vec![format!("the slot is at {}", me.program.image.place(target))],
             help: "without its control instruction the slot falls through; move the label",
         })
@@ -189,7 +230,10 @@ impl Microengine {
     /// Signals that had arrived and were not consumed are raised again.
     pub(super) fn raised_twice(&mut self, context: u8, again: u16, fabric: &mut Fabric) {
         let pc = self.context_pc(context);
-        let names: Vec<_> = (1..16).filter(|s| again & 1 << s != 0).map(|s| self.signal_name(s)).collect();
+        let names: Vec<_> = (1..16)
+            .filter(|s| again & 1 << s != 0)
+            .map(|s| self.signal_name(s))
+            .collect();
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
             cycle: fabric.now,
@@ -200,15 +244,25 @@ impl Microengine {
                 "{} of context {context} is raised again before it was consumed",
                 names.join(" and ")
             ),
-            notes: vec![format!("the context is at {}", self.program.image.place(pc))],
-            help: Some("wait for the signal, or test it with br_signal, before asking for it again".to_owned()),
+            notes: vec![format!(
+                "the context is at {}",
+                self.program.image.place(pc)
+            )],
+            help: Some(
+                "wait for the signal, or test it with br_signal, before asking for it again"
+                    .to_owned(),
+            ),
         });
     }
 
     /// The address at which a context is.
     pub(super) fn context_pc(&self, context: u8) -> u16 {
         let it = &self.contexts[context as usize];
-        if it.state == super::ContextState::Executing { self.pc } else { it.pc }
+        if it.state == super::ContextState::Executing {
+            self.pc
+        } else {
+            it.pc
+        }
     }
 
     /// A signal by the name that the program gives it.
@@ -233,9 +287,16 @@ impl Microengine {
         let context = self.datapath.context;
         let file = (slot & !127) as u16;
         let base = self.datapath.base() as usize;
-        let span = if self.mode == ContextMode::Four { 32 } else { 16 };
+        let span = if self.mode == ContextMode::Four {
+            32
+        } else {
+            16
+        };
         let absolute = slot & 127;
-        let relative = absolute.checked_sub(base).filter(|&n| n < span).map(|n| n as u8);
+        let relative = absolute
+            .checked_sub(base)
+            .filter(|&n| n < span)
+            .map(|n| n as u8);
         let operand = |n| match file {
             S_IN | S_OUT => Operand::STransfer(n),
             D_IN | D_OUT => Operand::DTransfer(n),
@@ -255,7 +316,8 @@ impl Microengine {
             _ => None,
         };
         for symbol in &self.program.image.registers {
-            let same = Some(symbol.operand) == relative.map(operand) || Some(symbol.operand) == absolute_operand;
+            let same = Some(symbol.operand) == relative.map(operand)
+                || Some(symbol.operand) == absolute_operand;
             let way = symbol.direction == direction || symbol.direction == Direction::Both;
             if same && way && !names.contains(&symbol.name.as_str()) {
                 names.push(&symbol.name);
@@ -263,7 +325,10 @@ impl Microengine {
         }
         let physical = match relative {
             Some(n) => format!("{} of context {context}", operand(n)),
-            None => format!("{}, absolute register {absolute},", operand(absolute as u8 % span as u8)),
+            None => format!(
+                "{}, absolute register {absolute},",
+                operand(absolute as u8 % span as u8)
+            ),
         };
         match names[..] {
             [name] => format!("`{name}` ({physical})"),

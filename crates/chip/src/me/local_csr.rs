@@ -38,7 +38,13 @@ impl Microengine {
                 | csr::INDIRECT_LM_ADDR_0_BYTE_INDEX
                 | csr::INDIRECT_LM_ADDR_1_BYTE_INDEX
         );
-        usize::from(if indirect { self.csr_pointer } else { self.datapath.context } & 7)
+        usize::from(
+            if indirect {
+                self.csr_pointer
+            } else {
+                self.datapath.context
+            } & 7,
+        )
     }
 
     /// The value of a local CSR at the present cycle.
@@ -49,7 +55,11 @@ impl Microengine {
             csr::CTX_ARB_CNTL => u32::from(self.datapath.context) | u32::from(self.last) << 4,
             csr::CTX_ENABLES => self.enables(),
             csr::CC_ENABLE => {
-                if self.slow & slow::CODES_OFF == 0 { CODES_ENABLE } else { 0 }
+                if self.slow & slow::CODES_OFF == 0 {
+                    CODES_ENABLE
+                } else {
+                    0
+                }
             }
             csr::CSR_CTX_POINTER => u32::from(self.csr_pointer),
             csr::INDIRECT_CTX_STS => {
@@ -57,14 +67,21 @@ impl Microengine {
                 u32::from(self.context_pc(viewed as u8)) | u32::from(ready) << 31
             }
             csr::ACTIVE_CTX_STS => {
-                u32::from(self.datapath.context) | u32::from(self.number) << 3 | u32::from(self.pc) << 8 | 1 << 31
+                u32::from(self.datapath.context)
+                    | u32::from(self.number) << 3
+                    | u32::from(self.pc) << 8
+                    | 1 << 31
             }
             csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => u32::from(context.signals),
             csr::INDIRECT_CTX_WAKEUP_EVENTS | csr::ACTIVE_CTX_WAKEUP_EVENTS => {
                 u32::from(context.wakeup) | u32::from(context.any) << 16
             }
-            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => u32::from(context.future_count),
-            csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => u32::from(context.future_signal),
+            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+                u32::from(context.future_count)
+            }
+            csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+                u32::from(context.future_signal)
+            }
             csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => self.pointer(0, viewed) << 2,
             csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => self.pointer(1, viewed) << 2,
             csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
@@ -91,7 +108,12 @@ impl Microengine {
     }
 
     /// Writes a local CSR at the present cycle.
-    pub(super) fn write_csr(&mut self, csr: u16, value: u32, fabric: &mut Fabric) -> Result<(), Flow> {
+    pub(super) fn write_csr(
+        &mut self,
+        csr: u16,
+        value: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
         let viewed = self.viewed(csr);
         let gap = self.timing.csr_gap;
         match csr {
@@ -121,8 +143,12 @@ impl Microengine {
                 self.contexts[viewed].future_signal = value as u8 & 15;
                 self.arm_timer(viewed, fabric);
             }
-            csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => self.set_pointer(0, viewed, csr, value),
-            csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => self.set_pointer(1, viewed, csr, value),
+            csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => {
+                self.set_pointer(0, viewed, csr, value)
+            }
+            csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => {
+                self.set_pointer(1, viewed, csr, value)
+            }
             csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
                 self.set_pointer(0, viewed, csr, value);
                 self.index_write(Index::Byte, value & 3, gap);
@@ -179,7 +205,10 @@ impl Microengine {
     /// A context that is disabled goes on until it gives up the pipeline.
     fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
         self.other_enables = value & !enables::HANDLED;
-        self.memory.global = [value & enables::LM_0_GLOBAL != 0, value & enables::LM_1_GLOBAL != 0];
+        self.memory.global = [
+            value & enables::LM_0_GLOBAL != 0,
+            value & enables::LM_1_GLOBAL != 0,
+        ];
         self.nn_empty_threshold = (value >> 18 & 3) as u8;
         self.nn_self = value & enables::NN_MODE != 0;
         if self.random_free_running != (value & enables::RANDOM_MODE != 0) {
@@ -187,7 +216,11 @@ impl Microengine {
             self.random_set = self.cycle;
             self.random_free_running = value & enables::RANDOM_MODE != 0;
         }
-        let mode = if value & enables::FOUR_CONTEXTS != 0 { ContextMode::Four } else { ContextMode::Eight };
+        let mode = if value & enables::FOUR_CONTEXTS != 0 {
+            ContextMode::Four
+        } else {
+            ContextMode::Eight
+        };
         if mode != self.mode {
             self.mode = mode;
             self.program.decode(mode);
@@ -262,7 +295,13 @@ impl Microengine {
         let due = self.timestamp_set + (counts + left) * self.timing.timestamp;
         let due = due.max(self.cycle + 1);
         self.contexts[context].timer_due = Some(due);
-        fabric.events.post(due, Event::Timer { me: self.index, context: context as u8 });
+        fabric.events.post(
+            due,
+            Event::Timer {
+                me: self.index,
+                context: context as u8,
+            },
+        );
     }
 
     /// Raises a signal as a write of a signal CSR says.
@@ -274,14 +313,27 @@ impl Microengine {
             let step = if self.mode == ContextMode::Four { 2 } else { 1 };
             (self.datapath.context + step) & 7
         };
-        let Some(me) = me.filter(|&me| me < fabric.profile.microengines()) else { return };
+        let Some(me) = me.filter(|&me| me < fabric.profile.microengines()) else {
+            return;
+        };
         if signal != 0 {
-            fabric.events.post(self.cycle + self.timing.signal, Event::Signal { me, context, signal });
+            fabric.events.post(
+                self.cycle + self.timing.signal,
+                Event::Signal {
+                    me,
+                    context,
+                    signal,
+                },
+            );
         }
     }
 
     fn random_now(&self) -> u32 {
-        let steps = if self.random_free_running { self.cycle - self.random_set } else { 0 };
+        let steps = if self.random_free_running {
+            self.cycle - self.random_set
+        } else {
+            0
+        };
         random::advance(self.random, steps)
     }
 

@@ -55,7 +55,12 @@ impl LocalMemory {
 
     /// A write at `now` that takes effect after `gap` instructions.
     pub fn write(&mut self, index: Index, value: u32, now: Cycle, gap: Cycle) {
-        self.pending.push(Write { index, value, issued: now, effective: now + gap + 1 });
+        self.pending.push(Write {
+            index,
+            value,
+            issued: now,
+            effective: now + gap + 1,
+        });
     }
 
     pub fn has_pending(&self) -> bool {
@@ -86,7 +91,10 @@ impl LocalMemory {
     /// moment misses. A pointer whose present value was itself still on its way
     /// when the next was written is used as part of a pipeline, which is sound.
     pub fn early(&self, pointer: u8) -> Option<Cycle> {
-        let next = self.pending.iter().find(|write| write.index == Index::Pointer(pointer))?;
+        let next = self
+            .pending
+            .iter()
+            .find(|write| write.index == Index::Pointer(pointer))?;
         (self.effective[pointer as usize] <= next.issued).then_some(next.issued)
     }
 

@@ -109,6 +109,10 @@ mod slow {
 
 /// One microengine.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent flags of the hardware"
+)]
 pub struct Microengine {
     index: u8,
     number: u8,
@@ -216,7 +220,9 @@ impl Microengine {
         for initial in &image.initial_values {
             match initial.context {
                 Some(context) => self.write_register(initial.register, context, initial.value),
-                None => (0..8).for_each(|context| self.write_register(initial.register, context, initial.value)),
+                None => (0..8).for_each(|context| {
+                    self.write_register(initial.register, context, initial.value)
+                }),
             }
         }
     }
@@ -261,7 +267,9 @@ impl Microengine {
     fn wake(&mut self, latency: Cycle, fabric: &mut Fabric) {
         self.phase = Phase::Pick;
         self.pick_latency = latency;
-        fabric.events.post(fabric.now, Event::Microengine(self.index));
+        fabric
+            .events
+            .post(fabric.now, Event::Microengine(self.index));
     }
 
     /// Signals reach a context: bit s of `mask` is signal s.
@@ -303,7 +311,7 @@ impl Microengine {
         let file = transfer_file(kind, true);
         self.claims.release(file + u16::from(register & 127));
         for (offset, &word) in words.iter().enumerate() {
-            let slot = file as usize + (register as usize + offset & 127);
+            let slot = file as usize + ((register as usize + offset) & 127);
             self.datapath.file[slot] = word;
             self.initialised.mark(slot);
         }
@@ -315,7 +323,7 @@ impl Microengine {
         let file = transfer_file(kind, false);
         self.claims.release(file + u16::from(register & 127));
         for (offset, word) in out.iter_mut().enumerate() {
-            *word = self.datapath.file[file as usize + (register as usize + offset & 127)];
+            *word = self.datapath.file[file as usize + ((register as usize + offset) & 127)];
         }
     }
 
@@ -323,12 +331,23 @@ impl Microengine {
     pub fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
         let first = transfer_file(kind, true) + u16::from(register & 127);
         let (context, pc) = (self.datapath.context, self.pc);
-        self.claims.add(Claim { first, words, op: None, context, pc, issued: self.cycle });
+        self.claims.add(Claim {
+            first,
+            words,
+            op: None,
+            context,
+            pc,
+            issued: self.cycle,
+        });
     }
 
     /// The slot an operand names for a context; `incoming`: the IN register.
     fn slot_of(&self, operand: Operand, context: u8, incoming: bool) -> Option<usize> {
-        let limit = if self.mode == ContextMode::Four { 32 } else { 16 };
+        let limit = if self.mode == ContextMode::Four {
+            32
+        } else {
+            16
+        };
         let slot = if incoming {
             registers::source_slot(operand, limit)
         } else {
@@ -350,7 +369,8 @@ impl Microengine {
     /// transfer. Other operands are 0.
     #[must_use]
     pub fn read_register(&self, register: Operand, context: u8) -> u32 {
-        self.slot_of(register, context, true).map_or(0, |slot| self.datapath.file[slot])
+        self.slot_of(register, context, true)
+            .map_or(0, |slot| self.datapath.file[slot])
     }
 
     /// Reads an OUT transfer register from outside.
@@ -402,13 +422,21 @@ impl Microengine {
         if !self.running {
             return stats;
         }
-        let until = if self.phase == Phase::Run { self.cycle } else { now.max(self.cycle) };
+        let until = if self.phase == Phase::Run {
+            self.cycle
+        } else {
+            now.max(self.cycle)
+        };
         match self.phase {
             Phase::Idle | Phase::Pick | Phase::Halted => stats.idle += until - self.cycle,
             Phase::Held => stats.stalled += until - self.cycle,
             Phase::Run | Phase::Swap => {}
         }
-        let until = if self.phase == Phase::Swap { self.cycle } else { until };
+        let until = if self.phase == Phase::Swap {
+            self.cycle
+        } else {
+            until
+        };
         for (context, times) in self.contexts.iter().zip(&mut stats.contexts) {
             let mut context = context.clone();
             context.account(until);
@@ -448,7 +476,9 @@ impl Microengine {
                     return;
                 }
                 Flow::Stop => {
-                    fabric.events.post(self.cycle, Event::Microengine(self.index));
+                    fabric
+                        .events
+                        .post(self.cycle, Event::Microengine(self.index));
                     return;
                 }
                 Flow::Held => {
@@ -483,7 +513,13 @@ impl Microengine {
     fn stalled_until<P: Probe>(&mut self, until: Cycle, probe: &mut P) {
         let until = until.max(self.cycle);
         if P::ON {
-            probe.stall(self.index, self.datapath.context, self.pc, self.cycle, until);
+            probe.stall(
+                self.index,
+                self.datapath.context,
+                self.pc,
+                self.cycle,
+                until,
+            );
         }
         self.stats.stalled += until - self.cycle;
         self.cycle = until;
@@ -579,10 +615,17 @@ impl Microengine {
     /// The tight loop: pure operations that need no attention. It ends before
     /// the first other one, or at the limit.
     fn tight<P: Probe>(&mut self, probe: &mut P) {
-        let Self { program, datapath, limit, .. } = self;
+        let Self {
+            program,
+            datapath,
+            memory,
+            limit,
+            ..
+        } = self;
         let limit = *limit;
         let base = datapath.base();
-        let mask = 1 << datapath.context;
+        let context = 1 << datapath.context;
+        let mask = context | Op::LOCAL;
         let mut pc = self.pc as usize;
         let begin = self.cycle;
         let mut cycle = begin;
@@ -591,10 +634,17 @@ impl Microengine {
         let ops = &program.ops[..];
         while cycle < limit {
             let Some(op) = ops.get(pc) else { break };
-            if op.attention & mask != 0 {
+            let next = if op.attention & mask == 0 {
+                datapath.step(op, base)
+            } else if op.attention & context != 0 {
                 break;
-            }
-            match datapath.step(op, base) {
+            } else {
+                match Self::local_step(datapath, memory, op, &program.sides[pc], base) {
+                    Some(next) => next,
+                    None => break,
+                }
+            };
+            match next {
                 Next::Sequential => {
                     if P::ON {
                         probe.instruction(self.index, datapath.context, pc as u16, cycle);
@@ -630,7 +680,10 @@ impl Microengine {
 /// Slots that a taken branch throws away when nothing is deferred.
 #[inline]
 fn penalty(op: &Op, arrived: bool, with_codes: bool) -> u8 {
-    if matches!(op.kind, Kind::BrBitSet | Kind::BrBitClear | Kind::BrByte | Kind::BrNotByte | Kind::Jump) {
+    if matches!(
+        op.kind,
+        Kind::BrBitSet | Kind::BrBitClear | Kind::BrByte | Kind::BrNotByte | Kind::Jump
+    ) {
         return op.y as u8;
     }
     match (arrived, with_codes) {

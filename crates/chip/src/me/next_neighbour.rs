@@ -38,7 +38,9 @@ impl Microengine {
     /// Puts a word on the neighbour's ring. The last microengine of the chip has
     /// no neighbour; its words are lost.
     pub(super) fn ring_put(&mut self, value: u32, fabric: &mut Fabric) {
-        let Some(me) = self.neighbour(fabric) else { return };
+        let Some(me) = self.neighbour(fabric) else {
+            return;
+        };
         let ring = &mut fabric.nn_rings[me as usize];
         let index = ring.put;
         ring.put = (ring.put + 1) % PLACES;
@@ -47,7 +49,9 @@ impl Microengine {
 
     /// Writes a context-relative register of the neighbour.
     pub(super) fn neighbour_write(&mut self, register: u8, value: u32, fabric: &mut Fabric) {
-        let Some(me) = self.neighbour(fabric) else { return };
+        let Some(me) = self.neighbour(fabric) else {
+            return;
+        };
         let index = (self.datapath.base() as u8 + register) % PLACES;
         self.send(me, index, value, false, fabric);
     }
@@ -56,7 +60,15 @@ impl Microengine {
         if me == self.index {
             self.nn_put(index, value, ring, fabric);
         } else {
-            fabric.events.post(self.cycle + self.timing.neighbour, Event::NnPut { me, index, value, ring });
+            fabric.events.post(
+                self.cycle + self.timing.neighbour,
+                Event::NnPut {
+                    me,
+                    index,
+                    value,
+                    ring,
+                },
+            );
         }
     }
 
@@ -95,7 +107,8 @@ impl Microengine {
 
     /// `NN_PUT` of this microengine: the ring it writes to.
     pub(super) fn nn_put_pointer(&self, fabric: &Fabric) -> u32 {
-        self.neighbour(fabric).map_or(0, |me| u32::from(fabric.nn_rings[me as usize].put))
+        self.neighbour(fabric)
+            .map_or(0, |me| u32::from(fabric.nn_rings[me as usize].put))
     }
 
     /// Writes `NN_PUT`; words on their way are forgotten.

@@ -117,6 +117,9 @@ pub(super) struct Op {
 impl Op {
     /// In every operation's attention: matches while the engine is in slow mode.
     pub const SLOW: u16 = 0x100;
+    /// The only special operands are in local memory: the tight loop fetches and
+    /// stores them beside the operation.
+    pub const LOCAL: u16 = 0x200;
     /// All contexts.
     pub const ALL: u16 = 0xff;
 }
@@ -126,19 +129,36 @@ impl Op {
 pub(super) enum Special {
     None,
     /// Local memory at pointer | offset.
-    Local { pointer: u8, offset: u8 },
+    Local {
+        pointer: u8,
+        offset: u8,
+    },
     /// Local memory at a pointer that moves by `step` words.
-    LocalStep { pointer: u8, step: i8 },
+    LocalStep {
+        pointer: u8,
+        step: i8,
+    },
     /// A transfer register by `T_INDEX`; `file` is the flat base of its file.
-    Indexed { file: u16, step: i8 },
+    Indexed {
+        file: u16,
+        step: i8,
+    },
     /// Head of the next-neighbour ring, taken or not.
-    Ring { take: bool },
+    Ring {
+        take: bool,
+    },
     /// A next-neighbour register of the next microengine (destination).
-    Neighbour { register: u8 },
+    Neighbour {
+        register: u8,
+    },
 }
 
 /// What the attentive path needs of an instruction.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of an instruction"
+)]
 pub(super) struct Side {
     /// Operands read; for merging instructions the destination too.
     pub reads: [Operand; 3],
@@ -153,6 +173,9 @@ pub(super) struct Side {
     pub looks: bool,
     /// Attention is never taken off.
     pub always: bool,
+    /// Its special operands are all in local memory, and nothing else keeps it
+    /// from the tight loop.
+    pub local: bool,
     /// It sets the condition codes.
     pub sets_codes: bool,
     /// The control instruction in whose defer slots this word lies.

@@ -15,7 +15,10 @@ use crate::probe::Probe;
 pub(super) enum Outcome {
     Next(Next),
     /// The context gives up the pipeline after its defer slots.
-    Swap { defer: u8, resume: Option<u16> },
+    Swap {
+        defer: u8,
+        resume: Option<u16>,
+    },
     /// A breakpoint.
     Halt,
 }
@@ -31,7 +34,13 @@ impl Microengine {
             return Err(self.no_instruction(fabric));
         };
         let base = self.datapath.base();
-        let taken = |condition: bool| Outcome::Next(if condition { Next::Taken } else { Next::Sequential });
+        let taken = |condition: bool| {
+            Outcome::Next(if condition {
+                Next::Taken
+            } else {
+                Next::Sequential
+            })
+        };
         match instruction {
             Instruction::BranchSignal { set, signal, .. } => {
                 let context = &self.contexts[self.datapath.context as usize];
@@ -44,7 +53,9 @@ impl Microengine {
                 self.contexts[self.datapath.context as usize].signals &= !(1 << signal);
                 Ok(taken(arrived == set))
             }
-            Instruction::BranchInputState { set, state, .. } => Ok(taken(self.input_state(state, fabric) == set)),
+            Instruction::BranchInputState { set, state, .. } => {
+                Ok(taken(self.input_state(state, fabric) == set))
+            }
             Instruction::CtxArb(arb) => self.ctx_arb(&arb, fabric),
             Instruction::LocalCsrRead { csr } => {
                 self.csr_value = self.read_csr(csr, fabric)?;
@@ -57,10 +68,15 @@ impl Microengine {
                 Ok(Outcome::Next(Next::Sequential))
             }
             Instruction::Command(command) => {
-                let address = self.datapath.get(op.a, base).wrapping_add(self.datapath.get(op.b, base));
+                let address = self
+                    .datapath
+                    .get(op.a, base)
+                    .wrapping_add(self.datapath.get(op.b, base));
                 self.memory_command(&command, address, fabric, probe)
             }
-            Instruction::CapFastWrite { csr, data } => self.cap_fast_write(csr, u32::from(data), fabric, probe),
+            Instruction::CapFastWrite { csr, data } => {
+                self.cap_fast_write(csr, u32::from(data), fabric, probe)
+            }
             Instruction::CapCsr(access) => self.cap_csr(&access, fabric, probe),
             _ => Ok(Outcome::Next(Next::Sequential)),
         }
@@ -88,7 +104,10 @@ impl Microengine {
             self.waits_for(arb.mask, arb.any);
         }
         let end = self.program.words.len() as u16 - 1;
-        Ok(Outcome::Swap { defer: arb.defer, resume: arb.resume.map(|target| target.min(end)) })
+        Ok(Outcome::Swap {
+            defer: arb.defer,
+            resume: arb.resume.map(|target| target.min(end)),
+        })
     }
 
     /// Loads the running context's wake-up mask.

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use npsim_asm::Image;
 use npsim_asm::image::ContextMode;
 use npsim_isa::{
-    AluOp, ByteOrder, Command, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift,
-    ShiftCount, Step, TransferRegister, csr, decode_lenient,
+    AluOp, ByteOrder, Command, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand,
+    ShfOp, Shift, ShiftCount, Step, TransferRegister, csr, decode_lenient,
 };
 
 use super::crc;
 use super::operation::{Kind, Op, Side, Special};
 use super::registers::{
-    CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot, source_slot,
+    CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
+    source_slot,
 };
 use super::timing::Timing;
 use crate::profile::Profile;
@@ -22,7 +23,9 @@ use crate::profile::Profile;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
     /// It does not fit.
-    #[error("program `{name}` has {words} instructions, but a control store holds {most}; shorten it or divide it among microengines")]
+    #[error(
+        "program `{name}` has {words} instructions, but a control store holds {most}; shorten it or divide it among microengines"
+    )]
     TooLong {
         /// The program.
         name: String,
@@ -55,7 +58,10 @@ pub struct Program {
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("name", &self.image.name).field("words", &self.image.words.len()).finish()
+        f.debug_struct("Program")
+            .field("name", &self.image.name)
+            .field("words", &self.image.words.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -68,7 +74,11 @@ impl Program {
     pub fn new(image: &Image, profile: &Profile) -> Result<Self, ProgramError> {
         let most = usize::from(profile.control_store_words());
         if image.words.len() > most {
-            return Err(ProgramError::TooLong { name: image.name.clone(), words: image.words.len(), most });
+            return Err(ProgramError::TooLong {
+                name: image.name.clone(),
+                words: image.words.len(),
+                most,
+            });
         }
         let mut words: Vec<_> = image.words.iter().map(|&word| decode_word(word)).collect();
         words.push(Word::End);
@@ -121,7 +131,9 @@ impl Program {
             sides.push(maker.side);
         }
         for (address, word) in self.words.iter().enumerate() {
-            let Word::Instruction(instruction) = word else { continue };
+            let Word::Instruction(instruction) = word else {
+                continue;
+            };
             for slot in 1..=usize::from(defer(instruction)) {
                 if let Some(side) = sides.get_mut(address + slot) {
                     side.slot_of = Some(address as u16);
@@ -130,7 +142,9 @@ impl Program {
         }
         for (op, side) in ops.iter_mut().zip(&mut sides) {
             let target = branches(op.kind).then_some(op.d as usize);
-            if target.is_some_and(|target| self.words.len() > target && sides_slot(&self.words, target)) {
+            if target
+                .is_some_and(|target| self.words.len() > target && sides_slot(&self.words, target))
+            {
                 side.always = true;
             }
             if side.always {
@@ -161,7 +175,11 @@ fn decode_word(word: u64) -> Word {
 /// In four-context mode the transfer field of a memory command is a 5-bit
 /// register of the unit's own kind; with eight contexts its top bit selects the
 /// other kind, which is how the decoder reads it.
-pub(super) fn with_transfer_of(instruction: Instruction, word: u64, mode: ContextMode) -> Instruction {
+pub(super) fn with_transfer_of(
+    instruction: Instruction,
+    word: u64,
+    mode: ContextMode,
+) -> Instruction {
     let register = (word >> 20 & 31) as u8;
     if mode == ContextMode::Eight || register < 16 {
         return instruction;
@@ -172,7 +190,10 @@ pub(super) fn with_transfer_of(instruction: Instruction, word: u64, mode: Contex
                 npsim_isa::TransferKind::S => TransferRegister::S(register),
                 npsim_isa::TransferKind::D => TransferRegister::D(register),
             };
-            Instruction::Command(Command { transfer, ..command })
+            Instruction::Command(Command {
+                transfer,
+                ..command
+            })
         }
         other => other,
     }
@@ -243,7 +264,16 @@ struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     fn new(limit: u8, timing: &'a Timing, end: usize) -> Self {
-        let op = Op { kind: Kind::Outside, n: 0, attention: Op::SLOW, d: 0, a: CONSTANT, b: CONSTANT, y: 0, x: 0 };
+        let op = Op {
+            kind: Kind::Outside,
+            n: 0,
+            attention: Op::SLOW,
+            d: 0,
+            a: CONSTANT,
+            b: CONSTANT,
+            y: 0,
+            x: 0,
+        };
         let side = Side {
             reads: [Operand::None; 3],
             dest: Operand::None,
@@ -253,10 +283,18 @@ impl<'a> Maker<'a> {
             merges: false,
             looks: false,
             always: false,
+            local: false,
             sets_codes: false,
             slot_of: None,
         };
-        Self { op, side, limit, timing, end, after_codes: false }
+        Self {
+            op,
+            side,
+            limit,
+            timing,
+            end,
+            after_codes: false,
+        }
     }
 
     /// An operand that is no plain register, as a source.
@@ -268,14 +306,22 @@ impl<'a> Maker<'a> {
             Step::Decrement => -1,
         };
         match operand {
-            Operand::LocalMemory { pointer, offset } => Special::Local { pointer: pointer & 1, offset },
-            Operand::LocalMemoryStep { pointer, step } => Special::LocalStep { pointer: pointer & 1, step: by(step) },
-            Operand::SIndexed(step) => {
-                Special::Indexed { file: if incoming { S_IN } else { S_OUT }, step: by(step) }
-            }
-            Operand::DIndexed(step) => {
-                Special::Indexed { file: if incoming { D_IN } else { D_OUT }, step: by(step) }
-            }
+            Operand::LocalMemory { pointer, offset } => Special::Local {
+                pointer: pointer & 1,
+                offset,
+            },
+            Operand::LocalMemoryStep { pointer, step } => Special::LocalStep {
+                pointer: pointer & 1,
+                step: by(step),
+            },
+            Operand::SIndexed(step) => Special::Indexed {
+                file: if incoming { S_IN } else { S_OUT },
+                step: by(step),
+            },
+            Operand::DIndexed(step) => Special::Indexed {
+                file: if incoming { D_IN } else { D_OUT },
+                step: by(step),
+            },
             Operand::NnPeek => {
                 self.side.looks = true;
                 Special::Ring { take: false }
@@ -286,7 +332,9 @@ impl<'a> Maker<'a> {
             }
             Operand::Nn(register) => {
                 self.side.looks = true;
-                Special::Neighbour { register: register % self.limit }
+                Special::Neighbour {
+                    register: register % self.limit,
+                }
             }
             _ => Special::None,
         }
@@ -377,7 +425,13 @@ impl<'a> Maker<'a> {
                 self.b(b);
                 self.d(dest);
             }
-            Instruction::AluShf { op, dest, a, b, shift } => {
+            Instruction::AluShf {
+                op,
+                dest,
+                a,
+                b,
+                shift,
+            } => {
                 self.a(a);
                 self.b(b);
                 self.d(dest);
@@ -407,16 +461,29 @@ impl<'a> Maker<'a> {
                 }
                 self.d(dest);
             }
-            Instruction::LdField { dest, mask, src, shift, clear, load_cc } => {
+            Instruction::LdField {
+                dest,
+                mask,
+                src,
+                shift,
+                clear,
+                load_cc,
+            } => {
                 self.ld_field(dest, mask, src, shift, clear, load_cc);
             }
-            Instruction::Immed { dest, value, shift, invert } => {
+            Instruction::Immed {
+                dest,
+                value,
+                shift,
+                invert,
+            } => {
                 self.op.kind = Kind::Immed;
-                let value = u32::from(value) << match shift {
-                    ImmedShift::None => 0,
-                    ImmedShift::By8 => 8,
-                    ImmedShift::By16 => 16,
-                };
+                let value = u32::from(value)
+                    << match shift {
+                        ImmedShift::None => 0,
+                        ImmedShift::By8 => 8,
+                        ImmedShift::By16 => 16,
+                    };
                 self.op.x = if invert { !value } else { value };
                 self.d(dest);
             }
@@ -424,11 +491,19 @@ impl<'a> Maker<'a> {
                 self.merge(dest, 1 << (byte & 3), u32::from(value) << (8 * (byte & 3)));
             }
             Instruction::ImmedWord { dest, word, value } => {
-                self.merge(dest, if word == 0 { 0b0011 } else { 0b1100 }, u32::from(value) << (16 * (word & 1)));
+                self.merge(
+                    dest,
+                    if word == 0 { 0b0011 } else { 0b1100 },
+                    u32::from(value) << (16 * (word & 1)),
+                );
             }
             Instruction::Nop => self.op.kind = Kind::Nop,
             Instruction::MulStep { phase, a, b } => {
-                self.op.kind = if phase == MulPhase::Start { Kind::MulStart } else { Kind::MulStep };
+                self.op.kind = if phase == MulPhase::Start {
+                    Kind::MulStart
+                } else {
+                    Kind::MulStep
+                };
                 self.a(a);
                 self.b(b);
             }
@@ -454,7 +529,13 @@ impl<'a> Maker<'a> {
                 self.a(src);
                 self.d(dest);
                 // The lookup is the datapath's; the LM_ADDR it loads is not.
-                self.side.always |= matches!(instruction, Instruction::CamLookup { lm_addr: Some(_), .. });
+                self.side.always |= matches!(
+                    instruction,
+                    Instruction::CamLookup {
+                        lm_addr: Some(_),
+                        ..
+                    }
+                );
             }
             Instruction::CamWrite { entry, src, state } => {
                 self.op.kind = Kind::CamWrite;
@@ -468,28 +549,64 @@ impl<'a> Maker<'a> {
                 self.b(entry);
             }
             Instruction::CamReadTag { dest, entry } => self.unary(Kind::CamReadTag, dest, entry),
-            Instruction::CamReadState { dest, entry } => self.unary(Kind::CamReadState, dest, entry),
-            Instruction::Crc { order, kind, dest, src, bytes, bit_swap } => {
+            Instruction::CamReadState { dest, entry } => {
+                self.unary(Kind::CamReadState, dest, entry)
+            }
+            Instruction::Crc {
+                order,
+                kind,
+                dest,
+                src,
+                bytes,
+                bit_swap,
+            } => {
                 self.unary(Kind::Crc, dest, src);
                 self.op.x = crc::pack(order, kind, bytes, bit_swap);
             }
-            Instruction::Branch { condition, target, defer } => self.branch(condition, target, defer),
-            Instruction::BranchCtx { equal, context, target, defer } => {
+            Instruction::Branch {
+                condition,
+                target,
+                defer,
+            } => self.branch(condition, target, defer),
+            Instruction::BranchCtx {
+                equal,
+                context,
+                target,
+                defer,
+            } => {
                 self.op.kind = if equal { Kind::BrCtx } else { Kind::BrNotCtx };
                 self.op.x = u32::from(context);
                 self.target(target, defer, self.timing.state);
             }
-            Instruction::BranchSignal { target, defer, .. } | Instruction::BranchInputState { target, defer, .. } => {
+            Instruction::BranchSignal { target, defer, .. }
+            | Instruction::BranchInputState { target, defer, .. } => {
                 self.side.looks = true;
                 self.target(target, defer, self.timing.state);
             }
-            Instruction::BranchBit { set, src, bit, target, defer } => {
-                self.op.kind = if set { Kind::BrBitSet } else { Kind::BrBitClear };
+            Instruction::BranchBit {
+                set,
+                src,
+                bit,
+                target,
+                defer,
+            } => {
+                self.op.kind = if set {
+                    Kind::BrBitSet
+                } else {
+                    Kind::BrBitClear
+                };
                 self.op.x = 1 << (bit & 31);
                 self.b(src);
                 self.target(target, defer, self.timing.bit);
             }
-            Instruction::BranchByte { equal, src, byte, value, target, defer } => {
+            Instruction::BranchByte {
+                equal,
+                src,
+                byte,
+                value,
+                target,
+                defer,
+            } => {
                 self.op.kind = if equal { Kind::BrByte } else { Kind::BrNotByte };
                 self.op.x = u32::from(value) | u32::from(byte & 3) << 11;
                 self.b(src);
@@ -519,6 +636,42 @@ impl<'a> Maker<'a> {
         if self.side.looks {
             self.side.always = true;
         }
+        self.side.local = self.only_local(instruction);
+        if self.side.local {
+            self.op.attention |= Op::LOCAL;
+        }
+    }
+
+    fn only_local(&self, instruction: &Instruction) -> bool {
+        let side = &self.side;
+        let specials = [side.special_a, side.special_b, side.special_d];
+        let transfer =
+            |operand: &Operand| matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
+        let indirect = matches!(
+            instruction,
+            Instruction::LdField {
+                shift: Shift::LeftIndirect | Shift::RightIndirect,
+                ..
+            }
+        );
+        specials.iter().any(|it| *it != Special::None)
+            && specials.iter().all(|it| {
+                matches!(
+                    it,
+                    Special::None | Special::Local { .. } | Special::LocalStep { .. }
+                )
+            })
+            && !side.looks
+            && !side.reads.iter().chain([&side.dest]).any(transfer)
+            && !indirect
+            && !matches!(
+                instruction,
+                Instruction::CamLookup {
+                    lm_addr: Some(_),
+                    ..
+                }
+            )
+            && (self.op.kind as u8) < Kind::Br as u8
     }
 
     fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {
@@ -562,14 +715,26 @@ impl<'a> Maker<'a> {
         self.shift(shift);
     }
 
-    fn ld_field(&mut self, dest: Operand, mask: u8, src: Operand, shift: Shift, clear: bool, load_cc: bool) {
+    fn ld_field(
+        &mut self,
+        dest: Operand,
+        mask: u8,
+        src: Operand,
+        shift: Shift,
+        clear: bool,
+        load_cc: bool,
+    ) {
         self.b(src);
         self.d(dest);
         self.old(dest, !clear && mask & 15 != 15);
         self.op.y = KEEP + if clear { 15 } else { u16::from(mask & 15) };
         self.shift(shift);
         self.op.x &= byte_mask(mask & 15);
-        self.op.kind = if load_cc { Kind::LdFieldCc } else { Kind::LdField };
+        self.op.kind = if load_cc {
+            Kind::LdFieldCc
+        } else {
+            Kind::LdField
+        };
         self.side.sets_codes = load_cc;
         // An indirect count is known only then: the attentive path puts it in.
         self.side.always |= matches!(shift, Shift::LeftIndirect | Shift::RightIndirect);

@@ -41,7 +41,10 @@ pub(super) fn new_file() -> [u32; SLOTS] {
 
 /// The longword mask of four byte enables, bit 3 the most significant byte.
 pub(super) fn byte_mask(enables: u8) -> u32 {
-    (0..4).filter(|byte| enables & 1 << byte != 0).map(|byte| 0xff << (8 * byte)).sum()
+    (0..4)
+        .filter(|byte| enables & 1 << byte != 0)
+        .map(|byte| 0xff << (8 * byte))
+        .sum()
 }
 
 /// The flat base of the file that units push to or pull from.
@@ -57,7 +60,7 @@ pub(super) const fn transfer_file(kind: TransferKind, incoming: bool) -> u16 {
 /// The slot that an operand reads; `limit` is the number of context-relative
 /// registers. `None` for operands that are no plain registers.
 pub(super) fn source_slot(operand: Operand, limit: u8) -> Option<u16> {
-    let relative = |file: u16, n: u8| RELATIVE | file + u16::from(n % limit);
+    let relative = |file: u16, n: u8| RELATIVE | (file + u16::from(n % limit));
     Some(match operand {
         Operand::None => CONSTANT,
         Operand::Gpr(Bank::A, n) => relative(A, n),
@@ -74,7 +77,7 @@ pub(super) fn source_slot(operand: Operand, limit: u8) -> Option<u16> {
 
 /// The slot that an operand writes.
 pub(super) fn destination_slot(operand: Operand, limit: u8) -> Option<u16> {
-    let relative = |file: u16, n: u8| RELATIVE | file + u16::from(n % limit);
+    let relative = |file: u16, n: u8| RELATIVE | (file + u16::from(n % limit));
     match operand {
         Operand::None => Some(SINK),
         Operand::STransfer(n) => Some(relative(S_OUT, n)),

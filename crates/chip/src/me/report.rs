@@ -32,14 +32,22 @@ impl Microengine {
     #[must_use]
     pub fn condition_codes(&self) -> [bool; 4] {
         let codes = self.datapath.codes;
-        [codes.negative(), codes.zero(), codes.overflow(), codes.carry()]
+        [
+            codes.negative(),
+            codes.zero(),
+            codes.overflow(),
+            codes.carry(),
+        ]
     }
 
     /// Tag and state of a CAM entry, 0-15.
     #[must_use]
     pub fn cam_entry(&self, entry: u8) -> (u32, u8) {
         let cam = &self.datapath.cam;
-        (cam.tag(u32::from(entry)), (cam.state(u32::from(entry)) >> 8) as u8)
+        (
+            cam.tag(u32::from(entry)),
+            (cam.state(u32::from(entry)) >> 8) as u8,
+        )
     }
 
     /// CAM entries from the least to the most recently used.
@@ -73,7 +81,10 @@ impl Microengine {
         if it.state != ContextState::Sleeping {
             return None;
         }
-        let missing = (1..16).filter(|s| it.wakeup & !it.signals & 1 << s != 0).map(|s| self.signal_name(s)).collect();
+        let missing = (1..16)
+            .filter(|s| it.wakeup & !it.signals & 1 << s != 0)
+            .map(|s| self.signal_name(s))
+            .collect();
         Some(WaitInfo {
             signals: it.wakeup,
             any: it.any,
@@ -104,7 +115,10 @@ impl Microengine {
                     None => "sleeping".to_owned(),
                 },
             };
-            lines.push(format!("microengine {} context {context}: {what}, at {place} (address {pc})", self.index));
+            lines.push(format!(
+                "microengine {} context {context}: {what}, at {place} (address {pc})",
+                self.index
+            ));
         }
         lines
     }

@@ -2,8 +2,8 @@
 //! shared code with the engine, codes and times computed as the books say.
 
 use npsim_isa::{
-    AluOp, Bank, ByteOrder, Condition, CrcBytes, CrcKind, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp,
-    Shift, ShiftCount, Step, csr,
+    AluOp, Bank, ByteOrder, Condition, CrcBytes, CrcKind, ImmedShift, Instruction, MulPhase,
+    MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, csr,
 };
 
 /// Registers with a delayed write.
@@ -97,7 +97,12 @@ impl Reference {
         let mut codes_just_set = false;
         loop {
             let now = self.cycle;
-            let due: Vec<_> = self.delayed.iter().filter(|write| write.0 <= now).copied().collect();
+            let due: Vec<_> = self
+                .delayed
+                .iter()
+                .filter(|write| write.0 <= now)
+                .copied()
+                .collect();
             self.delayed.retain(|write| write.0 > now);
             for (_, register, value) in due {
                 match register {
@@ -121,7 +126,8 @@ impl Reference {
                 return Some((pc as u16, self.cycle));
             }
             for n in 0..2 {
-                self.pointers[n] = (self.pointers[n] as i32 + self.pointer_steps[n]) as usize & 1023;
+                self.pointers[n] =
+                    (self.pointers[n] as i32 + self.pointer_steps[n]) as usize & 1023;
             }
             self.transfer_index = (self.transfer_index as i32 + self.index_step) as usize & 127;
             self.cycle += 1;
@@ -147,11 +153,23 @@ impl Reference {
     }
 
     /// `None`: no branch. `Some(None)`: not taken.
-    fn branch(&mut self, instruction: &Instruction, codes_just_set: bool) -> Option<Option<Leaving>> {
+    fn branch(
+        &mut self,
+        instruction: &Instruction,
+        codes_just_set: bool,
+    ) -> Option<Option<Leaving>> {
         let [n, z, v, c] = self.codes;
         let (taken, target, defer, slots) = match *instruction {
-            Instruction::Branch { condition: Condition::Always, target, defer } => (true, target, defer, 2),
-            Instruction::Branch { condition, target, defer } => {
+            Instruction::Branch {
+                condition: Condition::Always,
+                target,
+                defer,
+            } => (true, target, defer, 2),
+            Instruction::Branch {
+                condition,
+                target,
+                defer,
+            } => {
                 let taken = match condition {
                     Condition::Eq => z,
                     Condition::Ne => !z,
@@ -168,19 +186,48 @@ impl Reference {
                 };
                 (taken, target, defer, if codes_just_set { 3 } else { 2 })
             }
-            Instruction::BranchBit { set, src, bit, target, defer } => {
-                ((self.read(src) >> bit) % 2 == u32::from(set), target, defer, 3)
-            }
-            Instruction::BranchByte { equal, src, byte, value, target, defer } => {
+            Instruction::BranchBit {
+                set,
+                src,
+                bit,
+                target,
+                defer,
+            } => (
+                (self.read(src) >> bit) % 2 == u32::from(set),
+                target,
+                defer,
+                3,
+            ),
+            Instruction::BranchByte {
+                equal,
+                src,
+                byte,
+                value,
+                target,
+                defer,
+            } => {
                 let found = self.read(src).to_le_bytes()[byte as usize];
                 ((found == value) == equal, target, defer, 3)
             }
-            Instruction::BranchCtx { equal, context, target, defer } => ((context == 0) == equal, target, defer, 2),
+            Instruction::BranchCtx {
+                equal,
+                context,
+                target,
+                defer,
+            } => ((context == 0) == equal, target, defer, 2),
             _ => return None,
         };
         self.csr_value = None;
-        let penalty = if u64::from(defer) > slots { 0 } else { slots - u64::from(defer) };
-        Some(taken.then_some(Leaving { slots: defer, target: target as usize, penalty }))
+        let penalty = if u64::from(defer) > slots {
+            0
+        } else {
+            slots - u64::from(defer)
+        };
+        Some(taken.then_some(Leaving {
+            slots: defer,
+            target: target as usize,
+            penalty,
+        }))
     }
 
     fn operate(&mut self, instruction: &Instruction) {
@@ -190,7 +237,13 @@ impl Reference {
                 let (x, y) = (self.read(a), self.read(b));
                 self.alu(op, dest, x, y);
             }
-            Instruction::AluShf { op, dest, a, b, shift } => {
+            Instruction::AluShf {
+                op,
+                dest,
+                a,
+                b,
+                shift,
+            } => {
                 let (x, y) = (self.read(a), self.read(b));
                 let y = self.shifted(y, shift);
                 let result = match op {
@@ -206,7 +259,11 @@ impl Reference {
             Instruction::DblShf { dest, a, b, count } => {
                 let (x, y) = (self.read(a), self.read(b));
                 let count = self.count(count);
-                let result = if count == 0 { y } else { x << (32 - count) | y >> count };
+                let result = if count == 0 {
+                    y
+                } else {
+                    x << (32 - count) | y >> count
+                };
                 self.logical(dest, x, result);
             }
             Instruction::Asr { dest, src, count } => {
@@ -219,7 +276,14 @@ impl Reference {
                 self.logical(dest, 0, result);
             }
             Instruction::ByteAlign { order, dest, src } => self.byte_align(order, dest, src),
-            Instruction::LdField { dest, mask, src, shift, clear, load_cc } => {
+            Instruction::LdField {
+                dest,
+                mask,
+                src,
+                shift,
+                clear,
+                load_cc,
+            } => {
                 let value = self.read(src);
                 let value = self.shifted(value, shift).to_le_bytes();
                 let old = self.read(dest);
@@ -236,7 +300,12 @@ impl Reference {
                     self.codes = codes;
                 }
             }
-            Instruction::Immed { dest, value, shift, invert } => {
+            Instruction::Immed {
+                dest,
+                value,
+                shift,
+                invert,
+            } => {
                 let value = u32::from(value);
                 let value = match shift {
                     ImmedShift::None => value,
@@ -254,7 +323,11 @@ impl Reference {
             Instruction::ImmedWord { dest, word, value } => {
                 let old = self.read(dest);
                 let value = u32::from(value);
-                let result = if word == 0 { old / 0x1_0000 * 0x1_0000 + value } else { old % 0x1_0000 + value * 0x1_0000 };
+                let result = if word == 0 {
+                    old / 0x1_0000 * 0x1_0000 + value
+                } else {
+                    old % 0x1_0000 + value * 0x1_0000
+                };
                 self.plain(dest, result);
             }
             Instruction::Nop => (self.previous_a, self.previous_result) = (0, 0),
@@ -326,7 +399,14 @@ impl Reference {
                 let entry = self.read(entry) as usize % 16;
                 self.logical(dest, 0, u32::from(self.states[entry]) * 256);
             }
-            Instruction::Crc { order, kind, dest, src, bytes, bit_swap } => {
+            Instruction::Crc {
+                order,
+                kind,
+                dest,
+                src,
+                bytes,
+                bit_swap,
+            } => {
                 let x = self.read(src);
                 self.crc_step(order, kind, bytes, bit_swap, x);
                 self.logical(dest, 0, x);
@@ -336,9 +416,18 @@ impl Reference {
                 let value = self.read(src);
                 let then = self.cycle + 4;
                 match csr {
-                    csr::ACTIVE_LM_ADDR_0 => self.delayed.push((then, Delayed::Pointer(0), value >> 2 & 1023)),
-                    csr::ACTIVE_LM_ADDR_1 => self.delayed.push((then, Delayed::Pointer(1), value >> 2 & 1023)),
-                    csr::T_INDEX => self.delayed.push((then, Delayed::TransferIndex, value >> 2 & 127)),
+                    csr::ACTIVE_LM_ADDR_0 => {
+                        self.delayed
+                            .push((then, Delayed::Pointer(0), value >> 2 & 1023))
+                    }
+                    csr::ACTIVE_LM_ADDR_1 => {
+                        self.delayed
+                            .push((then, Delayed::Pointer(1), value >> 2 & 1023))
+                    }
+                    csr::T_INDEX => {
+                        self.delayed
+                            .push((then, Delayed::TransferIndex, value >> 2 & 127))
+                    }
                     csr::BYTE_INDEX => self.delayed.push((then, Delayed::ByteIndex, value & 3)),
                     csr::CRC_REMAINDER => self.crc = value,
                     other => panic!("the generator makes no write of {other:#x}"),
@@ -380,16 +469,41 @@ impl Reference {
         let unsigned = |v: u32| i64::from(v);
         let (true_signed, true_unsigned, no_borrow) = match op {
             AluOp::Add => (signed(x) + signed(y), unsigned(x) + unsigned(y), false),
-            AluOp::Add16 => (signed(x) + unsigned(y % 0x1_0000), unsigned(x) + unsigned(y % 0x1_0000), false),
-            AluOp::Add8 => (signed(x) + unsigned(y % 0x100), unsigned(x) + unsigned(y % 0x100), false),
-            AluOp::AddCarry => (signed(x) + signed(y) + carry, unsigned(x) + unsigned(y) + carry, false),
+            AluOp::Add16 => (
+                signed(x) + unsigned(y % 0x1_0000),
+                unsigned(x) + unsigned(y % 0x1_0000),
+                false,
+            ),
+            AluOp::Add8 => (
+                signed(x) + unsigned(y % 0x100),
+                unsigned(x) + unsigned(y % 0x100),
+                false,
+            ),
+            AluOp::AddCarry => (
+                signed(x) + signed(y) + carry,
+                unsigned(x) + unsigned(y) + carry,
+                false,
+            ),
             AluOp::Sub => (signed(x) - signed(y), unsigned(x) - unsigned(y), true),
             AluOp::SubReverse => (signed(y) - signed(x), unsigned(y) - unsigned(x), true),
-            _ => (signed(x) - signed(y) - (1 - carry), unsigned(x) - unsigned(y) - (1 - carry), true),
+            _ => (
+                signed(x) - signed(y) - (1 - carry),
+                unsigned(x) - unsigned(y) - (1 - carry),
+                true,
+            ),
         };
         let result = true_unsigned as u32;
-        let c = if no_borrow { true_unsigned >= 0 } else { true_unsigned > i64::from(u32::MAX) };
-        self.codes = [(result as i32) < 0, result == 0, true_signed != signed(result), c];
+        let c = if no_borrow {
+            true_unsigned >= 0
+        } else {
+            true_unsigned > i64::from(u32::MAX)
+        };
+        self.codes = [
+            (result as i32) < 0,
+            result == 0,
+            true_signed != signed(result),
+            c,
+        ];
         self.store(dest, x, result);
     }
 
@@ -421,14 +535,24 @@ impl Reference {
                 eight[..4].copy_from_slice(&self.align_be.to_be_bytes());
                 eight[4..].copy_from_slice(&now.to_be_bytes());
                 self.align_be = now;
-                let four = [eight[skip], eight[skip + 1], eight[skip + 2], eight[skip + 3]];
+                let four = [
+                    eight[skip],
+                    eight[skip + 1],
+                    eight[skip + 2],
+                    eight[skip + 3],
+                ];
                 self.logical(dest, 0, u32::from_be_bytes(four));
             }
             ByteOrder::Little => {
                 eight[..4].copy_from_slice(&self.align_le.to_le_bytes());
                 eight[4..].copy_from_slice(&now.to_le_bytes());
                 self.align_le = now;
-                let four = [eight[skip], eight[skip + 1], eight[skip + 2], eight[skip + 3]];
+                let four = [
+                    eight[skip],
+                    eight[skip + 1],
+                    eight[skip + 2],
+                    eight[skip + 3],
+                ];
                 self.logical(dest, now, u32::from_le_bytes(four));
             }
         }
@@ -446,7 +570,14 @@ impl Reference {
         oldest as u32 * 8
     }
 
-    fn crc_step(&mut self, order: ByteOrder, kind: CrcKind, bytes: CrcBytes, bit_swap: bool, word: u32) {
+    fn crc_step(
+        &mut self,
+        order: ByteOrder,
+        kind: CrcKind,
+        bytes: CrcBytes,
+        bit_swap: bool,
+        word: u32,
+    ) {
         let (width, polynomial) = match kind {
             CrcKind::None => return,
             CrcKind::Ccitt => (16, 0x1021),
@@ -455,7 +586,11 @@ impl Reference {
             CrcKind::Crc10 => (10, 0x233),
             CrcKind::Crc5 => (5, 0x05),
         };
-        let four = if order == ByteOrder::Big { word.to_be_bytes() } else { word.to_le_bytes() };
+        let four = if order == ByteOrder::Big {
+            word.to_be_bytes()
+        } else {
+            word.to_le_bytes()
+        };
         let chosen = match bytes {
             CrcBytes::All => 0..4,
             CrcBytes::B1_3 => 1..4,
@@ -469,7 +604,11 @@ impl Reference {
         let mut rest = self.crc & mask;
         for byte in &four[chosen] {
             for bit in 0..8 {
-                let next = if bit_swap { byte >> bit & 1 } else { byte >> (7 - bit) & 1 };
+                let next = if bit_swap {
+                    byte >> bit & 1
+                } else {
+                    byte >> (7 - bit) & 1
+                };
                 let top = rest >> (width - 1) & 1 ^ u32::from(next);
                 rest = rest << 1 & mask;
                 if top == 1 {
@@ -539,8 +678,12 @@ impl Reference {
     fn write(&mut self, operand: Operand, value: u32) {
         match operand {
             Operand::None => {}
-            Operand::Gpr(Bank::A, n) | Operand::GprAbsolute(Bank::A, n) => self.a[n as usize] = value,
-            Operand::Gpr(Bank::B, n) | Operand::GprAbsolute(Bank::B, n) => self.b[n as usize] = value,
+            Operand::Gpr(Bank::A, n) | Operand::GprAbsolute(Bank::A, n) => {
+                self.a[n as usize] = value
+            }
+            Operand::Gpr(Bank::B, n) | Operand::GprAbsolute(Bank::B, n) => {
+                self.b[n as usize] = value
+            }
             Operand::STransfer(n) => self.s_out[n as usize] = value,
             Operand::DTransfer(n) => self.d_out[n as usize] = value,
             Operand::SIndexed(step) => {

@@ -2,8 +2,8 @@
 //! A few leave local memory: then engine and reference must agree where.
 
 use npsim_isa::{
-    AluOp, Bank, ByteOrder, CamLmTarget, Condition, CrcBytes, CrcKind, CtxArb, ImmedShift, Instruction, MulPhase,
-    MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, csr, encode,
+    AluOp, Bank, ByteOrder, CamLmTarget, Condition, CrcBytes, CrcKind, CtxArb, ImmedShift,
+    Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, csr, encode,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -57,8 +57,7 @@ fn dest() -> BoxedStrategy<Operand> {
 
 /// A register destination, for instructions that read it too.
 fn register() -> BoxedStrategy<Operand> {
-    prop_oneof![3 => gpr(Bank::A), 3 => gpr(Bank::B), 1 => special()]
-    .boxed()
+    prop_oneof![3 => gpr(Bank::A), 3 => gpr(Bank::B), 1 => special()].boxed()
 }
 
 fn shift() -> BoxedStrategy<Shift> {
@@ -74,8 +73,7 @@ fn shift() -> BoxedStrategy<Shift> {
 }
 
 fn count() -> BoxedStrategy<ShiftCount> {
-    prop_oneof![3 => (1..32_u8).prop_map(ShiftCount::By), 1 => Just(ShiftCount::Indirect)]
-    .boxed()
+    prop_oneof![3 => (1..32_u8).prop_map(ShiftCount::By), 1 => Just(ShiftCount::Indirect)].boxed()
 }
 
 fn order() -> impl Strategy<Value = ByteOrder> {
@@ -106,7 +104,14 @@ fn alu_op() -> impl Strategy<Value = AluOp> {
 }
 
 fn shf_op() -> impl Strategy<Value = ShfOp> {
-    select(vec![ShfOp::B, ShfOp::NotB, ShfOp::And, ShfOp::NotAAnd, ShfOp::AndNot, ShfOp::Or])
+    select(vec![
+        ShfOp::B,
+        ShfOp::NotB,
+        ShfOp::And,
+        ShfOp::NotAAnd,
+        ShfOp::AndNot,
+        ShfOp::Or,
+    ])
 }
 
 fn datapath() -> BoxedStrategy<Instruction> {
@@ -136,7 +141,10 @@ fn datapath() -> BoxedStrategy<Instruction> {
 }
 
 fn units() -> BoxedStrategy<Instruction> {
-    let lm_addr = proptest::option::weighted(0.2, (0..2_u8).prop_map(|pointer| CamLmTarget { pointer, block: 0 }));
+    let lm_addr = proptest::option::weighted(
+        0.2,
+        (0..2_u8).prop_map(|pointer| CamLmTarget { pointer, block: 0 }),
+    );
     let crc_kind = select(vec![
         CrcKind::None,
         CrcKind::Ccitt,
@@ -155,8 +163,16 @@ fn units() -> BoxedStrategy<Instruction> {
         CrcBytes::B0,
     ]);
     prop_oneof![
-        (source(), source()).prop_map(|(a, b)| Instruction::MulStep { phase: MulPhase::Start, a, b }),
-        (width(), source(), source()).prop_map(|(w, a, b)| Instruction::MulStep { phase: MulPhase::Step(w, 1), a, b }),
+        (source(), source()).prop_map(|(a, b)| Instruction::MulStep {
+            phase: MulPhase::Start,
+            a,
+            b
+        }),
+        (width(), source(), source()).prop_map(|(w, a, b)| Instruction::MulStep {
+            phase: MulPhase::Step(w, 1),
+            a,
+            b
+        }),
         (width(), any::<bool>(), dest()).prop_map(|(width, high, dest)| Instruction::MulLast {
             width,
             high: high && width == MulWidth::W32x32,
@@ -166,27 +182,71 @@ fn units() -> BoxedStrategy<Instruction> {
         (1..3_u8, source()).prop_map(|(phase, src)| Instruction::PopCount { phase, src }),
         (dest(), source()).prop_map(|(dest, src)| Instruction::PopCount3 { dest, src }),
         Just(Instruction::CamClear),
-        (dest(), source(), lm_addr).prop_map(|(dest, src, lm_addr)| Instruction::CamLookup { dest, src, lm_addr }),
-        (source(), source(), 0..16_u8).prop_map(|(entry, src, state)| Instruction::CamWrite { entry, src, state }),
+        (dest(), source(), lm_addr).prop_map(|(dest, src, lm_addr)| Instruction::CamLookup {
+            dest,
+            src,
+            lm_addr
+        }),
+        (source(), source(), 0..16_u8).prop_map(|(entry, src, state)| Instruction::CamWrite {
+            entry,
+            src,
+            state
+        }),
         (source(), 0..16_u8).prop_map(|(entry, state)| Instruction::CamWriteState { entry, state }),
         (dest(), source()).prop_map(|(dest, entry)| Instruction::CamReadTag { dest, entry }),
         (dest(), source()).prop_map(|(dest, entry)| Instruction::CamReadState { dest, entry }),
-        (order(), crc_kind, dest(), source(), crc_bytes, any::<bool>()).prop_map(
-            |(order, kind, dest, src, bytes, bit_swap)| Instruction::Crc { order, kind, dest, src, bytes, bit_swap }
-        ),
-        (select(vec![csr::ACTIVE_LM_ADDR_0, csr::ACTIVE_LM_ADDR_1, csr::T_INDEX, csr::BYTE_INDEX, csr::CRC_REMAINDER]))
-            .prop_map(|csr| Instruction::LocalCsrRead { csr }),
+        (
+            order(),
+            crc_kind,
+            dest(),
+            source(),
+            crc_bytes,
+            any::<bool>()
+        )
+            .prop_map(
+                |(order, kind, dest, src, bytes, bit_swap)| Instruction::Crc {
+                    order,
+                    kind,
+                    dest,
+                    src,
+                    bytes,
+                    bit_swap
+                }
+            ),
+        (select(vec![
+            csr::ACTIVE_LM_ADDR_0,
+            csr::ACTIVE_LM_ADDR_1,
+            csr::T_INDEX,
+            csr::BYTE_INDEX,
+            csr::CRC_REMAINDER
+        ]))
+        .prop_map(|csr| Instruction::LocalCsrRead { csr }),
         // Constants keep most local memory addresses in range.
-        (select(vec![csr::ACTIVE_LM_ADDR_0, csr::ACTIVE_LM_ADDR_1, csr::T_INDEX, csr::BYTE_INDEX]), 128..=255_u8)
-            .prop_map(|(csr, value)| Instruction::LocalCsrWrite { csr, src: Operand::Constant(value) }),
-        source().prop_map(|src| Instruction::LocalCsrWrite { csr: csr::CRC_REMAINDER, src }),
+        (
+            select(vec![
+                csr::ACTIVE_LM_ADDR_0,
+                csr::ACTIVE_LM_ADDR_1,
+                csr::T_INDEX,
+                csr::BYTE_INDEX
+            ]),
+            128..=255_u8
+        )
+            .prop_map(|(csr, value)| Instruction::LocalCsrWrite {
+                csr,
+                src: Operand::Constant(value)
+            }),
+        source().prop_map(|src| Instruction::LocalCsrWrite {
+            csr: csr::CRC_REMAINDER,
+            src
+        }),
     ]
     .boxed()
 }
 
 fn straight() -> BoxedStrategy<Instruction> {
-    prop_oneof![3 => datapath(), 1 => units()].prop_filter("not encodable", |instruction| encode(instruction).is_ok())
-    .boxed()
+    prop_oneof![3 => datapath(), 1 => units()]
+        .prop_filter("not encodable", |instruction| encode(instruction).is_ok())
+        .boxed()
 }
 
 /// A branch whose target is a number of blocks ahead.
@@ -245,19 +305,34 @@ pub fn program() -> impl Strategy<Value = Vec<Instruction>> {
             slots
         }),
     ];
-    let values = proptest::collection::vec(prop_oneof![any::<u32>(), 0..40_u32, Just(1 << 31), Just(u32::MAX)], 32);
-    (values, proptest::collection::vec(block, 1..60)).prop_map(|(values, blocks)| assemble(&values, blocks))
+    let values = proptest::collection::vec(
+        prop_oneof![any::<u32>(), 0..40_u32, Just(1 << 31), Just(u32::MAX)],
+        32,
+    );
+    (values, proptest::collection::vec(block, 1..60))
+        .prop_map(|(values, blocks)| assemble(&values, blocks))
 }
 
 fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>) -> Vec<Instruction> {
     let mut program = Vec::new();
     for (n, value) in values.iter().enumerate() {
         let dest = Operand::Gpr(if n < 16 { Bank::A } else { Bank::B }, n as u8 % 16);
-        program.push(Instruction::ImmedWord { dest, word: 0, value: *value as u16 });
-        program.push(Instruction::ImmedWord { dest, word: 1, value: (value >> 16) as u16 });
+        program.push(Instruction::ImmedWord {
+            dest,
+            word: 0,
+            value: *value as u16,
+        });
+        program.push(Instruction::ImmedWord {
+            dest,
+            word: 1,
+            value: (value >> 16) as u16,
+        });
     }
     for csr in [csr::ACTIVE_LM_ADDR_0, csr::ACTIVE_LM_ADDR_1] {
-        program.push(Instruction::LocalCsrWrite { csr, src: Operand::Constant(252) });
+        program.push(Instruction::LocalCsrWrite {
+            csr,
+            src: Operand::Constant(252),
+        });
     }
     program.extend([Instruction::Nop; 4]);
     let mut starts = Vec::new();
@@ -274,7 +349,10 @@ fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>) -> Vec<Instruction> {
                 | Instruction::BranchBit { target, .. }
                 | Instruction::BranchByte { target, .. }
                 | Instruction::BranchCtx { target, .. } => {
-                    *target = starts.get(number + *target as usize).copied().unwrap_or(end);
+                    *target = starts
+                        .get(number + *target as usize)
+                        .copied()
+                        .unwrap_or(end);
                 }
                 _ => {}
             }

@@ -10,7 +10,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use npsim::assemble::{Program, assemble_project};
-use npsim::diagnostics::render_fault;
+use npsim::diagnostics::{render_fault, render_problem};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::quantity::Time;
@@ -175,15 +175,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         &traffic,
         simulation.stats(),
     );
-    if let Some(path) = &arguments.stats {
-        npsim::stats_file::write(path, &report)
-            .map_err(|error| Problem::io("write", path, &error))?;
-    }
+    // A file that cannot be written must not hide a fault: it is told last.
+    let stats_written = match &arguments.stats {
+        Some(path) => npsim::stats_file::write(path, &report)
+            .map_err(|error| Problem::io("write", path, &error)),
+        None => Ok(()),
+    };
     remarks(&capture, &plan);
     if !arguments.quiet {
         output::print(&summary(&report, host_seconds))?;
     }
     let Some(fault) = fault else {
+        stats_written?;
         return Ok(ExitCode::SUCCESS);
     };
     let program = fault
@@ -201,6 +204,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .filter(|line| !fault.notes.contains(line))
     {
         output::line(line);
+    }
+    if let Err(problem) = stats_written {
+        output::message(&render_problem(&problem));
     }
     Ok(ExitCode::from(3))
 }

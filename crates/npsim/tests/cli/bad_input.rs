@@ -63,7 +63,7 @@ fn too_many_live_registers() {
     let each = |line: &str| {
         names
             .iter()
-            .map(|name| line.replace("R", name) + "\n")
+            .map(|name| line.replace('R', name) + "\n")
             .collect::<String>()
     };
     let source = format!(

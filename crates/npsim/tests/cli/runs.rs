@@ -92,3 +92,10 @@ fn a_register_that_was_never_written_is_a_fault() {
     dir.npsim("run a.uc --until 1us --allow uninitialised-read")
         .expect(0, &["allowed      uninitialised-read"]);
 }
+
+#[test]
+fn a_fault_is_told_also_when_its_stats_cannot_be_written() {
+    let dir = Dir::new().with("a.uc", DEADLOCK);
+    dir.npsim("run a.uc --until 1ms --stats no/out.json")
+        .expect(3, &["error[deadlock]", "cannot write `no/out.json`"]);
+}

@@ -40,31 +40,59 @@ fn an_early_use_is_a_fault_and_takes_the_old_address() {
     let mut bench = Bench::new(&program);
     bench.start(1);
     let fault = bench.until(100).unwrap();
-    assert_eq!((fault.check, fault.pc, fault.cycle), (Some(Check::LocalMemoryEarly), Some(4), 4));
+    assert_eq!(
+        (fault.check, fault.pc, fault.cycle),
+        (Some(Check::LocalMemoryEarly), Some(4), 4)
+    );
     let mut bench = Bench::new(&program).allow(Check::LocalMemoryEarly);
     bench.start(1);
     assert_eq!(bench.until(100), None);
-    assert_eq!((bench.mes[0].local_memory()[0], bench.mes[0].local_memory()[16]), (0x99, 0));
-    assert_eq!(bench.fabric.checks.passed_over().collect::<Vec<_>>(), [(Check::LocalMemoryEarly, 1)]);
+    assert_eq!(
+        (
+            bench.mes[0].local_memory()[0],
+            bench.mes[0].local_memory()[16]
+        ),
+        (0x99, 0)
+    );
+    assert_eq!(
+        bench.fabric.checks.passed_over().collect::<Vec<_>>(),
+        [(Check::LocalMemoryEarly, 1)]
+    );
 }
 
 #[test]
 fn four_writes_are_consumed_by_four_uses() {
-    let mut program: Vec<_> = (0..4).map(|n| immed(a(n), 64 * (u16::from(n) + 1))).collect();
+    let mut program: Vec<_> = (0..4)
+        .map(|n| immed(a(n), 64 * (u16::from(n) + 1)))
+        .collect();
     program.extend((0..4).map(|n| csr_wr(csr::ACTIVE_LM_ADDR_1, a(n))));
     program.extend((0..4).map(|n| immed(lm(1, 0), 100 + n)));
     program.push(HALT);
     let bench = Bench::run(&program);
-    assert_eq!([16, 32, 48, 64].map(|at: usize| bench.mes[0].local_memory()[at]), [100, 101, 102, 103]);
+    assert_eq!(
+        [16, 32, 48, 64].map(|at: usize| bench.mes[0].local_memory()[at]),
+        [100, 101, 102, 103]
+    );
 }
 
 #[test]
 fn steps_come_after_the_write_and_once() {
-    let step = Operand::LocalMemoryStep { pointer: 0, step: Step::Increment };
+    let step = Operand::LocalMemoryStep {
+        pointer: 0,
+        step: Step::Increment,
+    };
     let mut bench = Bench::new(&[
         alu(step, step, AluOp::Add, k(1)),
         alu(step, step, AluOp::Add, k(1)),
-        alu(Operand::LocalMemoryStep { pointer: 0, step: Step::Decrement }, NONE, AluOp::B, k(9)),
+        alu(
+            Operand::LocalMemoryStep {
+                pointer: 0,
+                step: Step::Decrement,
+            },
+            NONE,
+            AluOp::B,
+            k(9),
+        ),
         immed(lm(0, 0), 5),
         HALT,
     ]);
@@ -101,15 +129,23 @@ fn t_index_names_transfer_registers_and_steps() {
         alu(b(0), NONE, AluOp::B, Operand::SIndexed(Step::Increment)),
         alu(b(1), NONE, AluOp::B, Operand::SIndexed(Step::Decrement)),
         immed(Operand::DIndexed(Step::Keep), 77),
-        Instruction::LocalCsrRead { csr: csr::T_INDEX_BYTE_INDEX },
+        Instruction::LocalCsrRead {
+            csr: csr::T_INDEX_BYTE_INDEX,
+        },
         immed(a(1), 0),
         HALT,
     ]);
     bench.mes[0].push(crate::fabric::TransferKind::S, 5, &[111, 222]);
     bench.start(1);
     assert_eq!(bench.until(100), None);
-    assert_eq!((bench.get(b(0)), bench.get(b(1)), bench.get(a(1))), (111, 222, 5 << 2 | 3));
-    assert_eq!(bench.mes[0].read_out_register(crate::fabric::TransferKind::D, 5), 77);
+    assert_eq!(
+        (bench.get(b(0)), bench.get(b(1)), bench.get(a(1))),
+        (111, 222, 5 << 2 | 3)
+    );
+    assert_eq!(
+        bench.mes[0].read_out_register(crate::fabric::TransferKind::D, 5),
+        77
+    );
 }
 
 #[test]
@@ -117,24 +153,37 @@ fn indirect_registers_are_another_contexts() {
     let bench = Bench::run(&[
         csr_wr(csr::CSR_CTX_POINTER, k(3)),
         csr_wr(csr::INDIRECT_LM_ADDR_0, k(128)),
-        Instruction::LocalCsrRead { csr: csr::INDIRECT_LM_ADDR_0 },
+        Instruction::LocalCsrRead {
+            csr: csr::INDIRECT_LM_ADDR_0,
+        },
         immed(a(0), 0),
-        Instruction::LocalCsrRead { csr: csr::ACTIVE_LM_ADDR_0 },
+        Instruction::LocalCsrRead {
+            csr: csr::ACTIVE_LM_ADDR_0,
+        },
         immed(a(1), 0),
-        Instruction::LocalCsrRead { csr: csr::ACTIVE_CTX_STS },
+        Instruction::LocalCsrRead {
+            csr: csr::ACTIVE_CTX_STS,
+        },
         immed(a(2), 0),
-        Instruction::LocalCsrRead { csr: csr::CTX_ENABLES },
+        Instruction::LocalCsrRead {
+            csr: csr::CTX_ENABLES,
+        },
         immed(a(3), 0),
         HALT,
     ]);
-    assert_eq!([0, 1, 2, 3].map(|n| bench.get(a(n))), [128, 0, 1 << 31 | 6 << 8, 1 << 8]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|n| bench.get(a(n))),
+        [128, 0, 1 << 31 | 6 << 8, 1 << 8]
+    );
 }
 
 #[test]
 fn the_csr_value_replaces_the_next_immed_only() {
     let bench = Bench::run(&[
         csr_wr(csr::CRC_REMAINDER, k(42)),
-        Instruction::LocalCsrRead { csr: csr::CRC_REMAINDER },
+        Instruction::LocalCsrRead {
+            csr: csr::CRC_REMAINDER,
+        },
         immed(a(0), 7),
         immed(a(1), 7),
         HALT,
@@ -144,11 +193,20 @@ fn the_csr_value_replaces_the_next_immed_only() {
 
 #[test]
 fn profile_count_counts_cycles_and_random_numbers_differ() {
-    let random = |dest| [Instruction::LocalCsrRead { csr: csr::PSEUDO_RANDOM_NUMBER }, immed(dest, 0)];
+    let random = |dest| {
+        [
+            Instruction::LocalCsrRead {
+                csr: csr::PSEUDO_RANDOM_NUMBER,
+            },
+            immed(dest, 0),
+        ]
+    };
     let mut program = vec![
         csr_wr(csr::PROFILE_COUNT, k(0)),
         Instruction::Nop,
-        Instruction::LocalCsrRead { csr: csr::PROFILE_COUNT },
+        Instruction::LocalCsrRead {
+            csr: csr::PROFILE_COUNT,
+        },
         immed(a(0), 0),
     ];
     for dest in [a(1), a(2), a(3)] {

@@ -34,7 +34,12 @@ const fn k(value: u8) -> Operand {
 }
 
 const fn immed(dest: Operand, value: u16) -> Instruction {
-    Instruction::Immed { dest, value, shift: ImmedShift::None, invert: false }
+    Instruction::Immed {
+        dest,
+        value,
+        shift: ImmedShift::None,
+        invert: false,
+    }
 }
 
 const fn alu(dest: Operand, a: Operand, op: AluOp, b: Operand) -> Instruction {
@@ -44,17 +49,38 @@ const fn alu(dest: Operand, a: Operand, op: AluOp, b: Operand) -> Instruction {
 const HALT: Instruction = arb(0, 0, true);
 
 const fn arb(mask: u16, defer: u8, breakpoint: bool) -> Instruction {
-    Instruction::CtxArb(CtxArb { mask, any: false, breakpoint, keep_mask: false, resume: None, defer })
+    Instruction::CtxArb(CtxArb {
+        mask,
+        any: false,
+        breakpoint,
+        keep_mask: false,
+        resume: None,
+        defer,
+    })
 }
 
-const KILL: Instruction =
-    Instruction::CtxArb(CtxArb { mask: 0, any: true, breakpoint: false, keep_mask: false, resume: None, defer: 0 });
+const KILL: Instruction = Instruction::CtxArb(CtxArb {
+    mask: 0,
+    any: true,
+    breakpoint: false,
+    keep_mask: false,
+    resume: None,
+    defer: 0,
+});
 
 /// Two instructions that load a longword.
 fn load(dest: Operand, value: u32) -> [Instruction; 2] {
     [
-        Instruction::ImmedWord { dest, word: 0, value: value as u16 },
-        Instruction::ImmedWord { dest, word: 1, value: (value >> 16) as u16 },
+        Instruction::ImmedWord {
+            dest,
+            word: 0,
+            value: value as u16,
+        },
+        Instruction::ImmedWord {
+            dest,
+            word: 1,
+            value: (value >> 16) as u16,
+        },
     ]
 }
 
@@ -92,11 +118,17 @@ impl Bench {
 
     fn of_image(image: &Image) -> Self {
         let profile = Profile::load("ixp2400").unwrap();
-        let mut mes: Vec<_> = (0..profile.microengines()).map(|index| Microengine::new(index, &profile)).collect();
+        let mut mes: Vec<_> = (0..profile.microengines())
+            .map(|index| Microengine::new(index, &profile))
+            .collect();
         mes[0].load(Program::new(image, &profile).unwrap());
         // Address operand of the memory commands.
         (0..8).for_each(|context| mes[0].write_register(a(15), context, 8));
-        Self { fabric: Fabric::new(profile), mes, trace: Trace::default() }
+        Self {
+            fabric: Fabric::new(profile),
+            mes,
+            trace: Trace::default(),
+        }
     }
 
     fn load(&mut self, me: usize, program: &[Instruction]) {
@@ -125,16 +157,28 @@ impl Bench {
             let fabric = &mut self.fabric;
             match event {
                 Event::Microengine(me) => self.mes[me as usize].run(fabric, &mut self.trace),
-                Event::Signal { me, context, signal } => self.mes[me as usize].signal(context, 1 << signal, fabric),
+                Event::Signal {
+                    me,
+                    context,
+                    signal,
+                } => self.mes[me as usize].signal(context, 1 << signal, fabric),
                 Event::Timer { me, context } => self.mes[me as usize].timer(context, fabric),
-                Event::NnPut { me, index, value, ring } => self.mes[me as usize].nn_put(index, value, ring, fabric),
+                Event::NnPut {
+                    me,
+                    index,
+                    value,
+                    ring,
+                } => self.mes[me as usize].nn_put(index, value, ring, fabric),
                 _ => {}
             }
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(fault.clone());
             }
         }
-        self.fabric.now = self.fabric.now.max(until.min(self.fabric.events.next_time()).min(1 << 40));
+        self.fabric.now = self
+            .fabric
+            .now
+            .max(until.min(self.fabric.events.next_time()).min(1 << 40));
         None
     }
 
@@ -144,7 +188,12 @@ impl Bench {
 
     /// The cycles at which an address was executed.
     fn cycles(&self, pc: u16) -> Vec<Cycle> {
-        self.trace.instructions.iter().filter(|it| it.1 == pc).map(|it| it.2).collect()
+        self.trace
+            .instructions
+            .iter()
+            .filter(|it| it.1 == pc)
+            .map(|it| it.2)
+            .collect()
     }
 
     fn allow(mut self, check: Check) -> Self {
@@ -154,6 +203,9 @@ impl Bench {
 }
 
 fn image(program: &[Instruction]) -> Image {
-    let words = program.iter().map(|i| encode(i).unwrap_or_else(|error| panic!("{i}: {error}"))).collect();
+    let words = program
+        .iter()
+        .map(|i| encode(i).unwrap_or_else(|error| panic!("{i}: {error}")))
+        .collect();
     Image::from_words("test", words)
 }
