@@ -63,23 +63,27 @@ impl KernelResult for Simulation {
 }
 
 fn forwarder(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("forwarder");
-    group.throughput(Throughput::Elements(FRAMES as u64)).sample_size(10).measurement_time(Duration::from_secs(10));
     let (project, programs) = load(&root().join("microcode/forward"), &[]);
     let frames = smallest_frames(FRAMES);
     let ports = vec![PortLine { bits_per_second: 1_000_000_000 }; 3];
     let plan = schedule(&frames, &ports, PortAssignment::RoundRobin, Pace::Line).expect("three ports");
     let settings = Settings { drain: Some(60_000), ..Settings::default() };
-    group.bench_function("64-byte frames at line rate", |bencher| {
-        bencher.iter(|| {
-            let mut simulation =
-                Simulation::new(&project, &programs, settings.clone()).expect("the forwarder fits the chip");
-            let mut wires = Wires::new(&frames, &plan, 0, project.capacity.hertz, None);
-            let ending = simulation.run(&mut wires, &mut |_, _| {});
-            assert_eq!(ending, Ending::Drained);
-            wires.traffic.sent_frames
-        });
-    });
+    let run = || {
+        let mut simulation =
+            Simulation::new(&project, &programs, settings.clone()).expect("the forwarder fits the chip");
+        let mut wires = Wires::new(&frames, &plan, 0, project.capacity.hertz, None);
+        let ending = simulation.run(&mut wires, &mut |_, _| {});
+        assert_eq!(ending, Ending::Drained);
+        wires.traffic.sent_frames
+    };
+
+    // One microengine receives less than three ports offer; what counts is what
+    // came out at the other end.
+    let sent = run();
+    println!("forwarder: {sent} of {FRAMES} frames leave");
+    let mut group = criterion.benchmark_group("forwarder");
+    group.throughput(Throughput::Elements(sent)).sample_size(10).measurement_time(Duration::from_secs(10));
+    group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
     group.finish();
 }
 

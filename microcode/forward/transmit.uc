@@ -9,10 +9,15 @@
 #include "turn.uc"
 #include "tbuf.uc"
 #include "buffer.uc"
+#include "timer.uc"
 
 ; Elements that may be claimed and not yet sent. Fewer than there are, so that
 ; a whole turn of the eight-bit counters is never mistaken for nothing.
 #define IN_FLIGHT_LIMIT 120
+
+; Steps of 16 cycles between two looks at an empty ring: a quarter of the time
+; that the smallest frame takes on the line, and scratch is left to others.
+#define POLL_GAP 6
 
 .num_contexts 8
 
@@ -23,6 +28,7 @@
 .xfer_order $control0 $control1
 
 .sig volatile claim
+.sig volatile rung
 .sig got filled valid
 
 ; Shared by the contexts: elements claimed and elements known to be sent, both
@@ -44,11 +50,14 @@ transmit#:
     .reg handle port length count element in_flight bytes control first address
 
     ctx_arb[claim]
+    br[poll#]
 
+empty#:
+    timer_wait(POLL_GAP, rung)
 poll#:
     scratch[get, $descriptor0, tx_ring, 0, 2], ctx_swap[got]
     ld_field_w_clr[handle, 0111, $descriptor0], load_cc
-    beq[poll#]
+    beq[empty#]
     alu_shf[port, --, B, $descriptor0, >>24]
     alu[length, --, B, $descriptor1]
     alu[count, length, +, 63]

@@ -13,7 +13,8 @@ use super::registers::{
     D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot, resolve,
     source_slot,
 };
-use super::{After, Flow, Microengine, penalty, slow};
+use super::turn::penalty;
+use super::{After, Flow, Microengine, slow};
 use crate::Cycle;
 use crate::fabric::Fabric;
 use crate::probe::Probe;
@@ -90,20 +91,23 @@ impl Microengine {
         Ok(Flow::Continue)
     }
 
-    /// An instruction has executed: it took its cycle, and a local CSR's value
-    /// was there for it alone.
+    /// An instruction has executed: it took its cycle, a local CSR's value was
+    /// there for it alone, and a tested signal is consumed.
     fn issued<P: Probe>(&mut self, csr: bool, probe: &mut P) {
         if P::ON {
             probe.instruction(self.index, self.datapath.context, self.pc, self.cycle);
         }
         self.cycle += 1;
         self.stats.instructions += 1;
-        if csr
-            && !matches!(
-                self.program.words[self.pc as usize],
-                Word::Instruction(Instruction::LocalCsrRead { .. })
-            )
-        {
+        let csr_read = match self.program.words[self.pc as usize] {
+            Word::Instruction(Instruction::BranchSignal { signal, .. }) => {
+                self.contexts[self.datapath.context as usize].signals &= !(1 << signal);
+                false
+            }
+            Word::Instruction(Instruction::LocalCsrRead { .. }) => true,
+            _ => false,
+        };
+        if csr && !csr_read {
             self.slow &= !slow::CSR;
         }
     }
@@ -179,7 +183,7 @@ impl Microengine {
                 let count = self.datapath.previous_a & 31;
                 match shift {
                     Shift::LeftIndirect => {
-                        (op.n, op.x) = ((32 - count as u8) & 31, u32::MAX << count)
+                        (op.n, op.x) = ((32 - count as u8) & 31, u32::MAX << count);
                     }
                     Shift::RightIndirect => (op.n, op.x) = (count as u8, u32::MAX >> count),
                     _ => {}

@@ -144,10 +144,10 @@ impl Microengine {
                 self.arm_timer(viewed, fabric);
             }
             csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => {
-                self.set_pointer(0, viewed, csr, value)
+                self.set_pointer(0, viewed, csr, value);
             }
             csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => {
-                self.set_pointer(1, viewed, csr, value)
+                self.set_pointer(1, viewed, csr, value);
             }
             csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
                 self.set_pointer(0, viewed, csr, value);

@@ -44,13 +44,8 @@ impl Microengine {
         match instruction {
             Instruction::BranchSignal { set, signal, .. } => {
                 let context = &self.contexts[self.datapath.context as usize];
+                // The test consumes the signal when the branch is issued.
                 let arrived = context.signals & 1 << signal != 0;
-                if arrived == set {
-                    // The checks of a taken branch come before its effect.
-                    self.refuse_in_slot(fabric)?;
-                    self.enter_checked(op.d, fabric)?;
-                }
-                self.contexts[self.datapath.context as usize].signals &= !(1 << signal);
                 Ok(taken(arrived == set))
             }
             Instruction::BranchInputState { set, state, .. } => {

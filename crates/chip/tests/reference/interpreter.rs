@@ -49,6 +49,15 @@ pub struct Reference {
     outside: bool,
 }
 
+/// What an instruction does to control.
+enum Control {
+    /// It is no branch.
+    None,
+    /// A branch that is not taken.
+    Stays,
+    Leaves(Leaving),
+}
+
 /// Control transfer that waits for its defer slots.
 struct Leaving {
     slots: u8,
@@ -57,12 +66,12 @@ struct Leaving {
 }
 
 impl Reference {
-    pub fn new(s_in: [u32; 128], d_in: [u32; 128]) -> Self {
+    pub fn new(s_in: &[u32; 128], d_in: &[u32; 128]) -> Self {
         Self {
             a: [0; 128],
             b: [0; 128],
-            s_in,
-            d_in,
+            s_in: *s_in,
+            d_in: *d_in,
             s_out: [0; 128],
             d_out: [0; 128],
             lm: vec![0; 640],
@@ -119,7 +128,7 @@ impl Reference {
             self.pointer_steps = [0; 2];
             self.index_step = 0;
             let taken = self.branch(instruction, codes_just_set);
-            if taken.is_none() {
+            if matches!(taken, Control::None) {
                 self.operate(instruction);
             }
             if self.outside {
@@ -133,13 +142,17 @@ impl Reference {
             self.cycle += 1;
             pc += 1;
             codes_just_set = sets_codes(instruction);
-            if let Some(taken) = taken {
-                codes_just_set = false;
-                if let Some(new) = taken {
+            match taken {
+                Control::None => {
+                    if let Some(left) = &mut leaving {
+                        left.slots -= 1;
+                    }
+                }
+                Control::Stays => codes_just_set = false,
+                Control::Leaves(new) => {
+                    codes_just_set = false;
                     leaving = Some(new);
                 }
-            } else if let Some(left) = &mut leaving {
-                left.slots -= 1;
             }
             if let Some(left) = &leaving
                 && left.slots == 0
@@ -152,12 +165,8 @@ impl Reference {
         }
     }
 
-    /// `None`: no branch. `Some(None)`: not taken.
-    fn branch(
-        &mut self,
-        instruction: &Instruction,
-        codes_just_set: bool,
-    ) -> Option<Option<Leaving>> {
+    /// What a branch leads to.
+    fn branch(&mut self, instruction: &Instruction, codes_just_set: bool) -> Control {
         let [n, z, v, c] = self.codes;
         let (taken, target, defer, slots) = match *instruction {
             Instruction::Branch {
@@ -215,7 +224,7 @@ impl Reference {
                 target,
                 defer,
             } => ((context == 0) == equal, target, defer, 2),
-            _ => return None,
+            _ => return Control::None,
         };
         self.csr_value = None;
         let penalty = if u64::from(defer) > slots {
@@ -223,11 +232,14 @@ impl Reference {
         } else {
             slots - u64::from(defer)
         };
-        Some(taken.then_some(Leaving {
+        if !taken {
+            return Control::Stays;
+        }
+        Control::Leaves(Leaving {
             slots: defer,
             target: target as usize,
             penalty,
-        }))
+        })
     }
 
     fn operate(&mut self, instruction: &Instruction) {
@@ -418,15 +430,15 @@ impl Reference {
                 match csr {
                     csr::ACTIVE_LM_ADDR_0 => {
                         self.delayed
-                            .push((then, Delayed::Pointer(0), value >> 2 & 1023))
+                            .push((then, Delayed::Pointer(0), value >> 2 & 1023));
                     }
                     csr::ACTIVE_LM_ADDR_1 => {
                         self.delayed
-                            .push((then, Delayed::Pointer(1), value >> 2 & 1023))
+                            .push((then, Delayed::Pointer(1), value >> 2 & 1023));
                     }
                     csr::T_INDEX => {
                         self.delayed
-                            .push((then, Delayed::TransferIndex, value >> 2 & 127))
+                            .push((then, Delayed::TransferIndex, value >> 2 & 127));
                     }
                     csr::BYTE_INDEX => self.delayed.push((then, Delayed::ByteIndex, value & 3)),
                     csr::CRC_REMAINDER => self.crc = value,
@@ -513,7 +525,7 @@ impl Reference {
             Shift::None => value,
             Shift::Left(n) => value << n,
             Shift::Right(n) => value >> n,
-            Shift::RotateRight(n) => value >> n | value << (32 - n),
+            Shift::RotateRight(n) => value.rotate_right(n.into()),
             Shift::LeftIndirect => value << indirect,
             Shift::RightIndirect => value >> indirect,
         }
@@ -679,10 +691,10 @@ impl Reference {
         match operand {
             Operand::None => {}
             Operand::Gpr(Bank::A, n) | Operand::GprAbsolute(Bank::A, n) => {
-                self.a[n as usize] = value
+                self.a[n as usize] = value;
             }
             Operand::Gpr(Bank::B, n) | Operand::GprAbsolute(Bank::B, n) => {
-                self.b[n as usize] = value
+                self.b[n as usize] = value;
             }
             Operand::STransfer(n) => self.s_out[n as usize] = value,
             Operand::DTransfer(n) => self.d_out[n as usize] = value,

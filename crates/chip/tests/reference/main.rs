@@ -54,11 +54,12 @@ fn engine(
 }
 
 fn text(program: &[Instruction]) -> String {
-    program
+    let lines: Vec<_> = program
         .iter()
         .enumerate()
-        .map(|(n, instruction)| format!("{n}: {instruction}\n"))
-        .collect()
+        .map(|(n, instruction)| format!("{n}: {instruction}"))
+        .collect();
+    lines.join("\n")
 }
 
 fn compare(
@@ -155,7 +156,7 @@ proptest! {
         let s_in: [u32; 128] = std::array::from_fn(|n| s_in[n % 32].wrapping_mul(n as u32 + 1));
         let d_in: [u32; 128] = std::array::from_fn(|n| s_in[127 - n] ^ n as u32);
         let (me, fault) = engine(&program, &s_in, &d_in, steps);
-        let mut reference = Reference::new(s_in, d_in);
+        let mut reference = Reference::new(&s_in, &d_in);
         let stopped = reference.run(&program);
         prop_assert_eq!(fault.as_ref().and_then(|it| Some((it.pc?, it.cycle))), stopped, "{:?} of\n{}", fault, text(&program));
         if stopped.is_none() {

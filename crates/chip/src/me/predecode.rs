@@ -1,0 +1,583 @@
+//! One instruction to its dense form: operands to slots, options to numbers,
+//! and what keeps it from the tight loop.
+
+use npsim_isa::{
+    AluOp, ByteOrder, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp,
+    Shift, ShiftCount, Step, csr,
+};
+
+use super::crc;
+use super::operation::{Kind, Op, Side, Special};
+use super::registers::{
+    CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
+    source_slot,
+};
+use super::timing::Timing;
+
+/// Reads or writes of a local CSR that must happen in global order: others
+/// write the register, or its write reaches others or the event queue.
+fn csr_looks(address: u16, write: bool) -> bool {
+    match address {
+        csr::INDIRECT_CTX_STS
+        | csr::INDIRECT_CTX_SIG_EVENTS
+        | csr::ACTIVE_CTX_SIG_EVENTS
+        | csr::INDIRECT_CTX_WAKEUP_EVENTS
+        | csr::ACTIVE_CTX_WAKEUP_EVENTS
+        | csr::NN_PUT
+        | csr::NN_GET => true,
+        csr::CTX_ENABLES
+        | csr::INDIRECT_CTX_FUTURE_COUNT
+        | csr::ACTIVE_CTX_FUTURE_COUNT
+        | csr::INDIRECT_FUTURE_COUNT_SIGNAL
+        | csr::ACTIVE_FUTURE_COUNT_SIGNAL
+        | csr::TIMESTAMP_LOW
+        | csr::TIMESTAMP_HIGH
+        | csr::NEXT_NEIGHBOR_SIGNAL
+        | csr::PREV_NEIGHBOR_SIGNAL
+        | csr::SAME_ME_SIGNAL => write,
+        _ => false,
+    }
+}
+
+/// Builds one operation.
+pub(super) struct Maker<'a> {
+    pub op: Op,
+    pub side: Side,
+    limit: u8,
+    timing: &'a Timing,
+    end: usize,
+    /// The word before sets the codes.
+    pub after_codes: bool,
+}
+
+impl<'a> Maker<'a> {
+    pub fn new(limit: u8, timing: &'a Timing, end: usize) -> Self {
+        let op = Op {
+            kind: Kind::Outside,
+            n: 0,
+            attention: Op::SLOW,
+            d: 0,
+            a: CONSTANT,
+            b: CONSTANT,
+            y: 0,
+            x: 0,
+        };
+        let side = Side {
+            reads: [Operand::None; 3],
+            dest: Operand::None,
+            special_a: Special::None,
+            special_b: Special::None,
+            special_d: Special::None,
+            merges: false,
+            looks: false,
+            always: false,
+            local: false,
+            sets_codes: false,
+            slot_of: None,
+        };
+        Self {
+            op,
+            side,
+            limit,
+            timing,
+            end,
+            after_codes: false,
+        }
+    }
+
+    /// An operand that is no plain register, as a source.
+    fn special(&mut self, operand: Operand, incoming: bool) -> Special {
+        self.side.always = true;
+        let by = |step| match step {
+            Step::Keep => 0,
+            Step::Increment => 1,
+            Step::Decrement => -1,
+        };
+        match operand {
+            Operand::LocalMemory { pointer, offset } => Special::Local {
+                pointer: pointer & 1,
+                offset,
+            },
+            Operand::LocalMemoryStep { pointer, step } => Special::LocalStep {
+                pointer: pointer & 1,
+                step: by(step),
+            },
+            Operand::SIndexed(step) => Special::Indexed {
+                file: if incoming { S_IN } else { S_OUT },
+                step: by(step),
+            },
+            Operand::DIndexed(step) => Special::Indexed {
+                file: if incoming { D_IN } else { D_OUT },
+                step: by(step),
+            },
+            Operand::NnPeek => {
+                self.side.looks = true;
+                Special::Ring { take: false }
+            }
+            Operand::NnRing => {
+                self.side.looks = true;
+                Special::Ring { take: true }
+            }
+            Operand::Nn(register) => {
+                self.side.looks = true;
+                Special::Neighbour {
+                    register: register % self.limit,
+                }
+            }
+            _ => Special::None,
+        }
+    }
+
+    fn watch(&mut self, operand: Operand) {
+        match operand {
+            Operand::Gpr(..) | Operand::GprAbsolute(..) => self.op.attention |= Op::ALL,
+            Operand::STransfer(_) | Operand::DTransfer(_) => self.side.always = true,
+            Operand::Nn(_) => {
+                self.side.always = true;
+                self.side.looks = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn a(&mut self, operand: Operand) {
+        self.side.reads[0] = operand;
+        self.watch(operand);
+        self.op.a = source_slot(operand, self.limit).unwrap_or_else(|| {
+            self.side.special_a = self.special(operand, true);
+            TEMP_A
+        });
+    }
+
+    fn b(&mut self, operand: Operand) {
+        self.side.reads[1] = operand;
+        self.watch(operand);
+        self.op.b = source_slot(operand, self.limit).unwrap_or_else(|| {
+            self.side.special_b = self.special(operand, true);
+            TEMP_B
+        });
+    }
+
+    fn d(&mut self, operand: Operand) {
+        self.side.dest = operand;
+        if !matches!(operand, Operand::Nn(_)) {
+            self.watch(operand);
+        }
+        self.op.d = destination_slot(operand, self.limit).unwrap_or_else(|| {
+            self.side.special_d = self.special(operand, false);
+            TEMP_D
+        });
+    }
+
+    /// The destination's old value as operand A; `checked` when its bytes must
+    /// have been written before.
+    fn old(&mut self, operand: Operand, checked: bool) {
+        if let Some(slot) = source_slot(operand, self.limit) {
+            self.op.a = slot;
+            if checked {
+                self.side.reads[2] = operand;
+                self.watch(operand);
+            }
+        } else {
+            self.op.a = TEMP_D;
+            self.side.merges = true;
+        }
+    }
+
+    fn codes(&mut self, kind: Kind) {
+        self.op.kind = kind;
+        self.side.sets_codes = true;
+    }
+
+    fn shift(&mut self, shift: Shift) {
+        (self.op.n, self.op.x) = match shift {
+            Shift::Left(n) => ((32 - n % 32) % 32, u32::MAX << (n % 32)),
+            Shift::Right(n) => (n % 32, u32::MAX >> (n % 32)),
+            Shift::RotateRight(n) => (n % 32, u32::MAX),
+            _ => (0, u32::MAX),
+        };
+    }
+
+    fn target(&mut self, target: u16, defer: u8, penalty: u8) {
+        self.op.d = target.min(self.end as u16);
+        self.op.n = defer;
+        self.op.a = u16::from(penalty);
+        self.op.y = u16::from(penalty) << 8 | u16::from(penalty);
+    }
+
+    pub fn instruction(&mut self, instruction: &Instruction) {
+        match *instruction {
+            Instruction::Alu { op, dest, a, b } => {
+                self.codes(alu_kind(op));
+                self.a(a);
+                self.b(b);
+                self.d(dest);
+            }
+            Instruction::AluShf {
+                op,
+                dest,
+                a,
+                b,
+                shift,
+            } => {
+                self.a(a);
+                self.b(b);
+                self.d(dest);
+                self.alu_shf(op, shift);
+            }
+            Instruction::DblShf { dest, a, b, count } => {
+                self.counted(count, Kind::DblShf, Kind::DblShfIndirect);
+                self.a(a);
+                self.b(b);
+                self.d(dest);
+            }
+            Instruction::Asr { dest, src, count } => {
+                self.counted(count, Kind::Asr, Kind::AsrIndirect);
+                self.b(src);
+                self.d(dest);
+            }
+            Instruction::ByteAlign { order, dest, src } => {
+                match order {
+                    ByteOrder::Big => {
+                        self.codes(Kind::ByteAlignBe);
+                        self.b(src);
+                    }
+                    ByteOrder::Little => {
+                        self.codes(Kind::ByteAlignLe);
+                        self.a(src);
+                    }
+                }
+                self.d(dest);
+            }
+            Instruction::LdField {
+                dest,
+                mask,
+                src,
+                shift,
+                clear,
+                load_cc,
+            } => {
+                self.ld_field(dest, mask, src, shift, clear, load_cc);
+            }
+            Instruction::Immed {
+                dest,
+                value,
+                shift,
+                invert,
+            } => {
+                self.op.kind = Kind::Immed;
+                let value = u32::from(value)
+                    << match shift {
+                        ImmedShift::None => 0,
+                        ImmedShift::By8 => 8,
+                        ImmedShift::By16 => 16,
+                    };
+                self.op.x = if invert { !value } else { value };
+                self.d(dest);
+            }
+            Instruction::ImmedByte { dest, byte, value } => {
+                self.merge(dest, 1 << (byte & 3), u32::from(value) << (8 * (byte & 3)));
+            }
+            Instruction::ImmedWord { dest, word, value } => {
+                self.merge(
+                    dest,
+                    if word == 0 { 0b0011 } else { 0b1100 },
+                    u32::from(value) << (16 * (word & 1)),
+                );
+            }
+            Instruction::Nop => self.op.kind = Kind::Nop,
+            Instruction::MulStep { phase, a, b } => {
+                self.op.kind = if phase == MulPhase::Start {
+                    Kind::MulStart
+                } else {
+                    Kind::MulStep
+                };
+                self.a(a);
+                self.b(b);
+            }
+            Instruction::MulLast { width, high, dest } => {
+                self.codes(Kind::MulLast);
+                self.op.n = match width {
+                    MulWidth::W24x8 => 0,
+                    MulWidth::W16x16 => 1,
+                    MulWidth::W32x32 => 2,
+                };
+                self.op.x = u32::from(high);
+                self.d(dest);
+            }
+            Instruction::Ffs { dest, src } => self.unary(Kind::Ffs, dest, src),
+            Instruction::PopCount { src, .. } => {
+                self.op.kind = Kind::PopCount;
+                self.b(src);
+            }
+            Instruction::PopCount3 { dest, src } => self.unary(Kind::PopCount3, dest, src),
+            Instruction::CamClear => self.op.kind = Kind::CamClear,
+            Instruction::CamLookup { dest, src, .. } => {
+                self.codes(Kind::CamLookup);
+                self.a(src);
+                self.d(dest);
+                // The lookup is the datapath's; the LM_ADDR it loads is not.
+                self.side.always |= matches!(
+                    instruction,
+                    Instruction::CamLookup {
+                        lm_addr: Some(_),
+                        ..
+                    }
+                );
+            }
+            Instruction::CamWrite { entry, src, state } => {
+                self.op.kind = Kind::CamWrite;
+                self.op.n = state;
+                self.a(src);
+                self.b(entry);
+            }
+            Instruction::CamWriteState { entry, state } => {
+                self.op.kind = Kind::CamWriteState;
+                self.op.n = state;
+                self.b(entry);
+            }
+            Instruction::CamReadTag { dest, entry } => self.unary(Kind::CamReadTag, dest, entry),
+            Instruction::CamReadState { dest, entry } => {
+                self.unary(Kind::CamReadState, dest, entry);
+            }
+            Instruction::Crc {
+                order,
+                kind,
+                dest,
+                src,
+                bytes,
+                bit_swap,
+            } => {
+                self.unary(Kind::Crc, dest, src);
+                self.op.x = crc::pack(order, kind, bytes, bit_swap);
+            }
+            Instruction::Branch {
+                condition,
+                target,
+                defer,
+            } => self.branch(condition, target, defer),
+            Instruction::BranchCtx {
+                equal,
+                context,
+                target,
+                defer,
+            } => {
+                self.op.kind = if equal { Kind::BrCtx } else { Kind::BrNotCtx };
+                self.op.x = u32::from(context);
+                self.target(target, defer, self.timing.state);
+            }
+            Instruction::BranchSignal { target, defer, .. }
+            | Instruction::BranchInputState { target, defer, .. } => {
+                self.side.looks = true;
+                self.target(target, defer, self.timing.state);
+            }
+            Instruction::BranchBit {
+                set,
+                src,
+                bit,
+                target,
+                defer,
+            } => {
+                self.op.kind = if set {
+                    Kind::BrBitSet
+                } else {
+                    Kind::BrBitClear
+                };
+                self.op.x = 1 << (bit & 31);
+                self.b(src);
+                self.target(target, defer, self.timing.bit);
+            }
+            Instruction::BranchByte {
+                equal,
+                src,
+                byte,
+                value,
+                target,
+                defer,
+            } => {
+                self.op.kind = if equal { Kind::BrByte } else { Kind::BrNotByte };
+                self.op.x = u32::from(value) | u32::from(byte & 3) << 11;
+                self.b(src);
+                self.target(target, defer, self.timing.bit);
+            }
+            Instruction::Jump { src, base, defer } => {
+                self.op.kind = Kind::Jump;
+                self.op.x = u32::from(base);
+                self.op.n = defer;
+                self.a(src);
+                self.op.y = u16::from(self.timing.jump);
+            }
+            Instruction::LocalCsrRead { csr } => self.side.looks = csr_looks(csr, false),
+            Instruction::LocalCsrWrite { csr, src } => {
+                self.side.looks = csr_looks(csr, true);
+                self.a(src);
+            }
+            Instruction::Command(command) => {
+                self.side.looks = true;
+                self.a(command.a);
+                self.b(command.b);
+            }
+            Instruction::CtxArb(_) | Instruction::CapFastWrite { .. } | Instruction::CapCsr(_) => {
+                self.side.looks = true;
+            }
+        }
+        if self.side.looks {
+            self.side.always = true;
+        }
+        self.side.local = self.only_local(instruction);
+        if self.side.local {
+            self.op.attention |= Op::LOCAL;
+        }
+    }
+
+    fn only_local(&self, instruction: &Instruction) -> bool {
+        let side = &self.side;
+        let specials = [side.special_a, side.special_b, side.special_d];
+        let transfer =
+            |operand: &Operand| matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
+        let indirect = matches!(
+            instruction,
+            Instruction::LdField {
+                shift: Shift::LeftIndirect | Shift::RightIndirect,
+                ..
+            }
+        );
+        specials.iter().any(|it| *it != Special::None)
+            && specials.iter().all(|it| {
+                matches!(
+                    it,
+                    Special::None | Special::Local { .. } | Special::LocalStep { .. }
+                )
+            })
+            && !side.looks
+            && !side.reads.iter().chain([&side.dest]).any(transfer)
+            && !indirect
+            && !matches!(
+                instruction,
+                Instruction::CamLookup {
+                    lm_addr: Some(_),
+                    ..
+                }
+            )
+            && (self.op.kind as u8) < Kind::Br as u8
+    }
+
+    fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {
+        self.codes(kind);
+        self.b(src);
+        self.d(dest);
+    }
+
+    fn counted(&mut self, count: ShiftCount, by: Kind, indirect: Kind) {
+        match count {
+            ShiftCount::By(n) => {
+                self.codes(by);
+                self.op.n = n & 31;
+            }
+            ShiftCount::Indirect => self.codes(indirect),
+        }
+    }
+
+    fn alu_shf(&mut self, op: ShfOp, shift: Shift) {
+        if matches!(shift, Shift::LeftIndirect | Shift::RightIndirect) {
+            self.codes(Kind::ShfIndirect);
+            self.op.n = u8::from(shift == Shift::RightIndirect);
+            self.op.y = match op {
+                ShfOp::B => 0,
+                ShfOp::NotB => 1,
+                ShfOp::And => 2,
+                ShfOp::NotAAnd => 3,
+                ShfOp::AndNot => 4,
+                ShfOp::Or => 5,
+            };
+            return;
+        }
+        self.codes(match op {
+            ShfOp::B => Kind::ShfB,
+            ShfOp::NotB => Kind::ShfNotB,
+            ShfOp::And => Kind::ShfAnd,
+            ShfOp::NotAAnd => Kind::ShfNotAAnd,
+            ShfOp::AndNot => Kind::ShfAndNot,
+            ShfOp::Or => Kind::ShfOr,
+        });
+        self.shift(shift);
+    }
+
+    fn ld_field(
+        &mut self,
+        dest: Operand,
+        mask: u8,
+        src: Operand,
+        shift: Shift,
+        clear: bool,
+        load_cc: bool,
+    ) {
+        self.b(src);
+        self.d(dest);
+        self.old(dest, !clear && mask & 15 != 15);
+        self.op.y = KEEP + if clear { 15 } else { u16::from(mask & 15) };
+        self.shift(shift);
+        self.op.x &= byte_mask(mask & 15);
+        self.op.kind = if load_cc {
+            Kind::LdFieldCc
+        } else {
+            Kind::LdField
+        };
+        self.side.sets_codes = load_cc;
+        // An indirect count is known only then: the attentive path puts it in.
+        self.side.always |= matches!(shift, Shift::LeftIndirect | Shift::RightIndirect);
+    }
+
+    fn merge(&mut self, dest: Operand, enables: u8, value: u32) {
+        self.op.kind = Kind::ImmedMerge;
+        self.op.x = value;
+        self.op.y = KEEP + u16::from(enables);
+        self.d(dest);
+        // Constants are loaded by halves, so the rest may be unwritten.
+        self.old(dest, false);
+    }
+
+    fn branch(&mut self, condition: Condition, target: u16, defer: u8) {
+        if condition == Condition::Always {
+            self.op.kind = Kind::Br;
+            self.target(target, defer, self.timing.branch);
+            return;
+        }
+        self.op.kind = match condition {
+            Condition::Eq => Kind::Beq,
+            Condition::Ne => Kind::Bne,
+            Condition::Mi => Kind::Bmi,
+            Condition::Pl => Kind::Bpl,
+            Condition::Cs => Kind::Bcs,
+            Condition::Cc => Kind::Bcc,
+            Condition::Vs => Kind::Bvs,
+            Condition::Vc => Kind::Bvc,
+            Condition::Ge => Kind::Bge,
+            Condition::Lt => Kind::Blt,
+            Condition::Le => Kind::Ble,
+            _ => Kind::Bgt,
+        };
+        let (new, old) = (self.timing.condition_new, self.timing.condition_old);
+        self.target(target, defer, if self.after_codes { new } else { old });
+        self.op.y = u16::from(new) << 8 | u16::from(old);
+    }
+}
+
+fn alu_kind(op: AluOp) -> Kind {
+    match op {
+        AluOp::B => Kind::B,
+        AluOp::Add => Kind::Add,
+        AluOp::NotB => Kind::NotB,
+        AluOp::Add16 => Kind::Add16,
+        AluOp::And => Kind::And,
+        AluOp::Add8 => Kind::Add8,
+        AluOp::NotAAnd => Kind::NotAAnd,
+        AluOp::SubCarry => Kind::SubCarry,
+        AluOp::AndNot => Kind::AndNot,
+        AluOp::AddCarry => Kind::AddCarry,
+        AluOp::Or => Kind::Or,
+        AluOp::Sub => Kind::Sub,
+        AluOp::Xor => Kind::Xor,
+        AluOp::SubReverse => Kind::SubReverse,
+    }
+}

@@ -1,0 +1,264 @@
+//! A microengine's turn: the arbiter, context swaps, and the tight loop that
+//! runs pure operations ahead of the chip.
+
+use super::context::{ContextState, next_ready};
+use super::datapath::Next;
+use super::operation::{Kind, Op};
+use super::{Flow, Microengine, Phase, slow};
+use crate::Cycle;
+use crate::event::Event;
+use crate::fabric::Fabric;
+use crate::probe::Probe;
+
+/// How far a microengine runs before it lets the event loop go round. It bounds
+/// a program that never looks; results do not depend on it.
+const QUANTUM: Cycle = 1 << 14;
+
+impl Microengine {
+    /// Takes the turn that [`Event::Microengine`] gives.
+    pub fn run<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) {
+        self.entered = fabric.now;
+        self.limit = fabric.horizon.min(self.entered + QUANTUM);
+        loop {
+            let flow = match self.phase {
+                Phase::Idle | Phase::Halted => return,
+                Phase::Pick => {
+                    self.pick(fabric.now, probe);
+                    Flow::Continue
+                }
+                Phase::Held => {
+                    self.stalled_until(fabric.now, probe);
+                    self.phase = Phase::Run;
+                    Flow::Continue
+                }
+                Phase::Run => self.execute(fabric, probe),
+                Phase::Swap if self.look_at(self.cycle - 1, fabric) => {
+                    self.swap(probe);
+                    Flow::Continue
+                }
+                Phase::Swap => Flow::Post(self.cycle - 1),
+            };
+            match flow {
+                Flow::Continue => {}
+                Flow::Swap => self.phase = Phase::Swap,
+                Flow::Post(at) => {
+                    fabric.events.post(at, Event::Microengine(self.index));
+                    return;
+                }
+                Flow::Stop => {
+                    fabric
+                        .events
+                        .post(self.cycle, Event::Microengine(self.index));
+                    return;
+                }
+                Flow::Held => {
+                    self.phase = Phase::Held;
+                    return;
+                }
+                Flow::Halt => {
+                    self.halt(probe);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the chip's state at a cycle is final, so that it may be looked
+    /// at; then it is the chip's present.
+    fn look_at(&self, at: Cycle, fabric: &mut Fabric) -> bool {
+        if at == self.entered {
+            return true;
+        }
+        let allowed = at < fabric.horizon && at < fabric.events.next_time();
+        if allowed {
+            fabric.now = at;
+        }
+        allowed
+    }
+
+    pub(super) fn may_look(&self, fabric: &mut Fabric) -> bool {
+        self.look_at(self.cycle, fabric)
+    }
+
+    pub(super) fn stalled_until<P: Probe>(&mut self, until: Cycle, probe: &mut P) {
+        let until = until.max(self.cycle);
+        if P::ON {
+            probe.stall(
+                self.index,
+                self.datapath.context,
+                self.pc,
+                self.cycle,
+                until,
+            );
+        }
+        self.stats.stalled += until - self.cycle;
+        self.cycle = until;
+    }
+
+    fn pick<P: Probe>(&mut self, now: Cycle, probe: &mut P) {
+        let at = self.cycle.max(now + self.pick_latency);
+        let Some(next) = next_ready(&self.contexts, self.last) else {
+            self.phase = Phase::Idle;
+            return;
+        };
+        self.stats.idle += at - self.cycle;
+        self.dispatch(next, at);
+        if P::ON {
+            probe.context_switch(self.index, None, Some(next), at);
+        }
+    }
+
+    fn dispatch(&mut self, context: u8, at: Cycle) {
+        let it = &mut self.contexts[context as usize];
+        it.consume();
+        it.enter(ContextState::Executing, at);
+        self.pc = it.pc;
+        self.datapath.context = context;
+        self.memory.swap_in(context);
+        self.cycle = at;
+        self.arrived = at;
+        self.arrived_with_codes = false;
+        self.phase = Phase::Run;
+    }
+
+    /// The running context goes to sleep and the arbiter chooses another.
+    fn swap<P: Probe>(&mut self, probe: &mut P) {
+        let end = self.cycle + self.after_penalty;
+        self.stats.aborted += self.after_penalty;
+        self.stats.swaps += 1;
+        let context = self.datapath.context;
+        self.memory.swap_out(context, &mut self.datapath.byte_index);
+        self.slow &= !slow::PENDING;
+        let it = &mut self.contexts[context as usize];
+        it.pc = self.pc;
+        if self.enabled & 1 << context == 0 {
+            it.enter(ContextState::Inactive, end);
+        } else {
+            it.enter(ContextState::Sleeping, end);
+            if it.satisfied() {
+                it.enter(ContextState::Ready, end);
+            }
+        }
+        self.last = context;
+        self.cycle = end;
+        let next = next_ready(&self.contexts, context);
+        match next {
+            Some(next) => self.dispatch(next, end),
+            None => self.phase = Phase::Idle,
+        }
+        if P::ON {
+            probe.context_switch(self.index, Some(context), next, end);
+        }
+    }
+
+    /// A breakpoint: all contexts are disabled where they are.
+    fn halt<P: Probe>(&mut self, probe: &mut P) {
+        let context = self.datapath.context;
+        self.enabled = 0;
+        self.other_enables |= 1 << 27;
+        self.contexts[context as usize].pc = self.pc;
+        for it in &mut self.contexts {
+            it.enter(ContextState::Inactive, self.cycle);
+        }
+        self.phase = Phase::Halted;
+        if P::ON {
+            probe.context_switch(self.index, Some(context), None, self.cycle);
+        }
+    }
+
+    /// Runs the present context on its own time.
+    fn execute<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) -> Flow {
+        loop {
+            if self.slow == 0 {
+                self.tight(probe);
+            }
+            if self.cycle >= self.limit {
+                return Flow::Post(self.cycle);
+            }
+            match self.attentive(fabric, probe) {
+                Flow::Continue => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// The tight loop: pure operations that need no attention. It ends before
+    /// the first other one, or at the limit.
+    fn tight<P: Probe>(&mut self, probe: &mut P) {
+        let Self {
+            program,
+            datapath,
+            memory,
+            limit,
+            ..
+        } = self;
+        let limit = *limit;
+        let base = datapath.base();
+        let context = 1 << datapath.context;
+        let mask = context | Op::LOCAL;
+        let mut pc = self.pc as usize;
+        let begin = self.cycle;
+        let mut cycle = begin;
+        let mut aborted = 0;
+        let mut arrived = self.arrived;
+        let ops = &program.ops[..];
+        while cycle < limit {
+            let Some(op) = ops.get(pc) else { break };
+            let next = if op.attention & mask == 0 {
+                datapath.step(op, base)
+            } else if op.attention & context != 0 {
+                break;
+            } else {
+                match Self::local_step(datapath, memory, op, &program.sides[pc], base) {
+                    Some(next) => next,
+                    None => break,
+                }
+            };
+            match next {
+                Next::Sequential => {
+                    if P::ON {
+                        probe.instruction(self.index, datapath.context, pc as u16, cycle);
+                    }
+                    pc += 1;
+                    cycle += 1;
+                }
+                Next::Taken if op.n == 0 => {
+                    if P::ON {
+                        probe.instruction(self.index, datapath.context, pc as u16, cycle);
+                    }
+                    let slots = Cycle::from(penalty(op, cycle == arrived, self.arrived_with_codes));
+                    if P::ON {
+                        probe.aborted(self.index, datapath.context, pc as u16, cycle + 1, slots);
+                    }
+                    aborted += slots;
+                    cycle += 1 + slots;
+                    arrived = cycle;
+                    self.arrived_with_codes = false;
+                    pc = op.d as usize;
+                }
+                Next::Taken | Next::Jump(_) | Next::Outside => break,
+            }
+        }
+        self.pc = pc as u16;
+        self.cycle = cycle;
+        self.arrived = arrived;
+        self.stats.aborted += aborted;
+        self.stats.instructions += cycle - begin - aborted;
+    }
+}
+
+/// Slots that a taken branch throws away when nothing is deferred.
+#[inline]
+pub(super) fn penalty(op: &Op, arrived: bool, with_codes: bool) -> u8 {
+    if matches!(
+        op.kind,
+        Kind::BrBitSet | Kind::BrBitClear | Kind::BrByte | Kind::BrNotByte | Kind::Jump
+    ) {
+        return op.y as u8;
+    }
+    match (arrived, with_codes) {
+        (false, _) => op.a as u8,
+        (true, true) => (op.y >> 8) as u8,
+        (true, false) => op.y as u8,
+    }
+}

@@ -1,0 +1,136 @@
+//! Console blocks: commands, and what they print.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A command and what the page says it prints.
+pub struct Step {
+    pub command: String,
+    pub expected: String,
+}
+
+/// The steps of a block.
+pub fn steps(block: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in block.split_inclusive('\n') {
+        if let Some(command) = line.strip_prefix("$ ") {
+            steps.push(Step {
+                command: command.trim_end().to_owned(),
+                expected: String::new(),
+            });
+        } else {
+            let step = steps.last_mut().expect("a block starts with a command");
+            step.expected.push_str(line);
+        }
+    }
+    steps
+}
+
+/// As much of a shell as the pages need.
+pub struct Shell {
+    folder: PathBuf,
+    status: i32,
+}
+
+impl Shell {
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            status: 0,
+        }
+    }
+
+    /// Runs a command; gives what it prints, on both streams.
+    pub fn run(&mut self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["echo", "$?"] => format!("{}\n", self.status),
+            ["mkdir", name] => {
+                fs::create_dir(self.folder.join(name)).expect("make the folder");
+                String::new()
+            }
+            ["npsim", arguments @ ..] => self.spawn(env!("CARGO_BIN_EXE_npsim"), arguments),
+            ["od", arguments @ ..] => self.spawn("od", arguments),
+            _ => panic!("the pages' shell does not know `{line}`"),
+        }
+    }
+
+    fn spawn(&mut self, program: &str, arguments: &[&str]) -> String {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.folder)
+            .args(arguments)
+            .env("NO_COLOR", "1")
+            .stdout(writer.try_clone().expect("another end of the pipe"))
+            .stderr(writer);
+        let mut child = command.spawn().unwrap_or_else(|e| panic!("{program}: {e}"));
+        // Holds the writing ends open, so the pipe would never end.
+        drop(command);
+        let mut printed = String::new();
+        reader.read_to_string(&mut printed).expect("output is text");
+        let status = child.wait().expect("the command ends");
+        self.status = status.code().expect("the command is not killed");
+        assert!(
+            (self.status == 0) != printed.contains("error"),
+            "`{program} {}` ends with {} after printing\n{printed}",
+            arguments.join(" "),
+            self.status
+        );
+        printed
+    }
+}
+
+/// Whether output is what a page says, elisions allowed for.
+pub fn matches(expected: &str, printed: &str) -> bool {
+    fn lines(expected: &[&str], printed: &[&str]) -> bool {
+        match (expected, printed) {
+            ([], []) => true,
+            (["...", rest @ ..], _) => {
+                (0..=printed.len()).any(|skipped| lines(rest, &printed[skipped..]))
+            }
+            ([first, rest @ ..], [line, further @ ..]) => {
+                one(first, line) && lines(rest, further)
+            }
+            _ => false,
+        }
+    }
+    let expected: Vec<&str> = expected.lines().map(str::trim_end).collect();
+    let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    lines(&expected, &printed)
+}
+
+/// Whether a line is what a page says.
+fn one(expected: &str, line: &str) -> bool {
+    match expected.split_once("[..]") {
+        None => expected == line,
+        Some((before, after)) => line.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|&at| rest.is_char_boundary(at))
+                .any(|at| one(after, &rest[at..]))
+        }),
+    }
+}
+
+/// Output for a page: what depends on the host is left open.
+pub fn without_host_speed(printed: &str) -> String {
+    let lines = printed.lines().map(|line| {
+        if line.starts_with("host ") {
+            "host         [..]\n".to_owned()
+        } else {
+            format!("{}\n", line.trim_end())
+        }
+    });
+    lines.collect()
+}
+
+#[test]
+fn elisions_stand_for_anything_and_nothing_else_does() {
+    assert!(matches("a [..] c\n...\nz\n", "a b c\nx\ny\nz\n"));
+    assert!(matches("...\n", ""));
+    assert!(!matches("a [..] c\n", "a b d\n"));
+    assert!(!matches("a\n", "a\nb\n"));
+    assert!(!matches("a\n", ""));
+}
