@@ -62,8 +62,6 @@ parameters! {
         me_mhz: u64, "MHz", 1..=10000 => me_mhz;
         /// ME cycles per clock of the internal buses.
         bus_cycle: u64, "ME cycles", 1..=64 => bus_cycle;
-        /// Clock of the general-purpose core.
-        core_mhz: u64, "MHz", 1..=10000 => core_mhz;
         /// Clock of the media interface.
         media_mhz: u64, "MHz", 1..=10000 => media_mhz;
     }
@@ -100,10 +98,6 @@ parameters! {
         lm_addr_gap: u8, "instructions", 0..=16 => lm_addr_gap;
         /// Instructions between a write of another local CSR and its effect.
         csr_gap: u8, "instructions", 0..=16 => csr_gap;
-        /// Cycles that reading a local CSR costs beside its own.
-        csr_read_penalty: u64, "cycles", 0..=16 => csr_read_penalty;
-        /// Instructions between a crc and a valid `CRC_REMAINDER`.
-        crc_gap: u8, "instructions", 0..=16 => crc_gap;
         /// Write of `SAME_ME_SIGNAL` or a neighbour's signal register to the signal.
         local_signal_latency: u64, "cycles", 0..=64 => local_signal_latency;
         /// Cycles per count of TIMESTAMP.

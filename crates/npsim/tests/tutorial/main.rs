@@ -17,6 +17,7 @@
 mod console;
 mod page;
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,47 +62,50 @@ fn follow(name: &str) -> tempfile::TempDir {
     folder
 }
 
-/// The frames of a capture, padded to what a wire carries.
-fn frames(path: &Path) -> Vec<(u16, Vec<u8>)> {
-    let capture = Capture::load(path).expect("a capture");
-    let frames = capture.frames.iter().map(|frame| {
-        let mut data = frame.data.to_vec();
-        data.resize(data.len().max(60), 0);
-        (frame.port as u16, data)
-    });
-    frames.collect()
+/// The frames of a capture as they are on a wire, which carries 60 bytes at
+/// least, by port; `ports` gives them to ports in turn.
+fn frames(path: &Path, ports: Option<usize>) -> Vec<VecDeque<Vec<u8>>> {
+    let mut queues = vec![VecDeque::new(); 3];
+    let capture = Capture::open(path).expect("a capture");
+    for (number, mut frame) in capture.frames.into_iter().enumerate() {
+        frame.bytes.resize(frame.bytes.len().max(60), 0);
+        let port = ports.map_or(frame.port as usize, |count| number % count);
+        queues[port].push_back(frame.bytes);
+    }
+    queues
+}
+
+/// Whether a capture of departures, which does not tell ports, has all frames
+/// of all queues and each queue in its order.
+fn assert_merged(departures: &Path, mut queues: Vec<VecDeque<Vec<u8>>>) {
+    let departures = frames(departures, None).into_iter().flatten().collect::<Vec<_>>();
+    assert!(!departures.is_empty());
+    for (number, frame) in departures.iter().enumerate() {
+        let queue = queues.iter_mut().find(|queue| queue.front() == Some(frame));
+        let queue = queue.unwrap_or_else(|| panic!("frame {number} was changed or is out of order"));
+        queue.pop_front();
+    }
+    assert!(queues.iter().all(VecDeque::is_empty), "frames are missing");
 }
 
 #[test]
 fn first_firmware() {
     let folder = follow("first-firmware.md");
-    let swapped = |data: &[u8]| [&data[6..12], &data[..6], &data[12..]].concat();
-    let sent: Vec<_> = frames(&folder.path().join("traces/mixed.pcap"))
-        .iter()
-        .map(|(_, data)| swapped(data))
-        .collect();
-    let came: Vec<_> = frames(&folder.path().join("out.pcap"))
-        .into_iter()
-        .map(|(_, data)| data)
-        .collect();
-    assert_eq!(sent.len(), came.len());
-    assert!(sent == came, "not all frames went back to who sent them");
+    let mut frames = frames(&folder.path().join("traces/two-ports.pcapng"), None);
+    let as_they_were = frames.clone();
+    assert_merged(&folder.path().join("first/wire.pcap"), as_they_were);
+    for frame in frames.iter_mut().flatten() {
+        let (receiver, sender) = frame[..12].split_at_mut(6);
+        receiver.swap_with_slice(sender);
+    }
+    assert_merged(&folder.path().join("first/reply.pcap"), frames);
 }
 
 #[test]
 fn where_the_cycles_went() {
     let folder = follow("where-the-cycles-went.md");
-    let sent = frames(&folder.path().join("traces/mixed.pcap"));
-    let came = frames(&folder.path().join("wire8.pcap"));
-    assert_eq!(sent.len(), came.len());
-    for port in 0..3 {
-        let sent = sent.iter().skip(port).step_by(3).map(|(_, data)| data);
-        let came = came.iter().filter(|(p, _)| usize::from(*p) == port);
-        assert!(
-            sent.eq(came.map(|(_, data)| data)),
-            "port {port}: frames were changed or changed places"
-        );
-    }
+    let frames = frames(&folder.path().join("traces/mixed.pcap"), Some(3));
+    assert_merged(&folder.path().join("wire8.pcap"), frames);
 }
 
 #[test]
