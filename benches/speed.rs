@@ -28,8 +28,8 @@ fn alu(criterion: &mut Criterion) {
     let (project, programs) = load(&root().join("benches/kernel.uc"), &defines);
     let lines = Schedule::default();
     let run_microcode = || {
-        let mut simulation =
-            Simulation::new(&project, &programs, Settings::default()).expect("the kernel fits the chip");
+        let mut simulation = Simulation::new(&project, &programs, Settings::default())
+            .expect("the kernel fits the chip");
         let mut wires = Wires::new(&[], &lines, 0, project.capacity.hertz, None);
         let ending = simulation.run(&mut wires, &mut |_, _| {});
         assert_eq!(ending, Ending::Quiet);
@@ -41,10 +41,17 @@ fn alu(criterion: &mut Criterion) {
     let engine = Engine::default();
     let module = Module::new(&engine, include_str!("kernel.wat")).expect("the kernel is valid");
     let mut store = Store::new(&engine, ());
-    let instance = Linker::new(&engine).instantiate_and_start(&mut store, &module).expect("no imports");
-    let run = instance.get_typed_func::<i32, i32>(&store, "run").expect("exported");
+    let instance = Linker::new(&engine)
+        .instantiate_and_start(&mut store, &module)
+        .expect("no imports");
+    let run = instance
+        .get_typed_func::<i32, i32>(&store, "run")
+        .expect("exported");
     let wasm = run.call(&mut store, ROUNDS as i32).expect("no trap");
-    assert_eq!(wasm as u32, microcode, "both kernels come to the same result");
+    assert_eq!(
+        wasm as u32, microcode,
+        "both kernels come to the same result"
+    );
     group.bench_function("wasmi", |bencher| {
         bencher.iter(|| run.call(&mut store, ROUNDS as i32).expect("no trap"));
     });
@@ -65,12 +72,21 @@ impl KernelResult for Simulation {
 fn forwarder(criterion: &mut Criterion) {
     let (project, programs) = load(&root().join("microcode/forward"), &[]);
     let frames = smallest_frames(FRAMES);
-    let ports = vec![PortLine { bits_per_second: 1_000_000_000 }; 3];
-    let plan = schedule(&frames, &ports, PortAssignment::RoundRobin, Pace::Line).expect("three ports");
-    let settings = Settings { drain: Some(60_000), ..Settings::default() };
+    let ports = vec![
+        PortLine {
+            bits_per_second: 1_000_000_000
+        };
+        3
+    ];
+    let plan =
+        schedule(&frames, &ports, PortAssignment::RoundRobin, Pace::Line).expect("three ports");
+    let settings = Settings {
+        drain: Some(60_000),
+        ..Settings::default()
+    };
     let run = || {
-        let mut simulation =
-            Simulation::new(&project, &programs, settings.clone()).expect("the forwarder fits the chip");
+        let mut simulation = Simulation::new(&project, &programs, settings.clone())
+            .expect("the forwarder fits the chip");
         let mut wires = Wires::new(&frames, &plan, 0, project.capacity.hertz, None);
         let ending = simulation.run(&mut wires, &mut |_, _| {});
         assert_eq!(ending, Ending::Drained);
@@ -82,7 +98,10 @@ fn forwarder(criterion: &mut Criterion) {
     let sent = run();
     println!("forwarder: {sent} of {FRAMES} frames leave");
     let mut group = criterion.benchmark_group("forwarder");
-    group.throughput(Throughput::Elements(sent)).sample_size(10).measurement_time(Duration::from_secs(10));
+    group
+        .throughput(Throughput::Elements(sent))
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(10));
     group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
     group.finish();
 }

@@ -62,10 +62,14 @@ impl FromStr for Check {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.iter().copied().find(|c| c.name() == text).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|c| c.name()).collect();
-            format!("no check is named `{text}`; there are {}", names.join(", "))
-        })
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|c| c.name() == text)
+            .ok_or_else(|| {
+                let names: Vec<_> = Self::ALL.iter().map(|c| c.name()).collect();
+                format!("no check is named `{text}`; there are {}", names.join(", "))
+            })
     }
 }
 
@@ -132,6 +136,9 @@ impl Checks {
 
     /// How often each allowed check was passed over, where that happened.
     pub fn passed_over(&self) -> impl Iterator<Item = (Check, u64)> + '_ {
-        Check::ALL.iter().map(|&c| (c, self.passed_over[c as usize])).filter(|(_, n)| *n > 0)
+        Check::ALL
+            .iter()
+            .map(|&c| (c, self.passed_over[c as usize]))
+            .filter(|(_, n)| *n > 0)
     }
 }

@@ -174,6 +174,9 @@ impl Chip {
             };
             self.fabric.now = time;
             self.handle(event, lines, probe);
+            if self.scratch.take_ring_written() {
+                self.gpp.stir(&self.scratch, &mut self.fabric);
+            }
         }
     }
 

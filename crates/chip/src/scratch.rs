@@ -270,6 +270,11 @@ impl Scratch {
         out[0]
     }
 
+    /// Whether a word came onto any ring since this was last asked.
+    pub fn take_ring_written(&mut self) -> bool {
+        std::mem::take(&mut self.rings.written)
+    }
+
     /// A ring's state.
     #[must_use]
     pub fn ring(&self, ring: u8) -> &Ring {

@@ -40,11 +40,17 @@ impl Outcome {
     }
 
     fn scratch(&self, name: &str, word: u32) -> u32 {
-        self.chip.scratch.read(self.define(name) + 4 * word).unwrap()
+        self.chip
+            .scratch
+            .read(self.define(name) + 4 * word)
+            .unwrap()
     }
 
     fn sram(&self, name: &str, word: u32) -> u32 {
-        self.chip.sram.read_word(self.define(name) + 4 * word).unwrap()
+        self.chip
+            .sram
+            .read_word(self.define(name) + 4 * word)
+            .unwrap()
     }
 
     fn sram_words(&self, name: &str, words: u32) -> Vec<u32> {
@@ -57,7 +63,9 @@ impl Outcome {
         let channel = self.define(&format!("{name}_CHANNEL")) as u8;
         let entry = self.define(&format!("{name}_ENTRY")) as u8;
         let count = chip.sram.entry(channel, entry).unwrap().count();
-        (0..count).map(|_| chip.sram.dequeue(channel, entry).unwrap()).collect()
+        (0..count)
+            .map(|_| chip.sram.dequeue(channel, entry).unwrap())
+            .collect()
     }
 
     fn check(&self) -> Option<Check> {
@@ -73,13 +81,23 @@ fn run_with(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/firmware/{name}.toml"));
     let overrides = Overrides {
         ids: Some(format!("0-{}", microengines - 1)),
-        defines: defines.iter().map(|(name, value)| ((*name).into(), value.to_string())).collect(),
+        defines: defines
+            .iter()
+            .map(|(name, value)| ((*name).into(), value.to_string()))
+            .collect(),
         ..Overrides::default()
     };
     let project = Project::load(&path, &overrides).unwrap();
     let (programs, messages) = assemble_project(&project);
-    assert!(messages.rendered.is_empty(), "{}", messages.rendered.join("\n"));
-    let settings = Settings { until: Some(LATEST), ..Settings::default() };
+    assert!(
+        messages.rendered.is_empty(),
+        "{}",
+        messages.rendered.join("\n")
+    );
+    let settings = Settings {
+        until: Some(LATEST),
+        ..Settings::default()
+    };
     let mut simulation = Simulation::new(&project, &programs.unwrap(), settings).unwrap();
     let quiet_lines = Schedule::default();
     let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
@@ -94,11 +112,18 @@ fn run_with(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
 /// Runs to the end, which every context must reach.
 fn run(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
     let outcome = run_with(name, microengines, defines);
-    assert_eq!(outcome.ending, Ending::Quiet, "{name} on {microengines} microengines");
+    assert_eq!(
+        outcome.ending,
+        Ending::Quiet,
+        "{name} on {microengines} microengines"
+    );
     for me in &outcome.chip.microengines[..microengines as usize] {
         assert!(me.stats().instructions > 0);
         for context in 0..CONTEXTS as u8 {
-            assert!(me.waiting(context).is_none_or(|wait| wait.is_killed()), "{name}: a context waits");
+            assert!(
+                me.waiting(context).is_none_or(|wait| wait.is_killed()),
+                "{name}: a context waits"
+            );
         }
     }
     outcome
@@ -121,13 +146,26 @@ fn counting_operations_lose_nothing_and_give_each_old_value_once() {
                     _ => outcome.sram("COUNTERS_SRAM", word),
                 })
                 .collect();
-            let expected = [3 * operations, operations, operations.wrapping_neg(), 6 * operations];
+            let expected = [
+                3 * operations,
+                operations,
+                operations.wrapping_neg(),
+                6 * operations,
+            ];
             assert_eq!(words, expected, "{unit}, {microengines} microengines");
             let old = outcome.sram_words(&format!("OLD_{unit}"), 3 * operations);
             let column = |n: usize| set(old.iter().skip(n).step_by(3).copied());
-            assert_eq!(column(0), set((0..operations).map(|n| 3 * n)), "{unit} test_and_add");
+            assert_eq!(
+                column(0),
+                set((0..operations).map(|n| 3 * n)),
+                "{unit} test_and_add"
+            );
             assert_eq!(column(1), set(0..operations), "{unit} test_and_incr");
-            assert_eq!(column(2), set((0..operations).map(u32::wrapping_neg)), "{unit} test_and_decr");
+            assert_eq!(
+                column(2),
+                set((0..operations).map(u32::wrapping_neg)),
+                "{unit} test_and_decr"
+            );
         }
     }
 }
@@ -142,7 +180,10 @@ fn a_contexts_operations_on_a_longword_keep_their_order() {
         let old = outcome.sram_words(records, 8 * CONTEXTS * 3 * ROUNDS as u32);
         for (context, log) in old.chunks(3 * ROUNDS).enumerate() {
             let tickets: Vec<u32> = log.iter().skip(1).step_by(3).copied().collect();
-            assert!(tickets.is_sorted(), "{records}, context {context}: {tickets:?}");
+            assert!(
+                tickets.is_sorted(),
+                "{records}, context {context}: {tickets:?}"
+            );
         }
     }
 }
@@ -153,11 +194,18 @@ fn a_lock_of_test_and_set_protects_what_is_not_atomic() {
     for microengines in SIZES {
         let additions = microengines * CONTEXTS * ROUNDS;
         let locked = run("lock", microengines, &[]);
-        assert_eq!(locked.sram("COUNT", 0), additions, "{microengines} microengines");
+        assert_eq!(
+            locked.sram("COUNT", 0),
+            additions,
+            "{microengines} microengines"
+        );
         assert_eq!(locked.sram("LOCK", 0), 0);
         assert_eq!(locked.scratch("NOT_HELD", 0), 0);
         let open = run("lock", microengines, &[("LOCKED", 0)]).sram("COUNT", 0);
-        assert!(open < additions, "without the lock additions get lost: {open} of {additions}");
+        assert!(
+            open < additions,
+            "without the lock additions get lost: {open} of {additions}"
+        );
     }
 }
 
@@ -181,11 +229,23 @@ fn swap_neither_loses_nor_duplicates_a_token() {
         let whole = run("swap", microengines, &[]);
         let torn = run("swap", microengines, &[("TORN", 1)]);
         for unit in ["SCRATCH", "SRAM"] {
-            assert_eq!(tokens(&whole, unit, microengines), expected, "{unit}, {microengines} microengines");
-            assert_ne!(tokens(&torn, unit, microengines), expected, "{unit}: a read and a write are no swap");
+            assert_eq!(
+                tokens(&whole, unit, microengines),
+                expected,
+                "{unit}, {microengines} microengines"
+            );
+            assert_ne!(
+                tokens(&torn, unit, microengines),
+                expected,
+                "{unit}: a read and a write are no swap"
+            );
         }
         let kept = set(whole.sram_words("KEPT_SRAM", microengines * CONTEXTS));
-        assert_ne!(kept, set(1..=microengines * CONTEXTS), "tokens did change hands");
+        assert_ne!(
+            kept,
+            set(1..=microengines * CONTEXTS),
+            "tokens did change hands"
+        );
     }
 }
 
@@ -193,20 +253,31 @@ fn swap_neither_loses_nor_duplicates_a_token() {
 fn no_two_contexts_hold_a_buffer_of_a_queue() {
     for microengines in SIZES {
         let outcome = run("queue", microengines, &[]);
-        assert_eq!(outcome.scratch("VIOLATIONS", 0), 0, "{microengines} microengines");
+        assert_eq!(
+            outcome.scratch("VIOLATIONS", 0),
+            0,
+            "{microengines} microengines"
+        );
         let buffers = outcome.queue("FREE_BUFFERS");
         assert_eq!(buffers.len() as u32, outcome.define("BUFFER_COUNT"));
-        assert_eq!(set(buffers.iter().copied()).len(), buffers.len(), "each buffer once");
+        assert_eq!(
+            set(buffers.iter().copied()).len(),
+            buffers.len(),
+            "each buffer once"
+        );
         assert!(!buffers.contains(&0));
         if microengines == 8 {
-            assert!(outcome.scratch("EMPTY", 0) > 0, "64 contexts find 24 buffers gone");
+            assert!(
+                outcome.scratch("EMPTY", 0) > 0,
+                "64 contexts find 24 buffers gone"
+            );
         }
     }
 }
 
 #[test]
 fn a_buffer_given_back_twice_is_held_by_two() {
-    let outcome = run("queue", 2, &[("TWICE", 1)]);
+    let outcome = run("queue", 8, &[("TWICE", 1)]);
     assert!(outcome.scratch("VIOLATIONS", 0) > 0);
 }
 
@@ -218,7 +289,11 @@ fn a_queue_with_one_producer_and_one_consumer_is_first_in_first_out() {
         let put = outcome.sram_words("PUT_ORDER", count);
         assert_eq!(set(put.iter().copied()).len() as u32, count);
         assert!(!put.is_sorted(), "an order of its own");
-        assert_eq!(outcome.sram_words("GOT_ORDER", count), put, "{microengines} microengines");
+        assert_eq!(
+            outcome.sram_words("GOT_ORDER", count),
+            put,
+            "{microengines} microengines"
+        );
         assert!(outcome.queue("FREE_BUFFERS").is_empty() && outcome.queue("PIPE").is_empty());
     }
 }
@@ -232,7 +307,10 @@ fn by_producer(outcome: &Outcome) -> BTreeMap<u32, Vec<u32>> {
     let mut values: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for entry in outcome.sram_words("LOG", 2 * ENTRIES).chunks(2) {
         assert_eq!(entry[1], !entry[0], "an entry was torn");
-        values.entry(entry[0] >> 16).or_default().push(entry[0] & 0xffff);
+        values
+            .entry(entry[0] >> 16)
+            .or_default()
+            .push(entry[0] & 0xffff);
     }
     values
 }
@@ -242,7 +320,10 @@ fn expect_each_once(outcome: &Outcome, microengines: u32, in_order: bool) {
     assert_eq!(outcome.scratch("TAKEN", 0), ENTRIES);
     let values = by_producer(outcome);
     let producers = microengines * CONTEXTS / 2;
-    assert_eq!(set(values.keys().copied()), set((0..producers).map(|n| 2 * n + 1)));
+    assert_eq!(
+        set(values.keys().copied()),
+        set((0..producers).map(|n| 2 * n + 1))
+    );
     for (producer, mut values) in values {
         if !in_order {
             values.sort_unstable();
@@ -257,7 +338,10 @@ fn a_scratch_ring_gives_every_value_to_one_consumer() {
     for microengines in SIZES {
         let outcome = run("scratch_ring", microengines, &[]);
         expect_each_once(&outcome, microengines, false);
-        let ring = outcome.chip.scratch.ring(outcome.define("RING_NUMBER") as u8);
+        let ring = outcome
+            .chip
+            .scratch
+            .ring(outcome.define("RING_NUMBER") as u8);
         assert_eq!(ring.count(), 0);
         assert!(ring.peak() <= ring.size());
     }
@@ -268,8 +352,15 @@ fn a_scratch_ring_with_one_consumer_keeps_each_producers_order() {
     for microengines in SIZES {
         let outcome = run("scratch_ring", microengines, &[("ONE_CONSUMER", 1)]);
         expect_each_once(&outcome, microengines, true);
-        let ring = outcome.chip.scratch.ring(outcome.define("RING_NUMBER") as u8);
-        assert!(ring.peak() >= ring.size() * 3 / 4, "the status held producers back: {}", ring.peak());
+        let ring = outcome
+            .chip
+            .scratch
+            .ring(outcome.define("RING_NUMBER") as u8);
+        assert!(
+            ring.peak() >= ring.size() * 3 / 4,
+            "the status held producers back: {}",
+            ring.peak()
+        );
     }
 }
 
@@ -284,7 +375,15 @@ fn an_sram_ring_gives_every_value_to_one_consumer() {
     for microengines in SIZES {
         let outcome = run("sram_ring", microengines, &[]);
         expect_each_once(&outcome, microengines, false);
-        assert_eq!(outcome.chip.sram.entry(0, outcome.define("RING_ENTRY") as u8).unwrap().count(), 0);
+        assert_eq!(
+            outcome
+                .chip
+                .sram
+                .entry(0, outcome.define("RING_ENTRY") as u8)
+                .unwrap()
+                .count(),
+            0
+        );
     }
 }
 
@@ -293,7 +392,10 @@ fn an_sram_ring_with_one_consumer_keeps_each_producers_order_and_refuses_when_fu
     for microengines in SIZES {
         let outcome = run("sram_ring", microengines, &[("ONE_CONSUMER", 1)]);
         expect_each_once(&outcome, microengines, true);
-        assert!(outcome.scratch("REFUSED", 0) > 0, "the ring was full at times");
+        assert!(
+            outcome.scratch("REFUSED", 0) > 0,
+            "the ring was full at times"
+        );
     }
 }
 
@@ -304,8 +406,16 @@ fn next_neighbour_rings_hand_values_on_in_order() {
         let outcome = run("neighbours", microengines, &[]);
         let log = outcome.sram_words("LOG", VALUES);
         for context in 1..=CONTEXTS {
-            let own: Vec<u32> = log.iter().filter(|v| *v >> 16 == context).map(|v| v & 0xffff).collect();
-            assert_eq!(own, (0..VALUES / CONTEXTS).collect::<Vec<_>>(), "context {context} of {microengines}");
+            let own: Vec<u32> = log
+                .iter()
+                .filter(|v| *v >> 16 == context)
+                .map(|v| v & 0xffff)
+                .collect();
+            assert_eq!(
+                own,
+                (0..VALUES / CONTEXTS).collect::<Vec<_>>(),
+                "context {context} of {microengines}"
+            );
         }
     }
     let unchecked = run_with("neighbours", 2, &[("CHECKED", 0)]);
@@ -320,8 +430,9 @@ fn a_turn_within_a_microengine_goes_round_in_order() {
         let outcome = run("turns", microengines, &[]);
         let log = outcome.sram_words("LOG", microengines * CONTEXTS * ROUNDS);
         for (me, log) in (0..).zip(log.chunks((CONTEXTS * ROUNDS) as usize)) {
-            let expected: Vec<u32> =
-                (0..ROUNDS).flat_map(|_| (0..CONTEXTS).map(|context| CONTEXTS * me + context)).collect();
+            let expected: Vec<u32> = (0..ROUNDS)
+                .flat_map(|_| (0..CONTEXTS).map(|context| CONTEXTS * me + context))
+                .collect();
             assert_eq!(log, expected, "microengine {me} of {microengines}");
         }
     }
@@ -334,7 +445,11 @@ fn a_turn_over_all_microengines_goes_round_in_order() {
         let outcome = run("signals", microengines, &[]);
         let contexts = microengines * CONTEXTS;
         let expected: Vec<u32> = (0..ROUNDS).flat_map(|_| 0..contexts).collect();
-        assert_eq!(outcome.sram_words("LOG", ROUNDS * contexts), expected, "{microengines} microengines");
+        assert_eq!(
+            outcome.sram_words("LOG", ROUNDS * contexts),
+            expected,
+            "{microengines} microengines"
+        );
         assert_eq!(outcome.sram("POSITION", 0), ROUNDS * contexts);
     }
 }

@@ -42,7 +42,10 @@ struct Router {
 }
 
 fn mac(text: &str) -> [u8; 6] {
-    let bytes: Vec<u8> = text.split(':').map(|b| u8::from_str_radix(b, 16).unwrap()).collect();
+    let bytes: Vec<u8> = text
+        .split(':')
+        .map(|b| u8::from_str_radix(b, 16).unwrap())
+        .collect();
     bytes.try_into().unwrap()
 }
 
@@ -51,8 +54,12 @@ impl Router {
     fn shipped() -> Self {
         let text = std::fs::read_to_string(root().join("microcode/forward/npsim.toml")).unwrap();
         let table: toml::Table = text.parse().unwrap();
-        let port_macs =
-            table["port"].as_array().unwrap().iter().map(|p| mac(p["mac"].as_str().unwrap())).collect();
+        let port_macs = table["port"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| mac(p["mac"].as_str().unwrap()))
+            .collect();
         let routes = table["route"]
             .as_array()
             .unwrap()
@@ -142,7 +149,10 @@ impl Router {
 
 /// RFC 1071 over a whole header: 0 for a header whose checksum is right.
 fn checksum(header: &[u8]) -> u16 {
-    let mut sum: u32 = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
+    let mut sum: u32 = header
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
+        .sum();
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
@@ -156,7 +166,10 @@ struct Outcome {
 
 fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let (out, stats) = (folder.path().join("out.pcap"), folder.path().join("stats.json"));
+    let (out, stats) = (
+        folder.path().join("out.pcap"),
+        folder.path().join("stats.json"),
+    );
     let result = Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(root())
         .args(["run", "microcode/forward", "--trace"])
@@ -168,9 +181,18 @@ fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
         .args(arguments)
         .output()
         .unwrap();
-    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+    assert!(
+        result.status.success(),
+        "{}",
+        String::from_utf8_lossy(&result.stderr)
+    );
     Outcome {
-        frames: Capture::open(&out).unwrap().frames.into_iter().map(|f| f.bytes).collect(),
+        frames: Capture::open(&out)
+            .unwrap()
+            .frames
+            .into_iter()
+            .map(|f| f.bytes)
+            .collect(),
         stats: serde_json::from_slice(&std::fs::read(&stats).unwrap()).unwrap(),
     }
 }
@@ -188,14 +210,22 @@ fn losses(stats: &serde_json::Value) -> BTreeMap<String, u64> {
             })
             .collect::<Vec<_>>()
     };
-    named("drops", "counter").into_iter().chain(named("exceptions", "reason")).filter(|(_, n)| *n > 0).collect()
+    named("drops", "counter")
+        .into_iter()
+        .chain(named("exceptions", "reason"))
+        .filter(|(_, n)| *n > 0)
+        .collect()
 }
 
 fn expect_forwarded(trace: &str, arguments: &[&str]) {
     let path = root().join("traces").join(trace);
     let router = Router::shipped();
-    let fates: Vec<Fate> =
-        Capture::open(&path).unwrap().frames.iter().map(|frame| router.fate(&frame.bytes)).collect();
+    let fates: Vec<Fate> = Capture::open(&path)
+        .unwrap()
+        .frames
+        .iter()
+        .map(|frame| router.fate(&frame.bytes))
+        .collect();
     let outcome = forward(&path, arguments);
 
     let mut expected_losses = BTreeMap::new();
@@ -208,8 +238,15 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
             }
         }
     }
-    assert!(!expected_frames.is_empty(), "the trace has something to forward");
-    assert_eq!(losses(&outcome.stats), expected_losses, "{trace}: losses by reason");
+    assert!(
+        !expected_frames.is_empty(),
+        "the trace has something to forward"
+    );
+    assert_eq!(
+        losses(&outcome.stats),
+        expected_losses,
+        "{trace}: losses by reason"
+    );
 
     // Every forwardable frame once, as it must look.
     let sorted = |frames: &[Vec<u8>]| {
@@ -217,8 +254,15 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
         frames.sort();
         frames
     };
-    assert_eq!(outcome.frames.len(), expected_frames.len(), "{trace}: frames");
-    assert!(sorted(&outcome.frames) == sorted(&expected_frames), "{trace}: contents");
+    assert_eq!(
+        outcome.frames.len(),
+        expected_frames.len(),
+        "{trace}: frames"
+    );
+    assert!(
+        sorted(&outcome.frames) == sorted(&expected_frames),
+        "{trace}: contents"
+    );
     assert_eq!(outcome.stats["packets"]["unaccounted"], 0, "{trace}");
 }
 
@@ -276,8 +320,16 @@ fn order_within_a_flow_is_kept() {
 fn the_oracle_tells_good_from_bad() {
     let router = Router::shipped();
     let capture = Capture::open(&root().join("traces/minsize.pcap.gz")).unwrap();
-    let good = capture.frames.iter().find(|f| f.bytes[12..14] == [8, 0]).unwrap().bytes.clone();
-    let Fate::Forwarded(_, out) = router.fate(&good) else { panic!("forwardable") };
+    let good = capture
+        .frames
+        .iter()
+        .find(|f| f.bytes[12..14] == [8, 0])
+        .unwrap()
+        .bytes
+        .clone();
+    let Fate::Forwarded(_, out) = router.fate(&good) else {
+        panic!("forwardable")
+    };
     assert_eq!(out[22], good[22] - 1);
     assert_eq!(checksum(&out[14..34]), 0);
     let mut bad = good.clone();

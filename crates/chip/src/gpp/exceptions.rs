@@ -30,6 +30,16 @@ pub struct ExceptionCounts {
     pub busy: Cycle,
 }
 
+impl std::iter::Sum for ExceptionCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |a, b| Self {
+            polls: a.polls + b.polls,
+            packets: a.packets + b.packets,
+            busy: a.busy + b.busy,
+        })
+    }
+}
+
 /// A packet that ended at the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
@@ -62,10 +72,12 @@ pub struct Exceptions {
     due: Cycle,
     /// Waits for its period and not for an access.
     idle: bool,
+    /// No event is posted: looks at an empty ring are only counted, so that an
+    /// idle core costs the simulation nothing. `due` is the next of them.
+    dozing: bool,
     current: Exception,
     by_reason: BTreeMap<u8, u64>,
-    /// What it has done.
-    pub counts: ExceptionCounts,
+    counts: ExceptionCounts,
 }
 
 impl Exceptions {
@@ -75,6 +87,7 @@ impl Exceptions {
             step: Step::Poll,
             due: 0,
             idle: true,
+            dozing: false,
             current: Exception {
                 cycle: 0,
                 reason: 0,
@@ -92,13 +105,62 @@ impl Exceptions {
         self.due
     }
 
-    /// An interrupt calls for a look at `at`; `None` when one comes sooner.
-    pub(super) fn wake(&mut self, at: Cycle) -> Option<Cycle> {
-        if !self.idle || self.due <= at {
+    /// An interrupt at `now` calls for a look at `at`; `None` when one is
+    /// posted that comes sooner.
+    pub(super) fn wake(&mut self, now: Cycle, at: Cycle, costs: &Costs) -> Option<Cycle> {
+        self.catch_up(now, costs);
+        if !self.idle || (self.due <= at && !self.dozing) {
             return None;
         }
-        self.due = at;
-        Some(at)
+        self.dozing = false;
+        self.due = self.due.min(at);
+        Some(self.due)
+    }
+
+    /// Something may have come onto the ring: the next look, if it must be
+    /// posted now.
+    pub(super) fn stir(&mut self, scratch: &Scratch, now: Cycle, costs: &Costs) -> Option<Cycle> {
+        if !self.dozing || scratch.ring(self.setup.ring).is_empty() {
+            return None;
+        }
+        self.catch_up(now, costs);
+        self.dozing = false;
+        Some(self.due)
+    }
+
+    /// Counts the looks that a dozing task has made before `now`.
+    fn catch_up(&mut self, now: Cycle, costs: &Costs) {
+        let looks = self.looks_before(now, costs);
+        self.counts.polls += looks;
+        self.counts.busy += looks * costs.ring;
+        self.due += looks * self.interval(costs);
+    }
+
+    fn looks_before(&self, now: Cycle, costs: &Costs) -> u64 {
+        if !self.dozing || now <= self.due {
+            return 0;
+        }
+        (now - self.due).div_ceil(self.interval(costs))
+    }
+
+    /// Cycles between two looks at an empty ring.
+    fn interval(&self, costs: &Costs) -> Cycle {
+        costs.ring.max(self.setup.period).max(1)
+    }
+
+    /// What it has done before `now`.
+    pub(super) fn counts_at(&self, now: Cycle, costs: &Costs) -> ExceptionCounts {
+        let looks = self.looks_before(now, costs);
+        let ExceptionCounts {
+            polls,
+            packets,
+            busy,
+        } = self.counts;
+        ExceptionCounts {
+            polls: polls + looks,
+            packets,
+            busy: busy + looks * costs.ring,
+        }
     }
 
     /// Whether the event at `now` is the one the task waits for.
@@ -131,7 +193,8 @@ impl Exceptions {
         })
     }
 
-    /// Makes the access that is due and gives the time of the next.
+    /// Makes the access that is due and gives the time of the next, if it must
+    /// be posted.
     pub(super) fn step(
         &mut self,
         costs: &Costs,
@@ -139,7 +202,7 @@ impl Exceptions {
         scratch: &mut Scratch,
         sram: &mut Sram,
         dram: &mut Dram,
-    ) -> Cycle {
+    ) -> Option<Cycle> {
         let now = fabric.now;
         let buffers = self.setup.buffers;
         let channel = u32::from(buffers.channel) << 30;
@@ -185,12 +248,13 @@ impl Exceptions {
         };
         self.counts.busy += cost;
         let wait = if self.idle {
-            cost.max(self.setup.period)
+            self.interval(costs)
         } else {
-            cost
+            cost.max(1)
         };
-        self.due = now + wait.max(1);
-        self.due
+        self.due = now + wait;
+        self.dozing = self.idle;
+        (!self.dozing).then_some(self.due)
     }
 
     fn poll(&mut self, scratch: &mut Scratch, fabric: &mut Fabric) {

@@ -25,7 +25,7 @@ use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::sram::Sram;
 use boot::{Boot, CounterSetup, TaskSetup};
-use exceptions::Exceptions;
+use exceptions::{ExceptionCounts, Exceptions};
 
 /// Words of a thread status register: 32 threads each.
 const STATUS_WORDS: usize = 4;
@@ -106,7 +106,8 @@ impl Gpp {
         self.interrupts += 1;
         self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);
         for (index, task) in self.tasks.iter_mut().enumerate() {
-            if let Some(at) = task.wake(fabric.now + self.costs.interrupt) {
+            if let Some(at) = task.wake(fabric.now, fabric.now + self.costs.interrupt, &self.costs)
+            {
                 fabric.events.post(at, Event::Gpp(index as u16));
             }
         }
@@ -131,10 +132,23 @@ impl Gpp {
         &self.tasks
     }
 
-    /// Cycles spent on accesses and work.
+    /// What the exception tasks have done before `now`, together.
     #[must_use]
-    pub fn busy(&self) -> Cycle {
-        self.tasks.iter().map(|t| t.counts.busy).sum()
+    pub fn exception_counts(&self, now: Cycle) -> ExceptionCounts {
+        self.tasks
+            .iter()
+            .map(|task| task.counts_at(now, &self.costs))
+            .sum()
+    }
+
+    /// Something may have come onto a scratch ring: a task that waits there
+    /// looks at its next turn.
+    pub fn stir(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
+        for (index, task) in self.tasks.iter_mut().enumerate() {
+            if let Some(at) = task.stir(scratch, fabric.now, &self.costs) {
+                fabric.events.post(at, Event::Gpp(index as u16));
+            }
+        }
     }
 
     /// A task goes on.
@@ -157,7 +171,8 @@ impl Gpp {
             // The handler acknowledges all threads with its first access.
             self.status = [[0; STATUS_WORDS]; 2];
         }
-        let at = exceptions.step(&self.costs, fabric, scratch, sram, dram);
-        fabric.events.post(at, Event::Gpp(task));
+        if let Some(at) = exceptions.step(&self.costs, fabric, scratch, sram, dram) {
+            fabric.events.post(at, Event::Gpp(task));
+        }
     }
 }

@@ -183,7 +183,7 @@ fn exception_packets_are_read_counted_and_given_back() {
     }
     bench.run_until(1201);
     assert_eq!(
-        bench.gpp.exceptions()[0].counts.packets,
+        bench.gpp.exception_counts(bench.fabric.now).packets,
         1,
         "the first poll is after one period"
     );
@@ -204,7 +204,10 @@ fn exception_packets_are_read_counted_and_given_back() {
         by_reason,
         [("ttl".to_owned(), 2), ("reason 7".to_owned(), 1)]
     );
-    assert_eq!(bench.gpp.busy(), 3 * each + 60);
+    assert_eq!(
+        bench.gpp.exception_counts(bench.fabric.now).busy,
+        3 * each + 60
+    );
     let mut free = Vec::new();
     while let Some(buffer @ 1..) = bench.sram.dequeue(0, 3).map(|b| b & 0xff_ffff) {
         free.push(buffer);
@@ -220,15 +223,38 @@ fn an_interrupt_brings_the_next_look_forward() {
     bench.run_until(100);
     bench.gpp.interrupt(InterruptLine::A, 70, &mut bench.fabric);
     bench.run_until(400);
-    assert_eq!(bench.gpp.exceptions()[0].counts.polls, 0);
+    assert_eq!(bench.gpp.exception_counts(bench.fabric.now).polls, 0);
     bench.run_until(401);
-    assert_eq!(bench.gpp.exceptions()[0].counts.polls, 1);
+    assert_eq!(bench.gpp.exception_counts(bench.fabric.now).polls, 1);
     assert_eq!(bench.gpp.interrupt_status(InterruptLine::A), [0; 4]);
     // The look that was planned for 1200 has moved to a period after this one.
     bench.run_until(1600);
-    assert_eq!(bench.gpp.exceptions()[0].counts.polls, 1);
+    assert_eq!(bench.gpp.exception_counts(bench.fabric.now).polls, 1);
     bench.run_until(1601);
-    assert_eq!(bench.gpp.exceptions()[0].counts.polls, 2);
+    assert_eq!(bench.gpp.exception_counts(bench.fabric.now).polls, 2);
+}
+
+#[test]
+fn an_idle_core_costs_no_events_and_counts_its_looks() {
+    let mut bench = load(&plan()).unwrap();
+    bench.run_until(1201);
+    assert!(
+        bench.fabric.events.is_empty(),
+        "the first look found nothing"
+    );
+    // Looks every 1200 cycles: at 1200, 2400, ... 12,000.
+    bench.run_until(12_000);
+    assert_eq!(bench.gpp.exception_counts(12_000).polls, 9);
+    assert_eq!(bench.gpp.exception_counts(12_001).polls, 10);
+    // A word that comes at 12,500 is found by the look at 13,200.
+    bench.run_until(12_500);
+    bench.scratch.ring_put(2, 1 << 24 | 0x40, &mut bench.fabric);
+    assert!(bench.scratch.take_ring_written());
+    bench.gpp.stir(&bench.scratch, &mut bench.fabric);
+    assert_eq!(bench.fabric.events.next_time(), 13_200);
+    bench.run_until(13_201);
+    let counts = bench.gpp.exception_counts(13_201);
+    assert_eq!((counts.polls, counts.packets), (11, 1));
 }
 
 #[test]

@@ -57,6 +57,12 @@ impl Ring {
         self.count
     }
 
+    /// Whether nothing is on the ring.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Longwords it can hold.
     #[must_use]
     pub fn size(&self) -> u32 {
@@ -91,6 +97,8 @@ impl Ring {
 #[derive(Clone, Debug)]
 pub(super) struct Rings {
     rings: Vec<Ring>,
+    /// A word came onto a ring since this was last taken.
+    pub(super) written: bool,
     full_percent: u32,
 }
 
@@ -98,6 +106,7 @@ impl Rings {
     pub(super) fn new(full_percent: u32) -> Self {
         Self {
             rings: vec![Ring::new(0, full_percent); RINGS],
+            written: false,
             full_percent,
         }
     }
@@ -107,6 +116,7 @@ impl Rings {
     }
 
     pub(super) fn set_register(&mut self, ring: usize, register: RingRegister, value: u32) {
+        self.written = true;
         let ring = &mut self.rings[ring];
         match register {
             RingRegister::Base => *ring = Ring::new(value, self.full_percent),
@@ -143,6 +153,7 @@ impl Rings {
 
     /// Puts words on; gives how many of the oldest were overwritten.
     pub(super) fn put(&mut self, memory: &mut [u32], ring: usize, words: &[u32]) -> u32 {
+        self.written = true;
         let ring = &mut self.rings[ring];
         let mut lost = 0;
         for &word in words {

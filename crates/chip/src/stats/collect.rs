@@ -37,7 +37,7 @@ impl Stats {
             ports: ports(&chip.msf),
             media: media(&chip.msf),
             counters: counters(&chip.gpp, &chip.scratch),
-            gpp: gpp(&chip.gpp),
+            gpp: gpp(&chip.gpp, chip.fabric.now),
             cap: CapStats {
                 reads: chip.cap.reads,
                 writes: chip.cap.writes,
@@ -196,17 +196,18 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
     gpp.counters().iter().map(one).collect()
 }
 
-fn gpp(gpp: &Gpp) -> GppStats {
+fn gpp(gpp: &Gpp, now: Cycle) -> GppStats {
     let tasks = gpp.exceptions();
     let reasons = tasks
         .iter()
         .flat_map(crate::gpp::exceptions::Exceptions::by_reason);
+    let counts = gpp.exception_counts(now);
     GppStats {
-        busy: gpp.busy(),
+        busy: counts.busy,
         route_words: gpp.route_words,
-        polls: tasks.iter().map(|t| t.counts.polls).sum(),
+        polls: counts.polls,
         interrupts: gpp.interrupts,
-        exceptions: tasks.iter().map(|t| t.counts.packets).sum(),
+        exceptions: counts.packets,
         reasons: reasons
             .map(|(reason, frames)| DropStats { reason, frames })
             .collect(),

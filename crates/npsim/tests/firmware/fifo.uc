@@ -7,11 +7,11 @@
 
 .num_contexts 8
 
-.reg read $first $second
+.reg read $first
 .reg write $log0 $log1
 .xfer_order $log0 $log1
 .sig done
-.reg free pipe log left a b
+.reg free pipe log left a
 
     load_constant(free, FREE_BUFFERS)
     load_constant(pipe, PIPE)
@@ -26,6 +26,8 @@
 
 #if (ME_INDEX == 0)
 producer#:
+.reg read $second
+.reg b
     load_constant(log, PUT_ORDER)
     immed[left, (BUFFER_COUNT / 2)]
 put#:

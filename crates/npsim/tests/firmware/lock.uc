@@ -8,14 +8,20 @@
 
 .num_contexts 8
 
-.reg $bit
 .reg read $before
 .reg write $after
-.sig both done
-.reg lock count round
+.sig done
+#if (LOCKED)
+.reg $bit lock cells
+.sig both
+#endif
+.reg count round
 
-    load_constant(lock, LOCK)
     load_constant(count, COUNT)
+#if (LOCKED)
+    load_constant(lock, LOCK)
+    immed[cells, 0]
+#endif
     immed[round, ROUNDS]
 
 again#:
@@ -34,7 +40,7 @@ try#:
     immed[$bit, 1]
     sram[test_and_clr, $bit, lock, 0], ctx_swap[both]
     br_bset[$bit, 0, held#]
-    scratch[incr, --, NOT_HELD, 0]
+    scratch[incr, --, cells, NOT_HELD]
 held#:
 #endif
 

@@ -11,11 +11,8 @@
 
 .num_contexts 8
 
-.reg write $value
-.sig done
-.reg value left log place total @moved
-
 #if (ME_INDEX == 0)
+.reg value left
     context_number(value)
     alu[value, value, +, 1]
     alu_shf[value, --, B, value, <<16]
@@ -33,8 +30,8 @@ wait#:
     ctx_arb[voluntary]
     br[put#]
 #else
+.reg total @moved
     load_constant(total, TOTAL)
-    load_constant(log, LOG)
     br!=ctx[0, move#]
     immed[@moved, 0]
 move#:
@@ -48,14 +45,20 @@ some#:
 #if (CHECKED)
     br_inp_state[NN_FULL, move#]
 #endif
+.reg value
     alu[value, --, B, *n$index++]
     alu[*n$index++, --, B, value]
     alu[@moved, @moved, +, 1]
     br[move#]
 #else
+.reg write $value
+.sig done
+.reg log moved place
+    load_constant(log, LOG)
     alu[$value, --, B, *n$index++]
-    alu_shf[place, --, B, @moved, <<2]
-    alu[@moved, @moved, +, 1]
+    alu[moved, --, B, @moved]
+    alu_shf[place, --, B, moved, <<2]
+    alu[@moved, moved, +, 1]
     sram[write, $value, log, place, 1], ctx_swap[done]
     br[move#]
 #endif

@@ -14,18 +14,19 @@
 .reg $mark
 .reg read $link $pause
 .sig both done
-.reg number queue handle descriptor round
+.reg number cells queue handle descriptor round
 
     context_number(number)
     alu[number, number, +, 1]                   ; 0 is no mark
     load_constant(queue, FREE_BUFFERS)
+    immed[cells, 0]
     immed[round, ROUNDS]
 
 again#:
     buffer_take(handle, queue, $link, done)
     alu[--, --, B, handle]
     bne[taken#]
-    scratch[incr, --, EMPTY, 0]
+    scratch[incr, --, cells, EMPTY]
     br[again#]
 
 taken#:
@@ -34,14 +35,14 @@ taken#:
     sram[swap, $mark, descriptor, MARK], ctx_swap[both]
     alu[--, --, B, $mark]
     beq[alone#]
-    scratch[incr, --, VIOLATIONS, 0]
+    scratch[incr, --, cells, VIOLATIONS]
 alone#:
     sram[read, $pause, descriptor, 0, 1], ctx_swap[done]
     immed[$mark, 0]
     sram[swap, $mark, descriptor, MARK], ctx_swap[both]
     alu[--, number, -, $mark]
     beq[undisturbed#]
-    scratch[incr, --, VIOLATIONS, 0]
+    scratch[incr, --, cells, VIOLATIONS]
 undisturbed#:
     buffer_return(handle, queue)
 #if (TWICE)

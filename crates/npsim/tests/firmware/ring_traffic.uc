@@ -21,23 +21,23 @@ consumer#:
 #endif
 #endm
 
-; record_entry($ticket, $entry0, $entry1, $log0, $log1, log, drawn, done)
-;   Writes an entry down at the place that TAKEN gives out.
-#macro record_entry(ticket, entry0, entry1, log0, log1, log, drawn, done)
+; record_entry($ticket, $entry0, $entry1, $log0, $log1, cells, log, drawn, done)
+;   Writes an entry down at the place that TAKEN gives out; `cells` is 0.
+#macro record_entry(ticket, entry0, entry1, log0, log1, cells, log, drawn, done)
 .begin
     .reg place
     alu[log0, --, B, entry0]
     alu[log1, --, B, entry1]
-    scratch[test_and_incr, ticket, TAKEN, 0], ctx_swap[drawn]
+    scratch[test_and_incr, ticket, cells, TAKEN], ctx_swap[drawn]
     alu_shf[place, --, B, ticket, <<3]
     sram[write, log0, log, place, 2], ctx_swap[done]
 .end
 #endm
 
-; stop_when_all_taken($taken, total, done)
+; stop_when_all_taken($taken, cells, total, done)
 ;   Ends the context when TOTAL entries were taken, else lets others run.
-#macro stop_when_all_taken(taken, total, done)
-    scratch[read, taken, TAKEN, 0, 1], ctx_swap[done]
+#macro stop_when_all_taken(taken, cells, total, done)
+    scratch[read, taken, cells, TAKEN, 1], ctx_swap[done]
     alu[--, total, -, taken]
     bne[more#]
     ctx_arb[kill]

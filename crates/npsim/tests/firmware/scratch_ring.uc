@@ -11,11 +11,12 @@
 .reg read $entry0 $entry1 $ticket
 .xfer_order $entry0 $entry1
 .sig drawn done
-.reg number value ring left log total
+.reg number cells value ring left log total
 
     context_number(number)
     immed[ring, RING]
     load_constant(total, TOTAL)
+    immed[cells, 0]
     br_bset[number, 0, consume#]
 
     alu[value, number, +, 1]
@@ -45,8 +46,8 @@ get#:
     scratch[get, $entry0, ring, 0, 2], ctx_swap[done]
     alu[--, --, B, $entry0]
     beq[empty#]
-    record_entry($ticket, $entry0, $entry1, $log0, $log1, log, drawn, done)
+    record_entry($ticket, $entry0, $entry1, $log0, $log1, cells, log, drawn, done)
     br[get#]
 empty#:
-    stop_when_all_taken($ticket, total, done)
+    stop_when_all_taken($ticket, cells, total, done)
     br[get#]

@@ -13,11 +13,12 @@
 .reg read $entry0 $entry1 $ticket
 .xfer_order $entry0 $entry1
 .sig both drawn done
-.reg number value ring left log total
+.reg number cells value ring left log total
 
     context_number(number)
     load_constant(ring, RING)
     load_constant(total, TOTAL)
+    immed[cells, 0]
     alu[--, --, B, number]
     bne[wait#]
 
@@ -27,11 +28,11 @@
     sram[rd_qdesc_head, $entry0, ring, descriptor, 2], ctx_swap[done]
     sram[rd_qdesc_other, --, ring, descriptor]
     immed[$ready, 1]
-    scratch[write, $ready, READY, 0, 1], ctx_swap[done]
+    scratch[write, $ready, cells, READY, 1], ctx_swap[done]
 .end
 
 wait#:
-    scratch[read, $ticket, READY, 0, 1], ctx_swap[done]
+    scratch[read, $ticket, cells, READY, 1], ctx_swap[done]
     br_bclr[$ticket, 0, wait#]
     br_bset[number, 0, consume#]
 
@@ -43,7 +44,7 @@ put#:
     alu[$value1, --, ~B, value]
     sram[put, $value0, ring, 0, 2], ctx_swap[both]
     br_bset[$value0, 31, accepted#]
-    scratch[incr, --, REFUSED, 0]
+    scratch[incr, --, cells, REFUSED]
     br[put#]
 accepted#:
     alu[value, value, +, 1]
@@ -58,8 +59,8 @@ get#:
     sram[get, $entry0, ring, 0, 2], ctx_swap[done]
     alu[--, --, B, $entry0]
     beq[empty#]
-    record_entry($ticket, $entry0, $entry1, $log0, $log1, log, drawn, done)
+    record_entry($ticket, $entry0, $entry1, $log0, $log1, cells, log, drawn, done)
     br[get#]
 empty#:
-    stop_when_all_taken($ticket, total, done)
+    stop_when_all_taken($ticket, cells, total, done)
     br[get#]

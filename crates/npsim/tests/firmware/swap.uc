@@ -10,7 +10,10 @@
 
 .reg $token
 .reg write $kept
-.sig both done
+.sig done
+#if (!TORN)
+.sig both
+#endif
 .reg number token
 
 ; circulate(unit, slots, records)

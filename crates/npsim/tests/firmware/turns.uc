@@ -35,8 +35,9 @@ pause#:
     bpl[pause#]
 
     ctx_arb[turn]
-    alu_shf[place, --, B, @position, <<2]
-    alu[@position, @position, +, 1]
+    alu[place, --, B, @position]
+    alu[@position, place, +, 1]
+    alu_shf[place, --, B, place, <<2]
     turn_pass(turn)
     alu[$who, --, B, number]
     sram[write, $who, log, place, 1], ctx_swap[done]

@@ -91,9 +91,7 @@ pub fn matches(expected: &str, printed: &str) -> bool {
             (["...", rest @ ..], _) => {
                 (0..=printed.len()).any(|skipped| lines(rest, &printed[skipped..]))
             }
-            ([first, rest @ ..], [line, further @ ..]) => {
-                one(first, line) && lines(rest, further)
-            }
+            ([first, rest @ ..], [line, further @ ..]) => one(first, line) && lines(rest, further),
             _ => false,
         }
     }

@@ -78,11 +78,15 @@ fn frames(path: &Path, ports: Option<usize>) -> Vec<VecDeque<Vec<u8>>> {
 /// Whether a capture of departures, which does not tell ports, has all frames
 /// of all queues and each queue in its order.
 fn assert_merged(departures: &Path, mut queues: Vec<VecDeque<Vec<u8>>>) {
-    let departures = frames(departures, None).into_iter().flatten().collect::<Vec<_>>();
+    let departures = frames(departures, None)
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
     assert!(!departures.is_empty());
     for (number, frame) in departures.iter().enumerate() {
         let queue = queues.iter_mut().find(|queue| queue.front() == Some(frame));
-        let queue = queue.unwrap_or_else(|| panic!("frame {number} was changed or is out of order"));
+        let queue =
+            queue.unwrap_or_else(|| panic!("frame {number} was changed or is out of order"));
         queue.pop_front();
     }
     assert!(queues.iter().all(VecDeque::is_empty), "frames are missing");

@@ -99,7 +99,9 @@ impl Page {
                         run(block, &mut shell, &mut outcome.failures)
                     } else {
                         if let Some(failure) = listing(block, folder, repository) {
-                            outcome.failures.push(format!("line {}: {failure}", block.line));
+                            outcome
+                                .failures
+                                .push(format!("line {}: {failure}", block.line));
                         }
                         block.body.clone()
                     };
