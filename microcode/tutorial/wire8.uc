@@ -11,6 +11,10 @@
 #include "rbuf.uc"
 #include "tbuf.uc"
 
+#ifndef ROOM_SHIFT
+#define ROOM_SHIFT 6                    ; log2 of the distance of rooms in DRAM
+#endif
+
 .num_contexts 8
 
 .reg read $status $checksum             ; pushed by the media interface
@@ -27,7 +31,7 @@
     local_csr_rd[ACTIVE_CTX_STS]
     immed[out, 0]
     alu[out, out, AND, 0x7]             ; the first TBUF element: context 0 to 7
-    alu_shf[buffer, --, B, out, <<6]    ; an mpacket's room in DRAM for each
+    alu_shf[buffer, --, B, out, <<ROOM_SHIFT]   ; room for an mpacket in DRAM
 
     br!=ctx[0, next#]
     turn_start(ask)

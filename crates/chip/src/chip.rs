@@ -141,6 +141,15 @@ impl Chip {
         Ok(chip)
     }
 
+    /// Makes `PSEUDO_RANDOM_NUMBER` begin at another value in every microengine.
+    /// The same seed gives the same values; without one the register begins at 1
+    /// in all of them.
+    pub fn seed(&mut self, seed: u64) {
+        for (index, microengine) in (0..).zip(&mut self.microengines) {
+            microengine.seed_random(start_value(seed, index));
+        }
+    }
+
     /// The chip as data.
     #[must_use]
     pub fn profile(&self) -> &Profile {
@@ -342,5 +351,29 @@ impl Chip {
             me.signal(command.signal_context, command.push_signals, fabric);
         }
         fabric.retire(slot);
+    }
+}
+
+/// A microengine's own 32 bits of a seed: the finaliser of SplitMix64, so that
+/// near seeds and neighbours get values that have nothing in common.
+fn start_value(seed: u64, me: u64) -> u32 {
+    let mut bits = seed.wrapping_add((me + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ (bits >> 31)) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::start_value;
+
+    #[test]
+    fn seeds_and_microengines_have_values_of_their_own() {
+        let mut values: Vec<_> = (0..64)
+            .flat_map(|seed| (0..8).map(move |me| start_value(seed, me)))
+            .collect();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values.len(), 512);
     }
 }

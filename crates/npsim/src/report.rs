@@ -18,6 +18,8 @@ pub struct Report {
     pub npsim: &'static str,
     /// The project.
     pub project: String,
+    /// The seed of the pseudo-random numbers, if one was given.
+    pub seed: Option<u64>,
     /// `drained`, `quiet`, `reached`, `fault` or `output-failed`.
     pub ending: &'static str,
     /// What stopped the run.
@@ -177,6 +179,7 @@ impl Report {
             schema: SCHEMA,
             npsim: env!("CARGO_PKG_VERSION"),
             project: project.to_string(),
+            seed: None,
             ending: name(ending),
             fault: if let Ending::Fault(fault) = ending {
                 Some(fault_report(fault, place))

@@ -23,6 +23,9 @@ pub struct Settings {
     pub drain: Option<Cycle>,
     /// Checks that do not stop the run.
     pub allow: Vec<Check>,
+    /// What `PSEUDO_RANDOM_NUMBER` begins with is made from this; without it the
+    /// register begins at 1 in every microengine.
+    pub seed: Option<u64>,
 }
 
 /// Why a run ended.
@@ -80,6 +83,9 @@ impl Simulation {
         for &check in &settings.allow {
             chip.fabric.checks.allow(check);
         }
+        if let Some(seed) = settings.seed {
+            chip.seed(seed);
+        }
         Ok(Self { chip, settings })
     }
 
@@ -136,7 +142,7 @@ impl Simulation {
                     n => format!("{n} RBUF elements were never freed"),
                 },
                 notes: shown.chain(rest).collect(),
-                help: Some("free each element with a fast_wr of its number to RBUF_ELEMENT_DONE, also where a packet is dropped".into()),
+                help: Some("free each element with a fast_wr of its number to RBUF_ELEMENT_DONE, also where a packet is dropped; if it was still at work on them, let the run go on longer (`--drain`)".into()),
             });
         }
         match self.chip.fabric.checks.fault() {

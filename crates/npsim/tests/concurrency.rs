@@ -135,7 +135,7 @@ fn set(values: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
 
 #[test]
 fn counting_operations_lose_nothing_and_give_each_old_value_once() {
-    const ROUNDS: u32 = 16;
+    const ROUNDS: u32 = 64;
     for microengines in SIZES {
         let outcome = run("counters", microengines, &[]);
         let operations = microengines * CONTEXTS * ROUNDS;
@@ -174,7 +174,7 @@ fn counting_operations_lose_nothing_and_give_each_old_value_once() {
 /// which it issued them.
 #[test]
 fn a_contexts_operations_on_a_longword_keep_their_order() {
-    const ROUNDS: usize = 16;
+    const ROUNDS: usize = 64;
     let outcome = run("counters", 8, &[]);
     for records in ["OLD_SCRATCH", "OLD_SRAM"] {
         let old = outcome.sram_words(records, 8 * CONTEXTS * 3 * ROUNDS as u32);
@@ -190,7 +190,7 @@ fn a_contexts_operations_on_a_longword_keep_their_order() {
 
 #[test]
 fn a_lock_of_test_and_set_protects_what_is_not_atomic() {
-    const ROUNDS: u32 = 4;
+    const ROUNDS: u32 = 16;
     for microengines in SIZES {
         let additions = microengines * CONTEXTS * ROUNDS;
         let locked = run("lock", microengines, &[]);

@@ -36,14 +36,14 @@ impl Microengine {
             }
         }
         let pc = self.pc as usize;
-        let (Some(&op), Some(&side)) = (self.program.ops.get(pc), self.program.sides.get(pc))
+        let (Some(&op), Some(&side)) = (self.lane().ops().get(pc), self.program.sides.get(pc))
         else {
             return Err(self.no_instruction(fabric));
         };
         if side.looks && !self.may_look(fabric) {
             return Err(Flow::Post(self.cycle));
         }
-        if op.attention & 1 << self.datapath.context != 0 {
+        if op.attention & Op::WATCHED != 0 {
             self.prepare(pc, &side, fabric)?;
         }
         let csr = self.slow & slow::CSR != 0;
@@ -194,7 +194,7 @@ impl Microengine {
                 lm_addr: Some(CamLmTarget { pointer, block }),
                 ..
             }) => {
-                let tag = self.datapath.get(op.a, self.datapath.base());
+                let tag = self.datapath.get(op.a);
                 // The lookup of the operation itself gives the same: a hit that
                 // is hit again stays the most recent.
                 let found = self.datapath.cam.lookup(tag);
@@ -205,8 +205,7 @@ impl Microengine {
             _ => {}
         }
         let codes = self.datapath.codes;
-        let base = self.datapath.base();
-        let next = self.datapath.step(&op, base);
+        let next = self.datapath.step(&op);
         if self.slow & slow::CODES_OFF != 0 {
             self.datapath.codes = codes;
         }
@@ -263,7 +262,7 @@ impl Microengine {
             self.initialised.mark(slot);
         }
         if clean && (side.local || !side.always) {
-            self.program.ops[pc].attention &= !(1 << self.datapath.context);
+            self.lanes[self.datapath.context as usize & 7].relieve(pc);
         }
         Ok(())
     }
@@ -277,8 +276,7 @@ impl Microengine {
         memory: &mut LocalMemory,
         op: &Op,
         side: &Side,
-        base: u16,
-    ) -> Option<Next> {
+    ) -> Option<()> {
         let mut steps = [0; 2];
         let mut place = |memory: &LocalMemory, special| {
             let (pointer, offset) = match special {
@@ -301,14 +299,14 @@ impl Microengine {
         if let Some(at) = target {
             datapath.file[TEMP_D as usize] = *memory.words.get(at)?;
         }
-        let next = datapath.step(op, base);
+        datapath.operate(op);
         if let Some(at) = target {
             memory.words[at] = datapath.file[TEMP_D as usize];
         }
         for (pointer, step) in memory.pointers.iter_mut().zip(steps) {
             *pointer = pointer.wrapping_add_signed(step) & 1023;
         }
-        Some(next)
+        Some(())
     }
 
     /// The value of a special source.

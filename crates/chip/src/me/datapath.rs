@@ -4,7 +4,7 @@
 use super::cam::Cam;
 use super::crc;
 use super::operation::{Kind, Op};
-use super::registers::{SLOTS, new_file, resolve};
+use super::registers::{SLOTS, new_file};
 
 /// Condition codes as what they come from: a sum `x + y (+ carry) = result`,
 /// so that only branches pay for them. Logical results are `result + 0`.
@@ -91,61 +91,101 @@ impl Datapath {
     }
 
     #[inline]
-    pub fn get(&self, slot: u16, base: u16) -> u32 {
-        self.file[resolve(slot, base)]
+    pub fn get(&self, slot: u16) -> u32 {
+        self.file[slot as usize & (SLOTS - 1)]
     }
 
     #[inline]
-    pub fn put(&mut self, slot: u16, base: u16, value: u32) {
-        self.file[resolve(slot, base)] = value;
+    pub fn put(&mut self, slot: u16, value: u32) {
+        self.file[slot as usize & (SLOTS - 1)] = value;
     }
 
     #[inline]
-    fn plain(&mut self, op: &Op, base: u16, a: u32, result: u32) -> Next {
-        self.put(op.d, base, result);
+    fn plain(&mut self, op: &Op, a: u32, result: u32) {
+        self.put(op.d, result);
         self.previous_a = a;
         self.previous_result = result;
-        Next::Sequential
     }
 
     #[inline]
-    fn logical(&mut self, op: &Op, base: u16, a: u32, result: u32) -> Next {
+    fn logical(&mut self, op: &Op, a: u32, result: u32) {
         self.codes = Codes {
             x: result,
             y: 0,
             result,
         };
-        self.plain(op, base, a, result)
+        self.plain(op, a, result);
     }
 
     /// A sum with carry in; `a` is the A operand as written.
     #[inline]
-    fn sum(&mut self, op: &Op, base: u16, a: u32, x: u32, y: u32, carry: u32) -> Next {
+    fn sum(&mut self, op: &Op, a: u32, x: u32, y: u32, carry: u32) {
         let result = x.wrapping_add(y).wrapping_add(carry);
         self.codes = Codes { x, y, result };
-        self.plain(op, base, a, result)
+        self.plain(op, a, result);
     }
 
-    /// Executes one operation.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // The two callers are the hot loop and its slow twin.
-    pub fn step(&mut self, op: &Op, base: u16) -> Next {
-        let branch = |condition: bool| {
-            if condition {
-                Next::Taken
-            } else {
+    /// Executes one operation or decides one branch.
+    pub fn step(&mut self, op: &Op) -> Next {
+        match op.kind {
+            Kind::Jump => Next::Jump(self.get(op.a).wrapping_add(op.x)),
+            Kind::Outside => Next::Outside,
+            kind if kind.branches() => {
+                if self.condition(op) {
+                    Next::Taken
+                } else {
+                    Next::Sequential
+                }
+            }
+            _ => {
+                self.operate(op);
                 Next::Sequential
             }
-        };
+        }
+    }
+
+    /// Whether a branch is taken.
+    #[inline]
+    pub fn condition(&self, op: &Op) -> bool {
+        let codes = self.codes;
+        let lower = || codes.negative() != codes.overflow();
+        match op.kind {
+            Kind::Br => true,
+            Kind::Beq => codes.zero(),
+            Kind::Bne => !codes.zero(),
+            Kind::Bmi => codes.negative(),
+            Kind::Bpl => !codes.negative(),
+            Kind::Bcs => codes.carry(),
+            Kind::Bcc => !codes.carry(),
+            Kind::Bvs => codes.overflow(),
+            Kind::Bvc => !codes.overflow(),
+            Kind::Bge => !lower(),
+            Kind::Blt => lower(),
+            Kind::Ble => codes.zero() || lower(),
+            Kind::Bgt => !codes.zero() && !lower(),
+            Kind::BrCtx => u32::from(self.context) == op.x,
+            Kind::BrNotCtx => u32::from(self.context) != op.x,
+            Kind::BrBitSet => self.get(op.b) & op.x != 0,
+            Kind::BrBitClear => self.get(op.b) & op.x == 0,
+            Kind::BrByte => self.get(op.b) >> (op.x >> 8) & 0xff == op.x & 0xff,
+            Kind::BrNotByte => self.get(op.b) >> (op.x >> 8) & 0xff != op.x & 0xff,
+            _ => false,
+        }
+    }
+
+    /// Executes one operation whose kind [`Kind::is_of_datapath`].
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // The two callers are the hot loop and its slow twin.
+    pub fn operate(&mut self, op: &Op) {
         let (a, b) = (op.a, op.b);
         macro_rules! a {
             () => {
-                self.get(a, base)
+                self.get(a)
             };
         }
         macro_rules! b {
             () => {
-                self.get(b, base)
+                self.get(b)
             };
         }
         macro_rules! shifted {
@@ -156,7 +196,7 @@ impl Datapath {
         macro_rules! logical {
             ($a:ident, $b:ident, $result:expr, $source:expr) => {{
                 let ($a, $b) = (a!(), $source);
-                self.logical(op, base, $a, $result)
+                self.logical(op, $a, $result)
             }};
         }
         match op.kind {
@@ -169,33 +209,33 @@ impl Datapath {
             Kind::Xor => logical!(x, y, x ^ y, b!()),
             Kind::Add => {
                 let (x, y) = (a!(), b!());
-                self.sum(op, base, x, x, y, 0)
+                self.sum(op, x, x, y, 0)
             }
             Kind::Add16 => {
                 let (x, y) = (a!(), b!() & 0xffff);
-                self.sum(op, base, x, x, y, 0)
+                self.sum(op, x, x, y, 0)
             }
             Kind::Add8 => {
                 let (x, y) = (a!(), b!() & 0xff);
-                self.sum(op, base, x, x, y, 0)
+                self.sum(op, x, x, y, 0)
             }
             Kind::AddCarry => {
                 let (x, y) = (a!(), b!());
                 let carry = u32::from(self.codes.carry());
-                self.sum(op, base, x, x, y, carry)
+                self.sum(op, x, x, y, carry)
             }
             Kind::Sub => {
                 let (x, y) = (a!(), b!());
-                self.sum(op, base, x, x, !y, 1)
+                self.sum(op, x, x, !y, 1)
             }
             Kind::SubReverse => {
                 let (x, y) = (a!(), b!());
-                self.sum(op, base, x, y, !x, 1)
+                self.sum(op, x, y, !x, 1)
             }
             Kind::SubCarry => {
                 let (x, y) = (a!(), b!());
                 let carry = u32::from(self.codes.carry());
-                self.sum(op, base, x, x, !y, carry)
+                self.sum(op, x, x, !y, carry)
             }
             Kind::ShfB => logical!(x, y, y, shifted!()),
             Kind::ShfNotB => logical!(x, y, !y, shifted!()),
@@ -221,7 +261,7 @@ impl Datapath {
                     4 => x & !y,
                     _ => x | y,
                 };
-                self.logical(op, base, x, result)
+                self.logical(op, x, result)
             }
             Kind::DblShf | Kind::DblShfIndirect => {
                 let count = if op.kind == Kind::DblShf {
@@ -231,7 +271,7 @@ impl Datapath {
                 };
                 let (x, y) = (a!(), b!());
                 let result = ((u64::from(x) << 32 | u64::from(y)) >> count) as u32;
-                self.logical(op, base, x, result)
+                self.logical(op, x, result)
             }
             Kind::Asr | Kind::AsrIndirect => {
                 let count = if op.kind == Kind::Asr {
@@ -241,49 +281,46 @@ impl Datapath {
                 };
                 let fill = u64::from((self.previous_result as i32 >> 31) as u32);
                 let result = ((fill << 32 | u64::from(b!())) >> count) as u32;
-                self.logical(op, base, 0, result)
+                self.logical(op, 0, result)
             }
             Kind::ByteAlignBe => {
                 let source = b!();
                 let pair = u64::from(self.align_be) << 32 | u64::from(source);
                 self.align_be = source;
                 let result = (pair >> (32 - 8 * (self.byte_index & 3))) as u32;
-                self.logical(op, base, 0, result)
+                self.logical(op, 0, result)
             }
             Kind::ByteAlignLe => {
                 let source = a!();
                 let pair = u64::from(source) << 32 | u64::from(self.align_le);
                 self.align_le = source;
                 let result = (pair >> (8 * (self.byte_index & 3))) as u32;
-                self.logical(op, base, source, result)
+                self.logical(op, source, result)
             }
             Kind::LdField | Kind::LdFieldCc => {
                 let old = a!();
-                let result = old & self.get(op.y, base) | shifted!();
+                let result = old & self.get(op.y) | shifted!();
                 if op.kind == Kind::LdFieldCc {
-                    self.logical(op, base, old, result)
+                    self.logical(op, old, result)
                 } else {
-                    self.plain(op, base, old, result)
+                    self.plain(op, old, result)
                 }
             }
-            Kind::Immed => self.plain(op, base, 0, op.x),
+            Kind::Immed => self.plain(op, 0, op.x),
             Kind::ImmedMerge => {
-                let result = a!() & self.get(op.y, base) | op.x;
-                self.plain(op, base, 0, result)
+                let result = a!() & self.get(op.y) | op.x;
+                self.plain(op, 0, result)
             }
             Kind::Nop => {
                 self.previous_a = 0;
                 self.previous_result = 0;
-                Next::Sequential
             }
             Kind::MulStart => {
                 (self.multiplicand, self.multiplier) = (a!(), b!());
                 self.previous_a = self.multiplicand;
-                Next::Sequential
             }
             Kind::MulStep => {
                 self.previous_a = a!();
-                Next::Sequential
             }
             Kind::MulLast => {
                 let (x, y) = (u64::from(self.multiplicand), u64::from(self.multiplier));
@@ -297,7 +334,7 @@ impl Datapath {
                 } else {
                     (product >> 32) as u32
                 };
-                self.logical(op, base, 0, result)
+                self.logical(op, 0, result)
             }
             Kind::Ffs => {
                 let source = b!();
@@ -312,75 +349,67 @@ impl Datapath {
                     y: 0,
                     result: source,
                 };
-                self.plain(op, base, 0, result)
+                self.plain(op, 0, result)
             }
             Kind::PopCount => {
                 self.previous_a = 0;
-                Next::Sequential
             }
             Kind::PopCount3 => {
                 let result = b!().count_ones();
-                self.logical(op, base, 0, result)
+                self.logical(op, 0, result)
             }
             Kind::CamClear => {
                 self.cam = Cam::new();
-                Next::Sequential
             }
             Kind::CamLookup => {
                 let tag = a!();
                 let result = self.cam.lookup(tag);
-                self.logical(op, base, tag, result)
+                self.logical(op, tag, result)
             }
             Kind::CamWrite => {
                 let (tag, entry) = (a!(), b!());
                 self.cam.write(entry, tag, op.n);
                 self.previous_a = tag;
-                Next::Sequential
             }
             Kind::CamWriteState => {
                 let entry = b!();
                 self.cam.write_state(entry, op.n);
                 self.previous_a = 0;
-                Next::Sequential
             }
             Kind::CamReadTag => {
                 let result = self.cam.tag(b!());
-                self.logical(op, base, 0, result)
+                self.logical(op, 0, result)
             }
             Kind::CamReadState => {
                 let result = self.cam.state(b!());
-                self.logical(op, base, 0, result)
+                self.logical(op, 0, result)
             }
             Kind::Crc => {
                 let source = b!();
                 self.crc_remainder = crc::update(self.crc_remainder, op.x, source);
-                self.logical(op, base, 0, source)
+                self.logical(op, 0, source)
             }
-            Kind::Br => Next::Taken,
-            Kind::Beq => branch(self.codes.zero()),
-            Kind::Bne => branch(!self.codes.zero()),
-            Kind::Bmi => branch(self.codes.negative()),
-            Kind::Bpl => branch(!self.codes.negative()),
-            Kind::Bcs => branch(self.codes.carry()),
-            Kind::Bcc => branch(!self.codes.carry()),
-            Kind::Bvs => branch(self.codes.overflow()),
-            Kind::Bvc => branch(!self.codes.overflow()),
-            Kind::Bge => branch(self.codes.negative() == self.codes.overflow()),
-            Kind::Blt => branch(self.codes.negative() != self.codes.overflow()),
-            Kind::Ble => {
-                branch(self.codes.zero() || self.codes.negative() != self.codes.overflow())
-            }
-            Kind::Bgt => {
-                branch(!self.codes.zero() && self.codes.negative() == self.codes.overflow())
-            }
-            Kind::BrCtx => branch(u32::from(self.context) == op.x),
-            Kind::BrNotCtx => branch(u32::from(self.context) != op.x),
-            Kind::BrBitSet => branch(b!() & op.x != 0),
-            Kind::BrBitClear => branch(b!() & op.x == 0),
-            Kind::BrByte => branch(b!() >> (op.x >> 8) & 0xff == op.x & 0xff),
-            Kind::BrNotByte => branch(b!() >> (op.x >> 8) & 0xff != op.x & 0xff),
-            Kind::Jump => Next::Jump(a!().wrapping_add(op.x)),
-            Kind::Outside => Next::Outside,
+            Kind::Br
+            | Kind::Beq
+            | Kind::Bne
+            | Kind::Bmi
+            | Kind::Bpl
+            | Kind::Bcs
+            | Kind::Bcc
+            | Kind::Bvs
+            | Kind::Bvc
+            | Kind::Bge
+            | Kind::Blt
+            | Kind::Ble
+            | Kind::Bgt
+            | Kind::BrCtx
+            | Kind::BrNotCtx
+            | Kind::BrBitSet
+            | Kind::BrBitClear
+            | Kind::BrByte
+            | Kind::BrNotByte
+            | Kind::Jump
+            | Kind::Outside => {}
         }
     }
 }

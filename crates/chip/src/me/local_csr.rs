@@ -224,6 +224,8 @@ impl Microengine {
         if mode != self.mode {
             self.mode = mode;
             self.program.decode(mode);
+            self.lanes = Default::default();
+            self.open_lane();
         }
         self.enabled = self.usable((value >> 8) as u8);
         for c in 0..8 {

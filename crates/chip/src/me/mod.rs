@@ -16,6 +16,7 @@ mod context;
 mod crc;
 mod datapath;
 mod fault;
+mod lane;
 mod local_csr;
 mod local_memory;
 mod next_neighbour;
@@ -23,6 +24,7 @@ mod operation;
 mod outside;
 mod predecode;
 mod program;
+mod quick;
 mod random;
 mod registers;
 mod report;
@@ -46,6 +48,7 @@ use crate::fabric::{Fabric, TransferKind};
 use crate::profile::Profile;
 use context::Context;
 use datapath::Datapath;
+use lane::Lane;
 use local_memory::LocalMemory;
 use registers::{Claim, Claims, Initialised, RELATIVE, resolve, transfer_file};
 use timing::Timing;
@@ -114,6 +117,8 @@ pub struct Microengine {
     number: u8,
     timing: Timing,
     program: Program,
+    /// The program of each context, once the context runs.
+    lanes: [Lane; 8],
     datapath: Datapath,
     memory: LocalMemory,
     initialised: Initialised,
@@ -170,6 +175,7 @@ impl Microengine {
             number: profile.number_of(index),
             timing,
             program,
+            lanes: Default::default(),
             datapath: Datapath::new(),
             memory: LocalMemory::new(timing.local_memory_words),
             initialised: Initialised::new(),
@@ -211,6 +217,8 @@ impl Microengine {
     pub fn load(&mut self, program: Program) {
         let image = std::sync::Arc::clone(program.image());
         self.program = program;
+        self.lanes = Default::default();
+        self.open_lane();
         self.mode = image.contexts;
         self.nn_self = image.nn_mode == NnMode::Own;
         for initial in &image.initial_values {
@@ -249,6 +257,20 @@ impl Microengine {
         self.enabled |= usable;
         if self.enabled != 0 && matches!(self.phase, Phase::Idle | Phase::Halted) {
             self.wake(0, fabric);
+        }
+    }
+
+    /// The program of the running context.
+    fn lane(&self) -> &Lane {
+        &self.lanes[self.datapath.context as usize & 7]
+    }
+
+    /// Resolves the program for the running context if that is not done yet.
+    fn open_lane(&mut self) {
+        let base = self.datapath.base();
+        let lane = &mut self.lanes[self.datapath.context as usize & 7];
+        if lane.is_empty() {
+            *lane = Lane::new(&self.program.ops, base);
         }
     }
 

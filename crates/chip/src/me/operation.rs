@@ -1,12 +1,15 @@
 //! The dense form of an instruction that the interpreter runs.
 //!
 //! Operands are slots of one flat register file (see [`super::registers`]); a
-//! slot whose top bit is set is relative to the running context. Operands that
+//! slot whose top bit is set is relative to the running context until a
+//! [`super::lane::Lane`] resolves it. Operands that
 //! are not plain registers (local memory, indexed transfer registers, the
 //! next-neighbour ring) are fetched into temporary slots before the operation
 //! and stored from one after it.
 
 use npsim_isa::Operand;
+
+use super::quick::Quick;
 
 /// What an operation does. The operands named here are those of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,14 +97,28 @@ pub(super) enum Kind {
     Outside,
 }
 
+impl Kind {
+    /// Whether the datapath does it and the next word follows.
+    pub fn is_of_datapath(self) -> bool {
+        (self as u8) < Self::Br as u8
+    }
+
+    /// Whether it is a branch to a fixed target.
+    pub fn branches(self) -> bool {
+        (Self::Br as u8..=Self::BrNotByte as u8).contains(&(self as u8))
+    }
+}
+
 /// One instruction, 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
     pub kind: Kind,
+    /// The form to run when the next word follows in line.
+    pub quick: Quick,
     /// Shift count, defer slots or a small number.
     pub n: u8,
-    /// Bit c: context c must take the attentive path. [`Op::SLOW`] is always set.
-    pub attention: u16,
+    /// [`Op::WATCHED`], [`Op::LOCAL`]
+    pub attention: u8,
     /// Destination slot; target of a branch.
     pub d: u16,
     /// Slot of A; for branches the penalty when the previous word ran before.
@@ -115,13 +132,11 @@ pub(super) struct Op {
 }
 
 impl Op {
-    /// In every operation's attention: matches while the engine is in slow mode.
-    pub const SLOW: u16 = 0x100;
+    /// The context must take the attentive path.
+    pub const WATCHED: u8 = 1;
     /// The only special operands are in local memory: the tight loop fetches and
     /// stores them beside the operation.
-    pub const LOCAL: u16 = 0x200;
-    /// All contexts.
-    pub const ALL: u16 = 0xff;
+    pub const LOCAL: u8 = 2;
 }
 
 /// An operand that is no plain register.

@@ -33,7 +33,6 @@ impl Microengine {
         let Word::Instruction(instruction) = self.program.words[self.pc as usize] else {
             return Err(self.no_instruction(fabric));
         };
-        let base = self.datapath.base();
         let taken = |condition: bool| {
             Outcome::Next(if condition {
                 Next::Taken
@@ -58,15 +57,15 @@ impl Microengine {
                 Ok(Outcome::Next(Next::Sequential))
             }
             Instruction::LocalCsrWrite { csr, .. } => {
-                let value = self.datapath.get(op.a, base);
+                let value = self.datapath.get(op.a);
                 self.write_csr(csr, value, fabric)?;
                 Ok(Outcome::Next(Next::Sequential))
             }
             Instruction::Command(command) => {
                 let address = self
                     .datapath
-                    .get(op.a, base)
-                    .wrapping_add(self.datapath.get(op.b, base));
+                    .get(op.a)
+                    .wrapping_add(self.datapath.get(op.b));
                 self.memory_command(&command, address, fabric, probe)
             }
             Instruction::CapFastWrite { csr, data } => {

@@ -8,6 +8,7 @@ use npsim_isa::{
 
 use super::crc;
 use super::operation::{Kind, Op, Side, Special};
+use super::quick::Quick;
 use super::registers::{
     CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
     source_slot,
@@ -55,7 +56,8 @@ impl<'a> Maker<'a> {
         let op = Op {
             kind: Kind::Outside,
             n: 0,
-            attention: Op::SLOW,
+            quick: Quick::Whole,
+            attention: 0,
             d: 0,
             a: CONSTANT,
             b: CONSTANT,
@@ -130,7 +132,7 @@ impl<'a> Maker<'a> {
 
     fn watch(&mut self, operand: Operand) {
         match operand {
-            Operand::Gpr(..) | Operand::GprAbsolute(..) => self.op.attention |= Op::ALL,
+            Operand::Gpr(..) | Operand::GprAbsolute(..) => self.op.attention |= Op::WATCHED,
             Operand::STransfer(_) | Operand::DTransfer(_) => self.side.always = true,
             Operand::Nn(_) => {
                 self.side.always = true;
@@ -459,7 +461,7 @@ impl<'a> Maker<'a> {
                     ..
                 }
             )
-            && (self.op.kind as u8) < Kind::Br as u8
+            && self.op.kind.is_of_datapath()
     }
 
     fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {

@@ -7,8 +7,9 @@ use npsim_asm::Image;
 use npsim_asm::image::ContextMode;
 use npsim_isa::{Command, Instruction, TransferRegister, decode_lenient};
 
-use super::operation::{Kind, Op, Side};
+use super::operation::{Op, Side};
 use super::predecode::Maker;
+use super::quick;
 use super::timing::Timing;
 use crate::profile::Profile;
 
@@ -134,16 +135,17 @@ impl Program {
             }
         }
         for (op, side) in ops.iter_mut().zip(&mut sides) {
-            let target = branches(op.kind).then_some(op.d as usize);
+            let target = op.kind.branches().then_some(op.d as usize);
             if target
                 .is_some_and(|target| self.words.len() > target && sides_slot(&self.words, target))
             {
                 side.always = true;
             }
             if side.always {
-                op.attention |= Op::ALL;
+                op.attention |= Op::WATCHED;
             }
         }
+        quick::find(&mut ops);
         self.ops = ops;
         self.sides = sides.into();
     }
@@ -214,8 +216,4 @@ pub(super) fn defer(instruction: &Instruction) -> u8 {
         },
         _ => 0,
     }
-}
-
-fn branches(kind: Kind) -> bool {
-    (Kind::Br as u8..=Kind::BrNotByte as u8).contains(&(kind as u8))
 }

@@ -2,7 +2,6 @@
 //! runs pure operations ahead of the chip.
 
 use super::context::{ContextState, next_ready};
-use super::datapath::Next;
 use super::operation::{Kind, Op};
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
@@ -114,6 +113,7 @@ impl Microengine {
         it.enter(ContextState::Executing, at);
         self.pc = it.pc;
         self.datapath.context = context;
+        self.open_lane();
         self.memory.swap_in(context);
         self.cycle = at;
         self.arrived = at;
@@ -182,81 +182,97 @@ impl Microengine {
         }
     }
 
-    /// The tight loop: pure operations that need no attention. It ends before
-    /// the first other one, or at the limit.
+    /// The tight loop: operations that need no attention, in stretches up to the
+    /// next branch. It ends before the first other one, or at the limit.
+    #[inline(never)]
     fn tight<P: Probe>(&mut self, probe: &mut P) {
         let Self {
             program,
+            lanes,
             datapath,
             memory,
             limit,
             ..
         } = self;
-        let limit = *limit;
-        let base = datapath.base();
-        let context = 1 << datapath.context;
-        let mask = context | Op::LOCAL;
-        let mut pc = self.pc as usize;
+        let (me, context, limit) = (self.index, datapath.context, *limit);
+        let lane = &lanes[context as usize & 7];
+        let (ops, runs) = (lane.ops(), lane.runs());
         let begin = self.cycle;
         let mut cycle = begin;
+        let mut pc = self.pc as usize;
         let mut aborted = 0;
         let mut arrived = self.arrived;
-        let ops = &program.ops[..];
+        let mut with_codes = self.arrived_with_codes;
         while cycle < limit {
-            let Some(op) = ops.get(pc) else { break };
-            let next = if op.attention & mask == 0 {
-                datapath.step(op, base)
-            } else if op.attention & context != 0 {
-                break;
-            } else {
-                match Self::local_step(datapath, memory, op, &program.sides[pc], base) {
-                    Some(next) => next,
-                    None => break,
+            let Some(&run) = runs.get(pc) else { break };
+            if run != 0 {
+                let count = Cycle::from(run).min(limit - cycle) as usize;
+                datapath.in_line(ops, pc, count);
+                tell(probe, me, context, pc, cycle, count);
+                pc += count;
+                cycle += count as Cycle;
+                if cycle >= limit {
+                    break;
                 }
-            };
-            match next {
-                Next::Sequential => {
-                    if P::ON {
-                        probe.instruction(self.index, datapath.context, pc as u16, cycle);
-                    }
-                    pc += 1;
-                    cycle += 1;
-                }
-                Next::Taken if op.n == 0 => {
-                    if P::ON {
-                        probe.instruction(self.index, datapath.context, pc as u16, cycle);
-                    }
-                    let slots = Cycle::from(penalty(op, cycle == arrived, self.arrived_with_codes));
-                    if P::ON {
-                        probe.aborted(self.index, datapath.context, pc as u16, cycle + 1, slots);
-                    }
-                    aborted += slots;
-                    cycle += 1 + slots;
-                    arrived = cycle;
-                    self.arrived_with_codes = false;
-                    pc = op.d as usize;
-                }
-                Next::Taken | Next::Jump(_) | Next::Outside => break,
             }
+            let op = &ops[pc];
+            if op.attention == Op::LOCAL {
+                if Self::local_step(datapath, memory, op, &program.sides[pc]).is_none() {
+                    break;
+                }
+            } else if op.attention != 0 || !op.kind.branches() {
+                break;
+            } else if datapath.condition(op) {
+                let deferred = op.n as usize;
+                if deferred != 0 {
+                    let fits = limit - cycle > deferred as Cycle;
+                    if !fits || usize::from(runs[pc + 1]) < deferred {
+                        break;
+                    }
+                    datapath.in_defer_slots(ops, pc + 1, deferred);
+                }
+                tell(probe, me, context, pc, cycle, 1 + deferred);
+                let penalty = penalty(op, cycle == arrived, with_codes);
+                let slots = Cycle::from(penalty.saturating_sub(op.n));
+                cycle += 1 + deferred as Cycle;
+                if P::ON && deferred == 0 {
+                    probe.aborted(me, context, pc as u16, cycle, slots);
+                }
+                with_codes = deferred != 0 && slots == 0 && program.sides[pc + deferred].sets_codes;
+                aborted += slots;
+                cycle += slots;
+                arrived = cycle;
+                pc = op.d as usize;
+                continue;
+            }
+            tell(probe, me, context, pc, cycle, 1);
+            pc += 1;
+            cycle += 1;
         }
         self.pc = pc as u16;
         self.cycle = cycle;
         self.arrived = arrived;
+        self.arrived_with_codes = with_codes;
         self.stats.aborted += aborted;
         self.stats.instructions += cycle - begin - aborted;
+    }
+}
+
+/// Tells the probe of instructions that followed one another.
+#[inline]
+fn tell<P: Probe>(probe: &mut P, me: u8, context: u8, pc: usize, cycle: Cycle, count: usize) {
+    if P::ON {
+        for step in 0..count {
+            probe.instruction(me, context, (pc + step) as u16, cycle + step as Cycle);
+        }
     }
 }
 
 /// Slots that a taken branch throws away when nothing is deferred.
 #[inline]
 pub(super) fn penalty(op: &Op, arrived: bool, with_codes: bool) -> u8 {
-    if matches!(
-        op.kind,
-        Kind::BrBitSet | Kind::BrBitClear | Kind::BrByte | Kind::BrNotByte | Kind::Jump
-    ) {
-        return op.y as u8;
-    }
     match (arrived, with_codes) {
+        _ if op.kind == Kind::Jump => op.y as u8,
         (false, _) => op.a as u8,
         (true, true) => (op.y >> 8) as u8,
         (true, false) => op.y as u8,

@@ -85,6 +85,12 @@ pub struct Arguments {
     /// Go on where this check would stop the run (`npsim checks` lists them); may be repeated
     #[arg(long, value_name = "CHECK", value_parser = parser::<Check>())]
     allow: Vec<Check>,
+    /// Begin PSEUDO_RANDOM_NUMBER of each microengine with a value made from N, not with 1
+    ///
+    /// The same N gives the same run; another N gives firmware that draws random
+    /// numbers other ones.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     #[command(flatten)]
     source: SourceOptions,
     /// Print everything the run takes for granted: the default project, memory map, names; without --trace and --until nothing is run
@@ -134,6 +140,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .is_some()
             .then(|| arguments.drain.cycles(hertz)),
         allow: arguments.allow.clone(),
+        seed: arguments.seed,
     };
     let mut simulation = Simulation::new(&project, &programs, settings)?;
     let sink = match &arguments.out {
@@ -168,13 +175,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     } else {
         None
     };
-    let report = Report::new(
+    let mut report = Report::new(
         &project.name,
         &ending,
         fault.and_then(|fault| place(fault, &programs)),
         &traffic,
         simulation.stats(),
     );
+    report.seed = arguments.seed;
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
         Some(path) => npsim::stats_file::write(path, &report)

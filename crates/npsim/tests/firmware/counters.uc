@@ -4,7 +4,7 @@
 #include "constant.uc"
 #include "context_number.uc"
 
-#define ROUNDS 16
+#define ROUNDS 64
 
 .num_contexts 8
 
@@ -23,9 +23,9 @@
     .reg base log round
     load_constant(base, words)
     load_constant(log, records)
-    alu_shf[round, --, B, number, <<7]          ; 12 * ROUNDS = 128 + 64 bytes a context
+    alu_shf[round, --, B, number, <<9]          ; 12 * ROUNDS = 512 + 256 bytes a context
     alu[log, log, +, round]
-    alu_shf[round, --, B, number, <<6]
+    alu_shf[round, --, B, number, <<8]
     alu[log, log, +, round]
     immed[round, ROUNDS]
 again#:

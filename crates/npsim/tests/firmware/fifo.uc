@@ -7,6 +7,9 @@
 
 .num_contexts 8
 
+#if (ME_INDEX > 0 && ME_INDEX < (ME_COUNT - 1))
+    ctx_arb[kill]
+#else
 .reg read $first
 .reg write $log0 $log1
 .xfer_order $log0 $log1
@@ -57,4 +60,5 @@ get#:
     alu[left, left, -, 1]
     bne[get#]
     ctx_arb[kill]
+#endif
 #endif

@@ -4,7 +4,7 @@
 
 #include "constant.uc"
 
-#define ROUNDS 4
+#define ROUNDS 16
 
 .num_contexts 8
 

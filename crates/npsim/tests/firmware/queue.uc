@@ -6,7 +6,7 @@
 #include "buffer.uc"
 #include "context_number.uc"
 
-#define ROUNDS 16
+#define ROUNDS 64
 #define MARK   8        ; the byte of a descriptor where its holder's mark stands
 
 .num_contexts 8

@@ -73,8 +73,11 @@ impl Shell {
         reader.read_to_string(&mut printed).expect("output is text");
         let status = child.wait().expect("the command ends");
         self.status = status.code().expect("the command is not killed");
+        let complains = ["error[", "error:"]
+            .iter()
+            .any(|sign| printed.contains(sign));
         assert!(
-            (self.status == 0) != printed.contains("error"),
+            (self.status != 0) == complains,
             "`{program} {}` ends with {} after printing\n{printed}",
             arguments.join(" "),
             self.status

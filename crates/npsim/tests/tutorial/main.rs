@@ -12,7 +12,8 @@
 //!   lines.
 //!
 //! With `NPSIM_UPDATE_DOCS=1` in the environment the console blocks that differ
-//! are written anew, with the speed of the host left open.
+//! are written anew, with the speed of the host left open; other elisions in them
+//! have to be made again.
 
 mod console;
 mod page;

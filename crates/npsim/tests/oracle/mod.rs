@@ -1,0 +1,154 @@
+//! What a router must do with a frame, stated without any of the microcode's ways.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// What must happen to a frame.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// It leaves by a port, and looks like this.
+    Forwarded(usize, Vec<u8>),
+    /// Microcode drops it under this counter.
+    Dropped(&'static str),
+    /// It goes to the slow path for this reason.
+    Exception(&'static str),
+}
+
+struct Route {
+    network: u32,
+    length: u32,
+    /// Where to, unless the addresses are the router's own.
+    hop: Option<Hop>,
+}
+
+struct Hop {
+    port: usize,
+    mac: [u8; 6],
+    mtu: usize,
+}
+
+/// A router as its project file describes it.
+pub struct Router {
+    routes: Vec<Route>,
+    port_macs: Vec<[u8; 6]>,
+}
+
+fn mac(text: &str) -> [u8; 6] {
+    let bytes: Vec<u8> = text
+        .split(':')
+        .map(|b| u8::from_str_radix(b, 16).unwrap())
+        .collect();
+    bytes.try_into().unwrap()
+}
+
+impl Router {
+    /// Reads ports and routes from the project file, which is plain TOML.
+    pub fn shipped() -> Self {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward/npsim.toml");
+        let text = std::fs::read_to_string(file).unwrap();
+        let table: toml::Table = text.parse().unwrap();
+        let port_macs = table["port"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| mac(p["mac"].as_str().unwrap()))
+            .collect();
+        let routes = table["route"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|route| {
+                let (address, length) = route["prefix"].as_str().unwrap().split_once('/').unwrap();
+                Route {
+                    network: address.parse::<Ipv4Addr>().unwrap().into(),
+                    length: length.parse().unwrap(),
+                    hop: route.get("port").map(|port| Hop {
+                        port: port.as_integer().unwrap() as usize,
+                        mac: mac(route["mac"].as_str().unwrap()),
+                        mtu: route["mtu"].as_integer().unwrap() as usize,
+                    }),
+                }
+            })
+            .collect();
+        Self { routes, port_macs }
+    }
+
+    /// Longest prefix by looking at every route.
+    fn route(&self, destination: u32) -> Option<&Route> {
+        self.routes
+            .iter()
+            .filter(|r| r.length == 0 || (destination ^ r.network) >> (32 - r.length) == 0)
+            .max_by_key(|r| r.length)
+    }
+
+    /// What the router must do with a frame, as it was captured.
+    pub fn fate(&self, captured: &[u8]) -> Fate {
+        let mut frame = captured.to_vec();
+        frame.resize(frame.len().max(60), 0);
+        if frame[12..14] != [0x08, 0x00] {
+            return Fate::Exception("not IPv4");
+        }
+        if frame[0] & 1 == 1 {
+            return Fate::Exception("link-level broadcast or multicast");
+        }
+        let (version, header_longwords) = (frame[14] >> 4, frame[14] & 15);
+        if version != 4 {
+            return Fate::Dropped("DROP_VERSION");
+        }
+        if header_longwords < 5 {
+            return Fate::Dropped("DROP_LENGTH");
+        }
+        if header_longwords > 5 {
+            return Fate::Exception("IPv4 options");
+        }
+        let total = usize::from(u16::from_be_bytes([frame[16], frame[17]]));
+        if total > frame.len() - 14 || total < 20 {
+            return Fate::Dropped("DROP_LENGTH");
+        }
+        if checksum(&frame[14..34]) != 0 {
+            return Fate::Dropped("DROP_CHECKSUM");
+        }
+        let source = u32::from_be_bytes(frame[26..30].try_into().unwrap());
+        let destination = u32::from_be_bytes(frame[30..34].try_into().unwrap());
+        if matches!(source >> 24, 0 | 127 | 224..) || matches!(destination >> 24, 0 | 127) {
+            return Fate::Dropped("DROP_MARTIAN");
+        }
+        if matches!(destination >> 24, 224..240) || destination == u32::MAX {
+            return Fate::Exception("IPv4 multicast or broadcast");
+        }
+        if destination >> 24 >= 240 {
+            return Fate::Dropped("DROP_MARTIAN");
+        }
+        let Some(route) = self.route(destination) else {
+            return Fate::Exception("no route");
+        };
+        let Some(hop) = &route.hop else {
+            return Fate::Exception("for the router itself");
+        };
+        if frame[22] <= 1 {
+            return Fate::Exception("time to live exceeded");
+        }
+        if total > hop.mtu {
+            return Fate::Exception("larger than the next hop's MTU");
+        }
+        frame[..6].copy_from_slice(&hop.mac);
+        frame[6..12].copy_from_slice(&self.port_macs[hop.port]);
+        frame[22] -= 1;
+        frame[24..26].fill(0);
+        let sum = checksum(&frame[14..34]);
+        frame[24..26].copy_from_slice(&sum.to_be_bytes());
+        Fate::Forwarded(hop.port, frame)
+    }
+}
+
+/// RFC 1071 over a whole header: 0 for a header whose checksum is right.
+pub fn checksum(header: &[u8]) -> u16 {
+    let mut sum: u32 = header
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
+        .sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
