@@ -45,7 +45,7 @@ impl Capture {
     /// # Errors
     /// If the file cannot be read, is no capture, is not Ethernet, ends inside a frame, or is damaged.
     pub fn open(path: &Path) -> Result<Capture, CaptureError> {
-        let bytes = fs::read(path).map_err(|source| CaptureError::Io {
+        let bytes = whole(path).map_err(|source| CaptureError::Io {
             path: path.to_path_buf(),
             source,
         })?;
@@ -59,6 +59,22 @@ impl Capture {
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Capture, CaptureError> {
         read(Path::new(name), bytes)
     }
+}
+
+/// Reads a file, but of what is no capture (`/dev/zero`) only the beginning.
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut bytes)?;
+    if is_capture(&bytes) || gzip::is_gzip(&bytes) {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Whether it begins as a pcap or pcapng file does.
+fn is_capture(bytes: &[u8]) -> bool {
+    is_next_generation(bytes) || is_classic(bytes)
 }
 
 /// Where in which data a reader is; makes the errors.

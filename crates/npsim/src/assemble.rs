@@ -1,6 +1,7 @@
 //! Assembling what a project runs: one image for each microengine, since each
 //! has its own defines.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use npsim_asm::{Assembly, Diagnostic, Image, Level, Options, SourceMap};
@@ -22,6 +23,9 @@ pub struct Program {
     pub sources: SourceMap,
 }
 
+/// Messages of one level that are shown; who has more reads the first ones.
+const SHOWN_MOST: usize = 100;
+
 /// Messages as they are shown, each once however many microengines run the
 /// source.
 #[derive(Clone, Debug, Default)]
@@ -32,22 +36,36 @@ pub struct Messages {
     pub errors: usize,
     /// How many are warnings.
     pub warnings: usize,
+    /// How many were counted but not rendered, because there are so many.
+    pub hidden: usize,
+    /// What was said where, to know it again when it is not rendered.
+    seen: BTreeSet<(String, usize, String)>,
 }
 
 impl Messages {
     /// Adds what one run of the assembler said.
     pub fn add(&mut self, diagnostics: &[Diagnostic], sources: &SourceMap) {
         for diagnostic in diagnostics {
-            let text = render_diagnostic(diagnostic, sources);
-            if self.rendered.contains(&text) {
+            let span = diagnostic.primary.span;
+            let place = sources.file(span.file).path.clone();
+            let new = self
+                .seen
+                .insert((place, span.start as usize, diagnostic.message.clone()));
+            let before = match diagnostic.level {
+                Level::Error => &mut self.errors,
+                Level::Warning => &mut self.warnings,
+                Level::Note => &mut 0,
+            };
+            if *before >= SHOWN_MOST {
+                *before += usize::from(new);
+                self.hidden += usize::from(new);
                 continue;
             }
-            match diagnostic.level {
-                Level::Error => self.errors += 1,
-                Level::Warning => self.warnings += 1,
-                Level::Note => {}
+            let text = render_diagnostic(diagnostic, sources);
+            if !self.rendered.contains(&text) {
+                *before += 1;
+                self.rendered.push(text);
             }
-            self.rendered.push(text);
         }
     }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use npsim_asm::Includes;
 
+use crate::whole_file::read_text;
+
 /// Files below the including file's folder and a list of folders.
 #[derive(Clone, Debug, Default)]
 pub struct FileIncludes {
@@ -50,7 +52,7 @@ impl Includes for FileIncludes {
     fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
         let candidates = self.candidates(name, including);
         for path in &candidates {
-            match std::fs::read(path) {
+            match read_text(path) {
                 Ok(bytes) => return Ok((path.display().to_string(), decode(bytes))),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(format!("`{}`: {error}", path.display())),

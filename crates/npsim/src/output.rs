@@ -3,15 +3,17 @@
 
 use std::io::{self, Write};
 
+use anyhow::Context as _;
+
 /// Writes text to standard output.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .context("cannot write to standard output")
 }
 
 /// Writes a message and an empty line to standard error. A message that nobody

@@ -155,7 +155,7 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
     } else {
         target.to_path_buf()
     };
-    let bytes = std::fs::read(&path).map_err(|error| {
+    let bytes = crate::whole_file::read_text(&path).map_err(|error| {
         let problem = Problem::io("read", &path, &error);
         if metadata.is_dir() { problem.help(format!("a project's folder has a file `{FILE_NAME}`; `npsim new --from FIRMWARE.uc` writes one")) } else { problem }
     })?;

@@ -1,8 +1,53 @@
 //! Output files that are whole or not there: written beside the target under a
-//! temporary name and renamed at the end.
+//! temporary name and renamed at the end. And texts that are read whole.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
+
+/// The longest source, project or image that is read; far beyond any real one.
+const LONGEST_TEXT: u64 = 64 << 20;
+
+/// Reads a source, project or image. One without an end (`/dev/zero`) is an
+/// error, not the end of the machine's memory.
+///
+/// # Errors
+/// The file cannot be read, or it is too large.
+pub fn read_text(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(LONGEST_TEXT + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST_TEXT {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "it has more than 64 MiB, more than any source",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Whether two paths name the same regular file, or will when it is written.
+#[must_use]
+pub fn same_file(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| {
+        std::fs::canonicalize(path).or_else(|error| {
+            let folder = match path.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() => folder,
+                _ => Path::new("."),
+            };
+            let name = path.file_name().ok_or(error)?;
+            Ok::<_, io::Error>(std::fs::canonicalize(folder)?.join(name))
+        })
+    };
+    match (whole(one), whole(other)) {
+        (Ok(one), Ok(other)) => {
+            // What is no regular file (a pipe, `/dev/null`) takes any number of writers.
+            one == other && std::fs::metadata(&one).map_or(true, |file| file.is_file())
+        }
+        _ => false,
+    }
+}
 
 /// Writes `bytes` to `path`. What exists there and is no regular file (a pipe,
 /// `/dev/null`) is written to directly.
@@ -42,7 +87,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::write_whole;
+    use super::{read_text, same_file, write_whole};
+    use std::path::Path;
 
     #[test]
     fn replaces_and_leaves_nothing_beside() -> std::io::Result<()> {
@@ -54,6 +100,24 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
         assert!(write_whole(dir.path(), b"x").is_err());
         assert!(write_whole(&dir.path().join("no/such"), b"x").is_err());
-        write_whole(std::path::Path::new("/dev/null"), b"x")
+        write_whole(Path::new("/dev/null"), b"x")
+    }
+
+    #[test]
+    fn a_text_without_an_end_is_an_error() {
+        let error = read_text(Path::new("/dev/zero")).expect_err("too large");
+        assert!(error.to_string().contains("64 MiB"), "{error}");
+    }
+
+    #[test]
+    fn one_file_has_many_names() -> std::io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = |name: &str| dir.path().join(name);
+        write_whole(&path("a"), b"")?;
+        assert!(same_file(&path("a"), &path("./a")));
+        assert!(!same_file(&path("a"), &path("b")));
+        assert!(same_file(&path("not yet"), &path("./not yet")));
+        assert!(!same_file(Path::new("/dev/null"), Path::new("/dev/null")));
+        Ok(())
     }
 }

@@ -72,12 +72,11 @@ impl Microengine {
             },
             _ => Report {
                 message: format!(
-                    "execution ran past the last instruction, to address {} of a program of {}",
-                    me.pc,
-                    me.program.words.len() - 1
+                    "execution left the program, which has the addresses 0 to {}",
+                    me.program.words.len().saturating_sub(2)
                 ),
                 notes: Vec::new(),
-                help: "end the program with a branch, or with ctx_arb[kill]",
+                help: "end the program with a branch or ctx_arb[kill], or look for a jump or rtn to a wrong address",
             },
         })
     }

@@ -30,7 +30,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let path = &arguments.file;
     let shown = path.display();
-    let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
+    let bytes = read_text(path).map_err(|error| Problem::io("read", path, &error))?;
     if !is_text(&bytes) {
         let image = Image::from_be_bytes(&bytes).map_err(|error| {
             Problem::new(format!("{shown}: {error}"))

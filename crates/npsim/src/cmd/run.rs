@@ -17,6 +17,7 @@ use npsim::quantity::Time;
 use npsim::report::Report;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
+use npsim::whole_file::same_file;
 use npsim::wires::Wires;
 use npsim_chip::check::{Check, Fault};
 use npsim_net::Ratio;
@@ -127,6 +128,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(programs) = programs else {
         return Ok(ExitCode::from(1));
     };
+    keep_inputs(arguments, &project, &programs)?;
     let capture = match &arguments.trace {
         Some(path) => Capture::open(path)?,
         None => Capture::default(),
@@ -217,6 +219,41 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         output::message(&render_problem(&problem));
     }
     Ok(ExitCode::from(3))
+}
+
+/// Refuses an output that would take the place of what the run reads, or of the
+/// other output.
+fn keep_inputs(
+    arguments: &Arguments,
+    project: &Project,
+    programs: &[Program],
+) -> Result<(), Problem> {
+    let sources = programs
+        .iter()
+        .flat_map(|program| program.sources.files())
+        .map(|file| (PathBuf::from(&file.path), "a source"));
+    let file = (!project.is_default)
+        .then(|| (PathBuf::from(&project.text.path), "the project file"));
+    let trace = arguments.trace.clone().map(|path| (path, "the capture"));
+    let inputs: Vec<_> = sources.chain(file).chain(trace).collect();
+    for (option, path) in [("--out", &arguments.out), ("--stats", &arguments.stats)] {
+        let Some(path) = path else { continue };
+        if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
+            return Err(Problem::new(format!(
+                "{option} `{}` would overwrite {what} of this run",
+                path.display()
+            ))
+            .help("give the output another name"));
+        }
+    }
+    match (&arguments.out, &arguments.stats) {
+        (Some(out), Some(stats)) if same_file(out, stats) => Err(Problem::new(format!(
+            "--out and --stats both write `{}`",
+            out.display()
+        ))
+        .help("give one of them another name")),
+        _ => Ok(()),
+    }
 }
 
 fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::Result<Schedule> {

@@ -52,6 +52,12 @@ pub fn show(messages: &Messages) {
     for text in &messages.rendered {
         output::message(text);
     }
+    if messages.hidden > 0 {
+        output::line(&format!(
+            "and {} more that are not shown; the first ones may be their cause",
+            messages.hidden
+        ));
+    }
     if messages.errors > 0 {
         output::line(&format!("{}; nothing was assembled", messages.count()));
     }
