@@ -20,6 +20,10 @@ struct Outcome {
 }
 
 fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
+    forward_by(Path::new("microcode/forward"), trace, arguments)
+}
+
+fn forward_by(project: &Path, trace: &Path, arguments: &[&str]) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let (out, stats) = (
         folder.path().join("out.pcap"),
@@ -27,7 +31,9 @@ fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
     );
     let result = Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(root())
-        .args(["run", "microcode/forward", "--trace"])
+        .arg("run")
+        .arg(project)
+        .arg("--trace")
         .arg(trace)
         .arg("--out")
         .arg(&out)
@@ -168,6 +174,49 @@ fn order_within_a_flow_is_kept() {
     }
     assert!(expected.len() > 3, "several flows");
     assert!(seen == expected);
+}
+
+/// Without the define that the shipped project has for other people's captures,
+/// frames must be addressed to the port that they come in on.
+#[test]
+fn frames_for_other_stations_are_refused_unless_the_project_takes_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let shipped = root().join("microcode/forward");
+    for name in ["forward.uc", "transmit.uc"] {
+        std::fs::copy(shipped.join(name), folder.path().join(name)).unwrap();
+    }
+    let library = root().join("microcode/lib").canonicalize().unwrap();
+    let text = std::fs::read_to_string(shipped.join("npsim.toml")).unwrap();
+    // Port 0 gets the address that the capture's frames were sent to.
+    let strict = text
+        .replace("define = { ACCEPT_ANY_MAC = 1 }\n", "")
+        .replace(
+            "\"../lib\"",
+            &format!("{:?}", library.display().to_string()),
+        )
+        .replace("02:00:5e:00:00:00", "02:00:00:00:01:01");
+    assert_ne!(text, strict);
+    std::fs::write(folder.path().join("npsim.toml"), strict).unwrap();
+
+    let trace = root().join("traces/exceptions.pcap");
+    let capture = Capture::open(&trace).unwrap();
+    let is_other = |frame: &&npsim_net::Frame| {
+        frame.bytes[12..14] == [8, 0]
+            && frame.bytes[0] & 1 == 0
+            && frame.bytes[..6] != [2, 0, 0, 0, 1, 1]
+    };
+    let others = capture.frames.iter().filter(is_other).count() as u64;
+    assert!(others > 0, "the capture has a frame for another station");
+
+    let outcome = forward_by(folder.path(), &trace, &[]);
+    let lost = losses(&outcome.stats);
+    assert_eq!(lost.get("not addressed to this router"), Some(&others));
+    assert!(!outcome.frames.is_empty());
+    assert_eq!(outcome.stats["packets"]["unaccounted"], 0);
+
+    // On another port all of them are for another station.
+    let outcome = forward_by(folder.path(), &trace, &["--ports", "2"]);
+    assert!(outcome.frames.is_empty());
 }
 
 /// The oracle itself, on RFC 1071's terms and by breaking a frame.
