@@ -115,6 +115,10 @@ pub fn place(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Placed> {
     let preprocessed = preprocess(main, includes, options, sources, diagnostics);
+    // What is missing then would only make messages about everything that uses it.
+    if diagnostics.iter().any(|d| d.code == codes::INCLUDE_FAILED) {
+        return None;
+    }
     let statements = parse(&preprocessed.lines, diagnostics);
     let statements = lower(statements, diagnostics);
     let (mut symbols, scopes) = declare(&statements, diagnostics);
@@ -126,6 +130,7 @@ pub fn place(
         diagnostics,
     );
     check_size(&selection, options, diagnostics)?;
+    check_any(&selection, sources, diagnostics)?;
     check::pair_signals(&selection.items, &mut symbols, diagnostics);
     let labels = Labels::new(
         &selection.items,
@@ -144,6 +149,7 @@ pub fn place(
     let liveness = analyse(&selection.items, &flow, &symbols, &groups);
     check::neighbours(&selection.items, &flow, diagnostics);
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
+    check::silent(&selection.items, diagnostics);
     check::names(&selection.items, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);
     if diagnostics.iter().any(|d| d.level == Level::Error) {
@@ -195,6 +201,36 @@ fn check_size(
                 )
                 .label("the first instruction that does not fit")
                 .help("split the program over two microengines, or use loops instead of unrolled code"),
+        );
+    }
+    None
+}
+
+/// Control would run off a program without words at once.
+fn check_any(
+    selection: &Selection,
+    sources: &SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    if selection.items.iter().any(|item| item.micro().is_some()) {
+        return Some(());
+    }
+    let failed = diagnostics.iter().any(|d| d.level == Level::Error);
+    if let Some(file) = sources.files().first().filter(|_| !failed) {
+        let place = Diagnostic::error(
+            codes::EMPTY_PROGRAM,
+            format!("`{}` has no instruction", file.path),
+            Span {
+                file: crate::source::FileId(0),
+                lo: 0,
+                hi: 0,
+            },
+            ExpansionId::ROOT,
+        );
+        diagnostics.push(
+            place
+                .note("Directives, macro definitions and lines that a condition leaves out make no words.")
+                .help("write at least `ctx_arb[kill]`, or look for an #if that leaves the program out"),
         );
     }
     None

@@ -1,7 +1,7 @@
 //! What the hardware expects of neighbouring instructions, and declarations
 //! that nothing uses.
 
-use npsim_isa::{Instruction, Shift, ShiftCount};
+use npsim_isa::{CapAccess, Instruction, Shift, ShiftCount, TransferRegister};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -203,6 +203,46 @@ pub fn awaited(
                     "wait with `ctx_arb[{0}]` or `br_signal[{0}, label#]`, or say `.io_completed {0}`",
                     symbols.signals[id].name
                 )),
+        );
+    }
+}
+
+/// Warns of commands whose registers are in use until nobody knows when.
+pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
+    for micro in items.iter().filter_map(Item::micro) {
+        let (completion, transfer, indirect, pushes) = match &micro.template {
+            Instruction::Command(command) => (
+                command.completion,
+                command.transfer,
+                command.indirect,
+                command.op.info().pushes,
+            ),
+            Instruction::CapCsr(access) => (
+                access.completion,
+                access.transfer,
+                access.indirect,
+                access.access == CapAccess::Read,
+            ),
+            _ => continue,
+        };
+        let moves = micro.transfer.is_some() || transfer != TransferRegister::None;
+        // The override word of `indirect_ref` can name a signal.
+        if completion != Completion::Silent || indirect || !moves {
+            continue;
+        }
+        diagnostics.push(
+            micro
+                .place
+                .warning(
+                    codes::NO_COMPLETION,
+                    format!("this `{}` has no signal", micro.mnemonic),
+                )
+                .note(if pushes {
+                    "Without one nothing tells when the data is in the transfer registers."
+                } else {
+                    "Without one nothing tells when the transfer registers may be written again."
+                })
+                .help("add `sig_done[signal]` and wait for it, or `ctx_swap[signal]`"),
         );
     }
 }

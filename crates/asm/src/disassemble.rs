@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use npsim_isa::{Instruction, decode_in, decode_lenient};
+use npsim_isa::{Instruction, decode_in, decode_lenient, encode_in};
 
 use crate::image::{ContextMode, Image, NnMode};
 
 /// The program as text: one instruction a line, labels `L<address>#` in front of
 /// the words that something goes to. A word that is no instruction becomes a
 /// comment that says why, so the text of a program with such words does not
-/// assemble to the same addresses.
+/// assemble to the same addresses. A word that has something in fields without
+/// effect gets a comment, since its text assembles to another word.
 #[must_use]
 pub fn disassemble(image: &Image) -> String {
     let mut text = String::new();
@@ -36,23 +37,30 @@ pub fn disassemble(image: &Image) -> String {
         .filter(|address| (*address as usize) <= image.words.len())
         .collect();
     let names = names(image);
-    for (address, instruction) in decoded.iter().enumerate() {
-        let address = address as u16;
-        label(&mut text, address, &targets, &names);
+    for (&word, (address, instruction)) in image.words.iter().zip(decoded.iter().enumerate()) {
+        // Words beyond what an address can say have no labels.
+        if let Ok(address) = u16::try_from(address) {
+            label(&mut text, address, &targets, &names);
+        }
         match instruction {
             Ok(instruction) => {
-                let _ = writeln!(text, "    {instruction}");
+                let _ = write!(text, "    {instruction}");
+                if encode_in(instruction, image.contexts.encoding()).ok() != Some(word) {
+                    let _ = write!(
+                        text,
+                        " ; was {word:010x}: fields differ that have no effect"
+                    );
+                }
+                text.push('\n');
             }
             Err(reason) => {
-                let _ = writeln!(
-                    text,
-                    "    ; {:010x}: not an instruction: {reason}",
-                    image.words[address as usize]
-                );
+                let _ = writeln!(text, "    ; {word:010x}: not an instruction: {reason}");
             }
         }
     }
-    label(&mut text, image.words.len() as u16, &targets, &names);
+    if let Ok(end) = u16::try_from(image.words.len()) {
+        label(&mut text, end, &targets, &names);
+    }
     text
 }
 

@@ -74,7 +74,7 @@ impl<'a> Emitter<'a> {
             let Some(micro) = item.micro() else { continue };
             let word = self.instruction(i, micro).and_then(|instruction| {
                 encode_in(&instruction, self.contexts.encoding())
-                    .map_err(|error| explain(micro, &error))
+                    .map_err(|error| explain(micro, &error, |operand| self.shown(micro, operand)))
             });
             match word {
                 Ok(word) => words.push(word),
@@ -193,6 +193,18 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// An operand of an instruction as the source calls it.
+    fn shown(&self, micro: &Micro, operand: Operand) -> String {
+        let variable = micro.slots.iter().find_map(|slot| match slot.value {
+            Value::Register(id) if self.assignment.registers[id] == Some(operand) => Some(id),
+            _ => None,
+        });
+        variable.map_or_else(
+            || operand.to_string(),
+            |id| format!("`{}`", self.symbols.variables[id].name),
+        )
+    }
+
     fn value(
         &self,
         expression: &Expression,
@@ -263,7 +275,7 @@ fn set_value(
 }
 
 /// An encoding error as a diagnostic at the operand that is at fault.
-fn explain(micro: &Micro, error: &EncodeError) -> Diagnostic {
+fn explain(micro: &Micro, error: &EncodeError, shown: impl Fn(Operand) -> String) -> Diagnostic {
     let place = micro.place_of(error.operand);
     let (code, help) = match error.kind {
         EncodeErrorKind::NotInForm { .. } => (
@@ -320,6 +332,12 @@ fn explain(micro: &Micro, error: &EncodeError) -> Diagnostic {
     };
     let text = error.to_string();
     let (_, reason) = text.split_once(": ").unwrap_or(("", &text));
+    let reason = match error.kind {
+        EncodeErrorKind::PathConflict { a, b } => {
+            format!("{} and {} use the same read path", shown(a), shown(b))
+        }
+        _ => reason.to_owned(),
+    };
     place
         .error(
             code,

@@ -215,13 +215,19 @@ impl Selector<'_> {
 
 fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic {
     let place = statement.mnemonic_place;
+    // The operands of a macro's use are not told apart here.
+    let called = name.split('(').next().unwrap_or(name);
+    let (kind, label) = if called == name {
+        ("instruction", "not an instruction")
+    } else {
+        ("macro", "not a macro")
+    };
     let diagnostic = place
         .error(
             codes::UNKNOWN_INSTRUCTION,
-            format!("there is no instruction `{name}`"),
+            format!("there is no {kind} `{called}`"),
         )
-        .label("not an instruction");
-    let called = name.split('(').next().unwrap_or(name);
+        .label(label);
     let known = MNEMONICS
         .iter()
         .copied()
@@ -235,8 +241,7 @@ fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic
         };
     }
     if name.contains('(') {
-        return diagnostic
-            .help("if this is a macro, define it above with `#macro` or include its file");
+        return diagnostic.help("define it above with `#macro`, or include the file that has it");
     }
     diagnostic.help("see the instruction reference for the mnemonics of this microengine")
 }

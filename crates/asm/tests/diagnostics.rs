@@ -18,6 +18,7 @@ const ERRORS: &[(&str, &str)] = &[
     ("syntax", "alu[a0, --, B, a1] defer[1]"),
     ("syntax", ".reg 5"),
     ("syntax", "br[loop]\n"),
+    ("empty-program", "; only a remark\n.reg x"),
     ("unknown-instruction", "aul[a0, --, B, b1]"),
     ("unknown-option", "sram[read, $0, a0, 0, 1], ctx_swp[s1]"),
     ("unknown-option", "alu[a0, --, B, b1], defer[1]"),
@@ -151,6 +152,11 @@ const WARNINGS: &[(&str, &str)] = &[
         ".reg x\nalu[--, --, B, x]\nctx_arb[kill]",
     ),
     ("runs-off-the-end", "nop"),
+    ("no-completion", "dram[read, $$0, a0, 0, 1]\nctx_arb[kill]"),
+    (
+        "no-completion",
+        "cap[write, $0, hash_multiplier_48_1]\nctx_arb[kill]",
+    ),
     (
         "indirect-source",
         "nop\nalu_shf[a0, --, B, b0, <<indirect]\nctx_arb[kill]",
@@ -297,6 +303,30 @@ fn a_bank_cycle_names_all_its_instructions() {
     lines.push(assembly.sources.line_column(error.primary.span).0);
     lines.sort_unstable();
     assert_eq!(lines, [2, 3, 4], "{error:?}");
+}
+
+#[test]
+fn helps_name_what_they_are_about() {
+    let said = |text: &str| describe(&run(text));
+    let negative = said("alu[a0, a0, +, -1]");
+    assert!(
+        negative.contains("immed[reg, 0xffffffff]") && negative.contains("subtract 1"),
+        "{negative}"
+    );
+    let banks = said(".reg x y z\nalu[--, x, +, y]\nalu[--, y, +, z]\nalu[--, z, +, x]\n");
+    assert!(banks.contains("copy `"), "{banks}");
+    let paths = said(
+        ".reg $x $y\n.sig s\n.xfer_order $x $y\nsram[read, $x, a0, 0, 2], ctx_swap[s]\nalu[a0, $x, +, $y]\nctx_arb[kill]\n",
+    );
+    assert!(
+        paths.contains("`$x` and `$y` use the same read path"),
+        "{paths}"
+    );
+    let direction = said(".reg write $x\nimmed[$x, 1]\nalu[a0, --, B, $x]\n");
+    assert!(
+        direction.contains("not what was written") && direction.contains("general-purpose"),
+        "{direction}"
+    );
 }
 
 #[test]

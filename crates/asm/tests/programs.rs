@@ -172,6 +172,8 @@ fn constants_choose_the_form_of_immed() {
         ("0x120000", "immed[a0, 0x1200, <<8]"),
         ("0x12340000", "immed[a0, 0x1234, <<16]"),
         ("0x123400", "immed[a0, 0x1234, <<8]"),
+        ("0xfff6edff", "immed[a0, 0xfff6edff]"),
+        ("0xf6edffff", "immed[a0, 0xf6edffff]"),
     ] {
         let image = image(&format!("immed[a0, {constant}]\nbr[L0]\n"));
         assert!(
@@ -179,6 +181,36 @@ fn constants_choose_the_form_of_immed() {
             "{constant}: {}",
             disassemble(&image)
         );
+    }
+}
+
+#[test]
+fn what_does_not_assemble_to_the_same_word_says_so() {
+    // The same rotation, without and with something in the unused A field.
+    let words = vec![0x81_8010_0800, 0x81_8010_0840];
+    let text = disassemble(&npsim_asm::Image::from_words("words", words));
+    assert_eq!(
+        text,
+        "    alu_shf[a1, --, B, b2, <<rot8]\n    \
+         alu_shf[a1, --, B, b2, <<rot8] ; was 8180100840: fields differ that have no effect\n"
+    );
+}
+
+#[test]
+fn more_words_than_addresses_are_told_apart() {
+    let mut words = vec![0xf0_000c_0300; 70_000];
+    words[66_000] = 0xff_ffff_ffff;
+    let text = disassemble(&npsim_asm::Image::from_words("words", words));
+    let line = text.lines().nth(66_000).unwrap_or_default();
+    assert!(line.contains("; ffffffffff: not an instruction"), "{line}");
+}
+
+#[test]
+fn an_inverted_constant_with_a_shift_assembles_to_its_word() {
+    for word in [0xf2_809c_4801, 0xf4_809c_4801_u64] {
+        let text = disassemble(&npsim_asm::Image::from_words("words", vec![word]));
+        assert!(!text.contains(';'), "{text}");
+        assert_eq!(image(&text).words, [word], "{text}");
     }
 }
 

@@ -38,7 +38,7 @@ checks! {
     UninitialisedRead = "uninitialised-read",
     /// Every context sleeps and no event is pending that could wake one.
     Deadlock = "deadlock",
-    /// An RBUF element was neither freed nor read again before the run drained.
+    /// A context got an RBUF element and had not freed it when the run ended.
     RbufLeak = "rbuf-leak",
     /// An RBUF element was freed while it was free.
     RbufDoubleFree = "rbuf-double-free",

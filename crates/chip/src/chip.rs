@@ -222,7 +222,6 @@ impl Chip {
                     &mut self.scratch,
                     &mut self.sram,
                     &mut self.dram,
-                    &mut self.cap,
                 );
             }
         }
@@ -304,7 +303,7 @@ impl Chip {
             cycle: self.fabric.now,
             me: Some(me),
             context: Some(context),
-            pc: Some(wait.pc),
+            pc: Some(wait.at),
             message: format!(
                 "every context sleeps and nothing is pending that could wake one; microengine {me} context {context} waits for {}",
                 wait.missing.join(if wait.any { " or " } else { " and " })
@@ -321,12 +320,12 @@ impl Chip {
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
     fn pulled(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
-        let command = fabric.flight(slot).command;
-        let words = fabric.flight(slot).words as usize;
+        let flight = fabric.flight_mut(slot);
+        let command = flight.command;
         let me = &mut self.microengines[command.transfer_me as usize];
-        let mut data = [0; 32];
-        me.pull(command.transfer_kind, command.transfer, &mut data[..words]);
-        fabric.flight_mut(slot).data = data;
+        let (pulled, rest) = flight.data.split_at_mut(flight.words as usize);
+        me.pull(command.transfer_kind, command.transfer, pulled);
+        rest.fill(0);
         if command.pull_signals != 0 {
             me.signal(command.signal_context, command.pull_signals, fabric);
         }
@@ -344,9 +343,10 @@ impl Chip {
     fn pushed(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight(slot);
-        let (command, data, words) = (flight.command, flight.data, flight.words as usize);
+        let command = flight.command;
         let me = &mut self.microengines[command.transfer_me as usize];
-        me.push(command.transfer_kind, command.transfer, &data[..words]);
+        let data = &flight.data[..flight.words as usize];
+        me.push(command.transfer_kind, command.transfer, data);
         if command.push_signals != 0 {
             me.signal(command.signal_context, command.push_signals, fabric);
         }
@@ -354,7 +354,7 @@ impl Chip {
     }
 }
 
-/// A microengine's own 32 bits of a seed: the finaliser of SplitMix64, so that
+/// A microengine's own 32 bits of a seed: the last steps of `SplitMix64`, so that
 /// near seeds and neighbours get values that have nothing in common.
 fn start_value(seed: u64, me: u64) -> u32 {
     let mut bits = seed.wrapping_add((me + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -167,14 +167,7 @@ impl Fabric {
             Admission::Held => return Issue::Held,
             Admission::Arrives(_) | Admission::Waits => {}
         }
-        let flight = InFlight {
-            command,
-            issued: now,
-            data: [0; 32],
-            words: 0,
-            note: 0,
-        };
-        let slot = self.place(flight);
+        let slot = self.place(command, now);
         if let Admission::Arrives(arrival) = admission {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
@@ -187,21 +180,27 @@ impl Fabric {
     /// Opens a command that no microengine issued, for data that a unit pushes
     /// on its own.
     pub fn open(&mut self, command: BusCommand) -> Slot {
-        self.place(InFlight {
-            command,
-            issued: self.now,
-            data: [0; 32],
-            words: 0,
-            note: 0,
-        })
+        self.place(command, self.now)
     }
 
-    fn place(&mut self, flight: InFlight) -> Slot {
+    fn place(&mut self, command: BusCommand, issued: Cycle) -> Slot {
         if let Some(slot) = self.free.pop() {
-            self.slots[slot.0 as usize] = flight;
+            // Field by field: the data would be moved otherwise.
+            let flight = &mut self.slots[slot.0 as usize];
+            flight.command = command;
+            flight.issued = issued;
+            flight.data.fill(0);
+            flight.words = 0;
+            flight.note = 0;
             slot
         } else {
-            self.slots.push(flight);
+            self.slots.push(InFlight {
+                command,
+                issued,
+                data: [0; 32],
+                words: 0,
+                note: 0,
+            });
             Slot(self.slots.len() as u32 - 1)
         }
     }

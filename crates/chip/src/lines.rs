@@ -40,8 +40,14 @@ pub enum MediaDrop {
     ReceiveFifoFull,
     /// The microcode sent a frame to a port that does not exist.
     NoSuchPort,
-    /// The transmit control words of a frame did not make one frame.
-    TransmitProtocol,
+    /// A frame's first TBUF element had no SOP in its control word.
+    TransmitNoSop,
+    /// An element with SOP came before the one with EOP of the frame before.
+    TransmitSopTwice,
+    /// A control word asked for the frame to be aborted.
+    TransmitAborted,
+    /// The frame was longer than the MAC's FIFO.
+    TransmitTooLong,
 }
 
 /// The outside of the chip.

@@ -172,10 +172,9 @@ impl fmt::Display for EncodeError {
                 f,
                 "{part}: {a} and {b} are both in bank {bank:?}; one instruction reads at most one register of each bank"
             ),
-            EncodeErrorKind::PathConflict { a, b } => write!(
-                f,
-                "{part}: {a} and {b} use the same read path; copy one to a general-purpose register"
-            ),
+            EncodeErrorKind::PathConflict { a, b } => {
+                write!(f, "{part}: {a} and {b} use the same read path")
+            }
             EncodeErrorKind::TwoConstants => write!(
                 f,
                 "{part}: the instruction has room for one constant; load the other into a register with immed[]"

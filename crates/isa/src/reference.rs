@@ -7,6 +7,10 @@ use crate::{
     RESTRICTED, UNRESTRICTED, Unit, cap_csr, csr, mnemonics, msf_csr,
 };
 
+mod entry;
+
+pub use entry::{entry, names};
+
 /// Titles and texts of the pages, in reading order.
 #[must_use]
 pub fn pages() -> Vec<(String, String)> {
@@ -168,32 +172,36 @@ fn operands() -> String {
 fn commands() -> String {
     let mut out = String::new();
     for unit in Unit::ALL {
-        let info = unit.info();
-        let _ = writeln!(
-            out,
-            "## {}\n\nThe {}.\n\n| Command | Code | Token | Pull | Push | Signals | Meaning | Evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- |",
-            info.name, info.doc
-        );
-        for command in CommandOp::ALL.map(CommandOp::info) {
-            if command.unit != unit {
-                continue;
-            }
-            let _ = writeln!(
-                out,
-                "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
-                command.name,
-                command.code,
-                command.token,
-                command.pull_words.label(),
-                command.push_words.label(),
-                command.signals.label(),
-                cell(command.doc),
-                support(command.evidence, command.uncertain),
-            );
-        }
+        commands_of(&mut out, unit);
         out += "\n";
     }
     out
+}
+
+fn commands_of(out: &mut String, unit: Unit) {
+    let info = unit.info();
+    let _ = writeln!(
+        out,
+        "## {}\n\nThe {}.\n\n| Command | Code | Token | Pull | Push | Signals | Meaning | Evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- |",
+        info.name, info.doc
+    );
+    for command in CommandOp::ALL.map(CommandOp::info) {
+        if command.unit != unit {
+            continue;
+        }
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
+            command.name,
+            command.code,
+            command.token,
+            command.pull_words.label(),
+            command.push_words.label(),
+            command.signals.label(),
+            cell(command.doc),
+            support(command.evidence, command.uncertain),
+        );
+    }
 }
 
 fn registers(table: &[CsrInfo]) -> String {

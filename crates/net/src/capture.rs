@@ -12,7 +12,8 @@ mod gzip;
 mod link;
 mod next_generation;
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use error::CaptureError;
@@ -65,17 +66,26 @@ impl Capture {
 fn whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
-    file.by_ref().take(4).read_to_end(&mut bytes)?;
-    if is_capture(&bytes) || gzip::is_gzip(&bytes) {
+    file.by_ref().take(4096).read_to_end(&mut bytes)?;
+    if gzip::is_gzip(&bytes)
+        || bytes.starts_with(&NEXT_GENERATION)
+        || CLASSIC.iter().any(|magic| bytes.starts_with(magic))
+    {
         file.read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }
 
-/// Whether it begins as a pcap or pcapng file does.
-fn is_capture(bytes: &[u8]) -> bool {
-    is_next_generation(bytes) || is_classic(bytes)
-}
+/// What a pcapng file begins with.
+const NEXT_GENERATION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// What a pcap file begins with: either byte order, microseconds or nanoseconds.
+const CLASSIC: [[u8; 4]; 4] = [
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+];
 
 /// Where in which data a reader is; makes the errors.
 struct Source<'a> {
@@ -133,13 +143,10 @@ fn read(path: &Path, file: &[u8]) -> Result<Capture, CaptureError> {
         bytes,
         compressed: inflated.is_some(),
     };
-    let capture = match bytes {
-        [0x0a, 0x0d, 0x0d, 0x0a, ..] => next_generation::read(&source)?,
-        [0xa1, 0xb2, 0xc3, 0xd4, ..]
-        | [0xa1, 0xb2, 0x3c, 0x4d, ..]
-        | [0xd4, 0xc3, 0xb2, 0xa1, ..]
-        | [0x4d, 0x3c, 0xb2, 0xa1, ..] => classic::read(&source)?,
-        short if !complete && short.len() < 4 => return Err(source.ends_early(0, 0)),
+    let capture = match bytes.first_chunk() {
+        Some(&NEXT_GENERATION) => next_generation::read(&source)?,
+        Some(magic) if CLASSIC.contains(magic) => classic::read(&source)?,
+        None if !complete => return Err(source.ends_early(0, 0)),
         _ => {
             return Err(CaptureError::NotACapture {
                 path: path.to_path_buf(),

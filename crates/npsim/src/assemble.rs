@@ -39,7 +39,7 @@ pub struct Messages {
     /// How many were counted but not rendered, because there are so many.
     pub hidden: usize,
     /// What was said where, to know it again when it is not rendered.
-    seen: BTreeSet<(String, usize, String)>,
+    seen: BTreeSet<(String, u32, String)>,
 }
 
 impl Messages {
@@ -50,7 +50,7 @@ impl Messages {
             let place = sources.file(span.file).path.clone();
             let new = self
                 .seen
-                .insert((place, span.start as usize, diagnostic.message.clone()));
+                .insert((place, span.lo, diagnostic.message.clone()));
             let before = match diagnostic.level {
                 Level::Error => &mut self.errors,
                 Level::Warning => &mut self.warnings,

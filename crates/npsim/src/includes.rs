@@ -65,11 +65,27 @@ impl Includes for FileIncludes {
             .iter()
             .map(|path| format!("`{}`", path.display()))
             .collect();
+        let advice = match library_with(name, including) {
+            Some(folder) => format!("it is in `{0}`: add `-I {0}`", folder.display()),
+            None => "add the folder that has it with -I DIR".to_owned(),
+        };
         Err(format!(
-            "there is no {}; add the folder that has it with -I DIR or `include` in the project file",
+            "there is no {}; {advice}, or `include` in the project file",
             places.join(" nor ")
         ))
     }
+}
+
+/// A folder `lib` near the including file that has the wanted one.
+fn library_with(name: &str, including: Option<&str>) -> Option<PathBuf> {
+    let own = Path::new(including?).parent()?;
+    let above = match own.file_name() {
+        Some(_) => own.parent()?.join("lib"),
+        None => own.join("..").join("lib"),
+    };
+    [own.join("lib"), above]
+        .into_iter()
+        .find(|folder| folder.join(name).is_file())
 }
 
 /// UTF-8, or else Latin-1, in which old sources have their comments.
@@ -104,6 +120,11 @@ mod tests {
                 && error.contains("-I DIR"),
             "{error}"
         );
+        let error = FileIncludes::default()
+            .load("only.uc", Some(&main))
+            .unwrap_err();
+        let folder = path("lib").display().to_string();
+        assert!(error.contains(&format!("add `-I {folder}`")), "{error}");
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! npsim, an open simulator of Intel IXP2400 and IXP2800 network processors:
+//! npsim, an open simulator of the Intel IXP2400 network processor:
 //! everything the `npsim` command does, for programs that embed it.
 //!
 //! ```no_run
@@ -26,6 +26,7 @@ pub mod includes;
 pub mod problem;
 pub mod project;
 pub mod quantity;
+pub mod remarks;
 pub mod report;
 pub mod simulation;
 pub mod stats_file;

@@ -115,10 +115,15 @@ pub fn is_source(target: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 
-/// The default project for a source, as `npsim new` writes it to a file in
-/// `folder`.
+/// The default project for a source that the file is to name `shown`, with the
+/// folders for `#include` as the file is to name them.
 #[must_use]
-pub fn default_text(source: &Path, shown: &str, overrides: &Overrides) -> String {
+pub fn default_text(
+    source: &Path,
+    shown: &str,
+    include: &[String],
+    overrides: &Overrides,
+) -> String {
     let name = source.file_stem().map_or_else(
         || "firmware".into(),
         |stem| stem.to_string_lossy().into_owned(),
@@ -127,6 +132,7 @@ pub fn default_text(source: &Path, shown: &str, overrides: &Overrides) -> String
     defaults::default_project(
         &name,
         shown,
+        include,
         ids,
         overrides.chip.as_deref().unwrap_or(DEFAULT_CHIP),
     )
@@ -139,7 +145,7 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
         let shown = target
             .file_name()
             .map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
-        let text = default_text(target, &shown, overrides);
+        let text = default_text(target, &shown, &[], overrides);
         let path = format!("the default project for {}", target.display());
         return Ok((
             ProjectText {
@@ -157,7 +163,11 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
     };
     let bytes = crate::whole_file::read_text(&path).map_err(|error| {
         let problem = Problem::io("read", &path, &error);
-        if metadata.is_dir() { problem.help(format!("a project's folder has a file `{FILE_NAME}`; `npsim new --from FIRMWARE.uc` writes one")) } else { problem }
+        if metadata.is_dir() {
+            problem.help(no_project_in(target))
+        } else {
+            problem
+        }
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
         Problem::new(format!("`{}` is not text", path.display()))
@@ -171,6 +181,32 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
         },
         false,
     ))
+}
+
+/// What to do about a folder without a project file.
+fn no_project_in(folder: &Path) -> String {
+    const SHOWN: usize = 6;
+    let mut sources: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| is_source(path))
+        .map(|path| format!("`{}`", path.display()))
+        .collect();
+    sources.sort();
+    let more = sources.len().saturating_sub(SHOWN);
+    sources.truncate(SHOWN);
+    let text = format!("a project's folder has a file `{FILE_NAME}`");
+    if sources.is_empty() {
+        return format!("{text}; `npsim new --from FIRMWARE.uc` writes one");
+    }
+    if more > 0 {
+        sources.push(format!("and {more} more"));
+    }
+    format!(
+        "{text}; here are the sources {}; give one of them, or make a project of it with `npsim new --from`",
+        sources.join(", ")
+    )
 }
 
 fn folder_of(path: &Path) -> PathBuf {

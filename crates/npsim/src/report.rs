@@ -225,7 +225,12 @@ pub fn media_reason(reason: MediaDrop) -> &'static str {
     match reason {
         MediaDrop::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
         MediaDrop::NoSuchPort => "sent to a port that does not exist",
-        MediaDrop::TransmitProtocol => "transmit control words that made no frame",
+        MediaDrop::TransmitNoSop => "its first TBUF element had no SOP in the control word",
+        MediaDrop::TransmitSopTwice => {
+            "another frame began in TBUF before its EOP, so it was never whole"
+        }
+        MediaDrop::TransmitAborted => "its TBUF control word asked for an abort",
+        MediaDrop::TransmitTooLong => "longer than the MAC's transmit FIFO; was its EOP left out?",
     }
 }
 

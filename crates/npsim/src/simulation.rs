@@ -47,9 +47,6 @@ pub enum Ending {
 /// Cycles between two looks at the progress.
 const SLICE: Cycle = 60_000;
 
-/// Leaked RBUF elements that a fault lists.
-const LEAKS_SHOWN: usize = 8;
-
 /// A chip that is loaded and ready.
 #[derive(Clone, Debug)]
 pub struct Simulation {
@@ -121,30 +118,7 @@ impl Simulation {
     /// The end of a run after which no frame moves, unless a check on what is
     /// left behind finds something.
     fn rested(&mut self, ending: Ending) -> Ending {
-        let leaks = self.chip.msf.leaks();
-        if let Some(first) = leaks.first() {
-            let shown = leaks.iter().take(LEAKS_SHOWN).map(|leak| {
-                format!(
-                    "element {} with a part of frame {} from port {}: microengine {}, context {} got it at cycle {}",
-                    leak.element, leak.frame, leak.port, leak.me, leak.context, leak.since
-                )
-            });
-            let more = leaks.len().saturating_sub(LEAKS_SHOWN);
-            let rest = (more > 0).then(|| format!("and {more} more"));
-            self.chip.fabric.checks.raise(Fault {
-                check: Some(Check::RbufLeak),
-                cycle: self.chip.fabric.now,
-                me: Some(first.me),
-                context: Some(first.context),
-                pc: None,
-                message: match leaks.len() {
-                    1 => "an RBUF element was never freed".into(),
-                    n => format!("{n} RBUF elements were never freed"),
-                },
-                notes: shown.chain(rest).collect(),
-                help: Some("free each element with a fast_wr of its number to RBUF_ELEMENT_DONE, also where a packet is dropped; if it was still at work on them, let the run go on longer (`--drain`)".into()),
-            });
-        }
+        self.chip.msf.raise_leaks(&mut self.chip.fabric);
         match self.chip.fabric.checks.fault() {
             Some(fault) => Ending::Fault(Box::new(fault.clone())),
             None => ending,

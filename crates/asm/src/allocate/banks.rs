@@ -211,7 +211,14 @@ fn conflict(
     }
     diagnostic
         .note("An instruction reads at most one register of bank A and one of bank B.")
-        .help("copy one of them to a new register and read the copy in one of these instructions")
+        .help(format!(
+            "copy {} to a new register and read the copy in one of these instructions",
+            name(if node < problem.symbols.variables.len() {
+                node
+            } else {
+                failed.other
+            })
+        ))
 }
 
 /// Turns each component so that both banks are evenly filled everywhere.

@@ -163,10 +163,20 @@ impl Selector<'_> {
         if let Some(id) = wanted {
             return Ok(id);
         }
-        let (declared, done, kind) = if access == Access::Write {
-            ("read", "written", "a write goes to the OUT register")
+        let (declared, done, kind, help) = if access == Access::Write {
+            (
+                "read",
+                "written",
+                "a write goes to the OUT register",
+                "keep the value in a general-purpose register, or declare this one without `read` if a command is to send it",
+            )
         } else {
-            ("write", "read", "a read takes the IN register")
+            (
+                "write",
+                "read",
+                "a read takes the IN register, which holds what a unit brought and not what was written",
+                "keep the value in a general-purpose register and read it there",
+            )
         };
         let mut diagnostic = Place::of(name)
             .error(
@@ -179,7 +189,7 @@ impl Selector<'_> {
             .note(format!(
                 "A transfer number stands for two registers: {kind}."
             ))
-            .help(format!("declare it without `{declared}`"));
+            .help(help);
         if let Some(id) = other {
             let at = self.symbols.variables[id].place;
             diagnostic = diagnostic.also(at.span, at.expansion, "declared here");
@@ -509,13 +519,21 @@ pub fn small_constant(value: i64, place: Place) -> Result<Operand, Diagnostic> {
                 format!("the constant {value} does not fit an operand: 0 to 255"),
             )
             .label("needs more than 8 bits")
-            .help(format!(
-                "load it into a register first: `immed[reg, {value:#x}]`{}",
-                if (-65536..=65535).contains(&value) {
-                    ""
-                } else {
-                    " and `immed_w1` for the upper half"
-                }
-            ))
+            .help(match value {
+                -65536..=65535 => format!(
+                    "load it into a register first: `immed[reg, {:#x}]`{}",
+                    value & 0xffff_ffff,
+                    if (-255..0).contains(&value) {
+                        format!("; or subtract {} instead of adding this", -value)
+                    } else {
+                        String::new()
+                    }
+                ),
+                _ => format!(
+                    "load it into a register first: `immed[reg, {:#x}]` and `immed_w1[reg, {:#x}]`",
+                    value & 0xffff,
+                    value >> 16 & 0xffff
+                ),
+            })
     })
 }

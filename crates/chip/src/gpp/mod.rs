@@ -17,7 +17,6 @@ mod tests;
 pub use loader::LoadError;
 
 use crate::Cycle;
-use crate::cap::Cap;
 use crate::dram::Dram;
 use crate::event::Event;
 use crate::fabric::Fabric;
@@ -159,7 +158,6 @@ impl Gpp {
         scratch: &mut Scratch,
         sram: &mut Sram,
         dram: &mut Dram,
-        _cap: &mut Cap,
     ) {
         let Some(exceptions) = self.tasks.get_mut(task as usize) else {
             return;

@@ -10,7 +10,6 @@ struct Bench {
     scratch: Scratch,
     sram: Sram,
     dram: Dram,
-    cap: Cap,
     gpp: Gpp,
 }
 
@@ -68,7 +67,6 @@ fn load(boot: &Boot) -> Result<Bench, LoadError> {
         scratch: Scratch::new(&profile),
         sram: Sram::new(&profile),
         dram: Dram::new(&profile),
-        cap: Cap::new(&profile),
         gpp: Gpp::new(&profile, boot),
         fabric: Fabric::new(profile.clone()),
     };
@@ -96,7 +94,6 @@ impl Bench {
                     &mut b.scratch,
                     &mut b.sram,
                     &mut b.dram,
-                    &mut b.cap,
                 );
             }
         }

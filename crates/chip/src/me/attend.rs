@@ -1,7 +1,6 @@
 //! The attentive path: one instruction with all its checks, its operands that
 //! are no plain registers, and whatever else keeps it from the tight loop.
 
-use npsim_asm::image::ContextMode;
 use npsim_isa::{CamLmTarget, Instruction, Operand, Shift};
 
 use super::datapath::{Datapath, Next};
@@ -9,10 +8,7 @@ use super::local_memory::{Index, LocalMemory};
 use super::operation::{Kind, Op, Side, Special};
 use super::outside::Outcome;
 use super::program::Word;
-use super::registers::{
-    D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot, resolve,
-    source_slot,
-};
+use super::registers::{D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask};
 use super::turn::penalty;
 use super::{After, Flow, Microengine, slow};
 use crate::Cycle;
@@ -43,20 +39,20 @@ impl Microengine {
         if side.looks && !self.may_look(fabric) {
             return Err(Flow::Post(self.cycle));
         }
-        if op.attention & Op::WATCHED != 0 {
-            self.prepare(pc, &side, fabric)?;
+        if op.attention != 0 {
+            self.prepare(pc, &op, &side, fabric)?;
         }
         let csr = self.slow & slow::CSR != 0;
         let next = if op.kind == Kind::Outside {
             match self.outside(&op, fabric, probe)? {
                 Outcome::Next(next) => next,
                 Outcome::Swap { defer, resume } => {
-                    self.issued(csr, probe);
+                    self.issued(op.kind, csr, probe);
                     self.finish(&side, fabric);
                     return Ok(self.yields(defer, resume));
                 }
                 Outcome::Halt => {
-                    self.issued(csr, probe);
+                    self.issued(op.kind, csr, probe);
                     return Ok(Flow::Halt);
                 }
             }
@@ -65,7 +61,7 @@ impl Microengine {
         };
         let target = match next {
             Next::Sequential | Next::Outside => {
-                self.issued(csr, probe);
+                self.issued(op.kind, csr, probe);
                 self.finish(&side, fabric);
                 return Ok(self.advance(side.sets_codes));
             }
@@ -80,7 +76,7 @@ impl Microengine {
             self.arrived_with_codes,
         ));
         let slots = slots.saturating_sub(Cycle::from(op.n));
-        self.issued(csr, probe);
+        self.issued(op.kind, csr, probe);
         self.finish(&side, fabric);
         if op.n == 0 {
             self.go(target, slots, false, probe);
@@ -93,20 +89,22 @@ impl Microengine {
 
     /// An instruction has executed: it took its cycle, a local CSR's value was
     /// there for it alone, and a tested signal is consumed.
-    fn issued<P: Probe>(&mut self, csr: bool, probe: &mut P) {
+    fn issued<P: Probe>(&mut self, kind: Kind, csr: bool, probe: &mut P) {
         if P::ON {
             probe.instruction(self.index, self.datapath.context, self.pc, self.cycle);
         }
         self.cycle += 1;
         self.stats.instructions += 1;
-        let csr_read = match self.program.words[self.pc as usize] {
-            Word::Instruction(Instruction::BranchSignal { signal, .. }) => {
-                self.contexts[self.datapath.context as usize].signals &= !(1 << signal);
-                false
+        let mut csr_read = false;
+        if kind == Kind::Outside {
+            match self.program.words[self.pc as usize] {
+                Word::Instruction(Instruction::BranchSignal { signal, .. }) => {
+                    self.contexts[self.datapath.context as usize].signals &= !(1 << signal);
+                }
+                Word::Instruction(Instruction::LocalCsrRead { .. }) => csr_read = true,
+                _ => {}
             }
-            Word::Instruction(Instruction::LocalCsrRead { .. }) => true,
-            _ => false,
-        };
+        }
         if csr && !csr_read {
             self.slow &= !slow::CSR;
         }
@@ -166,6 +164,7 @@ impl Microengine {
 
     /// The context gives up the pipeline, after defer slots if there are any.
     fn yields(&mut self, defer: u8, resume: Option<u16>) -> Flow {
+        self.contexts[self.datapath.context as usize & 7].yielded_at = self.pc;
         self.pc += 1;
         self.after_penalty = self.timing.swap.saturating_sub(Cycle::from(defer));
         if defer == 0 {
@@ -181,14 +180,14 @@ impl Microengine {
         match self.program.words[pc] {
             Word::Instruction(Instruction::LdField { mask, shift, .. }) => {
                 let count = self.datapath.previous_a & 31;
-                match shift {
-                    Shift::LeftIndirect => {
-                        (op.n, op.x) = ((32 - count as u8) & 31, u32::MAX << count);
-                    }
-                    Shift::RightIndirect => (op.n, op.x) = (count as u8, u32::MAX >> count),
-                    _ => {}
+                let placed = match shift {
+                    Shift::LeftIndirect => Some(((32 - count as u8) & 31, u32::MAX << count)),
+                    Shift::RightIndirect => Some((count as u8, u32::MAX >> count)),
+                    _ => None,
+                };
+                if let Some((n, bits)) = placed {
+                    (op.n, op.x) = (n, bits & byte_mask(mask & 15));
                 }
-                op.x &= byte_mask(mask & 15);
             }
             Word::Instruction(Instruction::CamLookup {
                 lm_addr: Some(CamLmTarget { pointer, block }),
@@ -219,22 +218,20 @@ impl Microengine {
     }
 
     /// Checks operands and fetches those that are no plain registers.
-    fn prepare(&mut self, pc: usize, side: &Side, fabric: &mut Fabric) -> Result<(), Flow> {
-        let base = self.datapath.base();
-        let limit = if self.mode == ContextMode::Four {
-            32
-        } else {
-            16
-        };
+    fn prepare(
+        &mut self,
+        pc: usize,
+        op: &Op,
+        side: &Side,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
         let mut clean = true;
-        for operand in side.reads {
+        for (operand, slot) in side.reads.into_iter().zip([op.a, op.b, op.a]) {
             let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
             if !transfer && operand.bank().is_none() {
                 continue;
             }
-            let Some(slot) = source_slot(operand, limit).map(|slot| resolve(slot, base)) else {
-                continue;
-            };
+            let slot = usize::from(slot);
             if transfer {
                 self.check_owner(slot, fabric)?;
             }
@@ -252,16 +249,14 @@ impl Microengine {
                 file[slot as usize] = value;
             }
         }
-        if side.dest != Operand::None
-            && let Some(slot) = destination_slot(side.dest, limit)
-        {
-            let slot = resolve(slot, base);
+        if side.dest != Operand::None && side.special_d == Special::None {
+            let slot = usize::from(op.d);
             if matches!(side.dest, Operand::STransfer(_) | Operand::DTransfer(_)) {
                 self.check_owner(slot, fabric)?;
             }
             self.initialised.mark(slot);
         }
-        if clean && (side.local || !side.always) {
+        if clean && (side.guarded || !side.always) {
             self.lanes[self.datapath.context as usize & 7].relieve(pc);
         }
         Ok(())

@@ -103,6 +103,7 @@ impl Microengine {
             self.refuse_in_slot(fabric)?;
         }
         let prepared = self.bus_command(request, fabric)?;
+        self.check_transfer(request, &prepared, fabric)?;
         let command = prepared.command;
         match fabric.issue(self.cycle, command) {
             Issue::Accepted => {}
@@ -126,6 +127,34 @@ impl Microengine {
             defer,
             resume: None,
         })
+    }
+
+    /// Data that is to be pulled must have been written, and registers that are
+    /// to be filled must not be waiting for another command's data.
+    fn check_transfer(
+        &mut self,
+        request: &Request,
+        prepared: &Prepared,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let command = &prepared.command;
+        if command.transfer_me != self.index || request.transfer == TransferRegister::None {
+            return Ok(());
+        }
+        let slots = |incoming: bool, words: u8| {
+            let first = transfer_file(command.transfer_kind, incoming);
+            let register = u16::from(command.transfer);
+            (0..u16::from(words)).map(move |i| usize::from(first + (register + i) % 128))
+        };
+        for slot in slots(false, prepared.pulled) {
+            if !self.initialised.has(slot) {
+                self.uninitialised(slot, fabric)?;
+            }
+        }
+        for slot in slots(true, prepared.pushed) {
+            self.check_free(slot, fabric)?;
+        }
+        Ok(())
     }
 
     /// The registers belong to the unit until it has taken or filled them.

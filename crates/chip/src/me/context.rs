@@ -21,6 +21,8 @@ pub enum ContextState {
 pub(super) struct Context {
     pub state: ContextState,
     pub pc: u16,
+    /// The instruction with which it last gave up the pipeline.
+    pub yielded_at: u16,
     /// Bit s: signal s has arrived and is not consumed.
     pub signals: u16,
     /// Bit s: signal s is waited for; bit 0: wakes at once.
@@ -40,6 +42,7 @@ impl Context {
         Self {
             state: ContextState::Inactive,
             pc: 0,
+            yielded_at: 0,
             signals: 0,
             wakeup: 0,
             any: false,
@@ -74,6 +77,24 @@ impl Context {
             ContextState::Executing => &mut self.times.executing,
             ContextState::Sleeping => &mut self.times.sleeping,
         } += spent;
+    }
+
+    /// Its times up to a cycle. `swapped` says that it was the last to give up
+    /// the pipeline: what it or its successor entered at the end of the aborted
+    /// slots may lie after that cycle, and then counts for the state before.
+    pub fn times_at(&self, until: Cycle, swapped: bool) -> ContextTimes {
+        let mut it = self.clone();
+        it.account(until);
+        let beyond = it.since.saturating_sub(until);
+        let before = if swapped {
+            &mut it.times.executing
+        } else {
+            &mut it.times.ready
+        };
+        let taken = beyond.min(*before);
+        *before -= taken;
+        it.times.executing -= (beyond - taken).min(it.times.executing);
+        it.times
     }
 
     /// Whether the wake-up condition holds. An empty mask never wakes as `any`

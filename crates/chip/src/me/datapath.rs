@@ -209,33 +209,33 @@ impl Datapath {
             Kind::Xor => logical!(x, y, x ^ y, b!()),
             Kind::Add => {
                 let (x, y) = (a!(), b!());
-                self.sum(op, x, x, y, 0)
+                self.sum(op, x, x, y, 0);
             }
             Kind::Add16 => {
                 let (x, y) = (a!(), b!() & 0xffff);
-                self.sum(op, x, x, y, 0)
+                self.sum(op, x, x, y, 0);
             }
             Kind::Add8 => {
                 let (x, y) = (a!(), b!() & 0xff);
-                self.sum(op, x, x, y, 0)
+                self.sum(op, x, x, y, 0);
             }
             Kind::AddCarry => {
                 let (x, y) = (a!(), b!());
                 let carry = u32::from(self.codes.carry());
-                self.sum(op, x, x, y, carry)
+                self.sum(op, x, x, y, carry);
             }
             Kind::Sub => {
                 let (x, y) = (a!(), b!());
-                self.sum(op, x, x, !y, 1)
+                self.sum(op, x, x, !y, 1);
             }
             Kind::SubReverse => {
                 let (x, y) = (a!(), b!());
-                self.sum(op, x, y, !x, 1)
+                self.sum(op, x, y, !x, 1);
             }
             Kind::SubCarry => {
                 let (x, y) = (a!(), b!());
                 let carry = u32::from(self.codes.carry());
-                self.sum(op, x, x, !y, carry)
+                self.sum(op, x, x, !y, carry);
             }
             Kind::ShfB => logical!(x, y, y, shifted!()),
             Kind::ShfNotB => logical!(x, y, !y, shifted!()),
@@ -261,7 +261,7 @@ impl Datapath {
                     4 => x & !y,
                     _ => x | y,
                 };
-                self.logical(op, x, result)
+                self.logical(op, x, result);
             }
             Kind::DblShf | Kind::DblShfIndirect => {
                 let count = if op.kind == Kind::DblShf {
@@ -271,7 +271,7 @@ impl Datapath {
                 };
                 let (x, y) = (a!(), b!());
                 let result = ((u64::from(x) << 32 | u64::from(y)) >> count) as u32;
-                self.logical(op, x, result)
+                self.logical(op, x, result);
             }
             Kind::Asr | Kind::AsrIndirect => {
                 let count = if op.kind == Kind::Asr {
@@ -281,35 +281,35 @@ impl Datapath {
                 };
                 let fill = u64::from((self.previous_result as i32 >> 31) as u32);
                 let result = ((fill << 32 | u64::from(b!())) >> count) as u32;
-                self.logical(op, 0, result)
+                self.logical(op, 0, result);
             }
             Kind::ByteAlignBe => {
                 let source = b!();
                 let pair = u64::from(self.align_be) << 32 | u64::from(source);
                 self.align_be = source;
                 let result = (pair >> (32 - 8 * (self.byte_index & 3))) as u32;
-                self.logical(op, 0, result)
+                self.logical(op, 0, result);
             }
             Kind::ByteAlignLe => {
                 let source = a!();
                 let pair = u64::from(source) << 32 | u64::from(self.align_le);
                 self.align_le = source;
                 let result = (pair >> (8 * (self.byte_index & 3))) as u32;
-                self.logical(op, source, result)
+                self.logical(op, source, result);
             }
             Kind::LdField | Kind::LdFieldCc => {
                 let old = a!();
                 let result = old & self.get(op.y) | shifted!();
                 if op.kind == Kind::LdFieldCc {
-                    self.logical(op, old, result)
+                    self.logical(op, old, result);
                 } else {
-                    self.plain(op, old, result)
+                    self.plain(op, old, result);
                 }
             }
             Kind::Immed => self.plain(op, 0, op.x),
             Kind::ImmedMerge => {
                 let result = a!() & self.get(op.y) | op.x;
-                self.plain(op, 0, result)
+                self.plain(op, 0, result);
             }
             Kind::Nop => {
                 self.previous_a = 0;
@@ -334,7 +334,7 @@ impl Datapath {
                 } else {
                     (product >> 32) as u32
                 };
-                self.logical(op, 0, result)
+                self.logical(op, 0, result);
             }
             Kind::Ffs => {
                 let source = b!();
@@ -349,14 +349,14 @@ impl Datapath {
                     y: 0,
                     result: source,
                 };
-                self.plain(op, 0, result)
+                self.plain(op, 0, result);
             }
             Kind::PopCount => {
                 self.previous_a = 0;
             }
             Kind::PopCount3 => {
                 let result = b!().count_ones();
-                self.logical(op, 0, result)
+                self.logical(op, 0, result);
             }
             Kind::CamClear => {
                 self.cam = Cam::new();
@@ -364,7 +364,7 @@ impl Datapath {
             Kind::CamLookup => {
                 let tag = a!();
                 let result = self.cam.lookup(tag);
-                self.logical(op, tag, result)
+                self.logical(op, tag, result);
             }
             Kind::CamWrite => {
                 let (tag, entry) = (a!(), b!());
@@ -378,16 +378,16 @@ impl Datapath {
             }
             Kind::CamReadTag => {
                 let result = self.cam.tag(b!());
-                self.logical(op, 0, result)
+                self.logical(op, 0, result);
             }
             Kind::CamReadState => {
                 let result = self.cam.state(b!());
-                self.logical(op, 0, result)
+                self.logical(op, 0, result);
             }
             Kind::Crc => {
                 let source = b!();
                 self.crc_remainder = crc::update(self.crc_remainder, op.x, source);
-                self.logical(op, 0, source)
+                self.logical(op, 0, source);
             }
             Kind::Br
             | Kind::Beq

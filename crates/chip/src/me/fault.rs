@@ -83,6 +83,25 @@ impl Microengine {
 
     /// A unit owns the register.
     pub(super) fn check_owner(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
+        let touch = if slot >= S_OUT as usize {
+            "written"
+        } else {
+            "read"
+        };
+        self.check_claim(slot, touch, fabric)
+    }
+
+    /// A command wants to fill a register that another command will fill.
+    pub(super) fn check_free(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
+        self.check_claim(slot, "given to a second command", fabric)
+    }
+
+    fn check_claim(
+        &mut self,
+        slot: usize,
+        touch: &'static str,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
         if self.claims.of(slot).is_none() {
             return Ok(());
         }
@@ -94,11 +113,6 @@ impl Microengine {
         };
         self.complain(Some(Check::TransferInFlight), fabric, |me| {
             let name = me.register_name(slot);
-            let verb = if slot >= S_OUT as usize {
-                "written"
-            } else {
-                "read"
-            };
             let owner = claim.op.map_or_else(
                 || "the media interface, which will push a receive status word".to_owned(),
                 |op| {
@@ -114,12 +128,12 @@ impl Microengine {
                 },
             );
             Report {
-                message: format!("{name} is {verb} while a unit owns it"),
+                message: format!("{name} is {touch} while a unit owns it"),
                 notes: vec![format!("the owner is {owner}")],
                 help: if slot >= S_OUT as usize {
                     "wait for the command's signal before the register is written again"
                 } else {
-                    "wait for the command's signal before the register is read"
+                    "wait for the command's signal before the register is used"
                 },
             }
         })
@@ -133,7 +147,9 @@ impl Microengine {
                 me.register_name(slot)
             ),
             notes: Vec::new(),
-            help: if slot >= S_IN as usize {
+            help: if slot >= S_OUT as usize {
+                "write all registers that the command takes first"
+            } else if slot >= S_IN as usize {
                 "read data into it first, and wait for the signal"
             } else {
                 "write it first; every context has registers of its own"
@@ -228,7 +244,7 @@ impl Microengine {
 
     /// Signals that had arrived and were not consumed are raised again.
     pub(super) fn raised_twice(&mut self, context: u8, again: u16, fabric: &mut Fabric) {
-        let pc = self.context_pc(context);
+        let pc = self.place_of(context);
         let names: Vec<_> = (1..16)
             .filter(|s| again & 1 << s != 0)
             .map(|s| self.signal_name(s))
@@ -261,6 +277,16 @@ impl Microengine {
             self.pc
         } else {
             it.pc
+        }
+    }
+
+    /// The instruction at which a context is, or with which it went to sleep.
+    pub(super) fn place_of(&self, context: u8) -> u16 {
+        let it = &self.contexts[context as usize & 7];
+        if it.state == super::ContextState::Sleeping {
+            it.yielded_at
+        } else {
+            self.context_pc(context)
         }
     }
 

@@ -7,7 +7,8 @@
 //! all microengines happen in one order. An operation's first execution by a
 //! context takes the attentive path, which checks and records what is
 //! initialised; then the tight loop has it, unless it needs attention always
-//! (local memory, transfer registers, the next-neighbour ring).
+//! (indexed transfer registers, the next-neighbour ring). A [`lane`] is the
+//! program as one context runs it; [`quick`] forms leave out what nobody reads.
 
 mod attend;
 mod cam;
@@ -157,6 +158,8 @@ pub struct Microengine {
     arrived_with_codes: bool,
     last: u8,
     pick_latency: Cycle,
+    /// When the last refill after an idle time ends.
+    refilled: Cycle,
     /// The event's own cycle, at which looking is always in order.
     entered: Cycle,
     limit: Cycle,
@@ -206,6 +209,7 @@ impl Microengine {
             arrived_with_codes: false,
             last: 7,
             pick_latency: 0,
+            refilled: 0,
             entered: 0,
             limit: 0,
             running: false,
@@ -432,33 +436,27 @@ impl Microengine {
         &self.stats
     }
 
-    /// Counts with everything up to `now`, or to the local time if the
-    /// microengine ran further: all cycles since the start are in it.
+    /// Counts with everything up to `now`: all cycles from the start to then are
+    /// in it, and none after, although the microengine may have run further.
     #[must_use]
     pub fn stats_at(&self, now: Cycle) -> MeStats {
         let mut stats = self.stats;
         if !self.running {
             return stats;
         }
-        let until = if self.phase == Phase::Run {
-            self.cycle
-        } else {
-            now.max(self.cycle)
-        };
+        let refill = self.refilled.saturating_sub(now);
+        stats.idle -= refill.min(stats.idle);
+        let beyond = self.cycle.saturating_sub(now + refill);
+        stats.clip(beyond, self.phase != Phase::Swap);
+        let rest = now.saturating_sub(self.cycle);
         match self.phase {
-            Phase::Idle | Phase::Pick | Phase::Halted => stats.idle += until - self.cycle,
-            Phase::Held => stats.stalled += until - self.cycle,
-            Phase::Run | Phase::Swap => {}
+            Phase::Held => stats.stalled += rest,
+            Phase::Idle | Phase::Pick | Phase::Halted | Phase::Run | Phase::Swap => {
+                stats.idle += rest;
+            }
         }
-        let until = if self.phase == Phase::Swap {
-            self.cycle
-        } else {
-            until
-        };
-        for (context, times) in self.contexts.iter().zip(&mut stats.contexts) {
-            let mut context = context.clone();
-            context.account(until);
-            *times = context.times;
+        for ((number, context), times) in (0..).zip(&self.contexts).zip(&mut stats.contexts) {
+            *times = context.times_at(now, number == self.last && refill == 0);
         }
         stats
     }

@@ -2,10 +2,10 @@
 //!
 //! Operands are slots of one flat register file (see [`super::registers`]); a
 //! slot whose top bit is set is relative to the running context until a
-//! [`super::lane::Lane`] resolves it. Operands that
-//! are not plain registers (local memory, indexed transfer registers, the
-//! next-neighbour ring) are fetched into temporary slots before the operation
-//! and stored from one after it.
+//! [`super::lane::Lane`] resolves it. Operands that are not plain registers
+//! (local memory, indexed transfer registers, the next-neighbour ring) are
+//! fetched into temporary slots before the operation and stored from one after
+//! it.
 
 use npsim_isa::Operand;
 
@@ -117,7 +117,7 @@ pub(super) struct Op {
     pub quick: Quick,
     /// Shift count, defer slots or a small number.
     pub n: u8,
-    /// [`Op::WATCHED`], [`Op::LOCAL`]
+    /// [`Op::WATCHED`], [`Op::GUARDED`]
     pub attention: u8,
     /// Destination slot; target of a branch.
     pub d: u16,
@@ -134,9 +134,9 @@ pub(super) struct Op {
 impl Op {
     /// The context must take the attentive path.
     pub const WATCHED: u8 = 1;
-    /// The only special operands are in local memory: the tight loop fetches and
-    /// stores them beside the operation.
-    pub const LOCAL: u8 = 2;
+    /// Operands are in local memory or in transfer registers: the tight loop
+    /// fetches the former and checks that no unit owns the latter.
+    pub const GUARDED: u8 = 2;
 }
 
 /// An operand that is no plain register.
@@ -188,8 +188,10 @@ pub(super) struct Side {
     pub looks: bool,
     /// Attention is never taken off.
     pub always: bool,
-    /// Its special operands are all in local memory, and nothing else keeps it
-    /// from the tight loop.
+    /// It has operands in local memory or in transfer registers, and nothing else
+    /// keeps it from the tight loop.
+    pub guarded: bool,
+    /// An operand is in local memory.
     pub local: bool,
     /// It sets the condition codes.
     pub sets_codes: bool,

@@ -73,6 +73,7 @@ impl<'a> Maker<'a> {
             merges: false,
             looks: false,
             always: false,
+            guarded: false,
             local: false,
             sets_codes: false,
             slot_of: None,
@@ -423,17 +424,14 @@ impl<'a> Maker<'a> {
                 self.side.looks = true;
             }
         }
-        if self.side.looks {
-            self.side.always = true;
-        }
-        self.side.local = self.only_local(instruction);
-        if self.side.local {
-            self.op.attention |= Op::LOCAL;
+        self.side.guarded = self.is_guarded(instruction);
+        if self.side.guarded {
+            self.op.attention |= Op::GUARDED;
         }
     }
 
-    fn only_local(&self, instruction: &Instruction) -> bool {
-        let side = &self.side;
+    fn is_guarded(&mut self, instruction: &Instruction) -> bool {
+        let side = &mut self.side;
         let specials = [side.special_a, side.special_b, side.special_d];
         let transfer =
             |operand: &Operand| matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
@@ -444,7 +442,9 @@ impl<'a> Maker<'a> {
                 ..
             }
         );
-        specials.iter().any(|it| *it != Special::None)
+        side.local = specials.iter().any(|it| *it != Special::None);
+        let transfers = side.reads.iter().chain([&side.dest]).any(transfer);
+        (side.local || transfers)
             && specials.iter().all(|it| {
                 matches!(
                     it,
@@ -452,7 +452,6 @@ impl<'a> Maker<'a> {
                 )
             })
             && !side.looks
-            && !side.reads.iter().chain([&side.dest]).any(transfer)
             && !indirect
             && !matches!(
                 instruction,
@@ -461,7 +460,7 @@ impl<'a> Maker<'a> {
                     ..
                 }
             )
-            && self.op.kind.is_of_datapath()
+            && (self.op.kind.is_of_datapath() || self.op.kind.branches() && !side.local)
     }
 
     fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {

@@ -140,6 +140,7 @@ impl Program {
                 .is_some_and(|target| self.words.len() > target && sides_slot(&self.words, target))
             {
                 side.always = true;
+                side.guarded = false;
             }
             if side.always {
                 op.attention |= Op::WATCHED;

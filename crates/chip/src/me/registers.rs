@@ -129,7 +129,11 @@ pub(super) struct Claim {
 
 impl Claim {
     pub fn covers(&self, slot: usize) -> bool {
-        (self.first as usize..self.first as usize + self.words as usize).contains(&slot)
+        self.slots().contains(&slot)
+    }
+
+    fn slots(&self) -> std::ops::Range<usize> {
+        usize::from(self.first)..usize::from(self.first) + usize::from(self.words)
     }
 }
 
@@ -147,16 +151,23 @@ impl Claims {
     }
 
     fn cover(&mut self, claim: &Claim) {
-        for slot in claim.first as usize..claim.first as usize + claim.words as usize {
+        for slot in claim.slots() {
             if let Some(word) = self.owned.get_mut(slot / 64) {
                 *word |= 1 << (slot % 64);
             }
         }
     }
 
+    /// Whether a unit owns a slot.
+    #[inline]
+    pub fn owns(&self, slot: u16) -> bool {
+        let word = self.owned.get(usize::from(slot / 64)).copied();
+        word.unwrap_or(0) & 1 << (slot % 64) != 0
+    }
+
     /// The oldest claim of a slot.
     pub fn of(&self, slot: usize) -> Option<&Claim> {
-        if self.owned[slot / 64] & 1 << (slot % 64) == 0 {
+        if !self.owns(slot as u16) {
             return None;
         }
         self.claims.iter().find(|claim| claim.covers(slot))
@@ -165,11 +176,19 @@ impl Claims {
     /// Ends the oldest claim that begins at a slot.
     pub fn release(&mut self, first: u16) {
         if let Some(at) = self.claims.iter().position(|claim| claim.first == first) {
-            self.claims.remove(at);
-            self.owned = Default::default();
+            let ended = self.claims.remove(at);
+            for slot in ended.slots() {
+                if let Some(word) = self.owned.get_mut(slot / 64) {
+                    *word &= !(1 << (slot % 64));
+                }
+            }
             for at in 0..self.claims.len() {
                 let claim = self.claims[at];
-                self.cover(&claim);
+                if claim.slots().start < ended.slots().end
+                    && ended.slots().start < claim.slots().end
+                {
+                    self.cover(&claim);
+                }
             }
         }
     }

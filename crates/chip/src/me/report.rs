@@ -13,6 +13,8 @@ pub struct WaitInfo {
     pub arrived: u16,
     /// Where it goes on.
     pub pc: u16,
+    /// The instruction that waits.
+    pub at: u16,
     /// The same in the source.
     pub place: String,
     /// The signals that are missing, by their names.
@@ -90,18 +92,18 @@ impl Microengine {
             any: it.any,
             arrived: it.signals,
             pc: it.pc,
-            place: self.program.image.place(it.pc),
+            at: it.yielded_at,
+            place: self.program.image.place(it.yielded_at),
             missing,
         })
     }
 
-    /// One line for every context that is not inactive.
+    /// What the contexts do that are not inactive, one line for those that do
+    /// the same at the same place.
     #[must_use]
     pub fn state_report(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut groups: Vec<(u16, String, Vec<u8>)> = Vec::new();
         for context in 0..8 {
-            let pc = self.context_pc(context);
-            let place = self.program.image.place(pc);
             let what = match self.contexts[context as usize].state {
                 ContextState::Inactive => continue,
                 ContextState::Ready => "ready".to_owned(),
@@ -115,11 +117,53 @@ impl Microengine {
                     None => "sleeping".to_owned(),
                 },
             };
-            lines.push(format!(
-                "microengine {} context {context}: {what}, at {place} (address {pc})",
-                self.index
-            ));
+            let pc = self.place_of(context);
+            match groups.iter_mut().find(|it| it.0 == pc && it.1 == what) {
+                Some((.., contexts)) => contexts.push(context),
+                None => groups.push((pc, what, vec![context])),
+            }
         }
-        lines
+        let line = |(pc, mut what, contexts): (u16, String, Vec<u8>)| {
+            if contexts.len() > 1 {
+                what = what.replacen("waits", "wait", 1);
+            }
+            format!(
+                "microengine {} {}: {what}, at {} (address {pc})",
+                self.index,
+                numbered(&contexts),
+                self.program.image.place(pc)
+            )
+        };
+        groups.into_iter().map(line).collect()
+    }
+}
+
+/// `context 3`, `contexts 1 to 7`, `contexts 0, 2 and 5`; ascending numbers.
+fn numbered(contexts: &[u8]) -> String {
+    match contexts {
+        [one] => format!("context {one}"),
+        [first, .., last]
+            if usize::from(last - first) + 1 == contexts.len() && last - first > 1 =>
+        {
+            format!("contexts {first} to {last}")
+        }
+        [before @ .., last] => {
+            let before: Vec<_> = before.iter().map(u8::to_string).collect();
+            format!("contexts {} and {last}", before.join(", "))
+        }
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+
+    #[test]
+    fn contexts_are_named_in_runs_and_lists() {
+        assert_eq!(numbered(&[3]), "context 3");
+        assert_eq!(numbered(&[1, 2]), "contexts 1 and 2");
+        assert_eq!(numbered(&[1, 2, 3, 4]), "contexts 1 to 4");
+        assert_eq!(numbered(&[0, 2, 5]), "contexts 0, 2 and 5");
     }
 }

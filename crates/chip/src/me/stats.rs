@@ -45,10 +45,29 @@ pub struct MeStats {
     pub contexts: [ContextTimes; 8],
 }
 
+/// More slots than any branch or swap throws away.
+const MOST_SLOTS: Cycle = 8;
+
 impl MeStats {
     /// Cycles accounted for.
     #[must_use]
     pub const fn total(&self) -> Cycle {
         self.instructions + self.aborted + self.stalled + self.idle
+    }
+
+    /// Takes the last busy cycles off. A few are the slots of the last branch or
+    /// swap, unless its penalty is still to come (`slots` says which); many mean
+    /// that the microengine ran ahead of a fault elsewhere, and what it did then
+    /// was like what it did before.
+    pub(super) fn clip(&mut self, beyond: Cycle, slots: bool) {
+        let busy = self.instructions + self.aborted;
+        let slots = if beyond <= MOST_SLOTS {
+            beyond.min(self.aborted) * Cycle::from(slots)
+        } else {
+            let share = u128::from(beyond) * u128::from(self.aborted) / u128::from(busy.max(1));
+            (share as u64).min(self.aborted)
+        };
+        self.aborted -= slots;
+        self.instructions -= (beyond - slots).min(self.instructions);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::context::{ContextState, next_ready};
 use super::operation::{Kind, Op};
+use super::registers::Claims;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::event::Event;
@@ -101,6 +102,7 @@ impl Microengine {
             return;
         };
         self.stats.idle += at - self.cycle;
+        self.refilled = at;
         self.dispatch(next, at);
         if P::ON {
             probe.context_switch(self.index, None, Some(next), at);
@@ -191,6 +193,7 @@ impl Microengine {
             lanes,
             datapath,
             memory,
+            claims,
             limit,
             ..
         } = self;
@@ -216,11 +219,17 @@ impl Microengine {
                 }
             }
             let op = &ops[pc];
-            if op.attention == Op::LOCAL {
-                if Self::local_step(datapath, memory, op, &program.sides[pc]).is_none() {
+            if op.attention & Op::WATCHED != 0 || op.attention != 0 && is_owned(op, claims) {
+                break;
+            }
+            if op.kind.is_of_datapath() {
+                let side = &program.sides[pc];
+                if !side.local {
+                    datapath.operate(op);
+                } else if Self::local_step(datapath, memory, op, side).is_none() {
                     break;
                 }
-            } else if op.attention != 0 || !op.kind.branches() {
+            } else if !op.kind.branches() {
                 break;
             } else if datapath.condition(op) {
                 let deferred = op.n as usize;
@@ -256,6 +265,13 @@ impl Microengine {
         self.stats.aborted += aborted;
         self.stats.instructions += cycle - begin - aborted;
     }
+}
+
+/// Whether a unit owns one of the operation's registers.
+#[inline]
+fn is_owned(op: &Op, claims: &Claims) -> bool {
+    // The other fields of a branch are no slots.
+    claims.owns(op.b) || op.kind.is_of_datapath() && (claims.owns(op.a) || claims.owns(op.d))
 }
 
 /// Tells the probe of instructions that followed one another.

@@ -47,8 +47,11 @@ impl Msf {
                 let message = format!("the media interface has no command {}", other.info().name);
                 fabric.fault(slot, None, message, None);
                 fabric.retire(slot);
+                return;
             }
         }
+        self.waiting += 1;
+        self.counters.queue(self.waiting);
     }
 
     /// A write's data has been taken from the OUT registers.
@@ -60,6 +63,7 @@ impl Msf {
 
     /// A command acts: reads push, writes and fast writes take effect.
     pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, microengines: &mut [Microengine]) {
+        self.waiting = self.waiting.saturating_sub(1);
         let flight = fabric.flight(slot);
         let (command, note, words, data) = (
             flight.command,
@@ -151,8 +155,9 @@ impl Msf {
         for (i, pair) in data.chunks_exact(2).enumerate() {
             let element = (address - CONTROL) as usize / 8 + i;
             self.last_activity = fabric.now;
-            if let Err(message) = self.transmit.set_valid(element, [pair[0], pair[1]], fabric) {
-                fabric.fault(slot, None, message, None);
+            if let Err(refusal) = self.transmit.set_valid(element, [pair[0], pair[1]], fabric) {
+                let help = refusal.help.to_owned();
+                fabric.fault(slot, None, refusal.message, Some(help));
             }
         }
     }

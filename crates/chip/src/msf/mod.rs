@@ -36,6 +36,8 @@ use transmit::Transmit;
 pub const DATA_WINDOW: u32 = 0x2000;
 /// Erratum of the IXP2400: these RBUF elements may corrupt data.
 const BAD_ELEMENTS: u32 = 69;
+/// Leaked elements that a fault lists.
+const LEAKS_SHOWN: usize = 8;
 
 /// What a range of RBUF or TBUF cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -107,6 +109,8 @@ pub struct Msf {
     read_free: Cycle,
     write_free: Cycle,
     last_activity: Cycle,
+    /// Commands that have come and did not act yet.
+    waiting: usize,
     /// Commands served.
     pub counters: UnitCounters,
 }
@@ -149,6 +153,7 @@ impl Msf {
             read_free: 0,
             write_free: 0,
             last_activity: 0,
+            waiting: 0,
             counters: UnitCounters::default(),
         }
     }
@@ -202,22 +207,27 @@ impl Msf {
     pub fn raise_leaks(&self, fabric: &mut Fabric) {
         let leaks = self.leaks();
         let Some(first) = leaks.first() else { return };
-        let notes = leaks.iter().map(|leak| {
+        let shown = leaks.iter().take(LEAKS_SHOWN).map(|leak| {
             format!(
-                "element {} with an mpacket of frame {} from port {}: microengine {} context {} has it since cycle {}",
+                "element {} with a part of frame {} from port {}: microengine {} context {} got it at cycle {}",
                 leak.element, leak.frame, leak.port, leak.me, leak.context, leak.since
             )
         });
+        let more = leaks.len().saturating_sub(LEAKS_SHOWN);
+        let rest = (more > 0).then(|| format!("and {more} more"));
         fabric.checks.raise(Fault {
             check: Some(Check::RbufLeak),
             cycle: fabric.now,
             me: Some(first.me),
             context: Some(first.context),
             pc: None,
-            message: format!("{} RBUF element(s) were never freed", leaks.len()),
-            notes: notes.collect(),
+            message: match leaks.len() {
+                1 => "an RBUF element was never freed".to_owned(),
+                n => format!("{n} RBUF elements were never freed"),
+            },
+            notes: shown.chain(rest).collect(),
             help: Some(
-                "write the element number of every receive status word to RBUF_ELEMENT_DONE"
+                "free each element with a fast_wr of its number to RBUF_ELEMENT_DONE, also where a packet is dropped; if it was still at work on them, let the run go on longer (`--drain`)"
                     .to_owned(),
             ),
         });

@@ -72,6 +72,15 @@ impl Control {
     }
 }
 
+/// Why an element cannot be made valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: &'static str,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Element {
     control: [u32; 2],
@@ -144,25 +153,34 @@ impl Tbuf {
         element: usize,
         control: [u32; 2],
         now: Cycle,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
+        let refuse = |message, help| Err(Refusal { message, help });
         let last = self.elements.len() - 1;
         let Some(slot) = self.elements.get_mut(element) else {
-            return Err(format!(
-                "TBUF element {element} does not exist, the last is {last}"
-            ));
+            return refuse(
+                format!("TBUF element {element} does not exist, the last is {last}"),
+                "count elements from 0 and begin again at 0 after the last",
+            );
         };
         if slot.valid_since.is_some() {
-            return Err(format!(
-                "TBUF element {element} is made valid again before it was sent"
-            ));
+            return refuse(
+                format!(
+                    "TBUF element {element} is made valid again before it was sent; element {} is to be sent next",
+                    self.head
+                ),
+                "use the elements in ring order, since they are sent in it, and read TX_SEQUENCE_0 to know how many were sent before one is used again",
+            );
         }
         let word = Control(control[0]);
         let end = word.payload_start() + word.payload_length();
         if !word.skip() && end > u32::from(self.element_bytes) {
-            return Err(format!(
-                "the control word 0x{:08x} of TBUF element {element} covers {end} bytes, an element has {}",
-                word.0, self.element_bytes
-            ));
+            return refuse(
+                format!(
+                    "the control word 0x{:08x} of TBUF element {element} covers {end} bytes, an element has {}",
+                    word.0, self.element_bytes
+                ),
+                "the payload length stands in bits 31-24, the prepend length in 20-16; both count from the start of the element",
+            );
         }
         slot.control = control;
         slot.valid_since = Some(now);
@@ -173,6 +191,12 @@ impl Tbuf {
     #[must_use]
     pub fn control(&self, element: usize) -> Option<[u32; 2]> {
         self.elements.get(element).map(|e| e.control)
+    }
+
+    /// Number of the element whose turn it is.
+    #[must_use]
+    pub const fn next(&self) -> usize {
+        self.head
     }
 
     /// The element whose turn it is, if it is valid: control word and since when.
@@ -252,18 +276,23 @@ mod tests {
     #[test]
     fn control_words_that_leave_the_element_are_refused() {
         let mut tbuf = Tbuf::new(8192, 64);
-        let text = tbuf.set_valid(3, [64 << 24 | 1 << 13, 0], 0).unwrap_err();
+        let text = tbuf
+            .set_valid(3, [64 << 24 | 1 << 13, 0], 0)
+            .unwrap_err()
+            .message;
         assert!(text.contains("covers 65 bytes"), "{text}");
         assert!(
             tbuf.set_valid(128, [1 << 24, 0], 0)
                 .unwrap_err()
+                .message
                 .contains("the last is 127")
         );
         tbuf.set_valid(3, [64 << 24, 0], 0).unwrap();
+        let again = tbuf.set_valid(3, [64 << 24, 0], 0).unwrap_err();
         assert!(
-            tbuf.set_valid(3, [64 << 24, 0], 0)
-                .unwrap_err()
-                .contains("again")
+            again.message.contains("element 0 is to be sent next")
+                && again.help.contains("TX_SEQUENCE_0"),
+            "{again:?}"
         );
     }
 

@@ -3,7 +3,7 @@
 
 use super::clock::Clock;
 use super::port::{Assembly, Port};
-use super::tbuf::{Control, Tbuf};
+use super::tbuf::{Control, Refusal, Tbuf};
 use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
@@ -85,7 +85,7 @@ impl Transmit {
         element: usize,
         control: [u32; 2],
         fabric: &mut Fabric,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         self.tbuf.set_valid(element, control, fabric.now)?;
         fabric.events.post(
             fabric.now + self.start_latency,
@@ -117,19 +117,16 @@ impl Transmit {
             if let Some(port) = ports.get_mut(control.port() as usize) {
                 if port.assembly == Assembly::Within && !port.can_ever_hold(bytes) {
                     let tag = port.drop_partial();
-                    if control.sop() {
+                    let reason = if control.sop() {
                         port.assembly = Assembly::Between;
                         self.errors.sop_twice += 1;
+                        MediaDrop::TransmitSopTwice
                     } else {
                         port.assembly = Assembly::Discarding;
                         self.errors.too_long += 1;
-                    }
-                    lines.dropped(
-                        fabric.now,
-                        control.port(),
-                        frame_of(tag),
-                        MediaDrop::TransmitProtocol,
-                    );
+                        MediaDrop::TransmitTooLong
+                    };
+                    lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
                 }
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
@@ -193,27 +190,30 @@ impl Transmit {
         fabric: &mut Fabric,
         lines: &mut dyn Lines,
     ) {
-        let mut lose = |counter: &mut u64, tag: u64| {
+        let mut lose = |counter: &mut u64, tag: u64, reason: MediaDrop| {
             *counter += 1;
-            lines.dropped(
-                fabric.now,
-                control.port(),
-                frame_of(tag),
-                MediaDrop::TransmitProtocol,
-            );
+            lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
         };
         if control.sop() && port.assembly == Assembly::Within {
-            lose(&mut self.errors.sop_twice, port.drop_partial());
+            lose(
+                &mut self.errors.sop_twice,
+                port.drop_partial(),
+                MediaDrop::TransmitSopTwice,
+            );
         }
         if control.sop() {
             port.assembly = Assembly::Within;
             port.partial.tag = tag;
         } else if port.assembly == Assembly::Between {
-            lose(&mut self.errors.no_sop, tag);
+            lose(&mut self.errors.no_sop, tag, MediaDrop::TransmitNoSop);
             port.assembly = Assembly::Discarding;
         }
         if control.abort() && port.assembly == Assembly::Within {
-            lose(&mut self.errors.aborted, port.drop_partial());
+            lose(
+                &mut self.errors.aborted,
+                port.drop_partial(),
+                MediaDrop::TransmitAborted,
+            );
             port.assembly = Assembly::Discarding;
         }
         if port.assembly == Assembly::Within {

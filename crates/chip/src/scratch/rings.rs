@@ -96,7 +96,7 @@ impl Ring {
 
 #[derive(Clone, Debug)]
 pub(super) struct Rings {
-    rings: Vec<Ring>,
+    all: Vec<Ring>,
     /// A word came onto a ring since this was last taken.
     pub(super) written: bool,
     full_percent: u32,
@@ -105,19 +105,19 @@ pub(super) struct Rings {
 impl Rings {
     pub(super) fn new(full_percent: u32) -> Self {
         Self {
-            rings: vec![Ring::new(0, full_percent); RINGS],
+            all: vec![Ring::new(0, full_percent); RINGS],
             written: false,
             full_percent,
         }
     }
 
     pub(super) fn ring(&self, ring: usize) -> &Ring {
-        &self.rings[ring]
+        &self.all[ring]
     }
 
     pub(super) fn set_register(&mut self, ring: usize, register: RingRegister, value: u32) {
         self.written = true;
-        let ring = &mut self.rings[ring];
+        let ring = &mut self.all[ring];
         match register {
             RingRegister::Base => *ring = Ring::new(value, self.full_percent),
             RingRegister::Head => ring.head = value / 4 % ring.size,
@@ -131,12 +131,12 @@ impl Rings {
         let now = fabric.now;
         fabric
             .ring_lines
-            .set(ring as u8, now, self.rings[ring].status());
+            .set(ring as u8, now, self.all[ring].status());
     }
 
     /// Takes words off; what the ring does not have reads 0.
     pub(super) fn get(&mut self, memory: &[u32], ring: usize, out: &mut [u32]) {
-        let ring = &mut self.rings[ring];
+        let ring = &mut self.all[ring];
         for word in out {
             if ring.count == 0 {
                 *word = 0;
@@ -154,7 +154,7 @@ impl Rings {
     /// Puts words on; gives how many of the oldest were overwritten.
     pub(super) fn put(&mut self, memory: &mut [u32], ring: usize, words: &[u32]) -> u32 {
         self.written = true;
-        let ring = &mut self.rings[ring];
+        let ring = &mut self.all[ring];
         let mut lost = 0;
         for &word in words {
             if let Some(place) = memory.get_mut((ring.start + ring.tail) as usize) {

@@ -145,7 +145,7 @@ fn compare(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
 
     #[test]
     fn the_engine_agrees_with_the_reference(

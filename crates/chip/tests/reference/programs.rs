@@ -294,8 +294,13 @@ fn defer_of(instruction: &Instruction) -> usize {
     }
 }
 
+/// Counts the rounds; nothing else in a program uses it.
+const COUNTER: Operand = Operand::GprAbsolute(Bank::A, 127);
+
 /// A program: all general registers and both pointers are set, then blocks of
-/// one instruction or of one branch with its defer slots, then a breakpoint.
+/// one instruction or of one branch with its defer slots, several times over
+/// since the engine runs what it has run before in another way, then a
+/// breakpoint.
 pub fn program() -> impl Strategy<Value = Vec<Instruction>> {
     let block = prop_oneof![
         5 => straight().prop_map(|it| vec![it]),
@@ -309,12 +314,17 @@ pub fn program() -> impl Strategy<Value = Vec<Instruction>> {
         prop_oneof![any::<u32>(), 0..40_u32, Just(1 << 31), Just(u32::MAX)],
         32,
     );
-    (values, proptest::collection::vec(block, 1..60))
-        .prop_map(|(values, blocks)| assemble(&values, blocks))
+    (values, proptest::collection::vec(block, 1..60), 1..5_u16)
+        .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds))
 }
 
-fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>) -> Vec<Instruction> {
-    let mut program = Vec::new();
+fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>, rounds: u16) -> Vec<Instruction> {
+    let mut program = vec![Instruction::Immed {
+        dest: COUNTER,
+        value: rounds - 1,
+        shift: ImmedShift::None,
+        invert: false,
+    }];
     for (n, value) in values.iter().enumerate() {
         let dest = Operand::Gpr(if n < 16 { Bank::A } else { Bank::B }, n as u8 % 16);
         program.push(Instruction::ImmedWord {
@@ -359,6 +369,17 @@ fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>) -> Vec<Instruction> {
             program.push(instruction);
         }
     }
+    program.push(Instruction::Alu {
+        op: AluOp::Sub,
+        dest: COUNTER,
+        a: COUNTER,
+        b: Operand::Constant(1),
+    });
+    program.push(Instruction::Branch {
+        condition: Condition::Pl,
+        target: starts.first().copied().unwrap_or(end),
+        defer: 0,
+    });
     program.push(Instruction::CtxArb(CtxArb {
         mask: 0,
         any: false,

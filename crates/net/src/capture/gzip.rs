@@ -10,9 +10,14 @@ pub(super) struct Inflated {
     pub(super) complete: bool,
 }
 
+/// Whether it begins as gzip data do.
+pub(super) fn is_gzip(file: &[u8]) -> bool {
+    file.starts_with(&[0x1f, 0x8b])
+}
+
 /// Decompresses all members of gzip data; `None` if it is not gzip, an error if it is damaged.
 pub(super) fn inflate(file: &[u8]) -> Option<Result<Inflated, String>> {
-    if !file.starts_with(&[0x1f, 0x8b]) {
+    if !is_gzip(file) {
         return None;
     }
     let mut decoder = MultiGzDecoder::new(file);

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::problem::Problem;
+use npsim::whole_file::read_text;
 use npsim_asm::Image;
 
 use crate::output;
@@ -20,6 +21,9 @@ Examples:
 /// FILE has one word of ten hexadecimal digits on each line, with `;` comments, or
 /// five bytes for each word, most significant first; which of them is seen from
 /// the contents. A comment line `; me ...` begins another program.
+///
+/// A word that is no instruction, or that has something in fields without effect,
+/// does not come back the same; a comment at its line says so.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -12,13 +12,15 @@ const EXAMPLES: &str = "\
 Examples:
   npsim isa                 the pages there are
   npsim isa formats         one page, as Markdown
+  npsim isa ctx_arb         one instruction, or one register such as CTX_ENABLES
   npsim isa --all           all of them";
 
 /// Print the reference of the instruction set, made from the tables that encode it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The page, by its title or the beginning of it
+    /// An instruction, a register, or a page by its title or the beginning of it
+    #[arg(value_name = "NAME")]
     page: Option<String>,
     /// All pages
     #[arg(long, conflicts_with = "page")]
@@ -42,14 +44,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let low = wanted.to_lowercase();
     let exact = pages.iter().find(|(title, _)| title.to_lowercase() == low);
+    if let Some(text) = exact
+        .is_none()
+        .then(|| npsim_isa::reference::entry(wanted))
+        .flatten()
+    {
+        output::print(&format!("{}\n", text.trim_end()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let found = exact.or_else(|| {
         pages
             .iter()
             .find(|(title, _)| title.to_lowercase().starts_with(&low))
     });
     let Some((_, text)) = found else {
-        let problem = Problem::new(format!("there is no page `{wanted}`"));
-        let near = closest(wanted, pages.iter().map(|(title, _)| title.as_str()));
+        let problem = Problem::new(format!(
+            "there is no instruction, register or page `{wanted}`"
+        ));
+        let mut known: Vec<&str> = npsim_isa::reference::names().collect();
+        known.extend(pages.iter().map(|(title, _)| title.as_str()));
+        let near = closest(wanted, known.iter().copied());
         let help = near.map_or_else(
             || "`npsim isa` lists the pages".into(),
             |near| format!("did you mean `{near}`?"),

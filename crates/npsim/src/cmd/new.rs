@@ -1,6 +1,6 @@
 //! `npsim new`: a project file to start from.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -13,7 +13,8 @@ use crate::output;
 const EXAMPLES: &str = "\
 Examples:
   npsim new --from firmware.uc             writes npsim.toml beside firmware.uc
-  npsim new --from firmware.uc --out lab   writes lab/npsim.toml";
+  npsim new --from firmware.uc --out lab   writes lab/npsim.toml
+  npsim new --from firmware.uc -I microcode/lib   its includes are found there";
 
 /// Write the default project of a single source as a project file
 ///
@@ -28,6 +29,9 @@ pub struct Arguments {
     /// Folder for the project file; the source's folder if left out
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Folder in which the source's includes are, for the project's `include`; may be repeated
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
     /// Microengines that run the source
     #[arg(long, value_name = "RANGE")]
     me: Option<String>,
@@ -49,15 +53,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    let folder = arguments.out.clone().unwrap_or_else(|| own.clone());
+    let folder = arguments.out.clone().unwrap_or(own);
     let overrides = Overrides {
         chip: arguments.chip.clone(),
         ids: arguments.me.clone(),
+        include: arguments.include.clone(),
         ..Overrides::default()
     };
     // Loading finds a missing source, an unknown chip and a bad range.
     npsim::project::Project::load(source, &overrides)?;
-    let shown = relative(source, &own, &folder)?;
+    if let Some(missing) = arguments.include.iter().find(|folder| !folder.is_dir()) {
+        return Err(
+            Problem::new(format!("there is no folder `{}`", missing.display()))
+                .help("give the folder that has the source's includes with -I DIR")
+                .into(),
+        );
+    }
     let path = folder.join(FILE_NAME);
     if path.exists() {
         return Err(
@@ -68,8 +79,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     std::fs::create_dir_all(&folder)
         .map_err(|error| Problem::io("make the folder", &folder, &error))?;
-    write_whole(&path, default_text(source, &shown, &overrides).as_bytes())
-        .map_err(|error| Problem::io("write", &path, &error))?;
+    let shown = seen_from(&folder, source)?;
+    let include = arguments
+        .include
+        .iter()
+        .map(|include| seen_from(&folder, include))
+        .collect::<Result<Vec<_>, _>>()?;
+    let text = default_text(source, &shown, &include, &overrides);
+    write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
     output::print(&format!(
         "wrote {}; `npsim run {}` runs it\n",
         path.display(),
@@ -78,16 +95,29 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The source as the project file names it: its name in the same folder,
-/// otherwise its full path.
-fn relative(source: &Path, own: &Path, folder: &Path) -> anyhow::Result<String> {
-    let here = std::fs::canonicalize(own)?;
-    if std::fs::canonicalize(folder).is_ok_and(|folder| folder == here)
-        && let Some(name) = source.file_name()
-    {
-        return Ok(name.to_string_lossy().into_owned());
+/// A path as a project file in `folder` names it; both must be there.
+fn seen_from(folder: &Path, path: &Path) -> Result<String, Problem> {
+    let full = |path: &Path| {
+        std::fs::canonicalize(path).map_err(|error| Problem::io("read", path, &error))
+    };
+    let (folder, path) = (full(folder)?, full(path)?);
+    let common = folder
+        .components()
+        .zip(path.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    // Nothing in common but the root: the way from there is clearer.
+    if common <= 1 {
+        return Ok(path.to_string_lossy().into_owned());
     }
-    Ok(std::fs::canonicalize(source)?
-        .to_string_lossy()
-        .into_owned())
+    let up = folder
+        .components()
+        .skip(common)
+        .map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(path.components().skip(common)).collect();
+    Ok(if way.as_os_str().is_empty() {
+        ".".into()
+    } else {
+        way.to_string_lossy().into_owned()
+    })
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,16 +13,18 @@ use npsim::diagnostics::{render_fault, render_problem};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::quantity::Time;
+use npsim::remarks;
 use npsim::report::Report;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
 use npsim::whole_file::same_file;
 use npsim::wires::Wires;
 use npsim_chip::check::{Check, Fault};
+use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
 use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
-use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
 
 use super::source_options::{SourceOptions, show};
 use crate::output;
@@ -47,7 +48,8 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 ///
 /// With --trace the frames of a capture arrive at the ports, and the run ends when
 /// all of them have arrived and the media interface has been at rest for the drain
-/// time. Without it the run goes on until --until, or until nothing can happen.
+/// time. Without it the run goes on until --until, or until nothing can happen any
+/// more; a program that does not come to rest within 100 ms needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -78,7 +80,7 @@ pub struct Arguments {
     #[arg(long, value_name = "HOW", default_value = "interface", requires = "trace", value_parser = parser::<PortAssignment>())]
     ports: PortAssignment,
     /// Stop at this time: `2ms`, `500us`, or `100000` (cycles)
-    #[arg(long, value_name = "TIME", required_unless_present_any = ["trace", "explain"], value_parser = parser::<Time>())]
+    #[arg(long, value_name = "TIME", value_parser = parser::<Time>())]
     until: Option<Time>,
     /// How long the media interface must be at rest after the last frame
     #[arg(long, value_name = "TIME", default_value = "100us", value_parser = parser::<Time>())]
@@ -86,7 +88,7 @@ pub struct Arguments {
     /// Go on where this check would stop the run (`npsim checks` lists them); may be repeated
     #[arg(long, value_name = "CHECK", value_parser = parser::<Check>())]
     allow: Vec<Check>,
-    /// Begin PSEUDO_RANDOM_NUMBER of each microengine with a value made from N, not with 1
+    /// Begin `PSEUDO_RANDOM_NUMBER` of each microengine with a value made from N, not with 1
     ///
     /// The same N gives the same run; another N gives firmware that draws random
     /// numbers other ones.
@@ -101,6 +103,10 @@ pub struct Arguments {
     #[arg(short, long)]
     quiet: bool,
 }
+
+/// Simulated milliseconds after which a run without --trace and --until is given
+/// up: what rests at all without traffic rests long before.
+const PATIENCE_MS: u64 = 100;
 
 /// Reads a value with its `FromStr`, whose message then stands in the usage error.
 fn parser<T>() -> impl TypedValueParser<Value = T>
@@ -135,8 +141,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let plan = plan(arguments, &project, &capture)?;
     let hertz = project.capacity.hertz;
+    let open_end = arguments.trace.is_none() && arguments.until.is_none();
+    let until = match arguments.until {
+        Some(time) => Some(time.cycles(hertz)),
+        None => open_end.then(|| hertz / 1000 * PATIENCE_MS),
+    };
     let settings = Settings {
-        until: arguments.until.map(|time| time.cycles(hertz)),
+        until,
         drain: arguments
             .trace
             .is_some()
@@ -159,11 +170,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         sink,
     );
     let started = Instant::now();
-    let mut progress = Progress::new(
-        started,
-        wires.arrivals_end(),
-        arguments.until.map(|time| time.cycles(hertz)),
-    );
+    let mut progress = Progress::new(started, wires.arrivals_end(), until);
     let ending = simulation.run(&mut wires, &mut |cycle, _| progress.at(cycle));
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
@@ -191,12 +198,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map_err(|error| Problem::io("write", path, &error)),
         None => Ok(()),
     };
-    remarks(&capture, &plan);
+    if let Some(remark) = remarks::of_capture(&capture, &plan) {
+        output::line(&format!("note: {remark}"));
+    }
     if !arguments.quiet {
         output::print(&summary(&report, host_seconds))?;
+        hints(arguments, &report, simulation.chip());
     }
     let Some(fault) = fault else {
         stats_written?;
+        if open_end && ending == Ending::Reached {
+            return Err(restless().into());
+        }
         return Ok(ExitCode::SUCCESS);
     };
     let program = fault
@@ -232,8 +245,8 @@ fn keep_inputs(
         .iter()
         .flat_map(|program| program.sources.files())
         .map(|file| (PathBuf::from(&file.path), "a source"));
-    let file = (!project.is_default)
-        .then(|| (PathBuf::from(&project.text.path), "the project file"));
+    let file =
+        (!project.is_default).then(|| (PathBuf::from(&project.text.path), "the project file"));
     let trace = arguments.trace.clone().map(|path| (path, "the capture"));
     let inputs: Vec<_> = sources.chain(file).chain(trace).collect();
     for (option, path) in [("--out", &arguments.out), ("--stats", &arguments.stats)] {
@@ -271,31 +284,42 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
     let pace = arguments
         .speed
         .map_or(arguments.pace, |speed| Pace::Trace { speed });
-    schedule(&capture.frames, &lines, arguments.ports, pace)
-        .context("the capture cannot be put on the project's ports")
+    schedule(&capture.frames, &lines, arguments.ports, pace).map_err(|error| {
+        let problem = Problem::new(format!(
+            "the capture cannot be put on the project's ports: {error}"
+        ));
+        match error {
+            PaceError::NoSuchPort { .. } => {
+                problem.help("name a port of the project with `--ports`, or add a [[port]] to it")
+            }
+            _ => problem,
+        }
+        .into()
+    })
 }
 
-/// What a reader of the results should know about the capture.
-fn remarks(capture: &Capture, plan: &Schedule) {
-    if capture.truncated_frames > 0 {
-        output::line(&format!(
-            "note: the capture holds only the beginning of {} frames; they were played as short as they are",
-            capture.truncated_frames
-        ));
+/// What may explain the results; a fault explains itself.
+fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
+    if report.fault.is_some() {
+        return;
     }
-    if capture.reordered > 0 {
-        output::line(&format!(
-            "note: {} frames of the capture had times before the frame before them",
-            capture.reordered
-        ));
+    let as_captured = arguments.speed.is_none()
+        && "trace"
+            .parse()
+            .is_ok_and(|pace: Pace| pace == arguments.pace);
+    let slow = remarks::of_slow_arrivals(report).filter(|_| as_captured);
+    let lines = remarks::of_frames_inside(report, chip);
+    for (i, line) in lines.into_iter().chain(slow).enumerate() {
+        let gap = if i == 0 { "\n" } else { "" };
+        output::line(&format!("{gap}note: {line}"));
     }
-    if plan.waited > 0 {
-        output::line(&format!(
-            "note: {} frames came later than asked for, by up to {} ns, because the line was busy",
-            plan.waited,
-            plan.max_wait_ps / 1000
-        ));
-    }
+}
+
+fn restless() -> Problem {
+    Problem::new(format!(
+        "the program did not come to rest within {PATIENCE_MS} ms of simulated time"
+    ))
+    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap`")
 }
 
 fn place(fault: &Fault, programs: &[Program]) -> Option<String> {

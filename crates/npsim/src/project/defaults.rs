@@ -2,15 +2,30 @@
 //! `--explain` shows it and `npsim new` can save it.
 
 /// The default project file for a source, shown as `source` and run on the
-/// microengines `ids`.
+/// microengines `ids`; without folders in `include` the file has no such key.
 #[must_use]
-pub fn default_project(name: &str, source: &str, ids: &str, chip: &str) -> String {
+pub fn default_project(
+    name: &str,
+    source: &str,
+    include: &[String],
+    ids: &str,
+    chip: &str,
+) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_string()).to_string();
     let (name, source, ids, chip) = (quoted(name), quoted(source), quoted(ids), quoted(chip));
+    let include = if include.is_empty() {
+        String::new()
+    } else {
+        let folders: Vec<_> = include.iter().map(|folder| quoted(folder)).collect();
+        format!(
+            "# Where #include looks after the source's own folder.\ninclude = [{}]\n",
+            folders.join(", ")
+        )
+    };
     format!(
         r#"# The project that npsim runs a single source in. docs/src/project.md explains every key.
 name = {name}
-
+{include}
 [chip]
 profile = {chip}
 

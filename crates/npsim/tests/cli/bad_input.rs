@@ -23,7 +23,7 @@ fn captures() {
         .expect(1, &["none.pcap", "No such file"]);
     let dir = Dir::new().with("a.uc", LOOP).with("in.pcap", good);
     dir.npsim("run a.uc --trace in.pcap --ports 3 --until 1us")
-        .expect(1, &["only 3 ports"]);
+        .expect(1, &["only 3 ports", "--ports"]);
 }
 
 /// Assembles a source that must be refused.
@@ -55,6 +55,32 @@ fn sources() {
         ".reg $x a\n.set a\nscratch[read, $x, a, 0, 1], sig_done[t]\n",
         &["error[undefined-signal]", "`t` is not declared", ".sig t"],
     );
+}
+
+#[test]
+fn a_missing_include_is_the_only_message() {
+    let dir = Dir::new()
+        .with(
+            "first/a.uc",
+            "#include \"ring.uc\"\nput(r0, r1)\nimmed[x, SIZE]\n",
+        )
+        .with("lib/ring.uc", "");
+    let done = dir.npsim("asm first/a.uc").expect(
+        1,
+        &["error[include-failed]", "add `-I lib`", "1 error; nothing"],
+    );
+    assert!(!done.err.contains("unknown-instruction"), "{}", done.err);
+    let dir = Dir::new().with("a.uc", "put(r0, r1)\n");
+    dir.npsim("asm a.uc")
+        .expect(1, &["there is no macro `put`"]);
+}
+
+#[test]
+fn a_source_without_instructions() {
+    let dir = Dir::new().with("a.uc", "; nothing\n");
+    dir.npsim("asm a.uc")
+        .expect(1, &["error[empty-program]", "`a.uc` has no instruction"]);
+    dir.npsim("run a.uc").expect(1, &["error[empty-program]"]);
 }
 
 #[test]
@@ -97,7 +123,11 @@ fn messages_go_through_macros_and_files() {
 fn targets() {
     let dir = Dir::new()
         .with("a.bin", [0xff, 0xfe, 0x00])
-        .with("empty/readme", "");
+        .with("empty/readme", "")
+        .with("lab/b.uc", LOOP)
+        .with("lab/a.uc", LOOP);
+    dir.npsim("run lab")
+        .expect(1, &["npsim.toml", "sources `lab/a.uc`, `lab/b.uc`;"]);
     dir.npsim("run none.uc --until 1us")
         .expect(1, &["cannot read `none.uc`"]);
     dir.npsim("run a.bin --until 1us")
@@ -117,4 +147,67 @@ fn outputs_that_cannot_be_written() {
         .expect(1, &["a.elf", ".hex", ".bin"]);
     dir.npsim("asm a.uc -o .").expect(1, &["in which form"]);
     assert_eq!(dir.files(), ["a.uc"]);
+}
+
+/// Firmware that ends at once.
+const END: &str = "    ctx_arb[kill]\n";
+
+#[test]
+fn outputs_do_not_replace_inputs() {
+    let capture = pcap(1, &[(0, 60), (10, 60)]);
+    let dir = Dir::new()
+        .with("a.uc", "#include \"b.uc\"\n")
+        .with("b.uc", END)
+        .with(
+            "npsim.toml",
+            "[[me]]\nid = 0\nsource = \"a.uc\"\n[[port]]\n",
+        )
+        .with("in.pcap", &capture);
+    for (outputs, phrases) in [
+        ("--out in.pcap", ["--out `in.pcap`", "the capture"]),
+        ("--stats ./in.pcap", ["--stats `./in.pcap`", "the capture"]),
+        ("--out a.uc", ["--out `a.uc`", "a source"]),
+        ("--stats b.uc", ["--stats `b.uc`", "a source"]),
+        ("--stats npsim.toml", ["`npsim.toml`", "the project file"]),
+        ("--out x --stats ./x", ["both write `x`", "another name"]),
+    ] {
+        dir.npsim(&format!("run . --trace in.pcap {outputs}"))
+            .expect(1, &phrases);
+    }
+    assert_eq!(dir.files(), ["a.uc", "b.uc", "in.pcap", "npsim.toml"]);
+    assert_eq!(dir.read("in.pcap"), capture);
+    assert_eq!(dir.read("b.uc"), END.as_bytes());
+    dir.npsim("run . --trace in.pcap --out /dev/null --stats /dev/null")
+        .expect(0, &[]);
+}
+
+#[test]
+fn input_without_an_end() {
+    let dir = Dir::new().with("a.uc", "#include \"/dev/zero\"\n");
+    dir.npsim("asm a.uc").expect(1, &["/dev/zero", "64 MiB"]);
+    dir.npsim("run /dev/zero --until 1us")
+        .expect(1, &["64 MiB"]);
+    dir.npsim("disasm /dev/zero").expect(1, &["64 MiB"]);
+    let dir = dir.with("b.uc", END);
+    dir.npsim("run b.uc --trace /dev/zero")
+        .expect(1, &["not a pcap or pcapng capture"]);
+}
+
+#[test]
+fn very_many_mistakes() {
+    let dir = Dir::new().with("a.uc", "frob[a0]\n".repeat(20_000));
+    let done = dir.npsim("asm a.uc").expect(
+        1,
+        &["and 19901 more", "20001 errors; nothing was assembled"],
+    );
+    assert_eq!(done.err.matches("--> a.uc:").count(), 100);
+}
+
+#[test]
+fn a_jump_out_of_the_program() {
+    let dir = Dir::new().with("a.uc", "    immed[a0, 4000]\n    rtn[a0]\n");
+    dir.npsim("run a.uc --until 1us").expect(
+        3,
+        &["execution left the program", "addresses 0 to 1", "rtn"],
+    );
 }

@@ -95,6 +95,25 @@ fn explain_shows_what_is_taken_for_granted() {
 }
 
 #[test]
+fn a_new_project_elsewhere_finds_its_source_and_includes() {
+    let dir = Dir::new()
+        .with("first/a.uc", "#include \"end.uc\"\nend()\n")
+        .with("lib/end.uc", "#macro end()\nctx_arb[kill]\n#endm\n");
+    dir.npsim("new --from first/a.uc -I lib --out lab/one")
+        .expect(0, &["wrote lab/one/npsim.toml"]);
+    let text = String::from_utf8(dir.read("lab/one/npsim.toml")).expect("UTF-8");
+    assert!(
+        text.contains("source = \"../../first/a.uc\"")
+            && text.contains("include = [\"../../lib\"]"),
+        "{text}"
+    );
+    dir.npsim("run lab/one").expect(0, &["nothing can happen"]);
+    dir.npsim("new --from first/a.uc -I none --out lab/two")
+        .expect(1, &["there is no folder `none`"]);
+    assert!(!dir.path("lab/two").exists());
+}
+
+#[test]
 fn new_writes_the_default_project() {
     let dir = Dir::new().with("a.uc", LOOP);
     dir.npsim("new --from a.uc --me 2-3")

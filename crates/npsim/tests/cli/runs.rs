@@ -21,6 +21,30 @@ fn a_program_that_ends_makes_the_chip_quiet() {
         .expect(0, &["nothing can happen any more"]);
 }
 
+#[test]
+fn without_traffic_and_time_a_run_ends_at_rest_or_is_given_up() {
+    let dir = Dir::new()
+        .with("a.uc", "ctx_arb[kill]\n")
+        .with("b.uc", LOOP);
+    dir.npsim("run a.uc")
+        .expect(0, &["nothing can happen any more"]);
+    dir.npsim("run b.uc")
+        .expect(1, &["did not come to rest within 100 ms", "--until 1ms"]);
+}
+
+#[test]
+fn shares_of_time_stay_within_the_run() {
+    let dir = Dir::new().with("a.uc", "nop\nnop\nctx_arb[kill]\n");
+    dir.npsim("run a.uc --stats out.json").expect(0, &[]);
+    let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
+    let me = &stats["chip"]["microengines"][0];
+    let sum: u64 = ["executing", "aborted", "stalled", "idle"]
+        .iter()
+        .map(|name| me[name].as_u64().expect("a count"))
+        .sum();
+    assert_eq!(Some(sum), stats["chip"]["cycles"].as_u64());
+}
+
 /// A context that waits for what nobody sends.
 const DEADLOCK: &str = "\
 .sig never
@@ -35,8 +59,16 @@ fn a_deadlock_is_3_with_the_place_and_who_waits() {
     let dir = Dir::new()
         .with("a.uc", DEADLOCK)
         .with("in.pcap", pcap(1, &[(0, 60)]));
-    dir.npsim("run a.uc --until 1ms --stats out.json")
-        .expect(3, &["error[deadlock]", "a.uc", "--allow deadlock", "never"]);
+    dir.npsim("run a.uc --until 1ms --stats out.json").expect(
+        3,
+        &[
+            "error[deadlock]",
+            "a.uc:3:5",
+            "--allow deadlock",
+            "never",
+            "microengine 0 contexts 0 to 7: wait for",
+        ],
+    );
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     assert_eq!(
         (&stats["ending"], &stats["fault"]["check"]),
@@ -67,6 +99,12 @@ fn frames_that_nobody_takes_are_counted() {
         .npsim("run a.uc --trace in.pcap --pace line --stats out.json")
         .expect(0, &["in 400   out 0", "receive FIFO full"]);
     assert!(done.out.contains("all traffic is handled"), "{}", done.out);
+    assert!(
+        done.err
+            .contains("RBUF elements hold mpackets that no context took"),
+        "{}",
+        done.err
+    );
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     let packets = &stats["packets"];
     let count = |name: &str| packets[name].as_i64().expect("a count");

@@ -35,7 +35,6 @@ fn wrong_usage_is_2() {
     dir.npsim("").expect(2, &["Usage"]);
     dir.npsim("walk").expect(2, &["unrecognized subcommand"]);
     dir.npsim("run").expect(2, &["<TARGET>"]);
-    dir.npsim("run a.uc").expect(2, &["--until"]);
     dir.npsim("run a.uc --until 2m")
         .expect(2, &["unit of time"]);
     dir.npsim("run a.uc --until 1ms --allow deadlok")
@@ -64,8 +63,14 @@ fn lists_checks_chips_and_pages() {
     dir.npsim("isa").expect(0, &["Instructions", "Local CSRs"]);
     dir.npsim("isa local")
         .expect(0, &["# Local CSRs", "CTX_ENABLES"]);
+    dir.npsim("isa alu").expect(0, &["# alu", "operators: "]);
+    dir.npsim("isa ctx_arb").expect(0, &["ctx_arb[", "defer"]);
+    dir.npsim("isa ctx_enables")
+        .expect(0, &["Local CSR CTX_ENABLES"]);
+    dir.npsim("isa ctx_arbb")
+        .expect(1, &["did you mean `ctx_arb`?"]);
     dir.npsim("isa xyzzy")
-        .expect(1, &["there is no page `xyzzy`"]);
+        .expect(1, &["there is no instruction, register or page `xyzzy`"]);
     dir.npsim("completions bash").expect(0, &["_npsim()"]);
 }
 

@@ -122,8 +122,47 @@ fn a_register_may_be_read_when_the_unit_gave_it_back() {
 }
 
 #[test]
+fn a_register_is_not_filled_by_two_commands_at_once() {
+    let fault = fault_of(&[
+        command(CommandOp::SramRead, 2, 1),
+        command(CommandOp::SramRead, 1, 2),
+        HALT,
+    ]);
+    assert_eq!(
+        (fault.check, fault.pc),
+        (Some(Check::TransferInFlight), Some(1))
+    );
+    assert!(
+        fault.message.contains("second command"),
+        "{}",
+        fault.message
+    );
+}
+
+#[test]
+fn a_command_takes_no_register_that_was_never_written() {
+    let program = [
+        immed(Operand::STransfer(2), 1),
+        command(CommandOp::SramWrite, 2, 1),
+        HALT,
+    ];
+    let fault = fault_of(&program);
+    assert_eq!(
+        (fault.check, fault.pc),
+        (Some(Check::UninitialisedRead), Some(1))
+    );
+    assert!(
+        fault.message.starts_with("$3 of context 0 is read"),
+        "{}",
+        fault.message
+    );
+}
+
+#[test]
 fn writing_an_out_register_that_is_being_pulled_is_a_fault() {
     let program = [
+        immed(Operand::STransfer(2), 1),
+        immed(Operand::STransfer(3), 1),
         command(CommandOp::SramWrite, 2, 1),
         immed(Operand::STransfer(4), 1),
         immed(Operand::STransfer(3), 1),
@@ -132,7 +171,7 @@ fn writing_an_out_register_that_is_being_pulled_is_a_fault() {
     let fault = fault_of(&program);
     assert_eq!(
         (fault.check, fault.pc),
-        (Some(Check::TransferInFlight), Some(2))
+        (Some(Check::TransferInFlight), Some(4))
     );
     assert!(fault.message.contains("written"));
 }

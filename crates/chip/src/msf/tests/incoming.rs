@@ -165,6 +165,7 @@ fn an_element_freed_twice_is_found() {
     bench.fast_write(msf_csr::RBUF_ELEMENT_DONE, 1);
     bench.run();
     assert_eq!((bench.fault(), bench.msf.leaks()), (String::new(), vec![]));
+    assert_eq!(bench.msf.counters.queue_peak, 1);
     bench.msf.raise_leaks(&mut bench.fabric);
     assert_eq!(bench.fault(), "");
     bench.fast_write(msf_csr::RBUF_ELEMENT_DONE, 1);

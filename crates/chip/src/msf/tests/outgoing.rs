@@ -4,6 +4,7 @@ use npsim_isa::CommandOp;
 
 use super::super::{DATA_WINDOW, MsfError};
 use super::Bench;
+use crate::lines::MediaDrop;
 
 /// Writes one mpacket to an element and makes it valid.
 fn send(bench: &mut Bench, element: u32, bytes: &[u8], flags: u32) {
@@ -141,7 +142,16 @@ fn transmit_errors_are_counted_by_reason() {
     );
     assert_eq!(bench.lines.departed.len(), 1);
     assert_eq!(bench.lines.departed[0].3, vec![2; 64]);
-    assert_eq!(bench.lines.dropped.len(), 4);
+    let reasons: Vec<_> = bench.lines.dropped.iter().map(|d| d.3).collect();
+    assert_eq!(
+        reasons,
+        [
+            MediaDrop::TransmitNoSop,
+            MediaDrop::TransmitSopTwice,
+            MediaDrop::TransmitAborted,
+            MediaDrop::NoSuchPort
+        ]
+    );
     assert_eq!(bench.msf.ports()[0].sending(), 0);
 }
 

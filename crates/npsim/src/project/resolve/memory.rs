@@ -212,13 +212,13 @@ impl Resolver<'_> {
                 let bytes = self.size_of(space);
                 self.fail(
                     span,
-                    format!("{what} ends behind the end of {space}"),
+                    format!("the end of {what} lies behind the end of {space}"),
                     format!("{space} has {bytes:#x} bytes"),
                     "",
                 );
             }
             NoPlace::Full(largest) => {
-                let message = format!("{what} does not fit in {space}");
+                let message = format!("no room for {what} in {space}");
                 self.fail(
                     span,
                     message,

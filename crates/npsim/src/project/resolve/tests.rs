@@ -116,7 +116,7 @@ fn ring_mistakes() {
     assert!(bad(&format!("{ME}[[ring]]\nname = \"A-B\"\n"), 1).contains("not a name"));
     let many = "[[ring]]\nname = \"R\"\nsize = 1024\n".replace("R\"", "R{}\"");
     let many: String = (0..5).map(|n| many.replace("{}", &n.to_string())).collect();
-    assert!(bad(&format!("{ME}{many}"), 1).contains("does not fit in scratch"));
+    assert!(bad(&format!("{ME}{many}"), 1).contains("no room for ring `R4` in scratch"));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn buffer_mistakes() {
             &format!("{ME}{queue}[buffers]\nqueue = \"Q\"\ncount = 4000000000\n"),
             1
         )
-        .contains("does not fit")
+        .contains("no room for the buffers")
     );
 }
 

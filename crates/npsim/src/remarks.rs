@@ -1,0 +1,167 @@
+//! What a reader of a run's results should know besides the numbers: how the
+//! capture was played, and why frames stayed inside.
+
+use npsim_chip::chip::Chip;
+use npsim_chip::msf::rbuf::Holder;
+use npsim_net::capture::Capture;
+use npsim_net::pace::Schedule;
+
+use crate::quantity::grouped;
+use crate::report::Report;
+
+/// How the frames that were played differ from the capture, in one line.
+#[must_use]
+pub fn of_capture(capture: &Capture, plan: &Schedule) -> Option<String> {
+    let mut parts = Vec::new();
+    if capture.truncated_frames > 0 {
+        parts.push(format!(
+            "{} were captured only in part and played as short as they are",
+            grouped(capture.truncated_frames)
+        ));
+    }
+    if capture.reordered > 0 {
+        parts.push(format!(
+            "{} had times before the frame before them",
+            grouped(capture.reordered)
+        ));
+    }
+    if plan.waited > 0 {
+        parts.push(format!(
+            "{} waited up to {} ns for a busy line",
+            grouped(plan.waited),
+            grouped(plan.max_wait_ps / 1000)
+        ));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "of the capture's {} frames, {}",
+        grouped(capture.frames.len() as u64),
+        parts.join(", ")
+    ))
+}
+
+/// Says so when frames came so slowly that the chip had little to do.
+#[must_use]
+pub fn of_slow_arrivals(report: &Report) -> Option<String> {
+    const FEW_PERCENT: u64 = 5;
+    let used = report.chip.ports.iter().filter(|p| p.received_frames > 0);
+    let line: u64 = used.map(|port| port.bits_per_second).sum();
+    let offered = report.rates.offered_bits_per_second;
+    let slow = u128::from(offered) * 100 < u128::from(line) * u128::from(FEW_PERCENT);
+    (report.packets.offered > 1 && slow).then(|| {
+        format!(
+            "frames came at {:.1}% of the line rate, as they were captured; `--pace line` plays them back to back",
+            offered as f64 * 100.0 / line as f64
+        )
+    })
+}
+
+/// Why frames did not leave, as far as the media interface shows it. A run that
+/// a fault stopped or whose time was up has frames inside that mean nothing.
+#[must_use]
+pub fn of_frames_inside(report: &Report, chip: &Chip) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !matches!(report.ending, "drained" | "quiet") || report.packets.unaccounted <= 0 {
+        return lines;
+    }
+    let (rbuf, tbuf) = (&chip.msf.receive.rbuf, &chip.msf.transmit.tbuf);
+    if rbuf.waiting() > 0 {
+        lines.push(format!(
+            "{} RBUF elements hold mpackets that no context took; a context asks for one by writing to RX_THREAD_FREELIST_0",
+            grouped(rbuf.waiting() as u64)
+        ));
+    }
+    let untaken = rbuf
+        .elements()
+        .iter()
+        .filter(|element| element.sop && element.holder == Holder::Full)
+        .count() as u64;
+    let outside: u64 = report
+        .chip
+        .ports
+        .iter()
+        .map(|port| port.waiting_frames + port.sending_frames)
+        .sum();
+    let taken = report
+        .packets
+        .unaccounted
+        .unsigned_abs()
+        .saturating_sub(untaken + outside);
+    if taken > 0 {
+        lines.push(format!(
+            "{} frames were taken from RBUF and neither sent nor counted as dropped",
+            grouped(taken)
+        ));
+        if tbuf.sent + tbuf.skipped == 0 && tbuf.valid() == 0 {
+            lines.push(
+                "no TBUF element was ever made valid; msf[write] of its control words does that"
+                    .into(),
+            );
+        }
+    }
+    if tbuf.valid() > 0 && tbuf.head().is_none() {
+        lines.push(format!(
+            "{} valid TBUF elements wait for element {}, which never became valid; elements are sent in ring order",
+            grouped(tbuf.valid() as u64),
+            tbuf.next()
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_capture, of_slow_arrivals};
+    use crate::report::Report;
+    use crate::simulation::Ending;
+    use crate::wires::Traffic;
+    use npsim_chip::stats::{PortStats, Stats};
+    use npsim_net::capture::Capture;
+    use npsim_net::pace::Schedule;
+
+    #[test]
+    fn one_line_about_the_capture() {
+        let mut capture = Capture::default();
+        let mut plan = Schedule::default();
+        assert_eq!(of_capture(&capture, &plan), None);
+        capture.reordered = 7;
+        (plan.waited, plan.max_wait_ps) = (34, 21_594_000);
+        assert_eq!(
+            of_capture(&capture, &plan).unwrap(),
+            "of the capture's 0 frames, 7 had times before the frame before them, 34 waited up to 21,594 ns for a busy line"
+        );
+    }
+
+    #[test]
+    fn only_slow_arrivals_are_remarked() {
+        let report = |last_arrival| {
+            let traffic = Traffic {
+                offered_frames: 2,
+                offered_bytes: 1000,
+                first_arrival: Some(0),
+                last_arrival,
+                ..Traffic::default()
+            };
+            let port = PortStats {
+                bits_per_second: 1_000_000_000,
+                received_frames: 2,
+                ..PortStats::default()
+            };
+            let chip = Stats {
+                mhz: 600,
+                ports: vec![port, PortStats::default()],
+                ..Stats::default()
+            };
+            Report::new("p", &Ending::Drained, None, &traffic, chip)
+        };
+        // 8000 bits in 100 us are 8% of a gigabit line, in 200 us 4%.
+        assert_eq!(of_slow_arrivals(&report(60_000)), None);
+        let slow = of_slow_arrivals(&report(120_000)).unwrap();
+        assert!(
+            slow.contains("at 4.0%") && slow.contains("--pace line"),
+            "{slow}"
+        );
+    }
+}
