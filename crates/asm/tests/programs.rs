@@ -172,10 +172,16 @@ fn constants_choose_the_form_of_immed() {
         ("0x120000", "immed[a0, 0x1200, <<8]"),
         ("0x12340000", "immed[a0, 0x1234, <<16]"),
         ("0x123400", "immed[a0, 0x1234, <<8]"),
-        ("0xfff6edff", "immed[a0, 0xfff6edff]"),
-        ("0xf6edffff", "immed[a0, 0xf6edffff]"),
+        // Inverted after the shift: the part that is shifted, upper half ones.
+        ("0xfff6edff", "immed[a0, 0xfffff6ed, <<8]"),
+        ("0xf6edffff", "immed[a0, 0xfffff6ed, <<16]"),
     ] {
         let image = image(&format!("immed[a0, {constant}]\nbr[L0]\n"));
+        assert_eq!(
+            self::image(&disassemble(&image)).words,
+            image.words,
+            "{constant}"
+        );
         assert!(
             disassemble(&image).contains(text),
             "{constant}: {}",

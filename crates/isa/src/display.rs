@@ -143,17 +143,10 @@ impl Display for Instruction {
                 shift,
                 invert,
             } => {
+                // An inverted constant is shown as the longword whose upper half
+                // is all ones; the shift follows as written.
                 let value = u32::from(value);
-                if invert {
-                    // The complement comes after the shift, so that no constant
-                    // and shift mean the same: the longword as it is then.
-                    let bits = match shift {
-                        ImmedShift::None => 0,
-                        ImmedShift::By8 => 8,
-                        ImmedShift::By16 => 16,
-                    };
-                    return write!(f, "{name}[{dest}, {:#x}]", !(value << bits));
-                }
+                let value = if invert { !value } else { value };
                 write!(f, "{name}[{dest}, {value:#x}")?;
                 match shift {
                     ImmedShift::None => Ok(()),

@@ -227,11 +227,14 @@ impl Builder<'_, '_> {
             _ => return Err(wrong()),
         };
         let value = self.late_number(1, LateKind::Word)?.unwrap_or(0);
+        // With a shift, an upper half of ones says that the result is inverted:
+        // no other way to write tells `~(v << 8)` from other forms of it.
+        let invert = (0xffff_0000..=0xffff_ffff).contains(&value);
         Ok(Template::Immed {
             dest,
-            value: word_value(value, place)?,
+            value: word_value(if invert { !value & 0xffff } else { value }, place)?,
             shift,
-            invert: false,
+            invert,
         })
     }
 
