@@ -12,15 +12,17 @@ use crate::image::{
     Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
 };
 use crate::labels::Labels;
-use crate::liveness::analyse;
+use crate::liveness::{Liveness, analyse};
 use crate::lower::lower;
 use crate::parse::parse;
 use crate::preprocess::preprocess;
 use crate::program::{Item, LabelDefinition};
 use crate::scope::Symbols;
 use crate::select::{Initial, Selection, select};
+use crate::spill;
 use crate::source::{ExpansionId, SourceMap, Span};
 use crate::statement::Place;
+use crate::webs;
 use crate::{Assembly, Includes, Options};
 
 /// Assembles the program that `includes` gives for `main`.
@@ -118,7 +120,7 @@ pub fn place(
     let statements = parse(&preprocessed.lines, diagnostics);
     let statements = lower(statements, diagnostics);
     let (mut symbols, scopes) = declare(&statements, diagnostics);
-    let selection = select(
+    let mut selection = select(
         &statements,
         &scopes,
         &mut symbols,
@@ -127,21 +129,9 @@ pub fn place(
     );
     check_size(&selection, options, diagnostics)?;
     check::pair_signals(&selection.items, &mut symbols, diagnostics);
-    let labels = Labels::new(
-        &selection.items,
-        &selection.labels,
-        &symbols,
-        sources,
-        diagnostics,
-    );
-    let flow = flow::build(&selection.items, &labels, diagnostics);
-    let groups = Groups::new(&symbols, &selection.orders, diagnostics);
-    groups.check(&selection.items, &symbols, diagnostics);
-    // More about a program that is wrong would only hide what matters.
-    if diagnostics.iter().any(|d| d.level == Level::Error) {
-        return None;
-    }
-    let liveness = analyse(&selection.items, &flow, &symbols, &groups);
+    let (flow, groups, liveness) =
+        analyse_program(&mut selection, &mut symbols, options, sources, diagnostics)?;
+    check_size(&selection, options, diagnostics)?;
     check::neighbours(&selection.items, &flow, diagnostics);
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
     check::names(&selection.items, &symbols, &liveness, diagnostics);
@@ -150,15 +140,7 @@ pub fn place(
         return None;
     }
     let assignment = allocate(
-        &Problem {
-            items: &selection.items,
-            symbols: &symbols,
-            liveness: &liveness,
-            groups: &groups,
-            contexts: selection.contexts,
-            physical: &selection.physical,
-            physical_signals: &selection.physical_signals,
-        },
+        &problem(&selection, &symbols, &liveness, &groups),
         diagnostics,
     );
     if diagnostics.iter().any(|d| d.level == Level::Error) {
@@ -172,6 +154,82 @@ pub fn place(
         groups,
         assignment,
     })
+}
+
+/// Rounds of inserting copies; each resolves at least one conflict for each
+/// group of names that is left.
+const SPILL_ROUNDS: usize = 100;
+
+/// Flow, ordered registers and data flow, after the names have been split and
+/// copied as far as that is wanted.
+fn analyse_program(
+    selection: &mut Selection,
+    symbols: &mut Symbols,
+    options: &Options,
+    sources: &SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(Flow, Groups, Liveness)> {
+    // Branches to bare addresses would miss their words after an insertion.
+    let movable = !selection
+        .items
+        .iter()
+        .filter_map(Item::micro)
+        .flat_map(|micro| micro.target.iter().chain(&micro.targets))
+        .any(|token| {
+            crate::scope::physical_label(&token.text).is_some()
+                && !selection
+                    .labels
+                    .iter()
+                    .any(|label| label.token.text == token.text)
+        });
+    for round in 0.. {
+        let labels = Labels::new(
+            &selection.items,
+            &selection.labels,
+            symbols,
+            sources,
+            diagnostics,
+        );
+        let flow = flow::build(&selection.items, &labels, diagnostics);
+        let groups = Groups::new(symbols, &selection.orders, diagnostics);
+        groups.check(&selection.items, symbols, diagnostics);
+        // More about a program that is wrong would only hide what matters.
+        if diagnostics.iter().any(|d| d.level == Level::Error) {
+            return None;
+        }
+        if round == 0 {
+            webs::split(&mut selection.items, &flow, symbols);
+        }
+        let groups = Groups::new(symbols, &selection.orders, diagnostics);
+        let liveness = analyse(&selection.items, &flow, symbols, &groups);
+        let copies = if options.spill_moves && movable && round < SPILL_ROUNDS {
+            spill::plan(&problem(selection, symbols, &liveness, &groups))
+        } else {
+            Vec::new()
+        };
+        if copies.is_empty() {
+            return Some((flow, groups, liveness));
+        }
+        spill::insert(&copies, selection, symbols, diagnostics);
+    }
+    None
+}
+
+fn problem<'a>(
+    selection: &'a Selection,
+    symbols: &'a Symbols,
+    liveness: &'a Liveness,
+    groups: &'a Groups,
+) -> Problem<'a> {
+    Problem {
+        items: &selection.items,
+        symbols,
+        liveness,
+        groups,
+        contexts: selection.contexts,
+        physical: &selection.physical,
+        physical_signals: &selection.physical_signals,
+    }
 }
 
 fn check_size(

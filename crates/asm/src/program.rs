@@ -157,9 +157,33 @@ pub struct Micro {
     pub scope: usize,
     /// `max_N` was written, or `indirect_ref` may change the count.
     pub open_count: bool,
+    /// Made by the assembler, so that no text stands for it alone.
+    pub generated: bool,
 }
 
 impl Micro {
+    /// A `nop`.
+    #[must_use]
+    pub fn nop(place: Place, scope: usize) -> Self {
+        Self {
+            template: Instruction::Nop,
+            slots: Vec::new(),
+            places: Vec::new(),
+            transfer: None,
+            completion: None,
+            waits: Vec::new(),
+            tested: None,
+            target: None,
+            targets: Vec::new(),
+            late: None,
+            place,
+            mnemonic: "nop".to_owned(),
+            scope,
+            open_count: false,
+            generated: false,
+        }
+    }
+
     /// Where an operand stands; the whole instruction if it was not written.
     #[must_use]
     pub fn place_of(&self, role: OperandRole) -> Place {

@@ -74,6 +74,7 @@ pub fn options(project: &Project, defines: &[(String, String)]) -> Options {
         defines: defines.to_vec(),
         control_store_words: usize::from(project.profile.control_store_words()),
         local_memory_words: usize::from(project.profile.local_memory_words()),
+        ..Options::default()
     }
 }
 

@@ -507,7 +507,8 @@ pub fn unsupported(directive: &Directive, name: &str) -> Diagnostic {
         codes::UNSUPPORTED_DIRECTIVE,
         format!("the directive `{name}` is not supported"),
     );
-    match closest(name, DIRECTIVES.iter().copied()) {
+    let known = DIRECTIVES.iter().chain(crate::lower::DIRECTIVES);
+    match closest(name, known.copied()) {
         Some(near) => diagnostic
             .help(format!("did you mean `{near}`?"))
             .patch(directive.place.span, near),
