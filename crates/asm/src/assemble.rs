@@ -8,6 +8,8 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::emit::Emitter;
 use crate::flow::{self, Flow};
 use crate::groups::Groups;
+use crate::hazards;
+use crate::lints::{self, Pragmas};
 use crate::image::{
     Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
 };
@@ -22,6 +24,7 @@ use crate::select::{Initial, Selection, select};
 use crate::spill;
 use crate::source::{ExpansionId, SourceMap, Span};
 use crate::statement::Place;
+use crate::synonyms;
 use crate::webs;
 use crate::{Assembly, Includes, Options};
 
@@ -33,7 +36,16 @@ use crate::{Assembly, Includes, Options};
 pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assembly {
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
-    let image = run(main, includes, options, &mut sources, &mut diagnostics);
+    let mut pragmas = Pragmas::default();
+    let image = run(
+        main,
+        includes,
+        options,
+        &mut sources,
+        &mut pragmas,
+        &mut diagnostics,
+    );
+    lints::apply(&mut diagnostics, &options.lints, &pragmas);
     // By the place in the text that was not produced by a macro.
     diagnostics.sort_by_key(|d| {
         let outermost = sources.expansion_chain(d.primary.expansion).last();
@@ -68,9 +80,10 @@ fn run(
     includes: &dyn Includes,
     options: &Options,
     sources: &mut SourceMap,
+    pragmas: &mut Pragmas,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Image> {
-    let placed = place(main, includes, options, sources, diagnostics)?;
+    let placed = place(main, includes, options, sources, pragmas, diagnostics)?;
     let labels = Labels::new(
         &placed.selection.items,
         &placed.selection.labels,
@@ -86,7 +99,7 @@ fn run(
         &placed.assignment,
         placed.selection.contexts,
     );
-    let words = emitter.words(diagnostics);
+    let (words, imports) = emitter.words(diagnostics);
     let mut image = Image {
         name: sources
             .files()
@@ -95,8 +108,26 @@ fn run(
         contexts: placed.selection.contexts,
         nn_mode: placed.selection.nn_mode,
         words,
+        imports,
         ..Image::default()
     };
+    if let Err(error) = image.link(&options.imports) {
+        let micro = placed.selection.items.iter().filter_map(Item::micro);
+        if let Some(micro) = micro.clone().nth(error.address as usize) {
+            diagnostics.push(
+                micro
+                    .place_of(npsim_isa::OperandRole::Value)
+                    .error(
+                        codes::IMPORT_VALUE,
+                        format!(
+                            "{:#x} of the import `{}` {}",
+                            error.value, error.name, error.reason
+                        ),
+                    )
+                    .help("load a large value with `immed[reg, (NAME & 0xffff)]` and `immed_w1[reg, (NAME >> 16)]`"),
+            );
+        }
+    }
     origins(&mut image, &placed.selection.items, sources);
     symbol_tables(
         &mut image,
@@ -114,10 +145,13 @@ pub fn place(
     includes: &dyn Includes,
     options: &Options,
     sources: &mut SourceMap,
+    pragmas: &mut Pragmas,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Placed> {
     let preprocessed = preprocess(main, includes, options, sources, diagnostics);
+    *pragmas = preprocessed.pragmas;
     let statements = parse(&preprocessed.lines, diagnostics);
+    let statements = synonyms::replace(statements, diagnostics);
     let statements = lower(statements, diagnostics);
     let (mut symbols, scopes) = declare(&statements, diagnostics);
     let mut selection = select(
@@ -136,6 +170,7 @@ pub fn place(
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
     check::names(&selection.items, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);
+    hazards::check(&selection.items, &flow, &symbols, &groups, diagnostics);
     if diagnostics.iter().any(|d| d.level == Level::Error) {
         return None;
     }

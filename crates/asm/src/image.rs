@@ -2,6 +2,7 @@
 //! that a loader, a simulator or a reader wants to know of them.
 
 use npsim_isa::Operand;
+use crate::import::ImportFixup;
 use serde::{Deserialize, Serialize};
 
 /// How many contexts run and how registers are divided among them.
@@ -137,6 +138,8 @@ pub struct Image {
     pub signals: Vec<SignalSymbol>,
     /// Values for the loader.
     pub initial_values: Vec<InitialValue>,
+    /// Places that need the values of import variables.
+    pub imports: Vec<ImportFixup>,
 }
 
 impl Image {

@@ -58,6 +58,8 @@ pub enum Reference {
     Signal(SignalRef),
     /// `label#`
     Label(Token),
+    /// The value of an import variable.
+    Import(Token),
 }
 
 /// A constant expression in which some tokens stand for what they refer to.
@@ -205,9 +207,22 @@ impl Micro {
     }
 }
 
+/// What a directive says of subroutines at the place where it stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Mark {
+    /// `.subroutine`
+    Begin(Place),
+    /// `.endsub`
+    End(Place),
+    /// `.reentry`: a jump or return may come here.
+    Reentry,
+}
+
 /// A remark to the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Hint {
+    /// Subroutines.
+    pub mark: Option<Mark>,
     /// Cells that get a value here.
     pub sets: Vec<usize>,
     /// Cells whose value is needed here.
