@@ -9,11 +9,11 @@ use crate::emit::Emitter;
 use crate::flow::{self, Flow};
 use crate::groups::Groups;
 use crate::hazards;
-use crate::lints::{self, Pragmas};
 use crate::image::{
     Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
 };
 use crate::labels::Labels;
+use crate::lints::{self, Pragmas};
 use crate::liveness::{Liveness, analyse};
 use crate::lower::lower;
 use crate::parse::parse;
@@ -21,8 +21,8 @@ use crate::preprocess::preprocess;
 use crate::program::{Item, LabelDefinition};
 use crate::scope::Symbols;
 use crate::select::{Initial, Selection, select};
-use crate::spill;
 use crate::source::{ExpansionId, SourceMap, Span};
+use crate::spill;
 use crate::statement::Place;
 use crate::synonyms;
 use crate::webs;

@@ -98,10 +98,14 @@ impl<'a> Emitter<'a> {
         let Some(late) = &micro.late else {
             return Ok(None);
         };
-        let mut names = late.expression.references.iter().filter_map(|(_, r)| match r {
-            Reference::Import(name) => Some(name),
-            _ => None,
-        });
+        let mut names = late
+            .expression
+            .references
+            .iter()
+            .filter_map(|(_, r)| match r {
+                Reference::Import(name) => Some(name),
+                _ => None,
+            });
         let Some(name) = names.next() else {
             return Ok(None);
         };

@@ -61,10 +61,9 @@ impl Pointer {
                     ),
                     Self::LocalMemory(wanted),
                 ) => *pointer == wanted,
-                (
-                    Value::Physical(Operand::SIndexed(_) | Operand::DIndexed(_)),
-                    Self::Transfer,
-                ) => true,
+                (Value::Physical(Operand::SIndexed(_) | Operand::DIndexed(_)), Self::Transfer) => {
+                    true
+                }
                 _ => false,
             })
             .map(|slot| slot.place)
@@ -138,9 +137,10 @@ fn too_soon(micro: &Micro, name: &str, place: Place, between: usize) -> Diagnost
 fn alignment(micro: &Micro) -> Option<(ByteOrder, bool)> {
     match micro.template {
         Instruction::ByteAlign { order, .. } => {
-            let kept = micro.slots.iter().any(|slot| {
-                slot.writes && !matches!(slot.value, Value::Physical(Operand::None))
-            });
+            let kept = micro
+                .slots
+                .iter()
+                .any(|slot| slot.writes && !matches!(slot.value, Value::Physical(Operand::None)));
             Some((order, kept))
         }
         _ => None,
@@ -182,10 +182,7 @@ fn alignments(micros: &[(usize, &Micro)], flow: &Flow, diagnostics: &mut Vec<Dia
                 ),
             )
             .note("An alignment joins its source with that of the alignment before it.")
-            .help(format!(
-                "begin with `{}[--, first]`",
-                micro.mnemonic
-            ));
+            .help(format!("begin with `{}[--, first]`", micro.mnemonic));
         if let Some(swap) = spoilt {
             diagnostic = diagnostic.also(
                 swap.place.span,
@@ -272,7 +269,9 @@ fn transfers(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (i, item) in items.iter().enumerate() {
-        let Some(command) = item.micro() else { continue };
+        let Some(command) = item.micro() else {
+            continue;
+        };
         let Some((signal, sleeps)) = completion(command) else {
             continue;
         };
@@ -300,9 +299,15 @@ fn transfers(
             left -= 1;
             for slot in &micro.slots {
                 let (hit, what) = if slot.writes && pulled.includes(&slot.value) {
-                    (true, "is written while a command may still send its old value")
+                    (
+                        true,
+                        "is written while a command may still send its old value",
+                    )
                 } else if slot.reads && pushed.includes(&slot.value) {
-                    (true, "is read before the command that fills it has finished")
+                    (
+                        true,
+                        "is read before the command that fills it has finished",
+                    )
                 } else {
                     (false, "")
                 };

@@ -1,8 +1,8 @@
 //! What the assembler makes: words for one microengine's control store and all
 //! that a loader, a simulator or a reader wants to know of them.
 
-use npsim_isa::Operand;
 use crate::import::ImportFixup;
+use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
 /// How many contexts run and how registers are divided among them.

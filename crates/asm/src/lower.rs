@@ -4,7 +4,9 @@
 //! Statements that mean themselves pass through. The labels and registers that
 //! the constructs need begin with `_` and differ from all names of the source.
 
+mod arms;
 mod condition;
+mod loops;
 mod test;
 mod writer;
 
@@ -180,12 +182,21 @@ pub fn lower(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> V
     for (i, statement) in statements.iter().enumerate() {
         lowering.statement(statement, &statements[i + 1..]);
     }
-    for open in &lowering.open {
+    for open in std::mem::take(&mut lowering.open) {
         let closer = match open.kind {
             Kind::If { .. } => ".endif",
             Kind::While { .. } => ".endw",
             Kind::Repeat { .. } => ".until",
         };
+        // A missing end must not be reported as missing labels too.
+        let labels = match open.kind {
+            Kind::If { next, end, .. } => [next, Some(end)],
+            Kind::While { end, .. } => [Some(end), None],
+            Kind::Repeat { test, end, .. } => [Some(test), Some(end)],
+        };
+        for label in labels.into_iter().flatten() {
+            lowering.writer.define(label);
+        }
         lowering.diagnostics.push(
             open.place
                 .error(
@@ -216,9 +227,12 @@ fn has_labels(rest: &[Statement]) -> bool {
         let word = directive_of(statement).and_then(|directive| Word::of(&directive.name));
         match word {
             Some(Word::If(_) | Word::While(_) | Word::Repeat) => depth += 1,
-            Some(Word::Endif | Word::Endw | Word::Until(_)) if depth == 0 => return false,
+            Some(Word::Endif | Word::Endw | Word::Until(_) | Word::Elif(_) | Word::Else)
+                if depth == 0 =>
+            {
+                return false;
+            }
             Some(Word::Endif | Word::Endw | Word::Until(_)) => depth -= 1,
-            Some(Word::Elif(_) | Word::Else) if depth == 0 => return false,
             _ => {}
         }
     }
@@ -366,329 +380,6 @@ impl Lowering<'_, '_> {
         Ok(decided)
     }
 
-    fn begin_if(
-        &mut self,
-        directive: &Directive,
-        unsigned: bool,
-        rest: &[Statement],
-    ) -> Result<(), Diagnostic> {
-        let next = self.writer.label("else");
-        let end = self.writer.label("endif");
-        let dead = self.is_dropped();
-        self.push(
-            directive,
-            Kind::If {
-                next: None,
-                end,
-                end_used: false,
-                decided: false,
-                otherwise: None,
-            },
-        );
-        if dead {
-            return Ok(());
-        }
-        let node = self.condition(directive)?;
-        self.arm(&node, unsigned, next, directive.place, rest)
-    }
-
-    /// The test in front of an arm of the innermost `.if`.
-    fn arm(
-        &mut self,
-        node: &Node,
-        unsigned: bool,
-        next: Token,
-        place: Place,
-        rest: &[Statement],
-    ) -> Result<(), Diagnostic> {
-        let decided_now = self.test(node, unsigned, false, &next, place)?;
-        let labelled = has_labels(rest);
-        let Some(open) = self.open.last_mut() else {
-            return Ok(());
-        };
-        let Kind::If {
-            next: next_arm,
-            decided,
-            ..
-        } = &mut open.kind
-        else {
-            return Ok(());
-        };
-        match decided_now {
-            None => *next_arm = Some(next),
-            Some(true) => *decided = true,
-            // Labels in the arm let control in from elsewhere.
-            Some(false) if labelled => {
-                *next_arm = Some(next.clone());
-                self.writer.branch("br", Vec::new(), &next);
-            }
-            Some(false) => open.dropped = true,
-        }
-        Ok(())
-    }
-
-    fn next_arm(
-        &mut self,
-        directive: &Directive,
-        condition: Option<bool>,
-        rest: &[Statement],
-    ) -> Result<(), Diagnostic> {
-        let place = directive.place;
-        match self.open.last_mut() {
-            Some(Open {
-                kind: Kind::If { otherwise, .. },
-                ..
-            }) => {
-                if let Some(at) = *otherwise {
-                    return Err(place
-                        .error(
-                            codes::UNBALANCED_BLOCK,
-                            format!("`{}` after `.else`", directive.name),
-                        )
-                        .also(at.span, at.expansion, "the `.else` of this `.if`")
-                        .help("`.else` must be the last arm"));
-                }
-                if condition.is_none() {
-                    *otherwise = Some(place);
-                }
-            }
-            _ => return Err(self.misplaced(directive, ".if")),
-        }
-        let outer_dead = self.open[..self.open.len() - 1]
-            .iter()
-            .any(|open| open.dropped);
-        if outer_dead {
-            return Ok(());
-        }
-        let cut_off = self.writer.is_cut_off();
-        let labelled = has_labels(rest);
-        let Some(open) = self.open.last_mut() else {
-            return Ok(());
-        };
-        let was_dropped = std::mem::take(&mut open.dropped);
-        let Kind::If {
-            next,
-            end,
-            end_used,
-            decided,
-            ..
-        } = &mut open.kind
-        else {
-            return Ok(());
-        };
-        if *decided {
-            // What follows an arm that is always taken is never reached.
-            if labelled && !cut_off && !was_dropped {
-                *end_used = true;
-                let end = end.clone();
-                self.writer.branch("br", Vec::new(), &end);
-            } else if !labelled {
-                open.dropped = true;
-            }
-            return Ok(());
-        }
-        let before = next.take();
-        if !was_dropped && !cut_off {
-            *end_used = true;
-            let end = end.clone();
-            self.writer.branch("br", Vec::new(), &end);
-        }
-        if let Some(label) = before {
-            self.writer.define(label);
-        }
-        if let Some(unsigned) = condition {
-            let node = self.condition(directive)?;
-            let next = self.writer.label("else");
-            return self.arm(&node, unsigned, next, place, rest);
-        }
-        Ok(())
-    }
-
-    fn end_if(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
-        if !matches!(
-            self.open.last(),
-            Some(Open {
-                kind: Kind::If { .. },
-                ..
-            })
-        ) {
-            return Err(self.misplaced(directive, ".if"));
-        }
-        let Some(Open {
-            kind:
-                Kind::If {
-                    next,
-                    end,
-                    end_used,
-                    ..
-                },
-            ..
-        }) = self.open.pop()
-        else {
-            return Ok(());
-        };
-        if !self.is_dropped() {
-            if let Some(next) = next {
-                self.writer.define(next);
-            }
-            if end_used {
-                self.writer.define(end);
-            }
-        }
-        Ok(())
-    }
-
-    fn begin_while(
-        &mut self,
-        directive: &Directive,
-        unsigned: bool,
-        rest: &[Statement],
-    ) -> Result<(), Diagnostic> {
-        let top = self.writer.label("while");
-        let end = self.writer.label("endw");
-        let dead = self.is_dropped();
-        self.push(
-            directive,
-            Kind::While {
-                top: top.clone(),
-                end: end.clone(),
-                end_used: false,
-            },
-        );
-        if dead {
-            return Ok(());
-        }
-        let node = self.condition(directive)?;
-        self.writer.define(top);
-        let decided = self.test(&node, unsigned, false, &end, directive.place)?;
-        let labelled = has_labels(rest);
-        let Some(open) = self.open.last_mut() else {
-            return Ok(());
-        };
-        let Kind::While { end_used, .. } = &mut open.kind else {
-            return Ok(());
-        };
-        match decided {
-            None => *end_used = true,
-            Some(true) => {}
-            Some(false) if labelled => {
-                *end_used = true;
-                self.writer.branch("br", Vec::new(), &end);
-            }
-            Some(false) => {
-                open.dropped = true;
-                // Nothing comes back to the top of a loop that never runs.
-                self.writer.out.pop();
-            }
-        }
-        Ok(())
-    }
-
-    fn end_while(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
-        if !matches!(
-            self.open.last(),
-            Some(Open {
-                kind: Kind::While { .. },
-                ..
-            })
-        ) {
-            return Err(self.misplaced(directive, ".while"));
-        }
-        let Some(Open {
-            kind: Kind::While { top, end, end_used },
-            dropped,
-            ..
-        }) = self.open.pop()
-        else {
-            return Ok(());
-        };
-        if self.is_dropped() || dropped {
-            return Ok(());
-        }
-        if !self.writer.is_cut_off() {
-            self.writer.branch("br", Vec::new(), &top);
-        }
-        if end_used {
-            self.writer.define(end);
-        }
-        Ok(())
-    }
-
-    fn end_repeat(&mut self, directive: &Directive, unsigned: bool) -> Result<(), Diagnostic> {
-        if !matches!(
-            self.open.last(),
-            Some(Open {
-                kind: Kind::Repeat { .. },
-                ..
-            })
-        ) {
-            return Err(self.misplaced(directive, ".repeat"));
-        }
-        let Some(Open {
-            kind:
-                Kind::Repeat {
-                    top,
-                    test,
-                    test_used,
-                    end,
-                    end_used,
-                },
-            ..
-        }) = self.open.pop()
-        else {
-            return Ok(());
-        };
-        if self.is_dropped() {
-            return Ok(());
-        }
-        let node = self.condition(directive)?;
-        if test_used {
-            self.writer.define(test);
-        }
-        if self.test(&node, unsigned, false, &top, directive.place)? == Some(false) {
-            self.writer.branch("br", Vec::new(), &top);
-        }
-        if end_used {
-            self.writer.define(end);
-        }
-        Ok(())
-    }
-
-    fn leave(&mut self, directive: &Directive, breaks: bool) -> Result<(), Diagnostic> {
-        let dead = self.is_dropped();
-        let innermost = self
-            .open
-            .iter_mut()
-            .rev()
-            .find(|open| !matches!(open.kind, Kind::If { .. }));
-        let Some(open) = innermost else {
-            return Err(self.misplaced(directive, ".while` or `.repeat"));
-        };
-        let target = match &mut open.kind {
-            Kind::While { end, end_used, .. } if breaks => {
-                *end_used = true;
-                end
-            }
-            Kind::Repeat { end, end_used, .. } if breaks => {
-                *end_used = true;
-                end
-            }
-            Kind::While { top, .. } => top,
-            Kind::Repeat {
-                test, test_used, ..
-            } => {
-                *test_used = true;
-                test
-            }
-            Kind::If { end, .. } => end,
-        };
-        if !dead {
-            let target = target.clone();
-            self.writer.branch("br", Vec::new(), &target);
-        }
-        Ok(())
-    }
-
     fn misplaced(&self, directive: &Directive, opener: &str) -> Diagnostic {
         let place = directive.place;
         match self.open.last() {
@@ -713,7 +404,6 @@ impl Lowering<'_, '_> {
         }
     }
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -137,9 +137,8 @@ impl Returns {
             .iter()
             .map(|load| self.call_of(items, load.item, entered))
             .collect();
-        let selective = inside.is_some_and(|&range| {
-            self.only_called(items, range, targets, &calls)
-        });
+        let selective =
+            inside.is_some_and(|&range| self.only_called(items, range, targets, &calls));
         let mut found: Vec<usize> = loads
             .iter()
             .zip(&calls)
@@ -160,20 +159,19 @@ impl Returns {
 
     /// The unconditional branch that follows the load of a return address.
     fn call_of(&self, items: &[Item], load: usize, entered: &[bool]) -> Option<usize> {
-        let call = match self.owner[load] {
-            Some(branch) => branch,
-            None => {
-                let next = (load + 1..items.len()).find(|&at| {
-                    entered[at]
-                        || items[at]
-                            .micro()
-                            .is_some_and(|m| transfers_control(&m.template))
-                })?;
-                if entered[next] {
-                    return None;
-                }
-                next
+        let call = if let Some(branch) = self.owner[load] {
+            branch
+        } else {
+            let next = (load + 1..items.len()).find(|&at| {
+                entered[at]
+                    || items[at]
+                        .micro()
+                        .is_some_and(|m| transfers_control(&m.template))
+            })?;
+            if entered[next] {
+                return None;
             }
+            next
         };
         is_br(items[call].micro()?).then_some(call)
     }
@@ -187,11 +185,8 @@ impl Returns {
         calls: &[Option<usize>],
     ) -> bool {
         let inside = |at: usize| (first..end).contains(&at);
-        let branches_in = (0..items.len()).any(|at| {
-            !inside(at)
-                && targets[at].is_some_and(inside)
-                && !calls.contains(&Some(at))
-        });
+        let branches_in = (0..items.len())
+            .any(|at| !inside(at) && targets[at].is_some_and(inside) && !calls.contains(&Some(at)));
         let before = (0..first).rev().find(|&at| items[at].micro().is_some());
         let falls_in = before.is_some_and(|at| {
             let leaving = self.owner[at].unwrap_or(at);

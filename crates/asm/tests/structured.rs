@@ -124,9 +124,7 @@ impl Test {
             Self::Context(equal, n) => (machine.0 == *n) == *equal,
             Self::State(n) => machine.1 >> n & 1 == 1,
             Self::Not(test) => !test.value(of, unsigned, machine),
-            Self::And(a, b) => {
-                a.value(of, unsigned, machine) && b.value(of, unsigned, machine)
-            }
+            Self::And(a, b) => a.value(of, unsigned, machine) && b.value(of, unsigned, machine),
             Self::Or(a, b) => a.value(of, unsigned, machine) || b.value(of, unsigned, machine),
         }
     }
@@ -159,8 +157,11 @@ fn part() -> impl Strategy<Value = Part> {
         prop_oneof![
             inner.clone().prop_map(|p| Part::Complement(Box::new(p))),
             inner.clone().prop_map(|p| Part::Minus(Box::new(p))),
-            (op, inner.clone(), right)
-                .prop_map(|(op, a, b)| Part::Binary(op, Box::new(a), Box::new(b))),
+            (op, inner.clone(), right).prop_map(|(op, a, b)| Part::Binary(
+                op,
+                Box::new(a),
+                Box::new(b)
+            )),
             (prop::sample::select(vec!["<<", ">>"]), inner, 0u8..32)
                 .prop_map(|(op, a, n)| Part::Shift(op, Box::new(a), n)),
         ]
@@ -280,7 +281,8 @@ proptest! {
             i += 1;
             if i == skip {
                 continue;
-            } else if i == stop {
+            }
+            if i == stop {
                 break;
             }
             sum += i;

@@ -163,7 +163,7 @@ pub fn parse(tokens: &[Token], place: Place, names: &dyn Names) -> Result<Node, 
     let node = parser.binary(1)?;
     match parser.tokens.get(parser.at) {
         None => Ok(node),
-        Some(extra) => Err(parser.unexpected(extra)),
+        Some(extra) => Err(Parser::unexpected(extra)),
     }
 }
 
@@ -180,7 +180,7 @@ impl Parser<'_> {
         self.tokens.get(self.at)
     }
 
-    fn unexpected(&self, token: &Token) -> Diagnostic {
+    fn unexpected(token: &Token) -> Diagnostic {
         Place::of(token)
             .error(
                 codes::CONDITION,
@@ -259,7 +259,7 @@ impl Parser<'_> {
                     let mut inner = self.binary(1)?;
                     match self.peek() {
                         Some(close) if close.is(")") => self.at += 1,
-                        Some(other) => return Err(self.unexpected(other)),
+                        Some(other) => return Err(Self::unexpected(other)),
                         None => return Err(self.missing()),
                     }
                     // A register in parentheses must not carry them into an operand.
@@ -290,7 +290,7 @@ impl Parser<'_> {
                     self.at += 1;
                     match self.peek() {
                         Some(name) if name.kind == TokenKind::Ident => self.at += 1,
-                        Some(other) => return Err(self.unexpected(other)),
+                        Some(other) => return Err(Self::unexpected(other)),
                         None => return Err(self.missing()),
                     }
                     self.element()?;
@@ -304,7 +304,7 @@ impl Parser<'_> {
                         {
                             self.at += 1;
                         }
-                        Some(other) => return Err(self.unexpected(other)),
+                        Some(other) => return Err(Self::unexpected(other)),
                         None => return Err(self.missing()),
                     }
                     self.element()?;
@@ -313,7 +313,7 @@ impl Parser<'_> {
                     }
                     Ok(self.leaf(start, Known::Running))
                 }
-                _ => Err(self.unexpected(&first)),
+                _ => Err(Self::unexpected(&first)),
             },
         }
     }

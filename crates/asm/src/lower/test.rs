@@ -160,7 +160,9 @@ impl Tester<'_, '_> {
         if node.known != Known::Now {
             return Err(place
                 .error(codes::NOT_CONSTANT, format!("{what} must be a constant"))
-                .help("shift the register instead if the number is known only when the program runs"));
+                .help(
+                    "shift the register instead if the number is known only when the program runs",
+                ));
         }
         let value = number(node, self.place)?;
         if value > most {
@@ -236,19 +238,18 @@ impl Tester<'_, '_> {
             }
         }
         let (a, b) = self.pair(left, right)?;
-        use Operator as O;
         // Without borrow the carry is set; so unsigned "greater" is "less" of the
         // exchanged sides.
         let (swap, names) = match (operator, self.unsigned) {
-            (O::Equal, _) => (false, ["beq", "bne"]),
-            (O::NotEqual, _) => (false, ["bne", "beq"]),
-            (O::Less, false) => (false, ["blt", "bge"]),
-            (O::GreaterOrEqual, false) => (false, ["bge", "blt"]),
-            (O::Greater, false) => (false, ["bgt", "ble"]),
-            (O::LessOrEqual, false) => (false, ["ble", "bgt"]),
-            (O::Less, true) => (false, ["blo", "bhs"]),
-            (O::GreaterOrEqual, true) => (false, ["bhs", "blo"]),
-            (O::Greater, true) => (true, ["blo", "bhs"]),
+            (Operator::Equal, _) => (false, ["beq", "bne"]),
+            (Operator::NotEqual, _) => (false, ["bne", "beq"]),
+            (Operator::Less, false) => (false, ["blt", "bge"]),
+            (Operator::GreaterOrEqual, false) => (false, ["bge", "blt"]),
+            (Operator::Greater, false) => (false, ["bgt", "ble"]),
+            (Operator::LessOrEqual, false) => (false, ["ble", "bgt"]),
+            (Operator::Less, true) => (false, ["blo", "bhs"]),
+            (Operator::GreaterOrEqual, true) => (false, ["bhs", "blo"]),
+            (Operator::Greater, true) => (true, ["blo", "bhs"]),
             (_, _) => (true, ["bhs", "blo"]),
         };
         let (a, b) = if swap { (b, a) } else { (a, b) };

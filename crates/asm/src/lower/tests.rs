@@ -1,3 +1,8 @@
+#![allow(
+    clippy::format_push_string,
+    reason = "expected texts are built as text"
+)]
+
 use super::lower;
 use crate::diagnostic::Diagnostic;
 use crate::parse::parse;
@@ -36,8 +41,7 @@ fn lowered(text: &str) -> (String, Vec<Diagnostic>) {
         match &statement.body {
             Body::Empty => {}
             Body::Instruction(instruction) => {
-                let operands: Vec<String> =
-                    instruction.operands.iter().map(|o| spell(o)).collect();
+                let operands: Vec<String> = instruction.operands.iter().map(|o| spell(o)).collect();
                 text += &format!("{}[{}]", instruction.mnemonic, operands.join(", "));
             }
             Body::Directive(directive) => {

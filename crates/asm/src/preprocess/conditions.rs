@@ -322,25 +322,24 @@ impl Names<'_> {
             [star, index, rest @ ..] if star.is("*") => {
                 let index = index.text.to_ascii_lowercase();
                 match (index.as_str(), rest) {
-                    ("l$index0" | "l$index1", []) => true,
+                    ("l$index0" | "l$index1", []) | ("$index" | "$$index" | "n$index", _) => true,
                     ("l$index0" | "l$index1", [open, offset @ .., close])
                         if open.is("[") && close.is("]") =>
                     {
-                        matches!(self.constant(offset, function), Some(0..=7))
+                        matches!(Self::constant(offset, function), Some(0..=7))
                     }
-                    ("$index" | "$$index" | "n$index", _) => true,
                     _ => false,
                 }
             }
             [name, ..] if name.kind == TokenKind::Ident && !self.imports.contains(&name.text) => {
                 !name.text.starts_with('@') && !name.text.starts_with("n$")
             }
-            _ => matches!(self.constant(argument, function), Some(0..=127)),
+            _ => matches!(Self::constant(argument, function), Some(0..=127)),
         }
     }
 
     /// The value of an argument without names.
-    fn constant(&self, argument: &[Token], function: &Token) -> Option<i64> {
+    fn constant(argument: &[Token], function: &Token) -> Option<i64> {
         let none = FxHashSet::default();
         let mut names = Probe { imports: &none };
         Expression::parse(argument, function)

@@ -387,7 +387,10 @@ impl Selector<'_> {
         let Some((name, index, used)) = argument.filter(|(n, ..)| n.kind == TokenKind::Ident)
         else {
             return Err(Place::of(word)
-                .error(codes::FUNCTION_ARGUMENT, "mask takes one signal or register")
+                .error(
+                    codes::FUNCTION_ARGUMENT,
+                    "mask takes one signal or register",
+                )
                 .help("write `mask(name)`"));
         };
         let reference = self.address_of(name, element_tokens(index))?;

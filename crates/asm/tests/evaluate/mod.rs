@@ -4,13 +4,17 @@
 use std::collections::BTreeMap;
 
 use npsim_asm::Image;
-use npsim_isa::{AluOp, Condition, ImmedShift, Instruction, Operand, Shift, ShfOp, decode};
+use npsim_isa::{AluOp, Condition, ImmedShift, Instruction, Operand, ShfOp, Shift, decode};
 
 /// Steps after which a program counts as one that never ends.
 const STEPS: usize = 10_000;
 
 /// The state of the context.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the four condition codes are four bits"
+)]
 pub struct Machine {
     /// Registers and what transfer registers read as.
     pub registers: BTreeMap<Operand, u32>,
