@@ -156,14 +156,18 @@ impl Machine {
             }
             Instruction::LdField {
                 dest,
-                mask: 0b1111,
+                mask,
                 src,
-                shift: Shift::None,
+                shift,
+                clear,
                 load_cc: false,
-                ..
             } => {
-                let value = self.read(src);
-                self.write(dest, value);
+                let bits = (0..4).fold(0u32, |bits, byte| {
+                    bits | u32::from(mask >> byte & 1) * 0xff << (8 * byte)
+                });
+                let old = if clear { 0 } else { self.read(dest) };
+                let value = self.shifted(self.read(src), shift);
+                self.write(dest, old & !bits | value & bits);
             }
             Instruction::Immed {
                 dest,
@@ -236,6 +240,9 @@ impl Machine {
             Instruction::BranchInputState {
                 set, state, target, ..
             } => return go((self.states >> state.number() & 1 == 1) == set, target),
+            Instruction::Jump { src, base, .. } => {
+                return Some(self.read(src) as usize + base as usize);
+            }
             Instruction::CtxArb(arb) if arb.any && arb.mask == 0 => return None,
             other => panic!("`{other}` is not expected"),
         }
