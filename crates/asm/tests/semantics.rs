@@ -37,22 +37,19 @@ enum Statement {
 /// The bodies of the subroutines: destination, source, source.
 type Bodies = [(usize, usize, usize); 2];
 
-struct Text {
+struct Source {
     text: String,
     loops: usize,
     calls: usize,
 }
 
-impl Text {
+impl Source {
     fn block(&mut self, statements: &[Statement]) {
         for statement in statements {
             match statement {
                 Statement::Set(v, n) => {
-                    self.text += &format!(
-                        "immed[v{v}, {}]\nimmed_w1[v{v}, {}]\n",
-                        n & 0xffff,
-                        n >> 16
-                    );
+                    self.text +=
+                        &format!("immed[v{v}, {}]\nimmed_w1[v{v}, {}]\n", n & 0xffff, n >> 16);
                 }
                 Statement::Copy(d, s) => self.text += &format!("alu[v{d}, --, B, v{s}]\n"),
                 Statement::Compute(d, op, a, b) => {
@@ -164,7 +161,7 @@ fn bodies() -> impl Strategy<Value = Bodies> {
 }
 
 fn program(statements: &[Statement], bodies: &Bodies, marked: bool) -> String {
-    let mut text = Text {
+    let mut text = Source {
         text: ".reg ret\n".to_owned(),
         loops: 0,
         calls: 0,

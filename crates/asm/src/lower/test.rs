@@ -1,7 +1,5 @@
 //! Conditions become tests and branches.
 
-use npsim_isa::InputState;
-
 use super::condition::{Kind, Known, Node, Operator};
 use super::writer::Writer;
 use crate::codes;
@@ -130,14 +128,6 @@ impl Tester<'_, '_> {
                 Ok(())
             }
             Kind::Input(state) => {
-                let known = matches!(state.as_slice(), [token]
-                    if InputState::from_text(&token.text).is_some()
-                        || matches!(token.kind, TokenKind::Number(_)));
-                if !known {
-                    return Err(Place::of_all(state).unwrap_or(self.place)
-                        .error(codes::UNKNOWN_STATE, "this is no input state")
-                        .help("the states are nn_empty, nn_full, scr_ring0_status to scr_ring11_status, fci_not_empty and fci_full"));
-                }
                 let name = if sense {
                     "br_inp_state"
                 } else {

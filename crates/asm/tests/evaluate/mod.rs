@@ -163,7 +163,7 @@ impl Machine {
                 load_cc: false,
             } => {
                 let bits = (0..4).fold(0u32, |bits, byte| {
-                    bits | u32::from(mask >> byte & 1) * 0xff << (8 * byte)
+                    bits | (u32::from(mask >> byte & 1) * 0xff) << (8 * byte)
                 });
                 let old = if clear { 0 } else { self.read(dest) };
                 let value = self.shifted(self.read(src), shift);
