@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
-use npsim::assemble::{Program, assemble_project};
+use npsim::assemble::{Program, assemble_project_with};
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -24,7 +24,8 @@ use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
 
-use super::source_options::{SourceOptions, show};
+use super::message_options::MessageOptions;
+use super::source_options::SourceOptions;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -87,6 +88,8 @@ pub struct Arguments {
     allow: Vec<Check>,
     #[command(flatten)]
     source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
     /// Print everything the run takes for granted: the default project, memory map, names; without --trace and --until nothing is run
     #[arg(long)]
     explain: bool,
@@ -116,8 +119,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let (programs, messages) = assemble_project(&project);
-    show(&messages);
+    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    arguments.messages.show(&messages);
     let Some(programs) = programs else {
         return Ok(ExitCode::from(1));
     };
