@@ -8,11 +8,13 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::emit::Emitter;
 use crate::flow::{self, Flow};
 use crate::groups::Groups;
+use crate::hazards;
 use crate::image::{
     Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
 };
 use crate::labels::Labels;
-use crate::liveness::analyse;
+use crate::lints::{self, Pragmas};
+use crate::liveness::{Liveness, analyse};
 use crate::lower::lower;
 use crate::parse::parse;
 use crate::preprocess::preprocess;
@@ -20,7 +22,10 @@ use crate::program::{Item, LabelDefinition};
 use crate::scope::Symbols;
 use crate::select::{Initial, Selection, select};
 use crate::source::{ExpansionId, SourceMap, Span};
+use crate::spill;
 use crate::statement::Place;
+use crate::synonyms;
+use crate::webs;
 use crate::{Assembly, Includes, Options};
 
 /// Assembles the program that `includes` gives for `main`.
@@ -31,7 +36,16 @@ use crate::{Assembly, Includes, Options};
 pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assembly {
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
-    let image = run(main, includes, options, &mut sources, &mut diagnostics);
+    let mut pragmas = Pragmas::default();
+    let image = run(
+        main,
+        includes,
+        options,
+        &mut sources,
+        &mut pragmas,
+        &mut diagnostics,
+    );
+    lints::apply(&mut diagnostics, &options.lints, &pragmas);
     // By the place in the text that was not produced by a macro.
     diagnostics.sort_by_key(|d| {
         let outermost = sources.expansion_chain(d.primary.expansion).last();
@@ -66,9 +80,10 @@ fn run(
     includes: &dyn Includes,
     options: &Options,
     sources: &mut SourceMap,
+    pragmas: &mut Pragmas,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Image> {
-    let placed = place(main, includes, options, sources, diagnostics)?;
+    let placed = place(main, includes, options, sources, pragmas, diagnostics)?;
     let labels = Labels::new(
         &placed.selection.items,
         &placed.selection.labels,
@@ -84,7 +99,7 @@ fn run(
         &placed.assignment,
         placed.selection.contexts,
     );
-    let words = emitter.words(diagnostics);
+    let (words, imports) = emitter.words(diagnostics);
     let mut image = Image {
         name: sources
             .files()
@@ -93,8 +108,26 @@ fn run(
         contexts: placed.selection.contexts,
         nn_mode: placed.selection.nn_mode,
         words,
+        imports,
         ..Image::default()
     };
+    if let Err(error) = image.link(&options.imports) {
+        let micro = placed.selection.items.iter().filter_map(Item::micro);
+        if let Some(micro) = micro.clone().nth(error.address as usize) {
+            diagnostics.push(
+                micro
+                    .place_of(npsim_isa::OperandRole::Value)
+                    .error(
+                        codes::IMPORT_VALUE,
+                        format!(
+                            "{:#x} of the import `{}` {}",
+                            error.value, error.name, error.reason
+                        ),
+                    )
+                    .help("load a large value with `immed[reg, (NAME & 0xffff)]` and `immed_w1[reg, (NAME >> 16)]`"),
+            );
+        }
+    }
     origins(&mut image, &placed.selection.items, sources);
     symbol_tables(
         &mut image,
@@ -112,17 +145,20 @@ pub fn place(
     includes: &dyn Includes,
     options: &Options,
     sources: &mut SourceMap,
+    pragmas: &mut Pragmas,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Placed> {
     let preprocessed = preprocess(main, includes, options, sources, diagnostics);
+    *pragmas = preprocessed.pragmas;
     // What is missing then would only make messages about everything that uses it.
     if diagnostics.iter().any(|d| d.code == codes::INCLUDE_FAILED) {
         return None;
     }
     let statements = parse(&preprocessed.lines, diagnostics);
+    let statements = synonyms::replace(statements, diagnostics);
     let statements = lower(statements, diagnostics);
     let (mut symbols, scopes) = declare(&statements, diagnostics);
-    let selection = select(
+    let mut selection = select(
         &statements,
         &scopes,
         &mut symbols,
@@ -132,39 +168,20 @@ pub fn place(
     check_size(&selection, options, diagnostics)?;
     check_any(&selection, sources, diagnostics)?;
     check::pair_signals(&selection.items, &mut symbols, diagnostics);
-    let labels = Labels::new(
-        &selection.items,
-        &selection.labels,
-        &symbols,
-        sources,
-        diagnostics,
-    );
-    let flow = flow::build(&selection.items, &labels, diagnostics);
-    let groups = Groups::new(&symbols, &selection.orders, diagnostics);
-    groups.check(&selection.items, &symbols, diagnostics);
-    // More about a program that is wrong would only hide what matters.
-    if diagnostics.iter().any(|d| d.level == Level::Error) {
-        return None;
-    }
-    let liveness = analyse(&selection.items, &flow, &symbols, &groups);
+    let (flow, groups, liveness) =
+        analyse_program(&mut selection, &mut symbols, options, sources, diagnostics)?;
+    check_size(&selection, options, diagnostics)?;
     check::neighbours(&selection.items, &flow, diagnostics);
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
     check::silent(&selection.items, diagnostics);
     check::names(&selection.items, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);
+    hazards::check(&selection.items, &flow, &symbols, &groups, diagnostics);
     if diagnostics.iter().any(|d| d.level == Level::Error) {
         return None;
     }
     let assignment = allocate(
-        &Problem {
-            items: &selection.items,
-            symbols: &symbols,
-            liveness: &liveness,
-            groups: &groups,
-            contexts: selection.contexts,
-            physical: &selection.physical,
-            physical_signals: &selection.physical_signals,
-        },
+        &problem(&selection, &symbols, &liveness, &groups),
         diagnostics,
     );
     if diagnostics.iter().any(|d| d.level == Level::Error) {
@@ -178,6 +195,82 @@ pub fn place(
         groups,
         assignment,
     })
+}
+
+/// Rounds of inserting copies; each resolves at least one conflict for each
+/// group of names that is left.
+const SPILL_ROUNDS: usize = 100;
+
+/// Flow, ordered registers and data flow, after the names have been split and
+/// copied as far as that is wanted.
+fn analyse_program(
+    selection: &mut Selection,
+    symbols: &mut Symbols,
+    options: &Options,
+    sources: &SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(Flow, Groups, Liveness)> {
+    // Branches to bare addresses would miss their words after an insertion.
+    let movable = !selection
+        .items
+        .iter()
+        .filter_map(Item::micro)
+        .flat_map(|micro| micro.target.iter().chain(&micro.targets))
+        .any(|token| {
+            crate::scope::physical_label(&token.text).is_some()
+                && !selection
+                    .labels
+                    .iter()
+                    .any(|label| label.token.text == token.text)
+        });
+    for round in 0.. {
+        let labels = Labels::new(
+            &selection.items,
+            &selection.labels,
+            symbols,
+            sources,
+            diagnostics,
+        );
+        let flow = flow::build(&selection.items, &labels, diagnostics);
+        let groups = Groups::new(symbols, &selection.orders, diagnostics);
+        groups.check(&selection.items, symbols, diagnostics);
+        // More about a program that is wrong would only hide what matters.
+        if diagnostics.iter().any(|d| d.level == Level::Error) {
+            return None;
+        }
+        if round == 0 {
+            webs::split(&mut selection.items, &flow, symbols);
+        }
+        let groups = Groups::new(symbols, &selection.orders, diagnostics);
+        let liveness = analyse(&selection.items, &flow, symbols, &groups);
+        let copies = if options.spill_moves && movable && round < SPILL_ROUNDS {
+            spill::plan(&problem(selection, symbols, &liveness, &groups))
+        } else {
+            Vec::new()
+        };
+        if copies.is_empty() {
+            return Some((flow, groups, liveness));
+        }
+        spill::insert(&copies, selection, symbols, diagnostics);
+    }
+    None
+}
+
+fn problem<'a>(
+    selection: &'a Selection,
+    symbols: &'a Symbols,
+    liveness: &'a Liveness,
+    groups: &'a Groups,
+) -> Problem<'a> {
+    Problem {
+        items: &selection.items,
+        symbols,
+        liveness,
+        groups,
+        contexts: selection.contexts,
+        physical: &selection.physical,
+        physical_signals: &selection.physical_signals,
+    }
 }
 
 fn check_size(

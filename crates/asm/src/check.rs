@@ -78,7 +78,7 @@ fn csr_read(micro: &Micro, next: Option<&Micro>, diagnostics: &mut Vec<Diagnosti
 }
 
 /// What an instruction takes from its predecessor, if anything.
-fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
+pub fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
     match instruction {
         Instruction::AluShf {
             shift: Shift::LeftIndirect | Shift::RightIndirect,

@@ -89,6 +89,7 @@ impl Walk<'_> {
             ".endlocal" => self.leave(".local", ".endlocal", directive.place),
             ".reg" => self.names(directive, false),
             ".sig" => self.names(directive, true),
+            ".import_var" | ".import" => self.imports(directive),
             _ => Ok(()),
         };
         if let Err(diagnostic) = result {
@@ -125,6 +126,31 @@ impl Walk<'_> {
                 )
                 .label("no scope is open here")),
         }
+    }
+
+    fn imports(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        let names = directive.arguments.iter().filter(|token| !token.is(","));
+        let mut declared = 0usize;
+        for name in names {
+            if name.kind != TokenKind::Ident {
+                return Err(Place::of(name)
+                    .error(
+                        codes::SYNTAX,
+                        format!("expected a name to import, found `{}`", name.text),
+                    )
+                    .label("not expected here"));
+            }
+            let known = self.symbols.imports.entry(name.text.to_string());
+            known.or_insert_with(|| Place::of(name));
+            declared += 1;
+        }
+        if declared == 0 {
+            return Err(directive.place.error(
+                codes::SYNTAX,
+                format!("`{}` imports nothing", directive.name),
+            ));
+        }
+        Ok(())
     }
 
     fn names(&mut self, directive: &Directive, signals: bool) -> Result<(), Diagnostic> {

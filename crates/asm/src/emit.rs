@@ -11,6 +11,7 @@ use crate::constant;
 use crate::diagnostic::Diagnostic;
 use crate::flow::Flow;
 use crate::image::ContextMode;
+use crate::import::{ImportFixup, ImportPart, is_shifted};
 use crate::labels::Labels;
 use crate::liveness::signal_rule;
 use crate::program::{Expression, Item, LateKind, Micro, Reference, SignalRef, Value, operand_mut};
@@ -68,10 +69,15 @@ impl<'a> Emitter<'a> {
     }
 
     /// The words in order; what cannot be encoded is reported.
-    pub fn words(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<u64> {
+    pub fn words(&self, diagnostics: &mut Vec<Diagnostic>) -> (Vec<u64>, Vec<ImportFixup>) {
         let mut words = Vec::new();
+        let mut imports = Vec::new();
         for (i, item) in self.items.iter().enumerate() {
             let Some(micro) = item.micro() else { continue };
+            match self.import(micro, words.len() as u16) {
+                Ok(import) => imports.extend(import),
+                Err(diagnostic) => diagnostics.push(diagnostic),
+            }
             let word = self.instruction(i, micro).and_then(|instruction| {
                 encode_in(&instruction, self.contexts.encoding())
                     .map_err(|error| explain(micro, &error, |operand| self.shown(micro, operand)))
@@ -84,7 +90,65 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
-        words
+        (words, imports)
+    }
+
+    /// The fix-up of an instruction whose constant is imported.
+    fn import(&self, micro: &Micro, address: u16) -> Result<Option<ImportFixup>, Diagnostic> {
+        let Some(late) = &micro.late else {
+            return Ok(None);
+        };
+        let mut names = late
+            .expression
+            .references
+            .iter()
+            .filter_map(|(_, r)| match r {
+                Reference::Import(name) => Some(name),
+                _ => None,
+            });
+        let Some(name) = names.next() else {
+            return Ok(None);
+        };
+        let place = micro.place_of(OperandRole::Value);
+        let bare = late.expression.tokens.len() == 1;
+        let part = match (&micro.template, bare) {
+            (Instruction::ImmedWord { word: 0, .. }, true) => Some(ImportPart::Low),
+            (Instruction::ImmedWord { .. }, true) => Some(ImportPart::High),
+            (Instruction::ImmedByte { byte, .. }, true) => Some(ImportPart::Byte(*byte)),
+            _ => ImportPart::found(|probe| {
+                self.with_import(&late.expression, place, micro.scope, probe)
+                    .ok()
+            }),
+        };
+        let shifted = match micro.template {
+            Instruction::Immed { shift, .. } => is_shifted(shift),
+            Instruction::ImmedWord { .. } | Instruction::ImmedByte { .. } => false,
+            _ => {
+                return Err(place
+                    .error(
+                        codes::IMPORT_VALUE,
+                        format!("the import `{}` can stand only in `immed`", name.text),
+                    )
+                    .help("load it into a register with `immed` first"));
+            }
+        };
+        let same = names.all(|other| other.text == name.text);
+        match part {
+            Some(part) if same => Ok(Some(ImportFixup {
+                address,
+                name: name.text.to_string(),
+                part,
+                shifted,
+                value: None,
+            })),
+            _ => Err(place
+                .error(
+                    codes::IMPORT_VALUE,
+                    format!("the linker cannot compute this from the import `{}`", name.text),
+                )
+                .note("It can fill in the whole value, one half, or one byte.")
+                .help("write `NAME`, `(NAME & 0xffff)`, `(NAME >> 16)` or `((NAME >> 8) & 0xff)`, and compute the rest with `alu`")),
+        }
     }
 
     /// The instruction with all numbers filled in.
@@ -211,9 +275,21 @@ impl<'a> Emitter<'a> {
         place: Place,
         scope: usize,
     ) -> Result<i64, Diagnostic> {
+        self.with_import(expression, place, scope, 0)
+    }
+
+    /// The value if imports have the value `import`.
+    fn with_import(
+        &self,
+        expression: &Expression,
+        place: Place,
+        scope: usize,
+        import: u32,
+    ) -> Result<i64, Diagnostic> {
         constant::resolve(expression, place, |reference| {
             Ok(match reference {
                 Reference::Number(number) => i64::from(*number),
+                Reference::Import(_) => i64::from(import),
                 Reference::Signal(signal) => i64::from(self.signal(*signal)),
                 Reference::Label(token) => {
                     let item = self.labels.item(token, scope)?;

@@ -6,6 +6,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::labels::Labels;
 use crate::program::{Item, Micro, Reference, SignalRef};
+use crate::returns::Returns;
 
 /// A way from one item to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,6 +133,8 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
             }
         }
     }
+    let calls = Returns::new(items, diagnostics);
+    returns.extend(&calls.reentries);
     returns.sort_unstable();
     returns.dedup();
     let everywhere = || {
@@ -150,8 +153,12 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
         let target = flow.targets[i];
         let Some(exit) = exit_of(micro, target, || {
             if micro.target.is_none() {
-                // A return.
-                if returns.is_empty() {
+                let known = calls.of(items, i, &flow.targets, &flow.entered, |token, scope| {
+                    labels.item(token, scope).ok()
+                });
+                if let Some(known) = known {
+                    known
+                } else if returns.is_empty() {
                     everywhere()
                 } else {
                     returns.clone()

@@ -1,6 +1,7 @@
 //! What the assembler makes: words for one microengine's control store and all
 //! that a loader, a simulator or a reader wants to know of them.
 
+use crate::import::ImportFixup;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
@@ -137,6 +138,8 @@ pub struct Image {
     pub signals: Vec<SignalSymbol>,
     /// Values for the loader.
     pub initial_values: Vec<InitialValue>,
+    /// Places that need the values of import variables.
+    pub imports: Vec<ImportFixup>,
 }
 
 impl Image {

@@ -21,21 +21,29 @@ mod emit;
 pub mod expression;
 mod flow;
 mod groups;
+mod hazards;
 pub mod image;
+pub mod image_file;
+pub mod import;
 mod labels;
 mod lexer;
+mod lints;
 mod listing;
 mod liveness;
 mod lower;
 mod parse;
 pub mod preprocess;
 mod program;
+mod returns;
 mod scope;
 mod select;
 pub mod source;
 pub mod spelling;
+mod spill;
 mod statement;
+mod synonyms;
 pub mod token;
+mod webs;
 mod words;
 
 pub use assemble::assemble;
@@ -65,6 +73,26 @@ pub struct Options {
     pub control_store_words: usize,
     /// Longwords of local memory, for range checks.
     pub local_memory_words: usize,
+    /// Values of import variables, by name. Those that are missing stay open in
+    /// [`Image::imports`].
+    pub imports: Vec<(String, u32)>,
+    /// Where registers of one bank meet in an instruction, copy one of them
+    /// instead of giving up; each copy is reported as a note.
+    pub spill_moves: bool,
+    /// Warnings that are to be kept silent or to count as errors, by code; of
+    /// several entries for one code the last counts.
+    pub lints: Vec<(String, LintLevel)>,
+}
+
+/// What becomes of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LintLevel {
+    /// It is not reported.
+    Allow,
+    /// It is reported, and the program assembles.
+    Warn,
+    /// It is an error.
+    Deny,
 }
 
 impl Default for Options {
@@ -73,6 +101,9 @@ impl Default for Options {
             defines: Vec::new(),
             control_store_words: 4096,
             local_memory_words: 640,
+            imports: Vec::new(),
+            spill_moves: false,
+            lints: Vec::new(),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::image::{ContextMode, Direction, Image, NnMode};
 pub fn listing(image: &Image) -> String {
     let mut text = String::new();
     header(&mut text, image);
+    imports(&mut text, image);
     let mut labels: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for label in &image.labels {
         labels.entry(label.address).or_default().push(&label.name);
@@ -93,6 +94,19 @@ fn header(text: &mut String, image: &Image) {
             None => writeln!(text, ".init {register} {:#x}", initial.value),
             Some(context) => writeln!(text, ".init_ctx {context} {register} {:#x}", initial.value),
         };
+    }
+}
+
+fn imports(text: &mut String, image: &Image) {
+    for fixup in &image.imports {
+        let value = fixup
+            .value
+            .map_or("open".to_owned(), |value| format!("{value:#x}"));
+        let _ = writeln!(
+            text,
+            "; .import_var {} at {}: {:?} of {value}",
+            fixup.name, fixup.address, fixup.part
+        );
     }
 }
 

@@ -58,6 +58,8 @@ pub enum Reference {
     Signal(SignalRef),
     /// `label#`
     Label(Token),
+    /// The value of an import variable.
+    Import(Token),
 }
 
 /// A constant expression in which some tokens stand for what they refer to.
@@ -157,9 +159,33 @@ pub struct Micro {
     pub scope: usize,
     /// `max_N` was written, or `indirect_ref` may change the count.
     pub open_count: bool,
+    /// Made by the assembler, so that no text stands for it alone.
+    pub generated: bool,
 }
 
 impl Micro {
+    /// A `nop`.
+    #[must_use]
+    pub fn nop(place: Place, scope: usize) -> Self {
+        Self {
+            template: Instruction::Nop,
+            slots: Vec::new(),
+            places: Vec::new(),
+            transfer: None,
+            completion: None,
+            waits: Vec::new(),
+            tested: None,
+            target: None,
+            targets: Vec::new(),
+            late: None,
+            place,
+            mnemonic: "nop".to_owned(),
+            scope,
+            open_count: false,
+            generated: false,
+        }
+    }
+
     /// Where an operand stands; the whole instruction if it was not written.
     #[must_use]
     pub fn place_of(&self, role: OperandRole) -> Place {
@@ -181,9 +207,22 @@ impl Micro {
     }
 }
 
+/// What a directive says of subroutines at the place where it stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Mark {
+    /// `.subroutine`
+    Begin(Place),
+    /// `.endsub`
+    End(Place),
+    /// `.reentry`: a jump or return may come here.
+    Reentry,
+}
+
 /// A remark to the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Hint {
+    /// Subroutines.
+    pub mark: Option<Mark>,
     /// Cells that get a value here.
     pub sets: Vec<usize>,
     /// Cells whose value is needed here.

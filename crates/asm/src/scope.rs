@@ -136,6 +136,8 @@ pub struct Symbols {
     pub variables: Vec<Variable>,
     /// The signals in the order in which they were declared.
     pub signals: Vec<SignalVariable>,
+    /// Import variables and where they are declared.
+    pub imports: BTreeMap<String, Place>,
 }
 
 impl Default for Symbols {
@@ -144,6 +146,7 @@ impl Default for Symbols {
             scopes: vec![Scope::default()],
             variables: Vec::new(),
             signals: Vec::new(),
+            imports: BTreeMap::new(),
         }
     }
 }

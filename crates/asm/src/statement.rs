@@ -82,6 +82,8 @@ pub struct Instruction {
     pub options: Vec<Choice>,
     /// The whole instruction.
     pub place: Place,
+    /// Made by the assembler for a structured construct.
+    pub generated: bool,
 }
 
 /// An optional token such as `ctx_swap[s]` or `indirect_ref`.

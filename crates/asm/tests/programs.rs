@@ -2,8 +2,10 @@
 
 mod support;
 
-use npsim_asm::{disassemble, listing};
-use support::image;
+use npsim_asm::import::ImportPart;
+use npsim_asm::{Options, disassemble, listing};
+use npsim_isa::{ImmedShift, Instruction, decode};
+use support::{describe, image, run_with};
 
 const RECEIVE: &str = r"
 .num_contexts 8
@@ -234,4 +236,99 @@ fn four_contexts_have_twice_the_registers() {
         disassemble(&image)
     );
     assert!(support::run(&body).image.is_none());
+}
+
+const IMPORTING: &str = ".import_var BASE SIZE\n\
+    immed[a0, (BASE & 0xffff)]\nimmed_w1[a0, (BASE >> 16)]\n\
+    immed[a1, SIZE]\nimmed_b2[a2, ((BASE >> 8) & 0xff)]\nctx_arb[kill]\n";
+
+#[test]
+fn imports_are_filled_in_when_their_values_come() {
+    let open = image(IMPORTING);
+    assert_eq!(open.unresolved_imports(), ["BASE", "SIZE"]);
+    let parts: Vec<ImportPart> = open.imports.iter().map(|fixup| fixup.part).collect();
+    assert_eq!(
+        parts,
+        [
+            ImportPart::Low,
+            ImportPart::High,
+            ImportPart::Whole,
+            ImportPart::Byte(1)
+        ]
+    );
+    let values = [
+        ("BASE".to_owned(), 0x1234_5678),
+        ("SIZE".to_owned(), 0x0056_0000),
+        ("OTHER".to_owned(), 1),
+    ];
+    let mut linked = open.clone();
+    linked.link(&values).unwrap();
+    assert!(linked.unresolved_imports().is_empty());
+    let options = Options {
+        imports: values.to_vec(),
+        ..Options::default()
+    };
+    assert_eq!(run_with(IMPORTING, &options).image, Some(linked.clone()));
+    let constants: Vec<(u16, Option<ImmedShift>)> = linked.words[..4]
+        .iter()
+        .map(|word| match decode(*word).unwrap() {
+            Instruction::Immed { value, shift, .. } => (value, Some(shift)),
+            Instruction::ImmedWord { value, .. } => (value, None),
+            Instruction::ImmedByte { value, .. } => (u16::from(value), None),
+            other => panic!("{other}"),
+        })
+        .collect();
+    assert_eq!(
+        constants,
+        [
+            (0x5678, Some(ImmedShift::None)),
+            (0x1234, None),
+            (0x5600, Some(ImmedShift::By8)),
+            (0x56, None)
+        ]
+    );
+    // Another value may come later.
+    linked.link(&[("SIZE".to_owned(), 7)]).unwrap();
+    let mut direct = open;
+    direct.link(&values[..1]).unwrap();
+    direct.link(&[("SIZE".to_owned(), 7)]).unwrap();
+    assert_eq!(linked, direct);
+}
+
+#[test]
+fn an_import_too_large_for_its_place_is_refused() {
+    let options = Options {
+        imports: vec![("SIZE".to_owned(), 0x1234_5678)],
+        ..Options::default()
+    };
+    let assembly = run_with(IMPORTING, &options);
+    assert!(assembly.image.is_none());
+    let error = &assembly.diagnostics[0];
+    assert_eq!(error.code, "import-value", "{}", describe(&assembly));
+    assert_eq!(assembly.sources.line_column(error.primary.span).0, 4);
+}
+
+/// A register that is live over one call only may share with one that is live
+/// over the other, if returns go back to their own caller.
+#[test]
+fn returns_go_to_the_callers_of_their_subroutine() {
+    let text = ".reg ret sum first second\n.areg ret 0\n.areg sum 1\n\
+        immed[sum, 0]\nimmed[first, 1]\n\
+        br[add#], defer[1]\nload_addr[ret, one#]\none#: alu[sum, sum, +, first]\n\
+        br[sub#], defer[1]\nload_addr[ret, two#]\ntwo#: local_csr_wr[0x10, sum]\nctx_arb[kill]\n\
+        .subroutine\nadd#: alu[sum, sum, +, 1]\nrtn[ret]\n.endsub\n\
+        .subroutine\nsub#: immed[second, 3]\nalu[sum, sum, -, second]\nrtn[ret]\n.endsub\n";
+    let found = |text: &str| {
+        let image = image(text);
+        let of = |name: &str| {
+            let symbol = image.registers.iter().find(|r| r.name == name);
+            symbol.map(|symbol| symbol.operand)
+        };
+        (of("first"), of("second"))
+    };
+    let (first, second) = found(text);
+    assert_eq!(first, second);
+    // Without the marks the second return might go back to the first call.
+    let (first, second) = found(&text.replace(".subroutine\n", "").replace(".endsub\n", ""));
+    assert_ne!(first, second);
 }

@@ -8,6 +8,7 @@ use npsim_asm::{Assembly, Diagnostic, Image, Level, Options, SourceMap};
 
 use crate::diagnostics::render_diagnostic;
 use crate::includes::FileIncludes;
+use crate::messages::Message;
 use crate::project::Project;
 
 /// A program that a microengine can run, with the texts it came from.
@@ -26,12 +27,45 @@ pub struct Program {
 /// Messages of one level that are shown; who has more reads the first ones.
 const SHOWN_MOST: usize = 100;
 
+/// What becomes of warnings, by the names of messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lints {
+    /// These are not shown.
+    pub allow: BTreeSet<String>,
+    /// These are errors.
+    pub deny: BTreeSet<String>,
+    /// All that are not in `allow` are errors.
+    pub deny_all: bool,
+}
+
+impl Lints {
+    /// The diagnostics that are left, with their levels.
+    #[must_use]
+    pub fn apply(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let judge = |mut diagnostic: Diagnostic| {
+            if diagnostic.level == Level::Warning {
+                if self.deny.contains(diagnostic.code) {
+                    diagnostic.level = Level::Error;
+                } else if self.allow.contains(diagnostic.code) {
+                    return None;
+                } else if self.deny_all {
+                    diagnostic.level = Level::Error;
+                }
+            }
+            Some(diagnostic)
+        };
+        diagnostics.into_iter().filter_map(judge).collect()
+    }
+}
+
 /// Messages as they are shown, each once however many microengines run the
 /// source.
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
     /// Rendered, with ANSI styles.
     pub rendered: Vec<String>,
+    /// The same for programs.
+    pub items: Vec<Message>,
     /// How many are errors.
     pub errors: usize,
     /// How many are warnings.
@@ -64,6 +98,7 @@ impl Messages {
             let text = render_diagnostic(diagnostic, sources);
             if !self.rendered.contains(&text) {
                 *before += 1;
+                self.items.push(Message::new(diagnostic, sources, &text));
                 self.rendered.push(text);
             }
         }
@@ -92,6 +127,7 @@ pub fn options(project: &Project, defines: &[(String, String)]) -> Options {
         defines: defines.to_vec(),
         control_store_words: usize::from(project.profile.control_store_words()),
         local_memory_words: usize::from(project.profile.local_memory_words()),
+        ..Options::default()
     }
 }
 
@@ -108,6 +144,12 @@ pub fn assemble_source(source: &Path, include: &[PathBuf], options: &Options) ->
 /// Assembles the programs of a project; `None` if one of them has errors.
 #[must_use]
 pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
+    assemble_project_with(project, &Lints::default())
+}
+
+/// The same with some warnings silent or errors.
+#[must_use]
+pub fn assemble_project_with(project: &Project, lints: &Lints) -> (Option<Vec<Program>>, Messages) {
     let mut programs = Some(Vec::new());
     let mut messages = Messages::default();
     for plan in &project.programs {
@@ -116,8 +158,10 @@ pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
             &project.include,
             &options(project, &plan.defines),
         );
-        messages.add(&assembly.diagnostics, &assembly.sources);
-        match assembly.image {
+        let diagnostics = lints.apply(assembly.diagnostics);
+        messages.add(&diagnostics, &assembly.sources);
+        let failed = diagnostics.iter().any(|d| d.level == Level::Error);
+        match assembly.image.filter(|_| !failed) {
             Some(image) => {
                 if let Some(programs) = &mut programs {
                     programs.push(Program {

@@ -21,7 +21,9 @@ impl FileIncludes {
         Self { folders }
     }
 
-    fn candidates(&self, name: &str, including: Option<&str>) -> Vec<PathBuf> {
+    /// The paths that an include may mean, in the order in which they are tried.
+    #[must_use]
+    pub fn candidates(&self, name: &str, including: Option<&str>) -> Vec<PathBuf> {
         let Some(including) = including else {
             return vec![PathBuf::from(name)];
         };

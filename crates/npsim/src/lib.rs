@@ -23,6 +23,8 @@
 pub mod assemble;
 pub mod diagnostics;
 pub mod includes;
+pub mod lsp;
+pub mod messages;
 pub mod problem;
 pub mod project;
 pub mod quantity;
@@ -31,6 +33,7 @@ pub mod report;
 pub mod simulation;
 pub mod stats_file;
 pub mod summary;
+pub mod vocabulary;
 pub mod whole_file;
 pub mod wires;
 

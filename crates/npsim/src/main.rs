@@ -40,12 +40,21 @@ enum Command {
     New(cmd::new::Arguments),
     Chip(cmd::chip::Arguments),
     Checks(cmd::checks::Arguments),
+    Check(cmd::check::Arguments),
+    Codes(cmd::codes::Arguments),
     Isa(cmd::isa::Arguments),
     Completions(cmd::completions::Arguments),
+    Lsp(cmd::lsp::Arguments),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let json = match &arguments.command {
+        Command::Run(arguments) => arguments.messages.json(),
+        Command::Asm(arguments) => arguments.messages.json(),
+        Command::Check(arguments) => arguments.messages.json(),
+        _ => false,
+    };
     let result = match &arguments.command {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Asm(arguments) => cmd::asm::run(arguments),
@@ -54,27 +63,37 @@ fn main() -> ExitCode {
         Command::New(arguments) => cmd::new::run(arguments),
         Command::Chip(arguments) => cmd::chip::run(arguments),
         Command::Checks(arguments) => cmd::checks::run(arguments),
+        Command::Check(arguments) => cmd::check::run(arguments),
+        Command::Codes(arguments) => cmd::codes::run(arguments),
         Command::Isa(arguments) => cmd::isa::run(arguments),
         Command::Completions(arguments) => cmd::completions::run(arguments),
+        Command::Lsp(arguments) => cmd::lsp::run(arguments),
     };
     match result {
         Ok(code) => code,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            report(&error);
+            report(&error, json);
             ExitCode::from(1)
         }
     }
 }
 
 /// Shows a mistake, with its place where it has one.
-fn report(error: &anyhow::Error) {
-    if let Some(Problems(problems)) = error.downcast_ref() {
-        for problem in problems {
+fn report(error: &anyhow::Error, json: bool) {
+    let message = |problem: &Problem| {
+        if json {
+            cmd::message_options::problem_as_json(problem);
+        } else {
             output::message(&render_problem(problem));
         }
+    };
+    if let Some(Problems(problems)) = error.downcast_ref() {
+        for problem in problems {
+            message(problem);
+        }
     } else if let Some(problem) = error.downcast_ref::<Problem>() {
-        output::message(&render_problem(problem));
+        message(problem);
     } else {
         let mut text = error.to_string();
         for cause in error.chain().skip(1) {
@@ -84,6 +103,6 @@ fn report(error: &anyhow::Error) {
                 text = format!("{text}: {cause}");
             }
         }
-        output::message(&render_problem(&Problem::new(text)));
+        message(&Problem::new(text));
     }
 }

@@ -26,41 +26,80 @@ fn anchor(variables: usize, bank: Bank) -> usize {
     variables + usize::from(bank == Bank::B)
 }
 
-/// The bank of every variable; only those of general-purpose registers mean anything.
-pub fn assign(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Bank> {
-    let count = problem.symbols.variables.len();
-    let graph = constraints(problem, diagnostics);
-    let mut polarity: Vec<Option<bool>> = vec![None; count + 2];
-    let mut parent: Vec<Option<(usize, Option<usize>)>> = vec![None; count + 2];
-    let mut components: Vec<Vec<usize>> = Vec::new();
+/// A tree over the graph, and the constraints that it cannot keep.
+struct Search {
+    polarity: Vec<Option<bool>>,
+    parent: Vec<Option<(usize, Option<usize>)>>,
+    components: Vec<Vec<usize>>,
+    failed: Vec<(usize, Constraint)>,
+}
+
+fn search(count: usize, graph: &[Vec<Constraint>]) -> Search {
+    let mut found = Search {
+        polarity: vec![None; count + 2],
+        parent: vec![None; count + 2],
+        components: Vec::new(),
+        failed: Vec::new(),
+    };
     // The bank nodes first, so that their component has the right way round.
     let roots = [anchor(count, Bank::A)].into_iter().chain(0..count);
     for root in roots {
-        if polarity[root].is_some() {
+        if found.polarity[root].is_some() {
             continue;
         }
-        polarity[root] = Some(false);
+        found.polarity[root] = Some(false);
         let mut members = vec![root];
         let mut open = VecDeque::from([root]);
         while let Some(node) = open.pop_front() {
             for constraint in &graph[node] {
-                let wanted = polarity[node].map(|side| !side);
-                if polarity[constraint.other].is_none() {
-                    polarity[constraint.other] = wanted;
-                    parent[constraint.other] = Some((node, constraint.item));
-                    members.push(constraint.other);
-                    open.push_back(constraint.other);
-                } else if polarity[constraint.other] != wanted && node < constraint.other {
-                    diagnostics.push(conflict(problem, &parent, node, *constraint));
+                let other = constraint.other;
+                let wanted = found.polarity[node].map(|side| !side);
+                if found.polarity[other].is_none() {
+                    found.polarity[other] = wanted;
+                    found.parent[other] = Some((node, constraint.item));
+                    members.push(other);
+                    open.push_back(other);
+                } else if found.polarity[other] != wanted && node < other {
+                    found.failed.push((node, *constraint));
                 }
             }
         }
-        components.push(members);
+        found.components.push(members);
     }
-    orient(problem, &components, &polarity)
+    found
 }
 
-fn constraints(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Vec<Constraint>> {
+/// The bank of every variable; only those of general-purpose registers mean anything.
+pub fn assign(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Bank> {
+    let graph = constraints(problem, |diagnostic, _| diagnostics.push(diagnostic));
+    let found = search(problem.symbols.variables.len(), &graph);
+    for &(node, constraint) in &found.failed {
+        diagnostics.push(conflict(problem, &found.parent, node, constraint));
+    }
+    orient(problem, &found.components, &found.polarity)
+}
+
+/// For each conflict the items that disagree: it is gone when one of them reads
+/// a copy.
+pub fn disagreements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+    let mut all = Vec::new();
+    let graph = constraints(problem, |_, item| all.push(vec![item]));
+    let found = search(problem.symbols.variables.len(), &graph);
+    for &(node, failed) in &found.failed {
+        let cycle = cycle(&found.parent, node, failed);
+        let items = failed
+            .item
+            .into_iter()
+            .chain(cycle.into_iter().map(|(_, _, item)| item));
+        all.push(items.collect());
+    }
+    all
+}
+
+fn constraints(
+    problem: &Problem<'_>,
+    mut twice: impl FnMut(Diagnostic, usize),
+) -> Vec<Vec<Constraint>> {
     let count = problem.symbols.variables.len();
     let mut graph: Vec<Vec<Constraint>> = vec![Vec::new(); count + 2];
     let mut differ = |left: usize, right: usize, item: Option<usize>| {
@@ -104,7 +143,7 @@ fn constraints(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<
                 differ(left, right, Some(i));
             } else if left < count {
                 let name = &problem.symbols.variables[left].name;
-                diagnostics.push(
+                twice(
                     also.error(
                         codes::BANK_CONFLICT,
                         format!("`{name}` is read through both ports of one instruction"),
@@ -113,6 +152,7 @@ fn constraints(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<
                     .also(at.span, at.expansion, "first read")
                     .note("A register lives in one bank, and an instruction reads one register of each bank.")
                     .help("copy it to another register first, or shift it with `alu_shf` instead"),
+                    i,
                 );
             }
         }
@@ -122,12 +162,11 @@ fn constraints(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<
 
 /// Follows the two ways from a failed constraint to where they meet: the items
 /// on it disagree.
-fn conflict(
-    problem: &Problem<'_>,
+fn cycle(
     parent: &[Option<(usize, Option<usize>)>],
     node: usize,
     failed: Constraint,
-) -> Diagnostic {
+) -> Vec<(usize, usize, usize)> {
     let way = |start: usize| {
         let mut nodes = vec![(start, None)];
         let mut at = start;
@@ -155,6 +194,16 @@ fn conflict(
     let mut cycle = steps(&left);
     cycle.reverse();
     cycle.extend(steps(&right));
+    cycle
+}
+
+fn conflict(
+    problem: &Problem<'_>,
+    parent: &[Option<(usize, Option<usize>)>],
+    node: usize,
+    failed: Constraint,
+) -> Diagnostic {
+    let cycle = cycle(parent, node, failed);
     let name = |node: usize| match problem.symbols.variables.get(node) {
         Some(variable) => format!("`{}`", variable.name),
         None if node == anchor(problem.symbols.variables.len(), Bank::A) => {
@@ -354,6 +403,11 @@ pub fn too_many(
         })
         .map_or(variable.place, |micro| micro.place);
     let names = worst.map(|(_, names)| names).unwrap_or_default();
+    let mut needed: Vec<&str> = names
+        .iter()
+        .map(|&id| problem.symbols.variables[id].name.as_str())
+        .collect();
+    needed.sort_unstable();
     let mut diagnostic = place
         .error(
             codes::TOO_MANY_REGISTERS,
@@ -373,12 +427,7 @@ pub fn too_many(
         )
         .note(format!(
             "Needed here: {}.",
-            super::list(
-                names
-                    .iter()
-                    .map(|&id| problem.symbols.variables[id].name.as_str()),
-                40
-            )
+            super::list(needed.into_iter(), 40)
         ));
     if names.len() > available {
         diagnostic = diagnostic.note(format!("That is {} too many.", names.len() - available));

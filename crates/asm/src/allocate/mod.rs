@@ -1,6 +1,6 @@
 //! Registers and signals get their numbers.
 
-mod banks;
+pub mod banks;
 mod colouring;
 mod gprs;
 mod signals;

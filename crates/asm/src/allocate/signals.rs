@@ -100,6 +100,8 @@ fn failure(problem: &Problem<'_>, used: &[SignalId], withheld: u32) -> Diagnosti
         }
     }
     let (point, names) = worst;
+    let mut needed: Vec<&str> = names.iter().map(|&id| signals[id].name.as_str()).collect();
+    needed.sort_unstable();
     let available = (ALL & !withheld).count_ones() as usize;
     let place = problem
         .items
@@ -112,14 +114,16 @@ fn failure(problem: &Problem<'_>, used: &[SignalId], withheld: u32) -> Diagnosti
         Some(place) => place.error(codes::TOO_MANY_SIGNALS, message),
         None => unreachable_place(message),
     };
+    let over = size(&names).saturating_sub(available);
     diagnostic
         .label(format!(
             "{} numbers are needed here; {available} can be given out",
             size(&names)
         ))
+        .note(format!("That is {over} too many."))
         .note(format!(
             "Needed here: {}.",
-            list(names.iter().map(|&id| signals[id].name.as_str()), 20)
+            list(needed.into_iter(), 20)
         ))
         .note("A context has signals 1 to 15. A signal of a DRAM command owns an even number and the next.")
         .help("wait for signals sooner, or give the same signal to commands that are awaited together")

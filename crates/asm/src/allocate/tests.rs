@@ -36,6 +36,7 @@ fn placed(text: &str) -> Result<Placed, Vec<Diagnostic>> {
         &One(text),
         &Options::default(),
         &mut sources,
+        &mut crate::lints::Pragmas::default(),
         &mut diagnostics,
     )
     .ok_or(diagnostics)

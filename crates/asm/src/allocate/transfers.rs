@@ -195,6 +195,11 @@ impl Search<'_> {
             }
         }
         let (count, point, side, names) = worst;
+        let mut needed: Vec<&str> = names
+            .iter()
+            .map(|&id| variables[id].name.as_str())
+            .collect();
+        needed.sort_unstable();
         let mut diagnostic = place
             .error(
                 codes::TOO_MANY_REGISTERS,
@@ -204,7 +209,7 @@ impl Search<'_> {
             .note(format!(
                 "At the worst point {count} {} registers are in use: {}.",
                 if side == Side::In { "IN" } else { "OUT" },
-                list(names.iter().map(|&id| variables[id].name.as_str()), 40)
+                list(needed.into_iter(), 40)
             ));
         if count > budget as usize {
             diagnostic = diagnostic.note(format!("That is {} too many.", count - budget as usize));

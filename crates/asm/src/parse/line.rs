@@ -117,6 +117,7 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
             operands,
             options,
             place,
+            generated: false,
         }),
     ))
 }

@@ -15,22 +15,24 @@ use crate::{
 };
 
 /// Functions that only the preprocessor knows.
-const QUESTIONS: [&str; 6] = [
+const QUESTIONS: [&str; 7] = [
     "defined",
     "isnum",
     "is_ct_const",
     "is_rt_const",
     "isimport",
+    "isrestricted",
     "is_ixptype",
 ];
 
 /// All functions, for suggestions.
-const FUNCTIONS: [&str; 13] = [
+const FUNCTIONS: [&str; 14] = [
     "defined",
     "isnum",
     "is_ct_const",
     "is_rt_const",
     "isimport",
+    "isrestricted",
     "is_ixptype",
     "streq",
     "strlen",
@@ -312,6 +314,40 @@ impl Names<'_> {
         )
     }
 
+    /// Whether every instruction can name the operand, also those with narrow
+    /// operand fields.
+    fn is_restricted(&self, argument: &[Token], function: &Token) -> bool {
+        match argument {
+            [none] if none.is("--") => true,
+            [star, index, rest @ ..] if star.is("*") => {
+                let index = index.text.to_ascii_lowercase();
+                match (index.as_str(), rest) {
+                    ("l$index0" | "l$index1", []) | ("$index" | "$$index" | "n$index", _) => true,
+                    ("l$index0" | "l$index1", [open, offset @ .., close])
+                        if open.is("[") && close.is("]") =>
+                    {
+                        matches!(Self::constant(offset, function), Some(0..=7))
+                    }
+                    _ => false,
+                }
+            }
+            [name, ..] if name.kind == TokenKind::Ident && !self.imports.contains(&name.text) => {
+                !name.text.starts_with('@') && !name.text.starts_with("n$")
+            }
+            _ => matches!(Self::constant(argument, function), Some(0..=127)),
+        }
+    }
+
+    /// The value of an argument without names.
+    fn constant(argument: &[Token], function: &Token) -> Option<i64> {
+        let none = FxHashSet::default();
+        let mut names = Probe { imports: &none };
+        Expression::parse(argument, function)
+            .ok()?
+            .number(&mut names)
+            .ok()
+    }
+
     /// Whether the argument has a value now, or at load time.
     fn is_constant(&self, argument: &[Token], function: &Token, at_load_time: bool) -> bool {
         let none = FxHashSet::default();
@@ -379,6 +415,7 @@ impl Resolver for Names<'_> {
                 "isimport" => {
                     matches!(&**argument, [name] if self.imports.contains(&name.text))
                 }
+                "isrestricted" => self.is_restricted(argument, function),
                 "is_rt_const" => self.is_constant(argument, function, true),
                 _ => self.is_constant(argument, function, false),
             };

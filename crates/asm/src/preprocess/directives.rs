@@ -2,9 +2,10 @@
 
 use super::{Environment, Preprocessor, defines::Define};
 use crate::{
-    codes,
+    LintLevel, codes,
     diagnostic::Diagnostic,
     lexer::RawLine,
+    source::ExpansionId,
     spelling,
     token::{Token, TokenKind, spell},
 };
@@ -25,6 +26,7 @@ pub(crate) enum Directive {
     Include,
     Macro,
     Endm,
+    Exitm,
     While,
     For,
     Repeat,
@@ -52,6 +54,7 @@ const NAMES: &[(&str, Directive)] = &[
     ("include", Directive::Include),
     ("macro", Directive::Macro),
     ("endm", Directive::Endm),
+    ("exitm", Directive::Exitm),
     ("while", Directive::While),
     ("for", Directive::For),
     ("repeat", Directive::Repeat),
@@ -147,7 +150,11 @@ impl Preprocessor<'_> {
             }
             Directive::Pragma => self.pragma(name, &tokens),
             Directive::Line => self.line(name, tokens),
-            Directive::Endm => self.unmatched(name, "#macro"),
+            Directive::Exitm if environment.expansion != ExpansionId::ROOT => {
+                self.extra(name, &tokens);
+                self.leaving = true;
+            }
+            Directive::Endm | Directive::Exitm => self.unmatched(name, "#macro"),
             Directive::Endloop => self.unmatched(name, "#while, #for or #repeat"),
             Directive::Unknown => {
                 let mut error = Diagnostic::error(
@@ -361,11 +368,12 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Pragmas only rule the original tool's warnings, so none has an effect.
     fn pragma(&mut self, directive: &Token, tokens: &[Token]) {
-        match tokens.first() {
-            Some(name) if name.text.eq_ignore_ascii_case("warning") => {}
-            Some(name) => self.report(
+        match tokens.split_first() {
+            Some((name, rest)) if name.text.eq_ignore_ascii_case("warning") => {
+                self.warning_pragma(name, rest);
+            }
+            Some((name, _)) => self.report(
                 Diagnostic::warning(
                     codes::UNKNOWN_PRAGMA,
                     format!("the pragma `{}` is not known and has no effect", name.text),
@@ -377,8 +385,87 @@ impl Preprocessor<'_> {
             None => self.malformed(
                 directive,
                 "#pragma needs a name",
-                "#pragma warning(disable:NUMBER)",
+                "#pragma warning(disable:NAME)",
             ),
+        }
+    }
+
+    /// `warning(disable:NAME)`, `warning(error:NAME)`, `warning(enable:NAME)`,
+    /// `warning(default:NAME)`, `warning(default)`, `warning(push)` and
+    /// `warning(pop)`. Numbers are those of the original tool and mean nothing here.
+    fn warning_pragma(&mut self, pragma: &Token, tokens: &[Token]) {
+        let form = "#pragma warning(disable:NAME), with `disable`, `enable`, `error` or `default`, or with `push` or `pop` alone";
+        let inside = match tokens {
+            [open, inside @ .., close] if open.is("(") && close.is(")") => inside,
+            _ => {
+                self.malformed(pragma, "this pragma needs parentheses", form);
+                return;
+            }
+        };
+        let Some((word, rest)) = inside.split_first() else {
+            self.malformed(pragma, "this pragma says nothing", form);
+            return;
+        };
+        let level = match (&*word.text.to_ascii_lowercase(), rest) {
+            ("push", []) => {
+                self.switched.push();
+                return;
+            }
+            ("pop", []) => {
+                if !self.switched.pop() {
+                    self.malformed(word, "no `push` comes before this `pop`", form);
+                }
+                return;
+            }
+            ("default", []) => {
+                self.switched.reset();
+                return;
+            }
+            ("disable", [_, ..]) => Some(LintLevel::Allow),
+            ("enable" | "once", [_, ..]) => Some(LintLevel::Warn),
+            ("error", [_, ..]) => Some(LintLevel::Deny),
+            ("default", [_, ..]) => None,
+            _ => {
+                self.malformed(word, "this pragma is not known", form);
+                return;
+            }
+        };
+        let names = match rest.split_first() {
+            Some((colon, names)) if colon.is(":") => names,
+            _ => {
+                self.malformed(word, "a `:` must follow", form);
+                return;
+            }
+        };
+        // `unused-register` is three tokens that stand together.
+        let mut list: Vec<(String, &Token)> = Vec::new();
+        let mut fresh = true;
+        for token in names {
+            if token.is(",") {
+                fresh = true;
+                continue;
+            }
+            match list.last_mut() {
+                Some((name, _)) if token.joined && !fresh => name.push_str(&token.text),
+                _ => list.push((token.text.to_string(), token)),
+            }
+            fresh = false;
+        }
+        for (name, token) in list {
+            let number = matches!(token.kind, TokenKind::Number(_));
+            if !number && !self.switched.switch(&name, level) {
+                let known = codes::all().iter().map(|code| code.name);
+                let warning = Diagnostic::warning(
+                    codes::UNKNOWN_PRAGMA,
+                    format!("there is no warning `{name}`"),
+                    token.span,
+                    token.expansion,
+                );
+                self.report(match spelling::closest(&name, known) {
+                    Some(near) => warning.help(format!("did you mean `{near}`?")),
+                    None => warning.help("use the name that stands beside the warning"),
+                });
+            }
         }
     }
 

@@ -74,7 +74,7 @@ impl Preprocessor<'_> {
         if !self.stopped {
             self.run(body, environment);
         }
-        !self.stopped
+        !self.stopped && !self.leaving
     }
 
     fn run_while(

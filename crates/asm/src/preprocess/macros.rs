@@ -308,5 +308,6 @@ impl Preprocessor<'_> {
                 expansion: inner,
             },
         );
+        self.leaving = false;
     }
 }

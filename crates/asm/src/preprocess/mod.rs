@@ -17,9 +17,10 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    Includes, Options, codes,
+    Includes, LintLevel, Options, codes,
     diagnostic::{Diagnostic, Level},
     lexer::{Interner, RawLine, lex},
+    lints::{Pragmas, Switched},
     source::{ExpansionId, FileId, SourceMap, Span},
     token::{Line, Token, TokenKind},
 };
@@ -52,6 +53,8 @@ pub struct Preprocessed {
     /// Names of all `#macro`s, sorted: a statement with an unknown name may be a
     /// misspelt call.
     pub macros: Vec<String>,
+    /// Where `#pragma warning` has switched warnings.
+    pub(crate) pragmas: Pragmas,
 }
 
 /// Preprocesses the source that `includes` gives for `main`.
@@ -80,6 +83,9 @@ pub fn preprocess(
         made: 0,
         errors: 0,
         stopped: false,
+        leaving: false,
+        switched: Switched::default(),
+        pragmas: Pragmas::default(),
         reported: FxHashSet::default(),
     };
     preprocessor.main(main, options);
@@ -92,6 +98,7 @@ pub fn preprocess(
     Preprocessed {
         lines: preprocessor.lines,
         macros,
+        pragmas: preprocessor.pragmas,
     }
 }
 
@@ -114,6 +121,10 @@ struct Preprocessor<'a> {
     errors: usize,
     /// A limit was reached; all loops come to their end.
     stopped: bool,
+    /// An `#exitm` was met; the innermost macro comes to its end.
+    leaving: bool,
+    switched: Switched,
+    pragmas: Pragmas,
     reported: FxHashSet<(&'static str, Span, ExpansionId)>,
 }
 
@@ -172,7 +183,7 @@ impl Preprocessor<'_> {
         self.depth += 1;
         let mut conditionals: Vec<Conditional> = Vec::new();
         let mut at = 0;
-        while at < lines.len() && !self.stopped {
+        while at < lines.len() && !self.stopped && !self.leaving {
             let line = &lines[at];
             self.executed += 1;
             if self.executed > MAX_LINES {
@@ -207,7 +218,7 @@ impl Preprocessor<'_> {
                 }
             }
         }
-        if !self.stopped {
+        if !self.stopped && !self.leaving {
             for open in &conditionals {
                 self.report(
                     Diagnostic::error(
@@ -270,6 +281,14 @@ impl Preprocessor<'_> {
         // What is said after a limit was reached only follows from that.
         if self.stopped {
             return;
+        }
+        let mut diagnostic = diagnostic;
+        if diagnostic.level == Level::Warning {
+            match self.switched.level(diagnostic.code) {
+                Some(LintLevel::Allow) => return,
+                Some(LintLevel::Deny) => diagnostic.level = Level::Error,
+                Some(LintLevel::Warn) | None => {}
+            }
         }
         let place = &diagnostic.primary;
         if !self
@@ -360,6 +379,7 @@ impl Preprocessor<'_> {
         }
         let first = first.clone();
         if self.charge(tokens.len(), tokens.len(), &first) {
+            self.pragmas.note(&tokens, &self.switched);
             self.lines.push(Line { tokens, expansion });
         }
     }

@@ -88,20 +88,9 @@ impl<'s, 'a> Builder<'s, 'a> {
     /// A `nop` in the place of an instruction that could not be understood.
     pub fn stand_in(statement: &Instruction, scope: usize) -> Micro {
         Micro {
-            template: Template::Nop,
-            slots: Vec::new(),
-            places: Vec::new(),
-            transfer: None,
-            completion: None,
-            waits: Vec::new(),
-            tested: None,
-            target: None,
-            targets: Vec::new(),
-            late: None,
-            place: statement.place,
             mnemonic: statement.mnemonic.clone(),
-            scope,
-            open_count: false,
+            generated: statement.generated,
+            ..Micro::nop(statement.place, scope)
         }
     }
 
@@ -146,6 +135,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             mnemonic: self.statement.mnemonic.clone(),
             scope: self.selector.scope,
             open_count: self.open_count,
+            generated: self.statement.generated,
         })
     }
 

@@ -411,6 +411,25 @@ fn order(name: &str) -> ByteOrder {
     }
 }
 
+/// The 16-bit field, shift and inversion that make a 32-bit constant, if any do;
+/// see [`immed_form`].
+pub fn immed_fields(wide: u32) -> Option<(u16, ImmedShift, bool)> {
+    for invert in [false, true] {
+        let pattern = if invert { !wide } else { wide };
+        for (shift, bits) in [
+            (ImmedShift::None, 0),
+            (ImmedShift::By8, 8),
+            (ImmedShift::By16, 16),
+        ] {
+            let field = pattern >> bits;
+            if field <= 0xffff && field << bits == pattern {
+                return Some((field as u16, shift, invert));
+            }
+        }
+    }
+    None
+}
+
 /// The 16-bit field, shift and inversion that make a 32-bit constant; of several
 /// ways the one without inversion, then the one with the smaller shift.
 pub fn immed_form(value: i64, place: Place) -> Result<(u16, ImmedShift, bool), Diagnostic> {
@@ -424,18 +443,8 @@ pub fn immed_form(value: i64, place: Place) -> Result<(u16, ImmedShift, bool), D
                 )
                 .help("use a value from -2147483648 to 4294967295")
         })?;
-    for invert in [false, true] {
-        let pattern = if invert { !wide } else { wide };
-        for (shift, bits) in [
-            (ImmedShift::None, 0),
-            (ImmedShift::By8, 8),
-            (ImmedShift::By16, 16),
-        ] {
-            let field = pattern >> bits;
-            if field <= 0xffff && field << bits == pattern {
-                return Ok((field as u16, shift, invert));
-            }
-        }
+    if let Some(fields) = immed_fields(wide) {
+        return Ok(fields);
     }
     Err(place
         .error(

@@ -8,7 +8,7 @@ use crate::codes;
 use crate::constant;
 use crate::diagnostic::Diagnostic;
 use crate::image::{ContextMode, Direction, InitialValue, NnMode};
-use crate::program::{Hint, Item, Side, SignalRef, VariableId, cell};
+use crate::program::{Hint, Item, Mark, Side, SignalRef, VariableId, cell};
 use crate::scope::{Element, Space, physical_register};
 use crate::spelling::closest;
 use crate::statement::{Directive, Place};
@@ -45,6 +45,8 @@ const DIRECTIVES: &[&str] = &[
     ".endsub",
     ".reentry",
     ".assert",
+    ".import_var",
+    ".operand_synonym",
 ];
 
 /// A name in a directive with its tokens.
@@ -57,10 +59,21 @@ impl Selector<'_> {
     /// Does what a directive says.
     pub fn directive(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         match directive.name.as_str() {
-            // Scopes and declarations are known since the first walk; the
-            // subroutine marks say nothing that the flow graph does not know.
-            ".begin" | ".end" | ".local" | ".endlocal" | ".reg" | ".sig" | ".subroutine"
-            | ".endsub" | ".reentry" => Ok(()),
+            // Scopes and declarations are known since the first walk.
+            ".begin" | ".end" | ".local" | ".endlocal" | ".reg" | ".sig" | ".import_var"
+            | ".import" => Ok(()),
+            ".subroutine" => {
+                self.mark(Mark::Begin(directive.place));
+                Ok(())
+            }
+            ".endsub" => {
+                self.mark(Mark::End(directive.place));
+                Ok(())
+            }
+            ".reentry" => {
+                self.mark(Mark::Reentry);
+                Ok(())
+            }
             ".xfer_order" => self.order(directive, Direction::Both),
             ".xfer_order_rd" => self.order(directive, Direction::Read),
             ".xfer_order_wr" => self.order(directive, Direction::Write),
@@ -78,6 +91,13 @@ impl Selector<'_> {
             ".assert" => Self::assertion(directive),
             name => Err(unsupported(directive, name)),
         }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.out.items.push(Item::Hint(Hint {
+            mark: Some(mark),
+            ..Hint::default()
+        }));
     }
 
     /// The names of a directive, separated by spaces or commas.
@@ -507,7 +527,8 @@ pub fn unsupported(directive: &Directive, name: &str) -> Diagnostic {
         codes::UNSUPPORTED_DIRECTIVE,
         format!("the directive `{name}` is not supported"),
     );
-    match closest(name, DIRECTIVES.iter().copied()) {
+    let known = DIRECTIVES.iter().chain(crate::lower::DIRECTIVES);
+    match closest(name, known.copied()) {
         Some(near) => diagnostic
             .help(format!("did you mean `{near}`?"))
             .patch(directive.place.span, near),

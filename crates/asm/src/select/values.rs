@@ -12,7 +12,7 @@ use crate::parse::run;
 use crate::program::{Expression, Reference, SignalRef, SignalUse, Value, VariableId};
 use crate::scope::{Element, physical_label, physical_register, physical_signal};
 use crate::statement::Place;
-use crate::token::{Token, TokenKind};
+use crate::token::{Token, TokenKind, arguments};
 
 /// How an operand is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,19 @@ impl Selector<'_> {
         }
         let expression = self.expression(constant)?;
         if !expression.references.is_empty() {
+            let import = expression.references.iter().find_map(|(_, r)| match r {
+                Reference::Import(name) => Some(name),
+                _ => None,
+            });
+            if let Some(name) = import {
+                return Err(place
+                    .error(
+                        codes::IMPORT_VALUE,
+                        format!("the import `{}` can stand only in `immed`", name.text),
+                    )
+                    .note("The linker changes constants of `immed` and its relatives.")
+                    .help("load it into a register with `immed` first"));
+            }
             return Ok(Value::Constant(expression));
         }
         let value = constant::evaluate(&expression.tokens, place)?;
@@ -119,6 +132,9 @@ impl Selector<'_> {
             if let Some(operand) = physical_register(&name.text) {
                 self.out.physical.push(operand);
                 return Ok(Some(Value::Physical(operand)));
+            }
+            if access == Access::Read && self.symbols.imports.contains_key(&*name.text) {
+                return Ok(None);
             }
             if access == Access::Read && msf_csr::by_name(&name.text).is_some() {
                 return Ok(None);
@@ -342,7 +358,18 @@ impl Selector<'_> {
                 }
                 TokenKind::Ident => {
                     let called = tokens.get(i + 1).is_some_and(|next| next.is("("));
-                    expression.tokens.push(if called {
+                    if called && token.text.eq_ignore_ascii_case("mask") {
+                        i += 1 + self.mask(&mut expression, token, &tokens[i + 1..])?;
+                        continue;
+                    }
+                    let import = self.symbols.imports.contains_key(&*token.text)
+                        && self.symbols.lookup(self.scope, &token.text).is_none();
+                    if import {
+                        let reference = Reference::Import(token.clone());
+                        let at = expression.tokens.len();
+                        expression.references.push((at, reference));
+                    }
+                    expression.tokens.push(if called || import {
                         token.clone()
                     } else {
                         self.named_constant(token)?
@@ -353,6 +380,43 @@ impl Selector<'_> {
             i += 1;
         }
         Ok(expression)
+    }
+
+    /// `mask(name)`: one bit at the number of a signal or register. Gives the
+    /// number of tokens after the word.
+    fn mask(
+        &mut self,
+        expression: &mut Expression,
+        word: &Token,
+        rest: &[Token],
+    ) -> Result<usize, Diagnostic> {
+        let argument = arguments(rest).and_then(|(list, used)| match list.as_slice() {
+            [one] => one.split_first().map(|(name, index)| (name, index, used)),
+            _ => None,
+        });
+        let Some((name, index, used)) = argument.filter(|(n, ..)| n.kind == TokenKind::Ident)
+        else {
+            return Err(Place::of(word)
+                .error(
+                    codes::FUNCTION_ARGUMENT,
+                    "mask takes one signal or register",
+                )
+                .help("write `mask(name)`"));
+        };
+        let reference = self.address_of(name, element_tokens(index))?;
+        let made = |kind: TokenKind, text: &str| Token {
+            kind,
+            text: text.into(),
+            ..word.clone()
+        };
+        expression.tokens.push(made(TokenKind::Punct, "("));
+        expression.tokens.push(made(TokenKind::Number(1), "1"));
+        expression.tokens.push(made(TokenKind::Punct, "<<"));
+        let at = expression.tokens.len();
+        expression.references.push((at, reference));
+        expression.tokens.push(name.clone());
+        expression.tokens.push(made(TokenKind::Punct, ")"));
+        Ok(used)
     }
 
     /// `&name`

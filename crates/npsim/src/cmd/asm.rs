@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::assemble::{Program, assemble_project};
+use npsim::assemble::{Program, assemble_project_with};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::whole_file::write_whole;
 
-use super::source_options::{SourceOptions, show};
+use super::message_options::MessageOptions;
+use super::source_options::SourceOptions;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -46,6 +47,8 @@ pub struct Arguments {
     me: Option<u8>,
     #[command(flatten)]
     source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -61,8 +64,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 .into());
         }
     }
-    let (programs, messages) = assemble_project(&project);
-    show(&messages);
+    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    arguments.messages.show(&messages);
     let Some(programs) = programs else {
         return Ok(ExitCode::from(1));
     };

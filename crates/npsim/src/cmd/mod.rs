@@ -1,11 +1,15 @@
 //! The subcommands, one file each.
 
 pub mod asm;
+pub mod check;
 pub mod checks;
 pub mod chip;
+pub mod codes;
 pub mod completions;
 pub mod disasm;
 pub mod isa;
+pub mod lsp;
+pub mod message_options;
 pub mod new;
 pub mod pp;
 pub mod run;

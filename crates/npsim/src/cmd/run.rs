@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
-use npsim::assemble::{Program, assemble_project};
+use npsim::assemble::{Program, assemble_project_with};
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -26,7 +26,8 @@ use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
 use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
 
-use super::source_options::{SourceOptions, show};
+use super::message_options::MessageOptions;
+use super::source_options::SourceOptions;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -96,6 +97,8 @@ pub struct Arguments {
     seed: Option<u64>,
     #[command(flatten)]
     source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
     /// Print everything the run takes for granted: the default project, memory map, names; without --trace and --until nothing is run
     #[arg(long)]
     explain: bool,
@@ -129,8 +132,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let (programs, messages) = assemble_project(&project);
-    show(&messages);
+    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    arguments.messages.show(&messages);
     let Some(programs) = programs else {
         return Ok(ExitCode::from(1));
     };

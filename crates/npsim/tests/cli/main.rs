@@ -3,6 +3,7 @@
 mod harness;
 
 mod bad_input;
+mod checking;
 mod determinism;
 mod images;
 mod projects;

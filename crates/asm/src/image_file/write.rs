@@ -1,0 +1,155 @@
+//! Writing image files.
+
+use std::fmt::Write;
+
+use npsim_isa::{Bank, Operand, Step};
+
+use super::{MAGIC, VERSION};
+use crate::image::{ContextMode, Direction, Image, NnMode, Origin};
+use crate::import::ImportPart;
+
+/// The image as the bytes of a file.
+#[must_use]
+pub fn to_file_bytes(image: &Image) -> Vec<u8> {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write(&mut text, image);
+    text.into_bytes()
+}
+
+fn write(text: &mut String, image: &Image) -> std::fmt::Result {
+    writeln!(text, "{MAGIC} {VERSION}")?;
+    writeln!(text, "name {}", quoted(&image.name))?;
+    let contexts = match image.contexts {
+        ContextMode::Four => 4,
+        ContextMode::Eight => 8,
+    };
+    writeln!(text, "contexts {contexts}")?;
+    let mode = match image.nn_mode {
+        NnMode::Neighbor => "neighbor",
+        NnMode::Own => "self",
+    };
+    writeln!(text, "nn-mode {mode}")?;
+    for path in &image.files {
+        writeln!(text, "file {}", quoted(path))?;
+    }
+    for used in &image.expansions {
+        writeln!(
+            text,
+            "expansion {} {}",
+            quoted(&used.name),
+            origin(&used.call)
+        )?;
+    }
+    for word in &image.words {
+        writeln!(text, "word {word:010x}")?;
+    }
+    for place in &image.origins {
+        writeln!(text, "origin {}", origin(place))?;
+    }
+    for label in &image.labels {
+        writeln!(text, "label {} {}", quoted(&label.name), label.address)?;
+    }
+    for symbol in &image.registers {
+        let direction = match symbol.direction {
+            Direction::Read => "read",
+            Direction::Write => "write",
+            Direction::Both => "both",
+        };
+        writeln!(
+            text,
+            "register {} {} {} {direction}",
+            quoted(&symbol.name),
+            symbol.scope,
+            operand(symbol.operand)
+        )?;
+    }
+    for signal in &image.signals {
+        writeln!(
+            text,
+            "signal {} {} {}",
+            quoted(&signal.name),
+            signal.scope,
+            signal.number
+        )?;
+    }
+    for initial in &image.initial_values {
+        let context = optional(initial.context.map(u32::from));
+        let register = operand(initial.register);
+        writeln!(text, "init {register} {context} {:#x}", initial.value)?;
+    }
+    for fixup in &image.imports {
+        let part = match fixup.part {
+            ImportPart::Whole => "whole".to_owned(),
+            ImportPart::Low => "low".to_owned(),
+            ImportPart::High => "high".to_owned(),
+            ImportPart::Byte(n) => format!("byte{n}"),
+        };
+        let form = if fixup.shifted { "shifted" } else { "free" };
+        let value = fixup.value.map_or("-".to_owned(), |v| format!("{v:#x}"));
+        let name = quoted(&fixup.name);
+        writeln!(
+            text,
+            "import {name} {} {part} {form} {value}",
+            fixup.address
+        )?;
+    }
+    writeln!(text, "end")
+}
+
+fn origin(origin: &Origin) -> String {
+    format!(
+        "{} {} {} {}",
+        origin.file,
+        origin.line,
+        origin.column,
+        optional(origin.expansion)
+    )
+}
+
+fn optional(number: Option<u32>) -> String {
+    number.map_or_else(|| "-".to_owned(), |n| n.to_string())
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// An operand as one word.
+pub fn operand(operand: Operand) -> String {
+    let bank = |bank: Bank| match bank {
+        Bank::A => 'a',
+        Bank::B => 'b',
+    };
+    let step = |step: Step| match step {
+        Step::Keep => "",
+        Step::Increment => "++",
+        Step::Decrement => "--",
+    };
+    match operand {
+        Operand::None => "--".to_owned(),
+        Operand::Gpr(b, n) => format!("{}{n}", bank(b)),
+        Operand::GprAbsolute(b, n) => format!("@{}{n}", bank(b)),
+        Operand::STransfer(n) => format!("${n}"),
+        Operand::DTransfer(n) => format!("$${n}"),
+        Operand::SIndexed(s) => format!("*$index{}", step(s)),
+        Operand::DIndexed(s) => format!("*$$index{}", step(s)),
+        Operand::LocalMemory { pointer, offset } => format!("*l$index{pointer}[{offset}]"),
+        Operand::LocalMemoryStep { pointer, step: s } => format!("*l$index{pointer}{}", step(s)),
+        Operand::NnPeek => "*n$index".to_owned(),
+        Operand::NnRing => "*n$index++".to_owned(),
+        Operand::Nn(n) => format!("n${n}"),
+        Operand::Constant(n) => n.to_string(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Which warnings are reported, and how.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::{ExpansionId, FileId};
+use crate::token::Token;
+use crate::{LintLevel, codes};
+
+/// Warnings that `#pragma warning` has switched at one point of the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switched {
+    by_code: BTreeMap<&'static str, LintLevel>,
+    saved: Vec<BTreeMap<&'static str, LintLevel>>,
+}
+
+impl Switched {
+    /// Switches one warning; with `None` it is as the options say. False if there
+    /// is no warning of that name.
+    pub fn switch(&mut self, name: &str, level: Option<LintLevel>) -> bool {
+        let Some(code) = codes::all().iter().find(|code| code.name == name) else {
+            return false;
+        };
+        match level {
+            Some(level) => self.by_code.insert(code.name, level),
+            None => self.by_code.remove(code.name),
+        };
+        true
+    }
+
+    /// All warnings are as the options say.
+    pub fn reset(&mut self) {
+        self.by_code.clear();
+    }
+
+    /// Remembers the state.
+    pub fn push(&mut self) {
+        self.saved.push(self.by_code.clone());
+    }
+
+    /// Takes the state back that was remembered last; false if there is none.
+    pub fn pop(&mut self) -> bool {
+        let saved = self.saved.pop();
+        let found = saved.is_some();
+        self.by_code = saved.unwrap_or_default();
+        found
+    }
+
+    /// What is said of a code.
+    #[must_use]
+    pub fn level(&self, code: &str) -> Option<LintLevel> {
+        self.by_code.get(code).copied()
+    }
+
+    /// Whether all is as the options say.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.by_code.is_empty()
+    }
+}
+
+/// Where warnings are switched.
+#[derive(Clone, Debug, Default)]
+pub struct Pragmas {
+    states: Vec<BTreeMap<&'static str, LintLevel>>,
+    /// The state at the first byte of tokens; those not here have none.
+    tokens: BTreeMap<(FileId, u32, ExpansionId), usize>,
+}
+
+impl Pragmas {
+    /// Notes under which state the tokens of a line stand.
+    pub fn note(&mut self, tokens: &[Token], state: &Switched) {
+        if state.is_plain() {
+            return;
+        }
+        if self.states.last() != Some(&state.by_code) {
+            self.states.push(state.by_code.clone());
+        }
+        for token in tokens {
+            let at = (token.span.file, token.span.lo, token.expansion);
+            self.tokens.insert(at, self.states.len() - 1);
+        }
+    }
+
+    fn level(&self, diagnostic: &Diagnostic) -> Option<LintLevel> {
+        let place = &diagnostic.primary;
+        let at = (place.span.file, place.span.lo, place.expansion);
+        let state = *self.tokens.get(&at)?;
+        self.states[state].get(diagnostic.code).copied()
+    }
+}
+
+/// Applies options and pragmas: warnings go, stay or become errors.
+pub fn apply(
+    diagnostics: &mut Vec<Diagnostic>,
+    options: &[(String, LintLevel)],
+    pragmas: &Pragmas,
+) {
+    diagnostics.retain_mut(|diagnostic| {
+        if diagnostic.level != Level::Warning {
+            return true;
+        }
+        let named = options.iter().rev();
+        let option = named
+            .filter(|(name, _)| name == diagnostic.code)
+            .map(|(_, level)| *level)
+            .next();
+        match pragmas.level(diagnostic).or(option) {
+            Some(LintLevel::Allow) => return false,
+            Some(LintLevel::Deny) => {
+                diagnostic.level = Level::Error;
+                diagnostic
+                    .notes
+                    .push(format!("The warning `{}` is denied.", diagnostic.code));
+            }
+            Some(LintLevel::Warn) | None => {}
+        }
+        true
+    });
+}

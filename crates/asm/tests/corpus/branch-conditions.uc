@@ -1,0 +1,17 @@
+; good
+; warning unreachable-code 4
+br[L0]
+beq[L0]
+bne[L0]
+bmi[L0]
+bpl[L0]
+bcs[L0]
+bhs[L0]
+bcc[L0]
+blo[L0]
+bvs[L0]
+bvc[L0]
+bge[L0]
+blt[L0]
+ble[L0]
+bgt[L0]

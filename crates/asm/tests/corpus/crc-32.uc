@@ -1,0 +1,5 @@
+; good
+crc_be[crc_32, a1, b2]
+crc_le[crc_32, --, b2], bytes_0_2
+crc_be[crc_32, --, $1], byte_3, bit_swap
+ctx_arb[kill]

@@ -1,0 +1,3 @@
+; error array-bounds 3
+.reg w[2]
+immed[w[2], 0]

@@ -1,0 +1,3 @@
+; error assertion-failed 2
+.assert (1 == 2) "no"
+nop

@@ -1,0 +1,3 @@
+; error unbalanced-block 2
+.break
+nop

@@ -1,0 +1,4 @@
+; error condition 2
+.if
+nop
+.endif

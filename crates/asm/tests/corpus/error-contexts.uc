@@ -1,0 +1,3 @@
+; error constant-range 2
+.num_contexts 5
+nop

@@ -1,0 +1,3 @@
+; error defer-past-end 3
+nop
+br[L0], defer[1]

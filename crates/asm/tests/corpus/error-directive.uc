@@ -1,0 +1,3 @@
+; error unsupported-directive 2
+.reeg x
+nop

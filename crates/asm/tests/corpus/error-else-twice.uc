@@ -1,0 +1,6 @@
+; error unbalanced-block 4
+.if (a0)
+.else
+.else
+.endif
+nop

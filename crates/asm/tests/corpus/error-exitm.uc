@@ -1,0 +1,3 @@
+; error unmatched-directive 2
+#exitm
+nop

@@ -1,0 +1,2 @@
+; error constant-range 2
+immed[a0, 0x12345678]

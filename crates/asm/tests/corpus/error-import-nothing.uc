@@ -1,0 +1,3 @@
+; error syntax 2
+.import_var
+nop

@@ -1,0 +1,3 @@
+; error label-twice 3
+x#: nop
+x#: br[x#]

@@ -1,0 +1,2 @@
+; error undefined-label 2
+br[x#]

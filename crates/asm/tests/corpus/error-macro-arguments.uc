@@ -1,0 +1,5 @@
+; error macro-arguments 5
+#macro m(a)
+nop
+#endm
+m(1, 2)

@@ -1,0 +1,2 @@
+; error undefined-register 2
+alu[x, --, B, b1]

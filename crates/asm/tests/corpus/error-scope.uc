@@ -1,0 +1,3 @@
+; error unbalanced-scope 2
+.begin
+nop

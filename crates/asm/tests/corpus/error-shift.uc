@@ -1,0 +1,2 @@
+; error constant-range 2
+alu_shf[a0, --, B, b1, <<32]

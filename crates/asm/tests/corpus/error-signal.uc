@@ -1,0 +1,2 @@
+; error undefined-signal 2
+ctx_arb[x]

@@ -1,0 +1,3 @@
+; error syntax 2
+.operand_synonym tag
+nop

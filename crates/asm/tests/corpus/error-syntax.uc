@@ -1,0 +1,3 @@
+; error syntax 3
+alu[a0, --, B a1
+, ]

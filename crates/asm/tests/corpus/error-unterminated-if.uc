@@ -1,0 +1,3 @@
+; error unterminated-conditional 2
+#if (1)
+nop

@@ -1,0 +1,3 @@
+; error user-error 2
+#error "stop"
+nop

@@ -1,0 +1,10 @@
+; good
+; first-constant 1
+.import_var V
+#if (is_ct_const(3) == 1)
+immed[a0, 1]
+#else
+immed[a0, 2]
+#endif
+immed[a1, V]
+ctx_arb[kill]

@@ -1,0 +1,4 @@
+; good
+jump[a1, first#], targets[first#, second#]
+first#: nop
+second#: ctx_arb[kill]

@@ -1,0 +1,4 @@
+; good
+load_addr[a1, here#]
+here#: load_addr[b2, here#]
+ctx_arb[kill]

@@ -1,0 +1,3 @@
+; good
+nop
+halt

@@ -1,0 +1,5 @@
+; good
+/* one
+two */ nop ; three
+nop // four
+ctx_arb[kill]

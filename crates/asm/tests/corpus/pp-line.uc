@@ -1,0 +1,4 @@
+; good
+#line 100 "other.uc"
+nop
+ctx_arb[kill]

@@ -1,0 +1,5 @@
+; error unused-register 3
+#pragma warning(error:unused-register)
+.reg x
+nop
+ctx_arb[kill]

@@ -1,0 +1,5 @@
+; good
+#repeat 2
+nop
+#endloop
+ctx_arb[kill]

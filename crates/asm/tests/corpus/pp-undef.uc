@@ -1,0 +1,7 @@
+; good
+#define N 3
+#undef N
+#ifndef N
+immed[a0, 7]
+#endif
+ctx_arb[kill]

@@ -1,0 +1,5 @@
+; good
+; warning user-warning 3
+#warning "careful"
+nop
+ctx_arb[kill]

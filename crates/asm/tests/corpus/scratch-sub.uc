@@ -1,0 +1,3 @@
+; good
+scratch[sub, $0, a1, 4], ctx_swap[s2]
+ctx_arb[kill]

@@ -1,0 +1,3 @@
+; good
+sram[set, $0, a1, 4], ctx_swap[s2]
+ctx_arb[kill]

@@ -1,0 +1,5 @@
+; good
+; warning read-before-write 4
+.reg x
+alu[--, --, B, x]
+ctx_arb[kill]

@@ -1,0 +1,3 @@
+; good
+; warning runs-off-the-end 3
+nop

@@ -1,0 +1,4 @@
+; good
+; warning unused-register 3
+.reg x
+ctx_arb[kill]

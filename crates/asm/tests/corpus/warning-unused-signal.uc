@@ -1,0 +1,4 @@
+; good
+; warning unused-signal 3
+.sig x
+ctx_arb[kill]

@@ -1,0 +1,40 @@
+//! `npsim check`: what is wrong with sources, and nothing else.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use npsim::assemble::assemble_project_with;
+use npsim::project::Project;
+
+use super::message_options::MessageOptions;
+use super::source_options::SourceOptions;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim check firmware.uc
+  npsim check microcode/forward --deny-warning all
+  npsim check firmware.uc --message-format json
+
+Exit codes: 0 no errors; 1 errors; 2 wrong usage.";
+
+/// Check a source or all sources of a project without making anything
+///
+/// The same messages as `npsim asm`, in the default project for a single `.uc`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// One `.uc`, a project file or its folder
+    target: PathBuf,
+    #[command(flatten)]
+    source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let project = Project::load(&arguments.target, &arguments.source.overrides(None))?;
+    let (_, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    arguments.messages.show(&messages);
+    Ok(ExitCode::from(u8::from(messages.errors > 0)))
+}

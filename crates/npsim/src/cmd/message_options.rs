@@ -1,0 +1,89 @@
+//! Options of the commands that assemble: how messages are written, and what
+//! becomes of warnings.
+
+use clap::{Args, ValueEnum};
+use npsim::assemble::{Lints, Messages};
+use npsim::diagnostics::render_problem;
+use npsim::messages::Message;
+use npsim::problem::Problem;
+use npsim_asm::codes;
+use npsim_asm::spelling::closest;
+
+use super::source_options::show;
+use crate::output;
+
+/// The form of messages on standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text with the place in the source
+    #[default]
+    Human,
+    /// One JSON object a line (docs/src/messages.md)
+    Json,
+}
+
+/// `--message-format`, `--allow-warning`, `--deny-warning`.
+#[derive(Debug, Args)]
+pub struct MessageOptions {
+    /// How messages are written to standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    message_format: Format,
+    /// Keep this warning silent (`npsim codes` lists them); may be repeated
+    #[arg(long, value_name = "NAME", value_parser = code)]
+    allow_warning: Vec<String>,
+    /// Count this warning as an error; `all` for every warning that is not allowed; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = code_or_all)]
+    deny_warning: Vec<String>,
+}
+
+impl MessageOptions {
+    /// Whether programs read the messages.
+    pub fn json(&self) -> bool {
+        self.message_format == Format::Json
+    }
+
+    /// What becomes of warnings.
+    pub fn lints(&self) -> Lints {
+        let all = self.deny_warning.iter().any(|name| name == "all");
+        Lints {
+            allow: self.allow_warning.iter().cloned().collect(),
+            deny: self.deny_warning.iter().cloned().collect(),
+            deny_all: all,
+        }
+    }
+
+    /// Shows what the assembler said in the wanted form.
+    pub fn show(&self, messages: &Messages) {
+        if self.json() {
+            for message in &messages.items {
+                output::line(&message.to_json());
+            }
+        } else {
+            show(messages);
+        }
+    }
+}
+
+/// Writes a mistake outside of sources as JSON.
+pub fn problem_as_json(problem: &Problem) {
+    let rendered = render_problem(problem);
+    output::line(&Message::of_problem(problem, &rendered).to_json());
+}
+
+fn code(name: &str) -> Result<String, String> {
+    if codes::explain(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    let near = closest(name, codes::all().iter().map(|code| code.name));
+    Err(near.map_or_else(
+        || "there is no message of this name; `npsim codes` lists them".to_owned(),
+        |near| format!("there is no message of this name; did you mean `{near}`?"),
+    ))
+}
+
+fn code_or_all(name: &str) -> Result<String, String> {
+    if name == "all" {
+        return Ok(name.to_owned());
+    }
+    code(name)
+}

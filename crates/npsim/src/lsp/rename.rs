@@ -1,0 +1,270 @@
+//! New names for registers, signals and labels, where every use is known.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use lsp_types::{PrepareRenameResponse, Range, TextEdit, Uri, WorkspaceEdit};
+use npsim_asm::source::ExpansionId;
+use npsim_isa::mnemonic;
+
+use super::analysis::Analysis;
+use super::index::Kind;
+use super::scan::word_at;
+use super::workspace::{Spot, Workspace};
+use super::{paths, position};
+
+/// Whether the name at a place can be changed.
+///
+/// # Errors
+/// Says why it cannot.
+pub fn prepare(workspace: &Workspace, spot: &Spot) -> Result<PrepareRenameResponse, String> {
+    let found = symbols(workspace, spot)?;
+    let range = word_at(&spot.code, spot.offset).ok_or("there is no name here")?;
+    let name = spot.code[range.clone()].to_owned();
+    for (analysis, id) in found {
+        check(analysis, id)?;
+    }
+    Ok(PrepareRenameResponse::RangeWithPlaceholder {
+        range: position::range(&spot.text, range),
+        placeholder: name,
+    })
+}
+
+/// The edits that give the symbol at a place another name.
+///
+/// # Errors
+/// Says why it cannot have that name.
+#[expect(
+    clippy::mutable_key_type,
+    reason = "the protocol's type; a URI's text is never changed here"
+)]
+pub fn rename(workspace: &Workspace, spot: &Spot, new: &str) -> Result<WorkspaceEdit, String> {
+    let found = symbols(workspace, spot)?;
+    let mut places: BTreeMap<PathBuf, BTreeSet<(usize, usize)>> = BTreeMap::new();
+    let mut texts: BTreeMap<PathBuf, (String, String)> = BTreeMap::new();
+    for (analysis, id) in found {
+        check(analysis, id)?;
+        let new = new_name(analysis, id, new)?;
+        free(workspace, spot, analysis, id, &new)?;
+        for reference in &analysis.index.references {
+            if reference.symbol != id {
+                continue;
+            }
+            let Some(path) = analysis.path(reference.span) else {
+                continue;
+            };
+            let span = reference.span;
+            places
+                .entry(path.to_path_buf())
+                .or_default()
+                .insert((span.lo as usize, span.hi as usize));
+            texts.entry(path.to_path_buf()).or_insert_with(|| {
+                let text = analysis.sources.file(span.file).text.clone();
+                (text, new.clone())
+            });
+        }
+    }
+    let mut changes: std::collections::HashMap<Uri, Vec<TextEdit>> =
+        std::collections::HashMap::new();
+    for (path, spans) in places {
+        let Some((text, new)) = texts.get(&path) else {
+            continue;
+        };
+        let uri = workspace
+            .documents
+            .get(&path)
+            .map(|document| document.uri.clone())
+            .or_else(|| paths::to_uri(&path))
+            .ok_or_else(|| format!("`{}` has no URI", path.display()))?;
+        let edits = spans
+            .into_iter()
+            .map(|(lo, hi)| {
+                let range: Range = position::range(text, lo..hi);
+                TextEdit::new(range, new.clone())
+            })
+            .collect();
+        changes.insert(uri, edits);
+    }
+    Ok(WorkspaceEdit::new(changes))
+}
+
+fn symbols<'a>(
+    workspace: &'a Workspace,
+    spot: &Spot,
+) -> Result<Vec<(&'a Analysis, usize)>, String> {
+    let found = workspace.symbols_at(spot);
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let range = word_at(&spot.code, spot.offset).ok_or("there is no name here")?;
+    let word = &spot.code[range];
+    let from_project = workspace.about(&spot.path).any(|analysis| {
+        let defines = &analysis.root.options.defines;
+        defines.iter().any(|(name, _)| name == word)
+    });
+    Err(if from_project {
+        format!("`{word}` is a name of the project; change it in the project file")
+    } else {
+        format!("`{word}` is no register, signal or label that is declared here")
+    })
+}
+
+/// All uses must be text that belongs to this symbol alone.
+fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
+    let index = &analysis.index;
+    let symbol = &index.symbols[id];
+    let name = &symbol.name;
+    if let Some(used) = analysis.sources.expansion(symbol.expansion) {
+        return Err(format!(
+            "`{name}` is declared by the macro `{}`; change the macro",
+            used.name
+        ));
+    }
+    if symbol.kind == Kind::Import {
+        return Err(format!("the loader knows `{name}` by this name"));
+    }
+    for reference in index.references.iter().filter(|r| r.symbol == id) {
+        if reference.expansion != ExpansionId::ROOT {
+            let macros = analysis.sources.expansion(reference.expansion);
+            let used = macros.map_or("a macro", |used| used.name.as_str());
+            return Err(format!(
+                "the text of `{used}` names `{name}`, and other programs may use it too"
+            ));
+        }
+        if analysis.path(reference.span).is_none() {
+            return Err(format!(
+                "`{name}` comes from the project or the command line"
+            ));
+        }
+        if analysis.text(reference.span) != name {
+            return Err(format!("a use of `{name}` is put together from pieces"));
+        }
+        let shared = index
+            .references
+            .iter()
+            .any(|other| other.span == reference.span && other.symbol != id);
+        if shared {
+            return Err(format!(
+                "one text names `{name}` and another symbol, so that it cannot be changed for one"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The new name in full, or why it is none for this kind of symbol.
+fn new_name(analysis: &Analysis, id: usize, new: &str) -> Result<String, String> {
+    let symbol = &analysis.index.symbols[id];
+    let new = new.trim();
+    if symbol.kind == Kind::Label {
+        let stem = new.strip_suffix('#').unwrap_or(new);
+        if is_plain(stem) {
+            return Ok(format!("{stem}#"));
+        }
+        return Err(format!(
+            "`{new}` is no label: letters, digits and `_`, then `#`"
+        ));
+    }
+    let (sigil, _) = split_sigil(&symbol.name);
+    let (new_sigil, stem) = split_sigil(new);
+    if !is_plain(stem) {
+        return Err(format!("`{new}` is no name: letters, digits and `_`"));
+    }
+    if sigil != new_sigil {
+        return Err(format!(
+            "the sigil says what kind of register it is; the new name must begin with `{sigil}`"
+        ));
+    }
+    Ok(new.to_owned())
+}
+
+/// The new name must not be taken where the old one is used.
+fn free(
+    workspace: &Workspace,
+    spot: &Spot,
+    analysis: &Analysis,
+    id: usize,
+    new: &str,
+) -> Result<(), String> {
+    let symbol = &analysis.index.symbols[id];
+    if new == symbol.name {
+        return Ok(());
+    }
+    let taken = analysis.index.symbols.iter().any(|other| {
+        let labels = other.kind == Kind::Label;
+        other.name == new && labels == (symbol.kind == Kind::Label)
+    });
+    if taken {
+        return Err(format!("there is a `{new}` already"));
+    }
+    if is_physical(new) {
+        return Err(format!(
+            "`{new}` is the name of a physical register or signal"
+        ));
+    }
+    let stem = new.trim_end_matches('#');
+    if symbol.kind != Kind::Label && mnemonic(stem).is_some() {
+        return Err(format!("`{new}` is an instruction"));
+    }
+    let defines = &analysis.root.options.defines;
+    let defined = defines.iter().any(|(name, _)| name == new)
+        || workspace
+            .definitions(&spot.path, &spot.text)
+            .iter()
+            .any(|(_, found)| {
+                found.defines.iter().any(|known| known.name == new)
+                    || found.macros.iter().any(|known| known.name == new)
+            });
+    if defined {
+        return Err(format!("`{new}` is a macro or a defined name"));
+    }
+    Ok(())
+}
+
+fn split_sigil(name: &str) -> (&str, &str) {
+    for sigil in ["$$", "$", "n$", "@"] {
+        if let Some(stem) = name.strip_prefix(sigil) {
+            return (sigil, stem);
+        }
+    }
+    ("", name)
+}
+
+fn is_plain(stem: &str) -> bool {
+    stem.bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && stem
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// `a5`, `@b3`, `$2`, `s1`, `L7#`: a letter or sigil and a number.
+fn is_physical(name: &str) -> bool {
+    let (_, stem) = split_sigil(name.trim_end_matches('#'));
+    let digits = stem.strip_prefix(['a', 'A', 'b', 'B', 's', 'S', 'L', 'l']);
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_physical, is_plain, split_sigil};
+
+    #[test]
+    fn names_are_taken_apart() {
+        assert_eq!(split_sigil("$$x"), ("$$", "x"));
+        assert_eq!(split_sigil("n$x"), ("n$", "x"));
+        assert_eq!(split_sigil("next"), ("", "next"));
+        assert!(is_plain("_a1") && !is_plain("1a") && !is_plain("") && !is_plain("a b"));
+    }
+
+    #[test]
+    fn physical_names_are_known() {
+        for name in ["a5", "@b16", "s1", "L7#"] {
+            assert!(is_physical(name), "{name}");
+        }
+        for name in ["a", "sum1", "b1x", "count"] {
+            assert!(!is_physical(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Which programs there are to check: the sources of all projects in reach, and
+//! single sources that no project knows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use npsim_asm::Options;
+
+use crate::assemble::options;
+use crate::problem::Problem;
+use crate::project::{FILE_NAME, Overrides, Project};
+
+use super::paths::canonical;
+
+/// Folders are searched this deep for projects.
+const DEEPEST: usize = 6;
+/// Folders that are looked into at most.
+const MOST_FOLDERS: usize = 4000;
+
+/// A source that is assembled.
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// Its canonical path.
+    pub main: PathBuf,
+    /// Folders for `#include`.
+    pub include: Vec<PathBuf>,
+    /// What the assembler is told.
+    pub options: Options,
+    /// The project that runs it and the microengine that is looked at.
+    pub project: Option<(String, u8)>,
+}
+
+/// The projects in reach.
+#[derive(Clone, Debug, Default)]
+pub struct Projects {
+    folders: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    /// The sources that they run, each once for a project.
+    pub roots: Vec<Root>,
+    /// What is wrong with project files.
+    pub problems: BTreeMap<PathBuf, Vec<Problem>>,
+}
+
+impl Projects {
+    /// Looks for projects in these folders and below.
+    #[must_use]
+    pub fn new(folders: Vec<PathBuf>) -> Self {
+        let mut projects = Self {
+            folders,
+            ..Self::default()
+        };
+        projects.search();
+        projects
+    }
+
+    /// Looks again: project files may have come, gone or changed.
+    pub fn search(&mut self) {
+        let mut budget = MOST_FOLDERS;
+        let mut files = Vec::new();
+        for folder in &self.folders {
+            find(folder, 0, &mut budget, &mut files);
+        }
+        // Those found on the way up from a source are not below a folder.
+        files.extend(self.files.iter().filter(|path| path.is_file()).cloned());
+        files.sort();
+        files.dedup();
+        self.files = files;
+        self.load();
+    }
+
+    /// Takes in the projects of the folders above a source; says whether there
+    /// were new ones.
+    pub fn reach(&mut self, source: &Path) -> bool {
+        let mut found = false;
+        for folder in source.ancestors().skip(1).take(DEEPEST) {
+            let file = folder.join(FILE_NAME);
+            if !self.files.contains(&file) && file.is_file() {
+                self.files.push(file);
+                found = true;
+            }
+        }
+        if found {
+            self.files.sort();
+            self.load();
+        }
+        found
+    }
+
+    fn load(&mut self) {
+        self.roots.clear();
+        self.problems.clear();
+        for file in &self.files {
+            match Project::load(file, &Overrides::default()) {
+                Ok(project) => add(&mut self.roots, &project),
+                Err(problems) => {
+                    self.problems.insert(file.clone(), problems.0);
+                }
+            }
+        }
+    }
+}
+
+/// One root for each source of a project: microengines that run the same source
+/// see it with almost the same names, so the first one speaks for all.
+fn add(roots: &mut Vec<Root>, project: &Project) {
+    let first = roots.len();
+    for plan in &project.programs {
+        let main = canonical(&plan.source);
+        if roots[first..].iter().any(|root| root.main == main) {
+            continue;
+        }
+        roots.push(Root {
+            main,
+            include: project.include.clone(),
+            options: options(project, &plan.defines),
+            project: (!project.is_default).then(|| (project.name.clone(), plan.me)),
+        });
+    }
+}
+
+/// A source on its own: in the default project, if it is on disk.
+#[must_use]
+pub fn single(source: &Path) -> Root {
+    let mut roots = Vec::new();
+    if let Ok(project) = Project::load(source, &Overrides::default()) {
+        add(&mut roots, &project);
+    }
+    roots.pop().unwrap_or_else(|| Root {
+        main: source.to_path_buf(),
+        include: Vec::new(),
+        options: Options::default(),
+        project: None,
+    })
+}
+
+fn find(folder: &Path, depth: usize, budget: &mut usize, files: &mut Vec<PathBuf>) {
+    if depth > DEEPEST || *budget == 0 {
+        return;
+    }
+    *budget -= 1;
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut inner = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
+            inner.push(entry.path());
+        } else if name == FILE_NAME {
+            files.push(canonical(&entry.path()));
+        }
+    }
+    inner.sort();
+    for folder in inner {
+        find(&folder, depth + 1, budget, files);
+    }
+}

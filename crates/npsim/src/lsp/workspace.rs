@@ -1,0 +1,253 @@
+//! Open texts, projects and what is known of the programs that hold the texts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use npsim_asm::{SourceMap, Span};
+
+use super::analysis::Analysis;
+use super::documents::{Documents, Overlay};
+use super::roots::{Projects, Root, single};
+use super::scan::{Definitions, definitions, without_comments};
+use crate::includes::FileIncludes;
+
+/// Everything the server knows.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// Open texts.
+    pub documents: Documents,
+    /// Projects in reach.
+    pub projects: Projects,
+    analyses: Vec<Analysis>,
+    /// Files of each root of the projects, as far as they were looked at.
+    files: BTreeMap<usize, BTreeSet<PathBuf>>,
+    stale: bool,
+    changed: bool,
+}
+
+/// A place in an open text, with all that questions about it start from.
+#[derive(Debug)]
+pub struct Spot {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// The text without comments.
+    pub code: String,
+    /// The byte.
+    pub offset: usize,
+}
+
+impl Workspace {
+    /// No open texts, and the projects in these folders.
+    #[must_use]
+    pub fn new(folders: Vec<PathBuf>) -> Self {
+        Self {
+            projects: Projects::new(folders),
+            stale: true,
+            ..Self::default()
+        }
+    }
+
+    /// A text was opened, changed or closed.
+    pub fn touch(&mut self) {
+        self.stale = true;
+    }
+
+    /// Files on disk changed, project files perhaps among them.
+    pub fn search(&mut self) {
+        self.projects.search();
+        self.files.clear();
+        self.stale = true;
+    }
+
+    /// A text was opened: the projects above it are in reach now.
+    pub fn reach(&mut self, path: &Path) {
+        if self.projects.reach(path) {
+            self.files.clear();
+        }
+        self.stale = true;
+    }
+
+    /// Brings what is known up to date.
+    pub fn refresh(&mut self) {
+        if !std::mem::take(&mut self.stale) {
+            return;
+        }
+        self.changed = true;
+        let mut wanted: BTreeSet<usize> = BTreeSet::new();
+        let mut alone: Vec<Root> = Vec::new();
+        let open: Vec<PathBuf> = self.documents.paths().cloned().collect();
+        let sources = open.iter().filter(|path| {
+            path.extension()
+                .is_none_or(|extension| !extension.eq_ignore_ascii_case("toml"))
+        });
+        for path in sources {
+            let own: Vec<usize> = (0..self.projects.roots.len())
+                .filter(|&root| self.projects.roots[root].main == *path)
+                .collect();
+            let mut found = !own.is_empty();
+            wanted.extend(own);
+            for root in 0..self.projects.roots.len() {
+                if self.files_of(root).contains(path) {
+                    wanted.insert(root);
+                    found = true;
+                }
+            }
+            if !found {
+                alone.push(single(path));
+            }
+        }
+        // A library file that an open single source includes is seen through it.
+        let mut analyses: Vec<Analysis> = Vec::new();
+        for root in wanted {
+            let analysis = Analysis::new(&self.projects.roots[root], &self.documents);
+            if let Some(analysis) = analysis {
+                self.files
+                    .insert(root, analysis.definitions.keys().cloned().collect());
+                analyses.push(analysis);
+            }
+        }
+        let singles: Vec<Analysis> = alone
+            .iter()
+            .filter_map(|root| Analysis::new(root, &self.documents))
+            .collect();
+        for (at, analysis) in singles.iter().enumerate() {
+            let included = singles.iter().enumerate().any(|(other, by)| {
+                other != at && by.has(&analysis.root.main) && {
+                    // Of two that include each other the first stays.
+                    !analysis.has(&by.root.main) || other < at
+                }
+            });
+            if !included {
+                analyses.push(analysis.clone());
+            }
+        }
+        self.analyses = analyses;
+    }
+
+    /// Whether anything was brought up to date since this was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// The files that a root reads.
+    fn files_of(&mut self, root: usize) -> &BTreeSet<PathBuf> {
+        let (documents, roots) = (&self.documents, &self.projects.roots);
+        self.files
+            .entry(root)
+            .or_insert_with(|| files(&roots[root], documents))
+    }
+
+    /// What is known of all programs that hold an open text.
+    #[must_use]
+    pub fn analyses(&self) -> &[Analysis] {
+        &self.analyses
+    }
+
+    /// What is known of the programs that hold a file.
+    pub fn about(&self, path: &Path) -> impl Iterator<Item = &Analysis> {
+        self.analyses
+            .iter()
+            .filter(move |analysis| analysis.has(path))
+    }
+
+    /// The definitions that count for a file, each with the file that has it:
+    /// its own and those of the programs that hold it.
+    #[must_use]
+    pub fn definitions(&self, path: &Path, text: &str) -> Vec<(PathBuf, Definitions)> {
+        let mut all: BTreeMap<PathBuf, Definitions> = BTreeMap::new();
+        all.insert(path.to_path_buf(), definitions(text));
+        for analysis in self.about(path) {
+            for (path, found) in &analysis.definitions {
+                all.entry(path.clone()).or_insert_with(|| found.clone());
+            }
+        }
+        all.into_iter().collect()
+    }
+
+    /// The place in an open text or in a file.
+    #[must_use]
+    pub fn spot(&self, path: &Path, position: lsp_types::Position) -> Option<Spot> {
+        let text = self.documents.text(path)?;
+        Some(Spot {
+            path: path.to_path_buf(),
+            code: without_comments(&text),
+            offset: super::position::offset(&text, position),
+            text,
+        })
+    }
+
+    /// The symbols that stand at a place: program and index of the symbol.
+    #[must_use]
+    pub fn symbols_at(&self, spot: &Spot) -> Vec<(&Analysis, usize)> {
+        let mut found: Vec<(&Analysis, usize)> = Vec::new();
+        for analysis in self.about(&spot.path) {
+            for file in analysis.files(&spot.path) {
+                let at = Span {
+                    file,
+                    lo: spot.offset as u32,
+                    hi: spot.offset as u32,
+                };
+                for reference in analysis.index.at(at) {
+                    let known = found.iter().any(|(other, symbol)| {
+                        std::ptr::eq(*other, analysis) && *symbol == reference.symbol
+                    });
+                    if !known {
+                        found.push((analysis, reference.symbol));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What the text of an include means.
+    #[must_use]
+    pub fn included(&self, spot: &Spot, name: &str) -> Option<PathBuf> {
+        use npsim_asm::Includes as _;
+        let including = spot.path.display().to_string();
+        let folders = self
+            .about(&spot.path)
+            .map(|analysis| analysis.root.include.clone())
+            .chain(std::iter::once(Vec::new()));
+        for folders in folders {
+            let overlay = Overlay {
+                documents: &self.documents,
+                files: FileIncludes::new(folders),
+            };
+            if let Ok((path, _)) = overlay.load(name, Some(&including)) {
+                return Some(super::paths::canonical(Path::new(&path)));
+            }
+        }
+        None
+    }
+}
+
+fn files(root: &Root, documents: &Documents) -> BTreeSet<PathBuf> {
+    let overlay = Overlay {
+        documents,
+        files: FileIncludes::new(root.include.clone()),
+    };
+    let read = || {
+        let mut sources = SourceMap::default();
+        npsim_asm::preprocess::preprocess(
+            &root.main.display().to_string(),
+            &overlay,
+            &root.options,
+            &mut sources,
+            &mut Vec::new(),
+        );
+        sources
+    };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).map_or_else(
+        |_| BTreeSet::new(),
+        |sources| {
+            let paths = sources.files().iter().map(|file| file.path.as_str());
+            paths
+                .filter(|path| *path != "<command line>")
+                .map(|path| super::paths::canonical(Path::new(path)))
+                .collect()
+        },
+    )
+}

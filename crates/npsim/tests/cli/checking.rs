@@ -1,0 +1,94 @@
+use serde_json::Value;
+
+use crate::harness::{Dir, LOOP};
+
+const UNUSED: &str = ".reg unused\nhere#: br[here#]\n";
+const WRONG: &str = "#macro set(r)\n  immed[r, SIZE]\n#endm\n.reg x\nset(x)\nhere#: br[here#]\n";
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+#[test]
+fn a_check_says_what_is_wrong_and_makes_nothing() {
+    let dir = Dir::new()
+        .with("good.uc", LOOP)
+        .with("bad.uc", WRONG)
+        .with("p/npsim.toml", "[[me]]\nid = 0\nsource = \"../bad.uc\"\n");
+    let before = dir.files();
+    let done = dir.npsim("check good.uc").expect(0, &[]);
+    assert_eq!((done.out.as_str(), done.err.as_str()), ("", ""));
+    dir.npsim("check bad.uc")
+        .expect(1, &["error[", "SIZE", "1 error"]);
+    dir.npsim("check p")
+        .expect(1, &["in this expansion of `set`"]);
+    dir.npsim("check nothing.uc").expect(1, &["cannot read"]);
+    assert_eq!(dir.files(), before);
+}
+
+#[test]
+fn warnings_can_be_silent_or_errors() {
+    let dir = Dir::new().with("a.uc", UNUSED);
+    let warned = dir
+        .npsim("check a.uc")
+        .expect(0, &["warning[unused-register]"]);
+    assert!(!warned.err.contains("error"), "{}", warned.err);
+    let silent = dir.npsim("check a.uc --allow-warning unused-register");
+    assert_eq!(silent.expect(0, &[]).err, "");
+    for deny in ["unused-register", "all"] {
+        dir.npsim(&format!("check a.uc --deny-warning {deny}"))
+            .expect(1, &["error[unused-register]", "1 error"]);
+    }
+    dir.npsim("asm a.uc --words --deny-warning all")
+        .expect(1, &["error[unused-register]"]);
+    dir.npsim("run a.uc --until 1us --deny-warning all")
+        .expect(1, &["error[unused-register]"]);
+    dir.npsim("check a.uc --deny-warning all --allow-warning unused-register")
+        .expect(0, &[]);
+    dir.npsim("check a.uc --allow-warning unused-registr")
+        .expect(2, &["did you mean `unused-register`?"]);
+}
+
+#[test]
+fn messages_can_be_objects() {
+    let dir = Dir::new()
+        .with("bad.uc", WRONG)
+        .with("a.uc", UNUSED)
+        .with("p/npsim.toml", "nmae = 1\n");
+    for command in ["check bad.uc", "asm bad.uc", "run bad.uc --until 1us"] {
+        let done = dir.npsim(&format!("{command} --message-format json"));
+        let found = objects(&done.expect(1, &[]).err);
+        assert_eq!(found.len(), 1, "{command}");
+        let place = &found[0]["primary"];
+        assert_eq!(found[0]["level"], "error");
+        assert_eq!(place["text"], "SIZE");
+        assert_eq!(
+            (place["line"].as_u64(), place["column"].as_u64()),
+            (Some(2), Some(12))
+        );
+        assert_eq!(place["expansions"][0]["macro"], "set");
+        assert_eq!(place["expansions"][0]["call"]["line"], 5);
+    }
+    let done = dir.npsim("asm a.uc --words --message-format json");
+    let done = done.expect(0, &[]);
+    assert_eq!(objects(&done.err)[0]["code"], "unused-register");
+    assert!(done.out.starts_with("; me 0: a.uc"), "{}", done.out);
+    let done = dir.npsim("check p --message-format json").expect(1, &[]);
+    let found = objects(&done.err);
+    assert_eq!(found[0]["code"], Value::Null);
+    assert_eq!(found[0]["primary"]["line"], 1);
+}
+
+#[test]
+fn names_of_messages_are_explained() {
+    let dir = Dir::new();
+    let all = dir
+        .npsim("codes")
+        .expect(0, &["bank-conflict", "unused-signal"]);
+    assert_eq!(all.out.lines().count(), npsim_asm::codes::all().len());
+    dir.npsim("codes bank-conflict").expect(0, &["one bank"]);
+    dir.npsim("codes bank-conflct")
+        .expect(1, &["did you mean `bank-conflict`?"]);
+}
