@@ -1,5 +1,6 @@
 //! Workloads of the benches.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::{Program, assemble_project};
@@ -67,4 +68,130 @@ pub fn smallest_frames(count: usize) -> Vec<Frame> {
             }
         })
         .collect()
+}
+
+/// Lines of one block of [`large_source`].
+const BLOCK_LINES: usize = 50;
+
+/// Lines in front of the first block.
+const HEAD_LINES: usize = 50;
+
+/// A source of `lines` lines, a multiple of 50, as firmware is written: macros
+/// with loops and conditions in them, blocks with registers of their own,
+/// constant expressions, comments, code that a condition leaves out. About one
+/// line in seven becomes a word, for a control store ends at 8192 words.
+#[must_use]
+pub fn large_source(lines: usize) -> String {
+    let mut text = String::with_capacity(lines * 32);
+    head(&mut text);
+    let blocks = (lines - HEAD_LINES) / BLOCK_LINES;
+    for n in 0..blocks {
+        block(&mut text, n);
+    }
+    text
+}
+
+/// Declarations and macros.
+fn head(text: &mut String) {
+    text.push_str(
+        "\
+; Generated: a large program for the assembler's bench.
+.num_contexts 8
+#define WIDTH 16
+#define SCALE(x) ((x) * WIDTH + 1)
+#define_eval MASK ((1 << WIDTH) - 1)
+.reg total step limit
+.sig done
+.xfer_order $head0 $head1
+.reg $head0 $head1
+
+#macro load(out, VALUE)
+#if ((VALUE) > MASK)
+    immed[out, ((VALUE) & 0xffff)]
+    immed_w1[out, ((VALUE) >> 16)]
+#else
+    immed[out, (VALUE)]
+#endif
+#endm
+
+#macro add_all(out, first, COUNT)
+#define_eval I 0
+#while (I < COUNT)
+    alu[out, out, +, first]
+#define_eval I (I + 1)
+#endloop
+#undef I
+#endm
+
+#macro clamp(value, most)
+.begin
+    alu[--, value, -, most]
+    ble[inside#]
+    alu[value, --, B, most]
+inside#:
+.end
+#endm
+
+    load(total, 0)
+    load(step, 3)
+    load(limit, 1000)
+",
+    );
+    let lines = text.lines().count();
+    for _ in lines..HEAD_LINES {
+        text.push('\n');
+    }
+}
+
+/// One piece of work in [`BLOCK_LINES`] lines.
+fn block(text: &mut String, n: usize) {
+    let start = text.len();
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "\
+; ---------------------------------------------------------------------------
+; Block {n}: adds to the total what the header of a packet would say, keeps it
+; below the limit, and goes on. The comment is as long as comments of firmware
+; that has to be understood years later.
+; ---------------------------------------------------------------------------
+#define BLOCK_{n} SCALE({n})
+#ifdef WITH_TRACE
+    alu[total, total, +, 1]
+    local_csr_wr[mailbox0, total]
+    nop
+    nop
+#endif
+block_{n}#:
+.begin
+    .reg value other      ; of this block alone
+    load(value, (BLOCK_{n} & 0xff))
+"
+    );
+    if n.is_multiple_of(8) {
+        text.push_str("    load(other, 0x12345678)\n");
+    } else {
+        text.push_str("    /* the usual step */ alu[other, --, B, step]\n");
+    }
+    text.push_str(
+        "\
+    ; what follows is done for all of them
+    add_all(total, value, 1)
+#ifdef LONG_BLOCKS
+    add_all(total, value, 4)
+    add_all(total, other, 4)
+#endif
+    alu[total, total, +, other]
+    clamp(total, limit)
+.end
+",
+    );
+    let lines = text[start..].lines().count();
+    for line in lines..BLOCK_LINES {
+        match line % 3 {
+            0 => text.push_str("; notes on the block above, which say why it is as it is\n"),
+            1 => text.push_str("    // and what has been tried in its place\n"),
+            _ => text.push('\n'),
+        }
+    }
 }

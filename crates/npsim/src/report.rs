@@ -20,7 +20,8 @@ pub struct Report {
     pub project: String,
     /// The seed of the pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
-    /// `drained`, `quiet`, `reached`, `fault` or `output-failed`.
+    /// `drained`, `quiet`, `reached`, `fault`, `output-failed` or
+    /// `interrupted`.
     pub ending: &'static str,
     /// What stopped the run.
     pub fault: Option<FaultReport>,
@@ -203,6 +204,7 @@ fn name(ending: &Ending) -> &'static str {
         Ending::Reached => "reached",
         Ending::Fault(_) => "fault",
         Ending::OutputFailed => "output-failed",
+        Ending::Interrupted => "interrupted",
     }
 }
 

@@ -1,6 +1,8 @@
 //! A run: programs on a chip, traffic on its lines, until the traffic is
 //! handled, the time is up, nothing can happen any more, or a check stops it.
 
+use std::ops::ControlFlow;
+
 use npsim_chip::Cycle;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
@@ -42,6 +44,8 @@ pub enum Ending {
     Fault(Box<Fault>),
     /// The capture of departures could not be written.
     OutputFailed,
+    /// The caller asked for an end.
+    Interrupted,
 }
 
 /// Cycles between two looks at the progress.
@@ -93,6 +97,19 @@ impl Simulation {
         wires: &mut Wires<'_>,
         progress: &mut dyn FnMut(Cycle, &Traffic),
     ) -> Ending {
+        self.run_while(wires, &mut |cycle, traffic| {
+            progress(cycle, traffic);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Runs to the end, or until `progress` breaks off. Where that happens
+    /// depends on when it is asked; the chip is between two events then.
+    pub fn run_while(
+        &mut self,
+        wires: &mut Wires<'_>,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Ending {
         loop {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
@@ -111,7 +128,9 @@ impl Simulation {
             if target >= until {
                 return Ending::Reached;
             }
-            progress(target, &wires.traffic);
+            if progress(target, &wires.traffic).is_break() {
+                return Ending::Interrupted;
+            }
         }
     }
 

@@ -78,6 +78,7 @@ fn ending(report: &Report) -> String {
         ("drained", _) => "all traffic is handled".into(),
         ("quiet", _) => "nothing can happen any more".into(),
         ("reached", _) => "the time is up".into(),
+        ("interrupted", _) => "interrupted".into(),
         (_, Some(fault)) => format!(
             "stopped at cycle {} by {}",
             grouped(fault.cycle),

@@ -1,8 +1,11 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -174,7 +177,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     );
     let started = Instant::now();
     let mut progress = Progress::new(started, wires.arrivals_end(), until);
-    let ending = simulation.run(&mut wires, &mut |cycle, _| progress.at(cycle));
+    let stop = interrupt_flag();
+    let ending = simulation.run_while(&mut wires, &mut |cycle, _| {
+        progress.at(cycle);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
     let traffic = match (wires.finish(simulation.now()), &arguments.out) {
@@ -213,6 +224,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if open_end && ending == Ending::Reached {
             return Err(restless().into());
         }
+        if ending == Ending::Interrupted {
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
         return Ok(ExitCode::SUCCESS);
     };
     let program = fault
@@ -235,6 +249,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         output::message(&render_problem(&problem));
     }
     Ok(ExitCode::from(3))
+}
+
+/// What a shell reports for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// Set by the first Ctrl-C, so that the run ends between two events and saves
+/// what it has; the second ends the process. Without a handler, Ctrl-C ends the
+/// process at once.
+fn interrupt_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let handler = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        output::line(&format!("note: Ctrl-C will not save what the run has: {error}"));
+    }
+    stop
 }
 
 /// Refuses an output that would take the place of what the run reads, or of the

@@ -137,3 +137,42 @@ fn a_fault_is_told_also_when_its_stats_cannot_be_written() {
     dir.npsim("run a.uc --until 1ms --stats no/out.json")
         .expect(3, &["error[deadlock]", "cannot write `no/out.json`"]);
 }
+
+/// Ctrl-C ends a run between two events and saves what it has, whole.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_saves_what_it_has() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    let dir = Dir::new().with("a.uc", LOOP);
+    let mut run = Command::new(env!("CARGO_BIN_EXE_npsim"))
+        .current_dir(dir.path("."))
+        .args(["run", "a.uc", "--until", "1000000s", "--stats", "out.json"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("npsim starts");
+    // The handler is there soon after the start; a signal before it ends the
+    // process without the code that is asked for, so it is sent only later.
+    std::thread::sleep(Duration::from_millis(500));
+    let killed = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status()
+        .expect("kill is there");
+    assert!(killed.success());
+    let asked = Instant::now();
+    let status = loop {
+        if let Some(status) = run.try_wait().expect("npsim can be waited for") {
+            break status;
+        }
+        if asked.elapsed() > Duration::from_secs(60) {
+            run.kill().expect("npsim can be killed");
+            panic!("the run went on after Ctrl-C");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(status.code(), Some(130));
+    let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
+    assert_eq!(stats["ending"], "interrupted");
+}

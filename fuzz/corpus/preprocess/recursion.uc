@@ -1,0 +1,4 @@
+#macro m(x)
+  m(x x)
+#endm
+m(1)

@@ -1,0 +1,45 @@
+//! The three forms of image files, each read, written and read again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use npsim_asm::{Image, disassemble, listing, words_text};
+
+fuzz_target!(|input: &[u8]| {
+    match Image::from_file_bytes(input) {
+        Ok(mut image) => {
+            let bytes = image.to_file_bytes();
+            assert_eq!(Image::from_file_bytes(&bytes).as_ref(), Ok(&image));
+            look_at(&image);
+            let values: Vec<(String, u32)> = image
+                .imports
+                .iter()
+                .map(|import| (import.name.clone(), u32::from(import.address)))
+                .collect();
+            if image.link(&values).is_ok() {
+                look_at(&image);
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    if let Ok(text) = std::str::from_utf8(input)
+        && let Ok(image) = Image::from_hex(text)
+    {
+        let again = Image::from_hex(&words_text(&image)).expect("what was written reads");
+        assert_eq!(again.words, image.words);
+        look_at(&image);
+    }
+    if let Ok(image) = Image::from_be_bytes(input) {
+        assert_eq!(image.to_be_bytes(), input);
+        look_at(&image);
+    }
+});
+
+/// All that shows an image to a reader.
+fn look_at(image: &Image) {
+    let _ = disassemble(image);
+    let _ = listing(image);
+    for address in 0..=image.words.len() {
+        let _ = image.place(address as u16);
+    }
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Runs the fuzz targets one after another.
+#
+#   fuzz/run.sh [SECONDS [TARGET...]]
+#
+# SECONDS is the time for each target (60). What a target learns is kept in
+# fuzz/work/TARGET and what breaks it in fuzz/artifacts/TARGET; neither is
+# committed. Ends with 1 if a target found something.
+set -eu
+
+cd "$(dirname "$0")"
+seconds=${1:-60}
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- preprocess parse assemble decode image capture
+toolchain=${FUZZ_TOOLCHAIN:-nightly}
+
+# Sources and captures of the repository that are small enough to mutate.
+seed() {
+    case $1 in
+    preprocess | assemble)
+        find ../microcode ../crates/asm/tests/corpus -name '*.uc' -size -8k
+        ;;
+    capture)
+        find ../traces -size -64k \( -name '*.pcap' -o -name '*.pcapng' -o -name '*.gz' \)
+        ;;
+    esac | while read -r file; do
+        # Files of one name stand in different folders.
+        cp "$file" "work/$1/seed-$(echo "${file#../}" | tr '/' '-')"
+    done
+}
+
+# Longer inputs would test only how many bytes a second go through.
+longest() {
+    case $1 in
+    preprocess | assemble) echo 4096 ;;
+    parse) echo 400 ;;
+    decode) echo 60 ;;
+    image) echo 4096 ;;
+    capture) echo 32768 ;;
+    *)
+        echo "fuzz/run.sh: there is no target \`$1\`" >&2
+        exit 2
+        ;;
+    esac
+}
+
+found=0
+for target in "$@"; do
+    length=$(longest "$target")
+    mkdir -p "work/$target" "artifacts/$target"
+    seed "$target"
+    dictionary=
+    case $target in
+    preprocess | assemble) dictionary=-dict=uc.dict ;;
+    image) dictionary=-dict=image.dict ;;
+    esac
+    echo "== $target: $seconds s =="
+    # Nothing here is unsafe code, so no sanitizer: it would only cost speed.
+    cargo "+$toolchain" fuzz run --fuzz-dir . --sanitizer none "$target" \
+        "work/$target" "corpus/$target" -- \
+        -max_total_time="$seconds" -max_len="$length" -timeout=10 \
+        -rss_limit_mb=2048 -print_final_stats=1 $dictionary || found=1
+done
+exit $found
