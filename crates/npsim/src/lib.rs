@@ -22,6 +22,7 @@
 
 pub mod assemble;
 pub mod diagnostics;
+pub mod generated;
 pub mod includes;
 pub mod lsp;
 pub mod messages;

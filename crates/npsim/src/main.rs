@@ -45,6 +45,8 @@ enum Command {
     Isa(cmd::isa::Arguments),
     Completions(cmd::completions::Arguments),
     Lsp(cmd::lsp::Arguments),
+    #[command(hide = true)]
+    Generate(cmd::generate::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Command::Isa(arguments) => cmd::isa::run(arguments),
         Command::Completions(arguments) => cmd::completions::run(arguments),
         Command::Lsp(arguments) => cmd::lsp::run(arguments),
+        Command::Generate(arguments) => cmd::generate::run(arguments),
     };
     match result {
         Ok(code) => code,

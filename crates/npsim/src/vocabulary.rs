@@ -224,6 +224,7 @@ pub const DIRECTIVES: &[Word] = &[
 
 /// Other spellings that the assembler takes: directive and what it stands for.
 pub const SPELLINGS: &[(&str, &str)] = &[
+    (".import", ".import_var"),
     (".if_signed", ".if"),
     (".if_likely", ".if"),
     (".if_unlikely", ".if"),
@@ -278,6 +279,7 @@ pub const PREPROCESSOR: &[Word] = &[
         "The lines up to `#endm` stand for `name(x, y)`; names may differ in the number of parameters only.",
     ),
     word("#endm", "#endm", "Ends a macro."),
+    word("#exitm", "#exitm", "Ends the use of the macro here."),
     word(
         "#while",
         "#while expression",
@@ -302,7 +304,11 @@ pub const PREPROCESSOR: &[Word] = &[
     word("#warning", "#warning \"text\"", "A warning with this text."),
     word("#warn", "#warn \"text\"", "A warning with this text."),
     word("#info", "#info \"text\"", "A note with this text."),
-    word("#pragma", "#pragma ...", "Passed over."),
+    word(
+        "#pragma",
+        "#pragma warning(disable:NAME)",
+        "What becomes of a warning from here on: `disable`, `enable`, `error` or `default`; `push` and `pop` save and restore.",
+    ),
     word(
         "#line",
         "#line number \"file\"",

@@ -156,7 +156,7 @@ impl Analysis {
                     _ => Vec::new(),
                 }
             }
-            Kind::Import => Vec::new(),
+            Kind::Import | Kind::Synonym => Vec::new(),
         }
     }
 }

@@ -272,7 +272,7 @@ impl List {
 
     fn symbol(&mut self, symbol: &super::index::Symbol) {
         let kind = match symbol.kind {
-            Kind::Register => CompletionItemKind::VARIABLE,
+            Kind::Register | Kind::Synonym => CompletionItemKind::VARIABLE,
             Kind::Signal => CompletionItemKind::EVENT,
             Kind::Label => CompletionItemKind::REFERENCE,
             Kind::Import => CompletionItemKind::CONSTANT,

@@ -20,6 +20,8 @@ pub enum Kind {
     Label,
     /// A constant that the loader supplies.
     Import,
+    /// Another name for an operand.
+    Synonym,
 }
 
 impl Kind {
@@ -31,6 +33,7 @@ impl Kind {
             Self::Signal => "signal",
             Self::Label => "label",
             Self::Import => "import variable",
+            Self::Synonym => "operand synonym",
         }
     }
 }
@@ -117,6 +120,10 @@ impl Index {
                     ".end" | ".endlocal" => scope = self.parents[scope].unwrap_or(0),
                     word @ ".reg" => self.declare_names(word, arguments, scope, Kind::Register),
                     word @ ".sig" => self.declare_names(word, arguments, scope, Kind::Signal),
+                    word @ ".operand_synonym" => {
+                        let name = &arguments[..arguments.len().min(1)];
+                        self.declare_names(word, name, scope, Kind::Synonym);
+                    }
                     word @ (".import_var" | ".import") => {
                         self.declare_names(word, arguments, scope, Kind::Import);
                     }

@@ -60,7 +60,7 @@ pub fn outline(workspace: &Workspace, path: &Path) -> Option<DocumentSymbolRespo
                 continue;
             }
             let kind = match symbol.kind {
-                Kind::Register => SymbolKind::VARIABLE,
+                Kind::Register | Kind::Synonym => SymbolKind::VARIABLE,
                 Kind::Signal => SymbolKind::EVENT,
                 Kind::Label => SymbolKind::KEY,
                 Kind::Import => SymbolKind::CONSTANT,

@@ -19,6 +19,9 @@ start#:
     wait(done)
     alu[count, count, +, $in]
     alu[$out, --, B, count]
+    .if (count > 5000)
+        alu[count, count, -, 1]
+    .endif
     .begin
         .sig done
         scratch[put, $out, count, 0, 1], ctx_swap[done], defer[1]
@@ -68,7 +71,7 @@ fn names_of_the_program() {
         &["register: `count` is ", ".reg count", "a.uc:10"],
     );
     has("$i|n]", &[".reg read $in", "`$in` is $", "a.uc:8"]);
-    has("[don|e], defer", &["signal", "a.uc:20"]);
+    has("[don|e], defer", &["is signal", "a.uc:23"]);
     has("sig_done[don|e]", &["a.uc:11", "is signal "]);
     has("wai|t(done)", &["#macro wait(s)", "Waits for s."]);
     has("SI|ZE]", &["#define SIZE 0x40", "bytes of it"]);

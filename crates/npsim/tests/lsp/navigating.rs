@@ -53,6 +53,21 @@ fn definitions_are_found_through_scopes_macros_and_files() {
 }
 
 #[test]
+fn synonyms_lead_to_where_they_are_made() {
+    let text = ".reg n\n.operand_synonym count n\nimmed[count, 1]\nalu[--, --, B, n]\ne#: br[e#]\n";
+    let mut editor = Editor::new(&[("a.uc", text)]);
+    editor.open("a.uc");
+    assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
+    assert_eq!(editor.definition("a.uc", "[|count"), ["a.uc:2 count"]);
+    assert_eq!(editor.definition("a.uc", "count |n"), ["a.uc:1 n"]);
+    let renamed = editor.rename("a.uc", "[|count", "total").expect("edits");
+    assert!(
+        renamed["a.uc"].contains("synonym total n\nimmed[total, 1]"),
+        "{renamed:?}"
+    );
+}
+
+#[test]
 fn uses_are_found() {
     let mut editor = editor();
     let mut parameters = editor.at("main.uc", "|x, -");
