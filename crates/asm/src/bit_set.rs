@@ -1,5 +1,7 @@
 //! A set of small integers as a row of bits, for the data flow.
 
+use std::ops::Range;
+
 /// A set of numbers below a bound that is fixed when it is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BitSet {
@@ -25,6 +27,18 @@ impl BitSet {
         self.words[n / 64] &= !(1 << (n % 64));
     }
 
+    /// Takes all numbers of a range out.
+    pub fn remove_range(&mut self, range: Range<usize>) {
+        for (at, mask) in masks(range) {
+            self.words[at] &= !mask;
+        }
+    }
+
+    /// The members in a range, ascending.
+    pub fn iter_range(&self, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        masks(range).flat_map(|(at, mask)| members(at, self.words[at] & mask))
+    }
+
     /// Whether the number is in the set.
     #[must_use]
     pub fn contains(&self, n: usize) -> bool {
@@ -45,14 +59,31 @@ impl BitSet {
 
     /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(i, &word)| {
-            std::iter::successors((word != 0).then_some(word), |w| {
-                let rest = w & (w - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |w| i * 64 + w.trailing_zeros() as usize)
-        })
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(at, &word)| members(at, word))
     }
+}
+
+/// The members that one word of a set stands for.
+fn members(at: usize, word: u64) -> impl Iterator<Item = usize> {
+    std::iter::successors((word != 0).then_some(word), |w| {
+        let rest = w & (w - 1);
+        (rest != 0).then_some(rest)
+    })
+    .map(move |w| at * 64 + w.trailing_zeros() as usize)
+}
+
+/// The words that a range touches, with its bits in each.
+fn masks(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+    let words = range.start / 64..range.end.div_ceil(64);
+    words.map(move |at| {
+        let low = range.start.saturating_sub(at * 64);
+        let high = (range.end - at * 64).min(64);
+        let below = |n: usize| if n == 64 { u64::MAX } else { (1 << n) - 1 };
+        (at, below(high) & !below(low))
+    })
 }
 
 #[cfg(test)]
@@ -72,5 +103,19 @@ mod tests {
         assert!(other.union_with(&set));
         assert!(!other.union_with(&set));
         assert_eq!(other, set);
+    }
+
+    #[test]
+    fn ranges_end_within_and_at_words() {
+        for range in [0..0, 0..64, 3..4, 63..65, 64..128, 10..200, 130..130] {
+            let mut set = BitSet::new(200);
+            (0..200).for_each(|n| set.insert(n));
+            assert_eq!(
+                set.iter_range(range.clone()).collect::<Vec<_>>(),
+                range.clone().collect::<Vec<_>>()
+            );
+            set.remove_range(range.clone());
+            assert!((0..200).all(|n| set.contains(n) != range.contains(&n)));
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! get another register, in another bank.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::bit_set::BitSet;
 use crate::flow::Flow;
@@ -84,12 +85,8 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
             }
         }
     }
-    // Two writes of one name in one instruction would both be its last one.
-    let mut of_variable: Vec<Vec<usize>> = vec![Vec::new(); eligible.len()];
-    for (w, write) in writes.iter().enumerate() {
-        of_variable[write.variable].push(w);
-    }
-    let reaching = reaching(items.len(), flow, &eligible, &writes, &made, &of_variable);
+    let places = WritePlaces::new(&writes, eligible.len());
+    let reaching = reaching(items.len(), flow, &eligible, &writes, &made, &places);
     let mut webs = Webs {
         parent: (0..writes.len()).collect(),
     };
@@ -100,12 +97,11 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
                 return;
             }
             let mut first = None;
-            for &write in &of_variable[variable] {
-                if reaching[i].contains(write) {
-                    match first {
-                        None => first = Some(write),
-                        Some(known) => webs.join(known, write),
-                    }
+            for place in reaching[i].iter_range(places.of(variable)) {
+                let write = places.writes[place];
+                match first {
+                    None => first = Some(write),
+                    Some(known) => webs.join(known, write),
                 }
             }
             // Where no write comes, the item is never reached.
@@ -136,20 +132,54 @@ pub fn split(items: &mut [Item], flow: &Flow, symbols: &mut Symbols) {
     rename(items, symbols, &eligible, &writer, &seen, &mut webs);
 }
 
-/// Writes that may be the last ones at the start of each item.
+/// The places of writes in sets of them: those of one variable side by side, in
+/// their order, so that a set is asked about all of them at once.
+struct WritePlaces {
+    /// The write at each place.
+    writes: Vec<usize>,
+    /// The place of each write.
+    place: Vec<usize>,
+    /// The first place of each variable, and the end.
+    first: Vec<usize>,
+}
+
+impl WritePlaces {
+    fn new(writes: &[Write], variables: usize) -> Self {
+        let mut sorted: Vec<usize> = (0..writes.len()).collect();
+        sorted.sort_by_key(|&write| writes[write].variable);
+        let mut place = vec![0; writes.len()];
+        let mut first = vec![0; variables + 1];
+        for (at, &write) in sorted.iter().enumerate() {
+            place[write] = at;
+            // Places ascend with the variable, so the last one seen ends it.
+            first[writes[write].variable + 1] = at + 1;
+        }
+        Self {
+            writes: sorted,
+            place,
+            first,
+        }
+    }
+
+    fn of(&self, variable: VariableId) -> Range<usize> {
+        self.first[variable]..self.first[variable + 1]
+    }
+}
+
+/// Writes that may be the last ones at the start of each item, by their places.
 fn reaching(
     count: usize,
     flow: &Flow,
     eligible: &[bool],
     writes: &[Write],
     made: &[Vec<usize>],
-    of_variable: &[Vec<usize>],
+    places: &WritePlaces,
 ) -> Vec<BitSet> {
     let mut before = vec![BitSet::new(writes.len()); count];
     if let Some(start) = before.first_mut() {
         for (variable, eligible) in eligible.iter().enumerate() {
             if *eligible {
-                start.insert(variable);
+                start.insert(places.place[variable]);
             }
         }
     }
@@ -159,12 +189,11 @@ fn reaching(
         waiting[i] = false;
         let mut state = before[i].clone();
         for &write in &made[i] {
-            for &old in &of_variable[writes[write].variable] {
-                state.remove(old);
-            }
+            state.remove_range(places.of(writes[write].variable));
         }
+        // Two writes of one name in one instruction are both its last one.
         for &write in &made[i] {
-            state.insert(write);
+            state.insert(places.place[write]);
         }
         for edge in &flow.successors[i] {
             if let Some(next) = before.get_mut(edge.to)

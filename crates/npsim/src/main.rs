@@ -21,7 +21,8 @@ Examples:
   npsim new --from firmware.uc             write a project file to start from
 
 Exit codes: 0 done; 1 a mistake in a source, project or capture; 2 wrong usage;
-3 the microcode did in a run what a check forbids (`npsim checks` lists them).";
+3 the microcode did in a run what a check forbids (`npsim checks` lists them);
+130 ended by Ctrl-C, with what it had saved.";
 
 /// An open simulator of the Intel IXP2400 network processor.
 #[derive(Debug, Parser)]

@@ -1,5 +1,7 @@
 //! Graph colouring with forbidden and given colours.
 
+use std::collections::BTreeSet;
+
 /// A colouring problem on nodes 0, 1, ...
 pub struct Graph {
     /// Neighbours of each node, in ascending order.
@@ -18,27 +20,33 @@ impl Graph {
         let mut degree: Vec<usize> = self.neighbours.iter().map(Vec::len).collect();
         let mut removed = vec![false; count];
         let mut order = Vec::with_capacity(count);
-        while order.len() < count {
-            // Nodes that always find a colour may wait longest; of the others
-            // the one with most neighbours per colour is put off.
-            let free = |node: usize| degree[node] < self.allowed[node].count_ones() as usize;
-            let next = (0..count)
-                .rev()
-                .filter(|&node| !removed[node])
-                .min_by_key(|&node| (!free(node), std::cmp::Reverse(node)));
-            let next = match next {
-                Some(node) if free(node) => node,
-                _ => match (0..count)
-                    .filter(|&node| !removed[node])
-                    .max_by_key(|&node| (self.allowed[node].count_ones(), degree[node], node))
-                {
-                    Some(node) => node,
-                    None => break,
-                },
-            };
+        // Nodes that always find a colour may wait longest, those with the highest
+        // number first; of the others the one with most colours and neighbours is
+        // put off. A node that is free stays free: its degree only falls.
+        let room = |node: usize| self.allowed[node].count_ones();
+        let (mut free, mut tight) = (BTreeSet::new(), BTreeSet::new());
+        for node in 0..count {
+            if degree[node] < room(node) as usize {
+                free.insert(node);
+            } else {
+                tight.insert((room(node), degree[node], node));
+            }
+        }
+        while let Some(next) = free
+            .pop_last()
+            .or_else(|| tight.pop_last().map(|(_, _, node)| node))
+        {
             removed[next] = true;
             order.push(next);
             for &other in &self.neighbours[next] {
+                if !removed[other] && tight.remove(&(room(other), degree[other], other)) {
+                    let left = degree[other].saturating_sub(1);
+                    if left < room(other) as usize {
+                        free.insert(other);
+                    } else {
+                        tight.insert((room(other), left, other));
+                    }
+                }
                 degree[other] = degree[other].saturating_sub(1);
             }
         }

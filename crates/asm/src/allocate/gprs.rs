@@ -188,18 +188,25 @@ fn relatives(
             Some((_, n)) => 1 << n,
         });
     }
+    let private = |id: VariableId| problem.symbols.variables[id].private;
+    let privates: Vec<usize> = (0..nodes.len()).filter(|&n| private(nodes[n])).collect();
     let neighbours = nodes
         .iter()
-        .map(|&id| {
-            (0..nodes.len())
-                .filter(|&other| {
-                    let other = nodes[other];
-                    other != id
-                        && (problem.symbols.variables[id].private
-                            || problem.symbols.variables[other].private
-                            || interference.between(id, other))
-                })
-                .collect()
+        .enumerate()
+        .map(|(n, &id)| {
+            let mut others: Vec<usize> = if private(id) {
+                (0..nodes.len()).collect()
+            } else {
+                let together = interference.with(id).into_iter();
+                together
+                    .filter_map(|other| nodes.binary_search(&other).ok())
+                    .chain(privates.iter().copied())
+                    .collect()
+            };
+            others.sort_unstable();
+            others.dedup();
+            others.retain(|&other| other != n);
+            others
         })
         .collect();
     match (Graph {

@@ -106,6 +106,23 @@ impl Interference {
             .into_iter()
             .any(|side| self.cells[cell(left, side)].contains(cell(right, side)))
     }
+
+    /// The variables that hold something at the same time as this one on the same
+    /// side, itself among them, ascending.
+    #[must_use]
+    pub fn with(&self, id: VariableId) -> Vec<VariableId> {
+        let mut all: Vec<VariableId> = [Side::In, Side::Out]
+            .into_iter()
+            .flat_map(|side| {
+                let same_side = move |other: &usize| *other == cell(*other / 2, side);
+                let others = self.cells[cell(id, side)].iter().filter(same_side);
+                others.map(|other| other / 2).collect::<Vec<_>>()
+            })
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 /// Gives numbers to all variables and signals.

@@ -89,6 +89,16 @@ fn check(image: &Image) -> Result<(), String> {
             ));
         }
     }
+    // A circle would make the place of a word endless.
+    for (index, used) in image.expansions.iter().enumerate() {
+        if let Some(enclosing) = used.call.expansion
+            && enclosing as usize >= index
+        {
+            return Err(format!(
+                "expansion {index} stands in expansion {enclosing}, but only an earlier one can enclose it"
+            ));
+        }
+    }
     if !image.origins.is_empty() && image.origins.len() != image.words.len() {
         return Err(format!(
             "{} words have {} places",

@@ -2,7 +2,7 @@
 //!
 //! [`serve`] speaks the Language Server Protocol over any connection. Texts that
 //! are open in the editor count in place of the files; everything else is read
-//! from disk. Programs are the sources of the projects in reach ([`roots`]); each
+//! from disk. Programs are the sources of the projects in reach (`roots`); each
 //! is assembled whole after a change, which takes milliseconds, so that nothing
 //! has to be kept in step.
 
