@@ -158,7 +158,7 @@ fn block(text: &mut String, n: usize) {
 #define BLOCK_{n} SCALE({n})
 #ifdef WITH_TRACE
     alu[total, total, +, 1]
-    local_csr_wr[mailbox0, total]
+    local_csr_wr[active_lm_addr_0, total]
     nop
     nop
 #endif

@@ -1,6 +1,6 @@
 ; Mpackets into TBUF.
 ;
-; The transmit control word: 31..24 bytes, 9 SOP, 8 EOP, 3..0 port.
+; The transmit control word: 31..24 bytes, 9 SOP, 8 EOP, 4..0 port.
 
 #ifndef TBUF_UC
 #define TBUF_UC

@@ -40,7 +40,7 @@ next#:
     alu_shf[control, 0x3, AND, status, >>14]
     alu_shf[control, --, B, control, <<8]
     alu_shf[control, control, OR, bytes, <<24]
-    alu[status, status, AND, 0xf]
+    alu[status, status, AND, 0x1f]
     alu[control, control, OR, status]
     transmit_validate(out, $control0, $control1, control, valid)
 

@@ -166,7 +166,12 @@ pub fn place(
         diagnostics,
     );
     check_size(&selection, options, diagnostics)?;
-    check_any(&selection, sources, diagnostics)?;
+    check_any(
+        &selection,
+        !preprocessed.macros.is_empty(),
+        sources,
+        diagnostics,
+    )?;
     check::pair_signals(&selection.items, &mut symbols, diagnostics);
     let (flow, groups, liveness) =
         analyse_program(&mut selection, &mut symbols, options, sources, diagnostics)?;
@@ -302,6 +307,7 @@ fn check_size(
 /// Control would run off a program without words at once.
 fn check_any(
     selection: &Selection,
+    has_macros: bool,
     sources: &SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<()> {
@@ -320,11 +326,20 @@ fn check_any(
             },
             ExpansionId::ROOT,
         );
-        diagnostics.push(
-            place
-                .note("Directives, macro definitions and lines that a condition leaves out make no words.")
-                .help("write at least `ctx_arb[kill]`, or look for an #if that leaves the program out"),
+        let place = place.note(
+            "Directives, macro definitions and lines that a condition leaves out make no words.",
         );
+        diagnostics.push(if has_macros {
+            // A library is no mistake, but nothing can be made of it.
+            Diagnostic {
+                level: Level::Note,
+                ..place.help("include it in a program")
+            }
+        } else {
+            place.help(
+                "write at least `ctx_arb[kill]`, or look for an #if that leaves the program out",
+            )
+        });
     }
     None
 }

@@ -57,6 +57,15 @@ impl BitSet {
         changed
     }
 
+    /// Adds all members of `other`, whose bound a set without one takes over.
+    pub fn join(&mut self, other: &Self) {
+        if self.words.is_empty() {
+            self.clone_from(other);
+        } else {
+            self.union_with(other);
+        }
+    }
+
     /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words

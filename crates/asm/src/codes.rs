@@ -114,6 +114,7 @@ codes! {
     SIGNAL_KINDS "signal-kinds" "One signal is used by commands that raise different members of its pair."
     SIGNAL_NEVER_AWAITED "signal-never-awaited" "A command raises a signal that nothing waits for afterwards."
     SIGNAL_ODD "signal-odd" "A command that raises a pair of signals names the odd one."
+    SIGNED_COMPARE "signed-compare" "A signed compare has a constant of 0x80000000 or more, which counts as a negative number."
     SPILL_MOVE "spill-move" "A register is copied to the other bank because the source reads two registers of one bank together."
     SYNTAX "syntax" "A line does not have the form of a statement."
     TOO_MANY_REGISTERS "too-many-registers" "More registers hold needed values at one point than there are."

@@ -2,11 +2,15 @@
 //! The format is described in the book (`image-format.md`).
 
 mod read;
+mod set;
 mod write;
 
 use std::fmt;
 
 pub use read::from_file_bytes;
+pub use set::{
+    PlacedImage, SET_MAGIC, SET_VERSION, is_image_file, set_from_file_bytes, set_to_file_bytes,
+};
 pub use write::to_file_bytes;
 
 use crate::image::Image;

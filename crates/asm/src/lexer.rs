@@ -8,7 +8,7 @@
 
 mod lexeme;
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 use rustc_hash::FxHashSet;
 
@@ -203,8 +203,8 @@ impl Lexer<'_> {
                 self.token(kind, text, span);
             }
             Lexeme::LabelWord(text) => self.token(TokenKind::Label, text, span),
-            Lexeme::Str(text) => self.token(TokenKind::Str, text, span),
-            Lexeme::Quoted(text) => self.token(TokenKind::Quoted, text, span),
+            Lexeme::Str(text) => self.token(TokenKind::Str, &on_one_line(text), span),
+            Lexeme::Quoted(text) => self.token(TokenKind::Quoted, &on_one_line(text), span),
             Lexeme::Punct(text) => {
                 self.token(TokenKind::Punct, text, span);
                 self.bracket(text, span);
@@ -247,6 +247,15 @@ impl Lexer<'_> {
         if self.line.tokens.is_empty() && self.line.hash.is_none() {
             self.line.hash = Some(span);
         } else if self.line.paste.is_some() || self.line.tokens.last().is_some_and(|t| t.is("##")) {
+            self.token(TokenKind::Punct, "#", span);
+        } else if self.line.brackets.first().is_some_and(|(c, _)| *c == '(')
+            && self
+                .line
+                .tokens
+                .last()
+                .is_some_and(|t| t.is(",") || t.is("("))
+        {
+            // An argument that a macro puts behind the stem of a label.
             self.token(TokenKind::Punct, "#", span);
         } else {
             self.separate();
@@ -432,6 +441,18 @@ impl Lexer<'_> {
             });
         }
     }
+}
+
+/// A text without its continuations and the indentation after them.
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains('\n') {
+        return Cow::Borrowed(text);
+    }
+    let part = |line: &str| -> String {
+        let line = line.trim_end_matches('\r');
+        line.strip_suffix('\\').unwrap_or(line).trim().to_owned()
+    };
+    Cow::Owned(text.split('\n').map(part).collect::<Vec<_>>().join(" "))
 }
 
 fn closing(bracket: char) -> char {

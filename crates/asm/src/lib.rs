@@ -52,7 +52,7 @@ pub use disassemble::disassemble;
 pub use image::Image;
 pub use listing::listing;
 pub use source::{ExpansionId, FileId, SourceMap, Span};
-pub use words::words_text;
+pub use words::{words_text, words_text_with_parity};
 
 /// Where texts come from.
 pub trait Includes {
@@ -79,8 +79,8 @@ pub struct Options {
     /// Where registers of one bank meet in an instruction, copy one of them
     /// instead of giving up; each copy is reported as a note.
     pub spill_moves: bool,
-    /// Warnings that are to be kept silent or to count as errors, by code; of
-    /// several entries for one code the last counts.
+    /// Warnings that are to be kept silent or to count as errors, by code, or
+    /// `all` for every one; of several entries for one code the last counts.
     pub lints: Vec<(String, LintLevel)>,
 }
 

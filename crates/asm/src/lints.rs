@@ -90,6 +90,9 @@ impl Pragmas {
     }
 }
 
+/// Stands for every warning among the options.
+const ALL: &str = "all";
+
 /// Applies options and pragmas: warnings go, stay or become errors.
 pub fn apply(
     diagnostics: &mut Vec<Diagnostic>,
@@ -102,7 +105,7 @@ pub fn apply(
         }
         let named = options.iter().rev();
         let option = named
-            .filter(|(name, _)| name == diagnostic.code)
+            .filter(|(name, _)| name == diagnostic.code || name == ALL)
             .map(|(_, level)| *level)
             .next();
         match pragmas.level(diagnostic).or(option) {

@@ -97,6 +97,8 @@ struct Open {
     kind: Kind,
     /// What stands here now is never executed and makes no words.
     dropped: bool,
+    /// An enclosing block was left out when this one began.
+    outer_dropped: bool,
 }
 
 enum Kind {
@@ -179,8 +181,8 @@ pub fn lower(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> V
         open: Vec::new(),
         diagnostics,
     };
-    for (i, statement) in statements.iter().enumerate() {
-        lowering.statement(statement, &statements[i + 1..]);
+    for (statement, labelled) in statements.iter().zip(labels_ahead(&statements)) {
+        lowering.statement(statement, labelled);
     }
     for open in std::mem::take(&mut lowering.open) {
         let closer = match open.kind {
@@ -217,26 +219,50 @@ fn directive_of(statement: &Statement) -> Option<&Directive> {
     }
 }
 
-/// Whether labels stand between here and the end of the arm or loop.
-fn has_labels(rest: &[Statement]) -> bool {
-    let mut depth = 0usize;
-    for statement in rest {
-        if !statement.labels.is_empty() {
-            return true;
-        }
-        let word = directive_of(statement).and_then(|directive| Word::of(&directive.name));
-        match word {
-            Some(Word::If(_) | Word::While(_) | Word::Repeat) => depth += 1,
-            Some(Word::Endif | Word::Endw | Word::Until(_) | Word::Elif(_) | Word::Else)
-                if depth == 0 =>
-            {
-                return false;
-            }
-            Some(Word::Endif | Word::Endw | Word::Until(_)) => depth -= 1,
-            _ => {}
-        }
+/// For each statement, whether labels stand between it and the end of its arm
+/// or, for one that opens a block, of that block's first arm.
+fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
+    /// What stands in a block after the place that the walk has come to.
+    struct Level {
+        /// A label in the rest of the arm.
+        in_arm: bool,
+        /// A label in the rest of the block.
+        in_block: bool,
     }
-    false
+    let mut ahead = vec![false; statements.len()];
+    let mut levels = vec![Level {
+        in_arm: false,
+        in_block: false,
+    }];
+    for (i, statement) in statements.iter().enumerate().rev() {
+        let labelled = !statement.labels.is_empty();
+        let word = directive_of(statement).and_then(|directive| Word::of(&directive.name));
+        ahead[i] = levels.last().is_some_and(|level| level.in_arm);
+        let inner = match word {
+            Some(Word::Endif | Word::Endw | Word::Until(_)) => {
+                levels.push(Level {
+                    in_arm: labelled,
+                    in_block: labelled,
+                });
+                continue;
+            }
+            // A block that is never closed goes on to the end.
+            Some(Word::If(_) | Word::While(_) | Word::Repeat) if levels.len() == 1 => {
+                levels[0].in_block
+            }
+            Some(Word::If(_) | Word::While(_) | Word::Repeat) => {
+                levels.pop().is_some_and(|level| level.in_block)
+            }
+            _ => false,
+        };
+        let Some(level) = levels.last_mut() else {
+            continue;
+        };
+        let ends_arm = matches!(word, Some(Word::Elif(_) | Word::Else));
+        level.in_arm = labelled || inner || (level.in_arm && !ends_arm);
+        level.in_block |= labelled || inner;
+    }
+    ahead
 }
 
 struct Lowering<'n, 'd> {
@@ -248,10 +274,12 @@ struct Lowering<'n, 'd> {
 
 impl Lowering<'_, '_> {
     fn is_dropped(&self) -> bool {
-        self.open.iter().any(|open| open.dropped)
+        self.open
+            .last()
+            .is_some_and(|open| open.dropped || open.outer_dropped)
     }
 
-    fn statement(&mut self, statement: &Statement, rest: &[Statement]) {
+    fn statement(&mut self, statement: &Statement, labelled: bool) {
         let word = directive_of(statement)
             .and_then(|directive| Word::of(&directive.name).map(|word| (directive, word)));
         let Some((directive, word)) = word else {
@@ -294,7 +322,7 @@ impl Lowering<'_, '_> {
                     .label("not expected here"),
             );
         }
-        if let Err(diagnostic) = self.word(directive, word, rest) {
+        if let Err(diagnostic) = self.word(directive, word, labelled) {
             self.diagnostics.push(diagnostic);
         }
     }
@@ -303,14 +331,14 @@ impl Lowering<'_, '_> {
         &mut self,
         directive: &Directive,
         word: Word,
-        rest: &[Statement],
+        labelled: bool,
     ) -> Result<(), Diagnostic> {
         match word {
-            Word::If(unsigned) => self.begin_if(directive, unsigned, rest),
-            Word::Elif(unsigned) => self.next_arm(directive, Some(unsigned), rest),
-            Word::Else => self.next_arm(directive, None, rest),
+            Word::If(unsigned) => self.begin_if(directive, unsigned, labelled),
+            Word::Elif(unsigned) => self.next_arm(directive, Some(unsigned), labelled),
+            Word::Else => self.next_arm(directive, None, labelled),
             Word::Endif => self.end_if(directive),
-            Word::While(unsigned) => self.begin_while(directive, unsigned, rest),
+            Word::While(unsigned) => self.begin_while(directive, unsigned, labelled),
             Word::Endw => self.end_while(directive),
             Word::Repeat => {
                 let top = self.writer.label("repeat");
@@ -337,11 +365,13 @@ impl Lowering<'_, '_> {
     }
 
     fn push(&mut self, directive: &Directive, kind: Kind) {
+        let outer_dropped = self.is_dropped();
         self.open.push(Open {
             name: directive.name.clone(),
             place: directive.place,
             kind,
             dropped: false,
+            outer_dropped,
         });
     }
 
@@ -370,6 +400,7 @@ impl Lowering<'_, '_> {
     ) -> Result<Option<bool>, Diagnostic> {
         let mut tester = Tester {
             writer: &mut self.writer,
+            diagnostics: self.diagnostics,
             unsigned,
             place,
         };

@@ -213,6 +213,26 @@ impl Selector<'_> {
     }
 }
 
+/// How that is written here which other assemblers have a mnemonic for.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "add" => "alu[dest, a, +, b]",
+        "sub" => "alu[dest, a, -, b]",
+        "and" => "alu[dest, a, AND, b]",
+        "or" => "alu[dest, a, OR, b]",
+        "xor" => "alu[dest, a, XOR, b]",
+        "not" => "alu[dest, --, ~B, src]",
+        "mov" | "move" => "alu[dest, --, B, src]",
+        "cmp" => "alu[--, a, -, b]",
+        "shl" | "lsl" | "sll" => "alu_shf[dest, --, B, src, <<n]",
+        "shr" | "lsr" | "srl" => "alu_shf[dest, --, B, src, >>n]",
+        "jmp" | "goto" | "b" => "br[label#]",
+        "call" | "jal" => "bal[register, label#]",
+        "ret" | "return" => "rtn[register]",
+        _ => return None,
+    })
+}
+
 fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic {
     let place = statement.mnemonic_place;
     // The operands of a macro's use are not told apart here.
@@ -228,6 +248,11 @@ fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic
             format!("there is no {kind} `{called}`"),
         )
         .label(label);
+    if let Some(written) = elsewhere(called)
+        && !macros.iter().any(|known| known.starts_with(called))
+    {
+        return diagnostic.help(format!("write `{written}`"));
+    }
     let known = MNEMONICS
         .iter()
         .copied()

@@ -154,7 +154,8 @@ fn would_merge(left: &Token, right: &Token) -> bool {
     let sigil =
         |t: &Token| t.kind == TokenKind::Punct && t.text.bytes().all(|b| b"$@.#".contains(&b));
     match (word(left), word(right)) {
-        (true, true) => true,
+        // A dot begins a word but never continues one.
+        (true, true) => !right.text.starts_with('.'),
         (true, false) => sigil(right),
         (false, true) => sigil(left),
         (false, false) => operator(left) && operator(right),

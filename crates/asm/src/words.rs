@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use npsim_isa::{WORD_BITS, WORD_MASK};
+use npsim_isa::{WORD_BITS, WORD_MASK, parity_bits};
 
 use crate::image::Image;
 
@@ -19,12 +19,48 @@ pub fn words_text(image: &Image) -> String {
     text
 }
 
+/// The words with their two parity bits in front, eleven hexadecimal digits a
+/// line: bit 40 makes bits 0 to 19 even, bit 41 bits 20 to 39.
+#[must_use]
+pub fn words_text_with_parity(image: &Image) -> String {
+    let mut text = String::with_capacity(image.words.len() * 12);
+    for &word in &image.words {
+        let _ = writeln!(text, "{:011x}", word | parity_bits(word));
+    }
+    text
+}
+
+/// A word of up to ten digits, or of eleven with its parity bits.
+fn read_word(digits: &str) -> Result<u64, String> {
+    let no_word = || {
+        let shown: String = digits.chars().take(40).collect();
+        format!(
+            "`{shown}` is not a word of up to ten hexadecimal digits, or of eleven with its parity bits"
+        )
+    };
+    let valid = (1..=11).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = u64::from_str_radix(digits, 16)
+        .ok()
+        .filter(|value| valid && *value < 1 << (WORD_BITS + 2))
+        .ok_or_else(no_word)?;
+    let word = value & WORD_MASK;
+    let parity = parity_bits(word);
+    if digits.len() == 11 && value != word | parity {
+        return Err(format!(
+            "the parity bits of `{digits}` are wrong; with the right ones it is `{:011x}`",
+            word | parity
+        ));
+    }
+    Ok(word)
+}
+
 impl Image {
-    /// Reads words of ten hexadecimal digits, one a line. Empty lines and
-    /// comments after `;`, `#` or `//` are passed over; `0x` in front is allowed.
+    /// Reads words of ten hexadecimal digits, one a line, or of eleven with their
+    /// parity bits, which are checked and dropped. Empty lines and comments after
+    /// `;`, `#` or `//` are passed over; `0x` in front is allowed.
     ///
     /// # Errors
-    /// Names the line that is no word.
+    /// Names the line that is no word, or whose parity is wrong.
     pub fn from_hex(text: &str) -> Result<Self, String> {
         let mut words = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -37,18 +73,9 @@ impl Image {
                 .strip_prefix("0x")
                 .or_else(|| code.strip_prefix("0X"))
                 .unwrap_or(code);
-            let valid =
-                (1..=10).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
-            match u64::from_str_radix(digits, 16) {
-                Ok(word) if valid => words.push(word),
-                _ => {
-                    return Err(format!(
-                        "line {}: `{}` is not a word of up to ten hexadecimal digits",
-                        number + 1,
-                        code.chars().take(40).collect::<String>()
-                    ));
-                }
-            }
+            let word =
+                read_word(digits).map_err(|message| format!("line {}: {message}", number + 1))?;
+            words.push(word);
         }
         Ok(Self::from_words("", words))
     }
@@ -109,11 +136,23 @@ mod tests {
         let error = Image::from_hex("f0000c0300 ; nop\n\nxyz\n").unwrap_err();
         assert!(error.starts_with("line 3: `xyz`"), "{error}");
         assert!(
-            Image::from_hex("12345678901")
+            Image::from_hex("123456789012")
                 .unwrap_err()
                 .contains("line 1")
         );
         let error = Image::from_be_bytes(&[0; 12]).unwrap_err();
         assert!(error.starts_with("offset 10: 2 bytes"), "{error}");
+    }
+
+    #[test]
+    fn parity_is_written_and_checked() {
+        let image = Image::from_words("x", vec![1, 1 << 20, 1 << 39 | 1, 3]);
+        let text = words_text_with_parity(&image);
+        assert_eq!(text, "10000000001\n20000100000\n38000000001\n00000000003\n");
+        assert_eq!(Image::from_hex(&text).unwrap().words, image.words);
+        let error = Image::from_hex("10000000001\n00000000001\n").unwrap_err();
+        assert!(error.starts_with("line 2: the parity bits"), "{error}");
+        assert!(error.ends_with("it is `10000000001`"), "{error}");
+        assert!(Image::from_hex("40000000000").is_err());
     }
 }

@@ -204,6 +204,10 @@ const WARNINGS: &[(&str, &str)] = &[
         "alu[--, a0, OR, 0]\nx#: asr[a0, b0, >>3]\nbr[x#]",
     ),
     (
+        "signed-compare",
+        ".reg x\nimmed[x, 1]\n.while (x > 0x80000000)\nalu[x, x, +, 1]\n.endw\nctx_arb[kill]",
+    ),
+    (
         "signal-never-awaited",
         ".sig s\nsram[read, $0, a0, 0, 1], sig_done[s]\nctx_arb[kill]",
     ),
@@ -360,6 +364,19 @@ fn helps_name_what_they_are_about() {
         paths.contains("`$x` and `$y` use the same read path"),
         "{paths}"
     );
+    for (text, help) in [
+        ("start: nop", "as in `start#:`"),
+        ("start:\nnop", "as in `start#:`"),
+        (".while (1)\nnop\n.endwhile", "write `.endw`"),
+        ("add[a0, a0, 1]", "write `alu[dest, a, +, b]`"),
+        ("alu[a0, --, B b1]", "a comma missing between `B` and `b1`"),
+        ("alu[a0, a0, <<, 2]", "a shift is the last operand"),
+        ("immed[a0, RING_SIZE]", "from the project file"),
+        ("local_csr_wr[FOO_BAR_BAZ, a0]", "npsim isa"),
+    ] {
+        let told = said(text);
+        assert!(told.contains(help), "{text}: {told}");
+    }
     let direction = said(".reg write $x\nimmed[$x, 1]\nalu[a0, --, B, $x]\n");
     assert!(
         direction.contains("not what was written") && direction.contains("general-purpose"),
@@ -408,6 +425,7 @@ const QUIET: &[&str] = &[
     ".sig s\nsram[read, $0, a0, 0, 2], sig_done[s]\nimmed[$1, 3]\n.io_completed s\nalu[a0, --, B, $1]\nctx_arb[kill]",
     "br[end#], defer[1]\nnop\nend#: ctx_arb[kill]",
     "load_addr[a0, back#]\nrtn[a0]\nback#: ctx_arb[kill]",
+    ".reg x\nimmed[x, 1]\n.if (x > -1)\nnop\n.elif_unsigned (x < 0x80000000)\nnop\n.elif (x == 0x80000000)\nnop\n.endif\nctx_arb[kill]",
     ".if (1)\nbr[end#]\n.endif\nend#: ctx_arb[kill]",
 ];
 

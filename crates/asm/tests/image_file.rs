@@ -121,7 +121,12 @@ fn any_image() -> impl Strategy<Value = Image> {
                     files,
                     expansions: expansions
                         .into_iter()
-                        .map(|(name, call)| ImageExpansion { name, call })
+                        .enumerate()
+                        .map(|(index, (name, mut call))| {
+                            // Only an earlier one encloses another.
+                            call.expansion = call.expansion.filter(|n| (*n as usize) < index);
+                            ImageExpansion { name, call }
+                        })
                         .collect(),
                     words,
                     origins: if flags[2] { origins } else { Vec::new() },

@@ -332,3 +332,28 @@ fn returns_go_to_the_callers_of_their_subroutine() {
     let (first, second) = found(&text.replace(".subroutine\n", "").replace(".endsub\n", ""));
     assert_ne!(first, second);
 }
+
+#[test]
+fn a_shift_of_0_an_element_with_a_bank_and_a_shared_csr_name() {
+    let image = image(
+        "
+.reg a v[2]
+.reg read $x
+.sig s
+.reg_addr v[1] 4 B
+    immed[a, 1]
+    alu[a, a, OR, 3, 0]
+    immed[v[0], 2]
+    immed[v[1], 3]
+    .use v[0] v[1] a
+    cap[read, $x, MISC_CONTROL], ctx_swap[s]
+    cap[read, $x, CAP_MISC_CONTROL], ctx_swap[s]
+    halt
+",
+    );
+    let texts = disassemble(&image);
+    let lines: Vec<&str> = texts.lines().map(str::trim).collect();
+    assert!(lines.contains(&"immed[b4, 0x3]"), "{texts}");
+    assert!(!texts.contains("<<"), "{texts}");
+    assert_eq!(image.words[4], image.words[5]);
+}

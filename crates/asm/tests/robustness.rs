@@ -237,3 +237,49 @@ proptest! {
         }
     }
 }
+
+/// Messages of one code.
+fn of_code<'a>(assembly: &'a npsim_asm::Assembly, code: &str) -> Vec<&'a npsim_asm::Diagnostic> {
+    let all = assembly.diagnostics.iter();
+    all.filter(|d| d.code == code).collect()
+}
+
+#[test]
+fn a_slip_in_an_endless_loop_is_said_once() {
+    let assembly = run("#define I 0\n#while (I < 3)\n#evall I (I + 1)\n#endloop\n");
+    assert_eq!(of_code(&assembly, "unknown-directive").len(), 1);
+    assert_eq!(of_code(&assembly, "expansion-limit").len(), 1);
+    let assembly = run("#while (LIMIT < 3)\n#endloop\n");
+    assert_eq!(of_code(&assembly, "undefined-in-condition").len(), 1);
+}
+
+#[test]
+fn a_slip_in_a_macro_is_said_of_each_use_and_guessed_once() {
+    let assembly =
+        run("#define LIMIT 3\n#macro m()\n#if LIMT > 2\nnop\n#endif\n#endm\nm()\nm()\nm()\nhalt\n");
+    let said = of_code(&assembly, "undefined-in-condition");
+    assert_eq!(said.len(), 3, "{}", describe(&assembly));
+    let guesses = |d: &npsim_asm::Diagnostic| format!("{:?}", d.help).contains("`LIMIT`");
+    assert!(guesses(said[0]), "{}", describe(&assembly));
+    assert!(!guesses(said[1]) && !guesses(said[2]));
+}
+
+#[test]
+fn very_many_names_that_hold_nothing_cost_little() {
+    let names = |letter: &str| -> String {
+        let all: Vec<String> = (0..40_000).map(|i| format!("{letter}{i}")).collect();
+        all.join(" ")
+    };
+    let assembly = run(&format!(".reg {}\n.sig {}\nhalt\n", names("r"), names("s")));
+    let image = assembly.image.as_ref().map(|image| image.words.len());
+    assert_eq!(image, Some(1));
+    assert_eq!(of_code(&assembly, "unused-register").len(), 40_000);
+    assert_eq!(of_code(&assembly, "unused-signal").len(), 40_000);
+}
+
+#[test]
+fn blocks_that_a_loop_opens_and_nothing_closes_are_told_apart() {
+    let assembly = run(".reg x\nimmed[x, 0]\n#repeat 20000\n.if (x == 1)\n#endloop\nhalt\n");
+    assert!(assembly.image.is_none());
+    assert_eq!(of_code(&assembly, "unbalanced-block").len(), 20_000);
+}

@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use npsim_asm::{Assembly, Diagnostic, Image, Level, Options, SourceMap};
+use npsim_asm::{Assembly, Diagnostic, Image, Level, LintLevel, Options, SourceMap};
 
-use crate::diagnostics::render_diagnostic;
+use crate::diagnostics::{render_diagnostic, render_problem};
+use crate::firmware_file::{is_bare, is_firmware, read_for};
 use crate::includes::FileIncludes;
 use crate::messages::Message;
-use crate::project::Project;
+use crate::problem::Problem;
+use crate::project::{ProgramPlan, Project};
 
 /// A program that a microengine can run, with the texts it came from.
 #[derive(Clone, Debug)]
@@ -26,37 +28,6 @@ pub struct Program {
 
 /// Messages of one level that are shown; who has more reads the first ones.
 const SHOWN_MOST: usize = 100;
-
-/// What becomes of warnings, by the names of messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lints {
-    /// These are not shown.
-    pub allow: BTreeSet<String>,
-    /// These are errors.
-    pub deny: BTreeSet<String>,
-    /// All that are not in `allow` are errors.
-    pub deny_all: bool,
-}
-
-impl Lints {
-    /// The diagnostics that are left, with their levels.
-    #[must_use]
-    pub fn apply(&self, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let judge = |mut diagnostic: Diagnostic| {
-            if diagnostic.level == Level::Warning {
-                if self.deny.contains(diagnostic.code) {
-                    diagnostic.level = Level::Error;
-                } else if self.allow.contains(diagnostic.code) {
-                    return None;
-                } else if self.deny_all {
-                    diagnostic.level = Level::Error;
-                }
-            }
-            Some(diagnostic)
-        };
-        diagnostics.into_iter().filter_map(judge).collect()
-    }
-}
 
 /// Messages as they are shown, each once however many microengines run the
 /// source.
@@ -104,6 +75,16 @@ impl Messages {
         }
     }
 
+    /// Adds a mistake outside of sources, once.
+    pub fn add_problem(&mut self, problem: &Problem) {
+        let text = render_problem(problem);
+        if !self.rendered.contains(&text) {
+            self.errors += 1;
+            self.items.push(Message::of_problem(problem, &text));
+            self.rendered.push(text);
+        }
+    }
+
     /// `2 errors and 1 warning`; empty if there are neither.
     #[must_use]
     pub fn count(&self) -> String {
@@ -122,9 +103,11 @@ impl Messages {
 
 /// What the assembler is told for a program of the project.
 #[must_use]
-pub fn options(project: &Project, defines: &[(String, String)]) -> Options {
+pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
     Options {
-        defines: defines.to_vec(),
+        defines: plan.defines.clone(),
+        imports: plan.imports.clone(),
+        spill_moves: plan.spill_moves,
         control_store_words: usize::from(project.profile.control_store_words()),
         local_memory_words: usize::from(project.profile.local_memory_words()),
         ..Options::default()
@@ -141,39 +124,72 @@ pub fn assemble_source(source: &Path, include: &[PathBuf], options: &Options) ->
     )
 }
 
-/// Assembles the programs of a project; `None` if one of them has errors.
+/// Assembles the programs of a project, and reads those that are assembled
+/// already; `None` if one of them has errors.
 #[must_use]
 pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
-    assemble_project_with(project, &Lints::default())
+    assemble_project_with(project, &[])
 }
 
-/// The same with some warnings silent or errors.
+/// The same with some warnings silent or errors, as in [`Options::lints`].
 #[must_use]
-pub fn assemble_project_with(project: &Project, lints: &Lints) -> (Option<Vec<Program>>, Messages) {
+pub fn assemble_project_with(
+    project: &Project,
+    lints: &[(String, LintLevel)],
+) -> (Option<Vec<Program>>, Messages) {
     let mut programs = Some(Vec::new());
     let mut messages = Messages::default();
     for plan in &project.programs {
-        let assembly = assemble_source(
-            &plan.source,
-            &project.include,
-            &options(project, &plan.defines),
-        );
-        let diagnostics = lints.apply(assembly.diagnostics);
-        messages.add(&diagnostics, &assembly.sources);
-        let failed = diagnostics.iter().any(|d| d.level == Level::Error);
-        match assembly.image.filter(|_| !failed) {
-            Some(image) => {
+        let program = if is_firmware(&plan.source) {
+            load(project, plan).map_err(|problem| messages.add_problem(&problem))
+        } else {
+            let options = Options {
+                lints: lints.to_vec(),
+                ..options(project, plan)
+            };
+            let assembly = assemble_source(&plan.source, &project.include, &options);
+            messages.add(&assembly.diagnostics, &assembly.sources);
+            assembly
+                .image
+                .map(|image| (image, assembly.sources))
+                .ok_or(())
+        };
+        match program {
+            Ok((image, sources)) => {
                 if let Some(programs) = &mut programs {
                     programs.push(Program {
                         me: plan.me,
                         source: plan.source.clone(),
                         image,
-                        sources: assembly.sources,
+                        sources,
                     });
                 }
             }
-            None => programs = None,
+            Err(()) => programs = None,
         }
     }
     (programs, messages)
+}
+
+/// Reads and links what was assembled before.
+fn load(project: &Project, plan: &ProgramPlan) -> Result<(Image, SourceMap), Problem> {
+    let mut image = read_for(&plan.source, plan.me)?;
+    if is_bare(&plan.source) {
+        image.contexts = plan.modes.contexts;
+        image.nn_mode = plan.modes.nn_mode;
+    }
+    let shown = plan.source.display();
+    let limit = usize::from(project.profile.control_store_words());
+    if image.words.len() > limit {
+        return Err(Problem::new(format!(
+            "`{shown}` has {} words, the control store of {} {limit}",
+            image.words.len(),
+            project.capacity.name
+        ))
+        .help("choose a chip with a larger control store with --chip; `npsim chip` lists them"));
+    }
+    image
+        .link(&plan.imports)
+        .map_err(|error| Problem::new(format!("`{shown}`: {error}")))?;
+    Ok((image, SourceMap::default()))
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use npsim_isa::{InputState, cap_csr, csr, mnemonics, msf_csr, reference};
 use serde_json::json;
 
-use crate::vocabulary::{CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS};
+use crate::vocabulary::{CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, pages};
 
 /// Path from the repository's folder and contents of every such file.
 #[must_use]
@@ -25,9 +25,9 @@ fn instructions() -> String {
     let mut text = String::from(
         "# Instruction reference\n\n\
          Printed from the tables in `isa/`, as `npsim isa --all` does; `npsim isa` lists the\n\
-         parts. The last column says what supports a row.\n",
+         parts. Where a table has a column Evidence, it says what supports a row.\n",
     );
-    for (_, page) in reference::pages() {
+    for (_, page) in reference::pages().into_iter().chain(pages()) {
         text.push('\n');
         for line in page.trim_end().lines() {
             if line.starts_with('#') {

@@ -22,9 +22,11 @@
 
 pub mod assemble;
 pub mod diagnostics;
+pub mod firmware_file;
 pub mod generated;
 pub mod includes;
 pub mod lsp;
+pub mod memory_dump;
 pub mod messages;
 pub mod problem;
 pub mod project;

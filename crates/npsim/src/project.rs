@@ -54,7 +54,7 @@ pub struct Project {
 
 impl Project {
     /// Reads a project file, the one in a folder, or makes the default one for
-    /// a `.uc`.
+    /// a `.uc` or for assembled firmware.
     ///
     /// # Errors
     /// All mistakes found in it.
@@ -141,11 +141,16 @@ pub fn default_text(
 fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Problem> {
     let metadata =
         std::fs::metadata(target).map_err(|error| Problem::io("read", target, &error))?;
-    if is_source(target) && metadata.is_file() {
+    let firmware = crate::firmware_file::is_firmware(target);
+    if (is_source(target) || firmware) && metadata.is_file() {
+        let mut overrides = overrides.clone();
+        if firmware && overrides.ids.is_none() {
+            overrides.ids = crate::firmware_file::microengines(target)?;
+        }
         let shown = target
             .file_name()
             .map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
-        let text = default_text(target, &shown, &[], overrides);
+        let text = default_text(target, &shown, &[], &overrides);
         let path = format!("the default project for {}", target.display());
         return Ok((
             ProjectText {
@@ -171,7 +176,7 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
         Problem::new(format!("`{}` is not text", path.display()))
-            .help("give a project file, its folder, or a microcode source with the ending `.uc`")
+            .help("give a project file, its folder, a microcode source with the ending `.uc`, or an image with the ending `.npi`")
     })?;
     Ok((
         ProjectText {

@@ -51,6 +51,24 @@ pub enum Ending {
 /// Cycles between two looks at the progress.
 const SLICE: Cycle = 60_000;
 
+/// Refuses a program whose constants are not all known.
+fn linked(program: &Program) -> Result<(), Problem> {
+    let open = program.image.unresolved_imports();
+    if open.is_empty() {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "`{}` on microengine {} has import variables without a value: {}",
+        program.source.display(),
+        program.me,
+        open.join(", ")
+    ))
+    .help(format!(
+        "give it with `--import {}=VALUE`, or with `import` in the project's [[me]]",
+        open[0]
+    )))
+}
+
 /// A chip that is loaded and ready.
 #[derive(Clone, Debug)]
 pub struct Simulation {
@@ -62,7 +80,8 @@ impl Simulation {
     /// Loads the programs and sets up what the project says.
     ///
     /// # Errors
-    /// A program does not fit the chip, or the set-up contradicts itself.
+    /// A program does not fit the chip or has import variables without a value,
+    /// or the set-up contradicts itself.
     pub fn new(
         project: &Project,
         programs: &[Program],
@@ -70,6 +89,7 @@ impl Simulation {
     ) -> Result<Self, Problem> {
         let mut loaded = Vec::with_capacity(programs.len());
         for program in programs {
+            linked(program)?;
             let code = Loaded::new(&program.image, &project.profile).map_err(|error| {
                 Problem::new(format!(
                     "`{}` cannot run on {}: {error}",
@@ -152,6 +172,7 @@ impl Simulation {
                 .chip
                 .msf
                 .last_activity()
+                .max(self.chip.gpp.last_activity())
                 .max(wires.arrivals_end())
                 .saturating_add(drain),
             None => Cycle::MAX,

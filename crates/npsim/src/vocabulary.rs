@@ -169,7 +169,7 @@ pub const DIRECTIVES: &[Word] = &[
     word(
         ".if",
         ".if (condition)",
-        "The lines up to `.elif`, `.else` or `.endif` are executed if the condition is true.",
+        "The lines up to `.elif`, `.else` or `.endif` are executed if the condition is true; compares are signed.",
     ),
     word(
         ".if_unsigned",
@@ -191,7 +191,7 @@ pub const DIRECTIVES: &[Word] = &[
     word(
         ".while",
         ".while (condition)",
-        "The lines up to `.endw` are repeated while the condition is true.",
+        "The lines up to `.endw` are repeated while the condition is true; compares are signed.",
     ),
     word(
         ".while_unsigned",
@@ -482,4 +482,52 @@ pub fn find(name: &str) -> Option<&'static Word> {
         .into_iter()
         .flatten()
         .find(|word| word.name.eq_ignore_ascii_case(meant))
+}
+
+/// Pages on the words for reading, after those of the instruction tables: titles
+/// and Markdown texts.
+#[must_use]
+pub fn pages() -> Vec<(String, String)> {
+    const STRUCTURED: [&str; 10] = [
+        ".if", ".elif", ".else", ".endif", ".while", ".endw", ".repeat", ".until", ".break",
+        ".continue",
+    ];
+    let structured = |word: &&Word| STRUCTURED.contains(&word.name.trim_end_matches("_unsigned"));
+    let page = |title: &str, words: Vec<&Word>| {
+        let rows: String = words
+            .iter()
+            .map(|word| {
+                let cell = |text: &str| text.replace('|', "\\|");
+                format!("| `{}` | {} |\n", cell(word.syntax), cell(word.doc))
+            })
+            .collect();
+        let text = format!("# {title}\n\n| Form | Meaning |\n| --- | --- |\n{rows}");
+        (title.to_owned(), text)
+    };
+    let (control, plain): (Vec<&Word>, Vec<&Word>) = DIRECTIVES.iter().partition(structured);
+    vec![
+        page("Directives", plain),
+        page(
+            "Structured assembly",
+            control.into_iter().chain(CONDITIONS).collect(),
+        ),
+        page("Optional tokens", OPTIONS.iter().collect()),
+        page("Preprocessor", PREPROCESSOR.iter().collect()),
+        page("Functions of constant expressions", FUNCTIONS.iter().collect()),
+    ]
+}
+
+/// What there is to say about one word, as Markdown.
+#[must_use]
+pub fn entry(name: &str) -> Option<String> {
+    let word = find(name)?;
+    Some(format!("# {}\n\n    {}\n\n{}\n", word.name, word.syntax, word.doc))
+}
+
+/// Every name that has an entry.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let lists = [DIRECTIVES, PREPROCESSOR, FUNCTIONS, CONDITIONS, OPTIONS];
+    let spellings = SPELLINGS.iter().map(|(spelling, _)| *spelling);
+    let words = lists.into_iter().flatten();
+    words.map(|word| word.name).chain(spellings)
 }

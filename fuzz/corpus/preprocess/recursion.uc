@@ -1,4 +1,5 @@
 #macro m(x)
-  m(x x)
+  nop ; x
+  m(x)
 #endm
 m(1)

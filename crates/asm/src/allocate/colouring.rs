@@ -25,11 +25,11 @@ impl Graph {
         // put off. A node that is free stays free: its degree only falls.
         let room = |node: usize| self.allowed[node].count_ones();
         let (mut free, mut tight) = (BTreeSet::new(), BTreeSet::new());
-        for node in 0..count {
-            if degree[node] < room(node) as usize {
+        for (node, &degree) in degree.iter().enumerate() {
+            if degree < room(node) as usize {
                 free.insert(node);
             } else {
-                tight.insert((room(node), degree[node], node));
+                tight.insert((room(node), degree, node));
             }
         }
         while let Some(next) = free

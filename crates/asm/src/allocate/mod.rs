@@ -83,10 +83,11 @@ impl Problem<'_> {
     /// Which cells are occupied together with each cell.
     fn interference(&self) -> Vec<BitSet> {
         let cells = self.symbols.variables.len() * 2;
-        let mut adjacent = vec![BitSet::new(cells); cells];
+        // Most of very many names hold nothing anywhere, and need no row.
+        let mut adjacent = vec![BitSet::default(); cells];
         for point in self.points() {
             for member in point.iter() {
-                adjacent[member].union_with(point);
+                adjacent[member].join(point);
             }
         }
         adjacent

@@ -21,10 +21,10 @@ pub fn allocate(
         .physical_signals
         .iter()
         .fold(0u32, |mask, n| mask | 1 << n);
-    let mut together = vec![BitSet::new(signals.len()); signals.len()];
+    let mut together = vec![BitSet::default(); signals.len()];
     for point in &problem.liveness.signals {
         for id in point.iter() {
-            together[id].union_with(point);
+            together[id].join(point);
         }
     }
     let private =

@@ -13,7 +13,8 @@ use crate::{
 ///
 /// `log2(x)` rounds down and `log2(x, 1)` up. `strstr` counts from 1 and gives
 /// 0 for an absent needle. A negative count drops characters: `strleft('abc',
-/// -1)` is `ab` and `strright('abc', -1)` is `bc`.
+/// -1)` is `ab` and `strright('abc', -1)` is `bc`. `strright` with 0 drops none:
+/// libraries split lists with `strright(list, -start)`, where start may be 0.
 ///
 /// # Errors
 /// The inner result says which argument does not fit.
@@ -85,7 +86,7 @@ fn apply(
             let count = Expression::parse(&arguments[1], function)?.number(resolver)?;
             let length = text.chars().count();
             let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-            let kept = if count < 0 {
+            let kept = if count < 0 || (count == 0 && name == "strright") {
                 length.saturating_sub(wanted)
             } else {
                 wanted.min(length)

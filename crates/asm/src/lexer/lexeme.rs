@@ -70,7 +70,15 @@ fn comment(input: &str) -> Lexed<'_> {
 }
 
 fn quoted(input: &str) -> Lexed<'_> {
-    let inside = |quote: char| take_till(move |c| c == quote || c == '\n');
+    // A backslash at the end of a line continues the text.
+    let inside = |quote: char| {
+        recognize(many0_count(alt((
+            tag("\\\n"),
+            tag("\\\r\n"),
+            take_while1(move |c| c != quote && c != '\n' && c != '\\'),
+            tag("\\"),
+        ))))
+    };
     alt((
         map(delimited(char('"'), inside('"'), char('"')), Lexeme::Str),
         map(

@@ -1,10 +1,10 @@
 //! `.if` and its arms.
 
 use super::condition::Node;
-use super::{Kind, Lowering, Open, has_labels};
+use super::{Kind, Lowering, Open};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::statement::{Directive, Place, Statement};
+use crate::statement::{Directive, Place};
 use crate::token::Token;
 
 impl Lowering<'_, '_> {
@@ -12,7 +12,7 @@ impl Lowering<'_, '_> {
         &mut self,
         directive: &Directive,
         unsigned: bool,
-        rest: &[Statement],
+        labelled: bool,
     ) -> Result<(), Diagnostic> {
         let next = self.writer.label("else");
         let end = self.writer.label("endif");
@@ -31,7 +31,7 @@ impl Lowering<'_, '_> {
             return Ok(());
         }
         let node = self.condition(directive)?;
-        self.arm(&node, unsigned, next, directive.place, rest)
+        self.arm(&node, unsigned, next, directive.place, labelled)
     }
 
     /// The test in front of an arm of the innermost `.if`.
@@ -41,10 +41,9 @@ impl Lowering<'_, '_> {
         unsigned: bool,
         next: Token,
         place: Place,
-        rest: &[Statement],
+        labelled: bool,
     ) -> Result<(), Diagnostic> {
         let decided_now = self.test(node, unsigned, false, &next, place)?;
-        let labelled = has_labels(rest);
         let Some(open) = self.open.last_mut() else {
             return Ok(());
         };
@@ -73,7 +72,7 @@ impl Lowering<'_, '_> {
         &mut self,
         directive: &Directive,
         condition: Option<bool>,
-        rest: &[Statement],
+        labelled: bool,
     ) -> Result<(), Diagnostic> {
         let place = directive.place;
         match self.open.last_mut() {
@@ -96,14 +95,10 @@ impl Lowering<'_, '_> {
             }
             _ => return Err(self.misplaced(directive, ".if")),
         }
-        let outer_dead = self.open[..self.open.len() - 1]
-            .iter()
-            .any(|open| open.dropped);
-        if outer_dead {
+        if self.open.last().is_some_and(|open| open.outer_dropped) {
             return Ok(());
         }
         let cut_off = self.writer.is_cut_off();
-        let labelled = has_labels(rest);
         let Some(open) = self.open.last_mut() else {
             return Ok(());
         };
@@ -141,7 +136,7 @@ impl Lowering<'_, '_> {
         if let Some(unsigned) = condition {
             let node = self.condition(directive)?;
             let next = self.writer.label("else");
-            return self.arm(&node, unsigned, next, place, rest);
+            return self.arm(&node, unsigned, next, place, labelled);
         }
         Ok(())
     }

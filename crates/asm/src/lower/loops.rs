@@ -1,15 +1,15 @@
 //! `.while`, `.repeat`, and what leaves them.
 
-use super::{Kind, Lowering, Open, has_labels};
+use super::{Kind, Lowering, Open};
 use crate::diagnostic::Diagnostic;
-use crate::statement::{Directive, Statement};
+use crate::statement::Directive;
 
 impl Lowering<'_, '_> {
     pub(super) fn begin_while(
         &mut self,
         directive: &Directive,
         unsigned: bool,
-        rest: &[Statement],
+        labelled: bool,
     ) -> Result<(), Diagnostic> {
         let top = self.writer.label("while");
         let end = self.writer.label("endw");
@@ -28,7 +28,6 @@ impl Lowering<'_, '_> {
         let node = self.condition(directive)?;
         self.writer.define(top);
         let decided = self.test(&node, unsigned, false, &end, directive.place)?;
-        let labelled = has_labels(rest);
         let Some(open) = self.open.last_mut() else {
             return Ok(());
         };

@@ -13,6 +13,8 @@ use crate::token::{Token, TokenKind};
 pub struct Tester<'w, 'a> {
     /// Where they go.
     pub writer: &'w mut Writer<'a>,
+    /// What is found besides.
+    pub diagnostics: &'w mut Vec<Diagnostic>,
     /// Compares are unsigned.
     pub unsigned: bool,
     /// The directive.
@@ -227,6 +229,10 @@ impl Tester<'_, '_> {
                 }
             }
         }
+        if !equality && !self.unsigned {
+            self.warn_of_negative(left)?;
+            self.warn_of_negative(right)?;
+        }
         let (a, b) = self.pair(left, right)?;
         // Without borrow the carry is set; so unsigned "greater" is "less" of the
         // exchanged sides.
@@ -248,6 +254,31 @@ impl Tester<'_, '_> {
         self.writer.emit("alu", vec![none, a, minus, b]);
         self.writer
             .branch(names[usize::from(!sense)], Vec::new(), target);
+        Ok(())
+    }
+
+    /// Warns of a constant that a signed compare takes for a negative number
+    /// though it is not written as one.
+    fn warn_of_negative(&mut self, part: &Node) -> Result<(), Diagnostic> {
+        if part.known != Known::Now {
+            return Ok(());
+        }
+        let place = part.place(self.place);
+        let value = constant::evaluate(&part.tokens, place)?;
+        let Some(value) = u32::try_from(value).ok().filter(|value| *value >= 1 << 31) else {
+            return Ok(());
+        };
+        let warning = place
+            .warning(
+                codes::SIGNED_COMPARE,
+                format!("a signed compare takes {value:#x} for {}", value.cast_signed()),
+            )
+            .label("a negative number here")
+            .help("compare with `.if_unsigned`, `.while_unsigned` or `.until_unsigned`");
+        // A loop's condition may be tested at more than one place.
+        if !self.diagnostics.contains(&warning) {
+            self.diagnostics.push(warning);
+        }
         Ok(())
     }
 

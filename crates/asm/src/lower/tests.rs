@@ -3,7 +3,9 @@
     reason = "expected texts are built as text"
 )]
 
-use super::lower;
+use proptest::prelude::*;
+
+use super::{Word, directive_of, labels_ahead, lower};
 use crate::diagnostic::Diagnostic;
 use crate::parse::parse;
 use crate::preprocess::preprocess;
@@ -127,4 +129,42 @@ fn misnested_blocks_name_both_places() {
 fn names_of_the_source_are_not_taken() {
     let text = text_of("_else_1#: nop\n.if (x)\nnop\n.endif");
     assert!(text.contains("beq[_else_2#]"), "{text}");
+}
+
+/// Whether a label comes before the end of the arm that `rest` begins in.
+fn scan(rest: &[Statement]) -> bool {
+    let mut depth = 0;
+    for statement in rest {
+        if !statement.labels.is_empty() {
+            return true;
+        }
+        match directive_of(statement).and_then(|directive| Word::of(&directive.name)) {
+            Some(Word::If(_) | Word::While(_) | Word::Repeat) => depth += 1,
+            Some(Word::Elif(_) | Word::Else) if depth > 0 => {}
+            Some(Word::Endif | Word::Endw | Word::Until(_)) if depth > 0 => depth -= 1,
+            Some(Word::Break | Word::Continue) | None => {}
+            Some(_) => return false,
+        }
+    }
+    false
+}
+
+proptest! {
+    #[test]
+    fn labels_are_looked_for_up_to_the_end_of_the_arm(lines in proptest::collection::vec(
+        prop::sample::select(vec![
+            ".if (x)", ".elif (x)", ".else", ".endif", ".while (x)", ".endw", ".repeat",
+            ".until (x)", "nop", ".break", "l#:", "m#: .endif", "n#: .if (x)",
+        ]),
+        0..30,
+    )) {
+        let text = lines.join("\n");
+        let mut sources = SourceMap::default();
+        let mut diagnostics = Vec::new();
+        let options = Options::default();
+        let lines = preprocess("t.uc", &One(&text), &options, &mut sources, &mut diagnostics).lines;
+        let statements = parse(&lines, &mut diagnostics);
+        let expected: Vec<bool> = (0..statements.len()).map(|i| scan(&statements[i + 1..])).collect();
+        prop_assert_eq!(labels_ahead(&statements), expected, "{}", text);
+    }
 }

@@ -145,6 +145,14 @@ pub fn statement(input: Tokens<'_>) -> Parsed<'_, Statement> {
         Some(first) if first.kind == TokenKind::Label => {
             return fail(Tokens(&rest.0[1..]), "`:` after a label");
         }
+        Some(first)
+            if first.kind == TokenKind::Ident && rest.0.get(1).is_some_and(|t| t.is(":")) =>
+        {
+            return fail(
+                Tokens(&rest.0[1..]),
+                "`#:` at the end of a label, as in `start#:`",
+            );
+        }
         Some(_) => instruction(rest)?,
     };
     let (rest, ()) = end(rest)?;

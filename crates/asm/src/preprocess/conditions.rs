@@ -218,15 +218,23 @@ impl Preprocessor<'_> {
         };
         let value = expression.evaluate(&mut names);
         for name in names.met {
+            if self.said(codes::UNDEFINED_IN_CONDITION, &name) {
+                continue;
+            }
             let mut warning = Diagnostic::warning(
                 codes::UNDEFINED_IN_CONDITION,
                 format!("`{}` is not defined and counts as 0", name.text),
                 name.span,
                 name.expansion,
             );
-            let mut known: Vec<&str> = self.defines.keys().map(|k| &**k).collect();
-            known.sort_unstable();
-            warning = match spelling::closest(&name.text, known) {
+            let meant = if self.guessed.insert(name.span) {
+                let mut known: Vec<&str> = self.defines.keys().map(|k| &**k).collect();
+                known.sort_unstable();
+                spelling::closest(&name.text, known)
+            } else {
+                None
+            };
+            warning = match meant {
                 Some(meant) => warning
                     .help(format!("did you mean `{meant}`?"))
                     .patch(name.span, meant),

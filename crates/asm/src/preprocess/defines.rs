@@ -4,14 +4,14 @@ use std::{collections::VecDeque, rc::Rc};
 
 use rustc_hash::FxHashMap;
 
-use super::{MAX_TOKEN_TEXT, Preprocessor, conditions::Undefined};
+use super::{MAX_TOKEN_TEXT, Preprocessor, conditions::Undefined, quoted::unquoted};
 use crate::{
     codes,
     diagnostic::Diagnostic,
     expression::Value,
     lexer::lex_fragment,
     source::{Expansion, ExpansionId, Span},
-    token::{Token, TokenKind, arguments, spell},
+    token::{Token, TokenKind, arguments},
 };
 
 /// Definitions may refer to others in chains of this length.
@@ -32,20 +32,20 @@ pub(super) struct Define {
 
 /// A token on its way through expansion.
 #[derive(Clone, Debug)]
-struct Piece {
-    token: Token,
+pub(super) struct Piece {
+    pub token: Token,
     /// A name that was met within its own expansion; it stays as it is.
     fixed: bool,
 }
 
-fn free(token: Token) -> Piece {
+pub(super) fn free(token: Token) -> Piece {
     Piece {
         token,
         fixed: false,
     }
 }
 
-fn tokens_of(pieces: Vec<Piece>) -> Vec<Token> {
+pub(super) fn tokens_of(pieces: Vec<Piece>) -> Vec<Token> {
     pieces.into_iter().map(|piece| piece.token).collect()
 }
 
@@ -61,7 +61,10 @@ impl Preprocessor<'_> {
             && expanded.iter().all(|t| {
                 matches!(t.kind, TokenKind::Ident | TokenKind::Number(_)) || t.is("[") || t.is("]")
             });
-        let body = if plain || matches!(&*expanded, [one] if one.kind == TokenKind::Label) {
+        // Lists, such as those of jump targets, and `*l$index0` are none either.
+        let label = matches!(&*expanded, [one] if one.kind == TokenKind::Label);
+        let memory = expanded.first().is_some_and(|first| first.is("*"));
+        let body = if plain || label || memory || is_list(&expanded) {
             expanded
         } else {
             match self.value(rest, &name, Undefined::Error) {
@@ -89,7 +92,7 @@ impl Preprocessor<'_> {
         tokens.iter().any(|token| match token.kind {
             TokenKind::Ident => self.defines.contains_key(&token.text),
             TokenKind::Punct => &*token.text == "##",
-            TokenKind::Quoted => token.text.contains("/**/"),
+            TokenKind::Quoted => self.text_changes(&token.text),
             _ => false,
         })
     }
@@ -253,7 +256,7 @@ impl Preprocessor<'_> {
     }
 
     /// Takes one token, or one use of a defined name, from the input.
-    fn item(
+    pub(super) fn item(
         &mut self,
         input: &mut VecDeque<Piece>,
         active: &mut Vec<Rc<str>>,
@@ -262,8 +265,8 @@ impl Preprocessor<'_> {
         let Some(mut piece) = input.pop_front() else {
             return Vec::new();
         };
-        if piece.token.kind == TokenKind::Quoted && piece.token.text.contains("/**/") {
-            piece.token.text = self.pasted_text(&piece.token);
+        if piece.token.kind == TokenKind::Quoted && self.text_changes(&piece.token.text) {
+            piece.token.text = self.expanded_text(&piece.token, active, depth);
             return vec![piece];
         }
         if piece.token.kind != TokenKind::Ident || piece.fixed {
@@ -420,71 +423,6 @@ impl Preprocessor<'_> {
         body
     }
 
-    /// A quoted text in which words that `value` knows are replaced.
-    pub(super) fn quoted_with(
-        &mut self,
-        token: &Token,
-        value: impl Fn(&str) -> Option<String>,
-    ) -> Rc<str> {
-        let text = &token.text;
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let mut made = String::new();
-        let mut rest: &str = text;
-        let mut changed = false;
-        while !rest.is_empty() && made.len() <= MAX_TOKEN_TEXT {
-            let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            if word == 0 {
-                let other = rest.find(is_word).unwrap_or(rest.len());
-                made.push_str(&rest[..other]);
-                rest = &rest[other..];
-            } else {
-                match value(&rest[..word]) {
-                    Some(value) => {
-                        made.push_str(&value);
-                        changed = true;
-                    }
-                    None => made.push_str(&rest[..word]),
-                }
-                rest = &rest[word..];
-            }
-        }
-        if made.len() > MAX_TOKEN_TEXT {
-            self.limit(
-                "macros make this text too long",
-                token.span,
-                token.expansion,
-            );
-            return text.clone();
-        }
-        if !changed {
-            return text.clone();
-        }
-        self.charge(made.len() / 16, 0, token);
-        self.interner.get(&made)
-    }
-
-    /// A quoted text with `/**/`: names beside it are replaced and it vanishes.
-    fn pasted_text(&mut self, token: &Token) -> Rc<str> {
-        let made: String = token
-            .text
-            .split("/**/")
-            .map(|part| match self.defines.get(part) {
-                Some(define) if define.parameters.is_none() => unquoted(&define.body),
-                _ => part.to_owned(),
-            })
-            .collect();
-        if made.len() > MAX_TOKEN_TEXT {
-            self.limit(
-                "macros make this text too long",
-                token.span,
-                token.expansion,
-            );
-            return token.text.clone();
-        }
-        self.charge(made.len() / 16, 0, token);
-        self.interner.get(&made)
-    }
-
     /// Parses the names of `(a, b)`; gives them and the number of tokens used.
     pub(super) fn parameters(
         &mut self,
@@ -520,6 +458,19 @@ impl Preprocessor<'_> {
         }
         Some((names, used))
     }
+}
+
+/// Whether a comma stands outside of all brackets.
+fn is_list(tokens: &[Token]) -> bool {
+    let mut depth = 0i32;
+    tokens.iter().any(|token| {
+        match token.kind {
+            TokenKind::Punct if ["(", "[", "{"].contains(&&*token.text) => depth += 1,
+            TokenKind::Punct if [")", "]", "}"].contains(&&*token.text) => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && token.is(",")
+    })
 }
 
 /// Takes `(a, b)` from the input; `None` if there is no whole list.
@@ -570,13 +521,5 @@ pub(super) fn counted(arguments: usize) -> String {
         0 => "no arguments".to_owned(),
         1 => "1 argument".to_owned(),
         n => format!("{n} arguments"),
-    }
-}
-
-/// The text of tokens for the inside of single quotes.
-pub(super) fn unquoted(tokens: &[Token]) -> String {
-    match tokens {
-        [one] => one.text.to_string(),
-        _ => spell(tokens).replace('\'', ""),
     }
 }

@@ -156,6 +156,7 @@ impl Preprocessor<'_> {
             }
             Directive::Endm | Directive::Exitm => self.unmatched(name, "#macro"),
             Directive::Endloop => self.unmatched(name, "#while, #for or #repeat"),
+            Directive::Unknown if self.said(codes::UNKNOWN_DIRECTIVE, name) => {}
             Directive::Unknown => {
                 let mut error = Diagnostic::error(
                     codes::UNKNOWN_DIRECTIVE,
@@ -453,15 +454,20 @@ impl Preprocessor<'_> {
         }
         for (name, token) in list {
             let number = matches!(token.kind, TokenKind::Number(_));
-            if !number && !self.switched.switch(&name, level) {
-                let known = codes::all().iter().map(|code| code.name);
+            if !number
+                && !self.switched.switch(&name, level)
+                && !self.said(codes::UNKNOWN_PRAGMA, token)
+            {
+                let first = self.guessed.insert(token.span);
                 let warning = Diagnostic::warning(
                     codes::UNKNOWN_PRAGMA,
                     format!("there is no warning `{name}`"),
                     token.span,
                     token.expansion,
                 );
-                self.report(match spelling::closest(&name, known) {
+                let known = codes::all().iter().map(|code| code.name);
+                let near = spelling::closest(&name, known.filter(|_| first));
+                self.report(match near {
                     Some(near) => warning.help(format!("did you mean `{near}`?")),
                     None => warning.help("use the name that stands beside the warning"),
                 });

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
+use npsim_isa::mnemonic;
 use rustc_hash::FxHashMap;
 
 use super::{
     Preprocessor,
-    defines::{counted, unquoted},
+    defines::counted,
     directives::{Directive, block_end},
+    quoted::unquoted,
 };
 use crate::{
     codes,
@@ -148,7 +150,7 @@ impl Preprocessor<'_> {
             let header = &lines[at].tokens;
             let list = header
                 .iter()
-                .position(|t| t.is("("))
+                .position(|t| t.is("(") || t.is("["))
                 .unwrap_or(header.len());
             let head = self.substitute(&header[..list], environment);
             let Some((name, rest)) = self.name_of(directive, head) else {
@@ -216,14 +218,17 @@ impl Preprocessor<'_> {
         next
     }
 
-    /// Whether the tokens call a macro: its name alone or before a list.
+    /// Whether the tokens call a macro: its name alone or before a list. A list
+    /// in square brackets belongs to an instruction if there is one of the name.
     pub(super) fn is_call(&self, tokens: &[Token]) -> bool {
         let [name, rest @ ..] = tokens else {
             return false;
         };
         name.kind == TokenKind::Ident
-            && rest.first().is_none_or(|next| next.is("("))
             && self.macros.contains_key(&name.text)
+            && rest
+                .first()
+                .is_none_or(|next| next.is("(") || (next.is("[") && mnemonic(&name.text).is_none()))
     }
 
     /// Executes the call.
@@ -243,7 +248,7 @@ impl Preprocessor<'_> {
                     name.span,
                     name.expansion,
                 )
-                .help("put `)` after them"),
+                .help("put the closing bracket after them"),
             );
             return;
         };

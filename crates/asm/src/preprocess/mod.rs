@@ -11,6 +11,7 @@ mod loops;
 mod macros;
 mod messages;
 mod print;
+mod quoted;
 
 use std::rc::Rc;
 
@@ -34,10 +35,14 @@ use macros::{Environment, Macro};
 
 /// Macros, loops and included files together may nest this deep.
 const MAX_DEPTH: usize = 200;
+/// The fuzzer meets the limits on the amount of work often, so it meets them
+/// sooner.
+#[allow(unexpected_cfgs, reason = "cargo-fuzz sets `fuzzing`")]
+const SCALE: usize = if cfg!(fuzzing) { 50 } else { 1 };
 /// Lines that may be executed.
-const MAX_LINES: usize = 500_000;
+const MAX_LINES: usize = 500_000 / SCALE;
 /// Tokens that substitution, expansion and output may make.
-const MAX_TOKENS: usize = 8_000_000;
+const MAX_TOKENS: usize = 8_000_000 / SCALE;
 /// Tokens of one line.
 const MAX_LINE_TOKENS: usize = 100_000;
 /// Bytes of a token that substitution may make.
@@ -87,6 +92,7 @@ pub fn preprocess(
         switched: Switched::default(),
         pragmas: Pragmas::default(),
         reported: FxHashSet::default(),
+        guessed: FxHashSet::default(),
     };
     preprocessor.main(main, options);
     let mut macros: Vec<String> = preprocessor
@@ -126,6 +132,9 @@ struct Preprocessor<'a> {
     switched: Switched,
     pragmas: Pragmas,
     reported: FxHashSet<(&'static str, Span, ExpansionId)>,
+    /// Names for which something like them was looked for. A macro meets the
+    /// same slip in each use; the first message has the guess.
+    guessed: FxHashSet<Span>,
 }
 
 impl Preprocessor<'_> {
@@ -314,6 +323,13 @@ impl Preprocessor<'_> {
                 self.stopped = true;
             }
         }
+    }
+
+    /// Whether this was said of this place before. Loops meet the same mistake in
+    /// every turn; looking for what was meant each time would take longer than
+    /// all the rest.
+    fn said(&self, code: &'static str, at: &Token) -> bool {
+        self.stopped || self.reported.contains(&(code, at.span, at.expansion))
     }
 
     /// Reports what is wrong with a line as it stands in its file.

@@ -1,3 +1,4 @@
+mod libraries;
 mod limits;
 mod properties;
 

@@ -12,7 +12,7 @@ use crate::parse::run;
 use crate::program::{Late, LateKind, Micro, SignalRef, SignalUse, Slot, Transfer, Value};
 use crate::spelling::closest;
 use crate::statement::{Choice, Instruction, Place};
-use crate::token::Token;
+use crate::token::{Token, TokenKind};
 
 /// All optional tokens that any instruction knows, for suggestions.
 const OPTIONS: &[&str] = &[
@@ -151,7 +151,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             format!("{least} to {most}")
         };
         let plural = if most == 1 { "" } else { "s" };
-        Err(self
+        let diagnostic = self
             .statement
             .place
             .error(
@@ -161,7 +161,23 @@ impl<'s, 'a> Builder<'s, 'a> {
                     self.statement.mnemonic
                 ),
             )
-            .label("wrong number of operands"))
+            .label("wrong number of operands");
+        let side_by_side = (found < least).then(|| self.side_by_side()).flatten();
+        Err(match side_by_side {
+            Some([before, after]) => diagnostic.help(format!(
+                "is there a comma missing between `{}` and `{}`?",
+                before.text, after.text
+            )),
+            None => diagnostic,
+        })
+    }
+
+    /// Two names or numbers of one operand with nothing between them.
+    fn side_by_side(&self) -> Option<[&'s Token; 2]> {
+        let word = |token: &Token| matches!(token.kind, TokenKind::Ident | TokenKind::Number(_));
+        let mut pairs = self.statement.operands.iter().flat_map(|o| o.windows(2));
+        let pair = pairs.find(|pair| pair.iter().all(word))?;
+        Some([&pair[0], &pair[1]])
     }
 
     /// The tokens of an operand; nothing where it was not written.
@@ -364,6 +380,11 @@ impl<'s, 'a> Builder<'s, 'a> {
             return Ok(Shift::None);
         }
         self.locate(OperandRole::Shift, index);
+        if let [one] = self.operand(index)
+            && one.kind == TokenKind::Number(0)
+        {
+            return Ok(Shift::None);
+        }
         let text = self.shift_text(index)?;
         Ok(match text.count {
             Count::Indirect if text.left => Shift::LeftIndirect,

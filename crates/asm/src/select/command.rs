@@ -164,7 +164,13 @@ impl Builder<'_, '_> {
         if let [token] = self.operand(index)
             && token.kind == TokenKind::Ident
         {
-            if let Some(address) = cap_csr::by_name(&token.text) {
+            // A local CSR of the same name made this one's name longer.
+            let name = if token.text.eq_ignore_ascii_case("MISC_CONTROL") {
+                "CAP_MISC_CONTROL"
+            } else {
+                &token.text
+            };
+            if let Some(address) = cap_csr::by_name(name) {
                 return Ok(address);
             }
             let diagnostic = place.error(

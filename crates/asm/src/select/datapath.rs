@@ -100,7 +100,13 @@ impl Builder<'_, '_> {
     fn alu(&mut self, name: &str) -> Result<Template, Diagnostic> {
         self.arity(4, 5)?;
         let op = run(self.operand(2), operator).map_err(|d| {
-            d.unwrap_or_else(|| self.place(2).error(codes::SYNTAX, "an operator is missing"))
+            let diagnostic =
+                d.unwrap_or_else(|| self.place(2).error(codes::SYNTAX, "an operator is missing"));
+            if self.word(2).starts_with("<<") || self.word(2).starts_with(">>") {
+                return diagnostic
+                    .help("a shift is the last operand: `alu_shf[dest, --, B, src, <<n]`");
+            }
+            diagnostic
         })?;
         let dest = self.dest(0)?;
         let a = self.source(1, Role::A)?;

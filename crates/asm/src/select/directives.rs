@@ -334,14 +334,22 @@ impl Selector<'_> {
                     _ => "write the name, then the number",
                 })
         };
-        let (Some(name), Some(number)) = (arguments.first(), arguments.get(1)) else {
+        let (name, index, rest) = match &*arguments {
+            [name, open, rest @ ..] if open.is("[") => {
+                let Some(close) = rest.iter().position(|token| token.is("]")) else {
+                    return Err(malformed());
+                };
+                (name, Some(&rest[..close]), &rest[close + 1..])
+            }
+            [name, rest @ ..] => (name, None, rest),
+            [] => return Err(malformed()),
+        };
+        let Some(number) = rest.first() else {
             return Err(malformed());
         };
         let bank = match (
             directive.name.as_str(),
-            arguments
-                .get(2)
-                .map(|token| token.text.to_ascii_uppercase()),
+            rest.get(1).map(|token| token.text.to_ascii_uppercase()),
         ) {
             (".areg", None) => Some(Bank::A),
             (".breg", None) => Some(Bank::B),
@@ -351,7 +359,7 @@ impl Selector<'_> {
             _ => return Err(malformed()),
         };
         let place = Place::of(number);
-        let Some(element) = self.find(name, None)? else {
+        let Some(element) = self.find(name, index)? else {
             return Err(self.undefined_register(name));
         };
         let value = std::slice::from_ref(number);
@@ -527,6 +535,17 @@ pub fn unsupported(directive: &Directive, name: &str) -> Diagnostic {
         codes::UNSUPPORTED_DIRECTIVE,
         format!("the directive `{name}` is not supported"),
     );
+    let meant = match name {
+        ".endwhile" | ".end_while" | ".wend" => Some(".endw"),
+        ".elseif" | ".elsif" | ".else_if" => Some(".elif"),
+        ".end_if" | ".fi" => Some(".endif"),
+        _ => None,
+    };
+    if let Some(meant) = meant {
+        return diagnostic
+            .help(format!("write `{meant}`"))
+            .patch(directive.place.span, meant);
+    }
     let known = DIRECTIVES.iter().chain(crate::lower::DIRECTIVES);
     match closest(name, known.copied()) {
         Some(near) => diagnostic

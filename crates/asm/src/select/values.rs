@@ -159,7 +159,8 @@ impl Selector<'_> {
                     .help(format!("did you mean `{near}`?"))
                     .patch(place.span, near)
             }
-            None => diagnostic.help(format!("declare it before: `.reg {}`", name.text)),
+            None => of_project(diagnostic, &name.text)
+                .help(format!("declare it before: `.reg {}`", name.text)),
         }
     }
 
@@ -493,7 +494,8 @@ impl Selector<'_> {
         );
         Err(match self.symbols.similar(self.scope, &name.text, false) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None => diagnostic.help("define it with `#define`, or declare a register with `.reg`"),
+            None => of_project(diagnostic, &name.text)
+                .help("define it with `#define`, or declare a register with `.reg`"),
         })
     }
 
@@ -552,6 +554,17 @@ pub fn directed(element: Element, direction: Direction) -> Vec<VariableId> {
     };
     variables.dedup();
     variables
+}
+
+/// Names in capitals are often those that a project defines.
+fn of_project(diagnostic: Diagnostic, name: &str) -> Diagnostic {
+    let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    if name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(capital) {
+        return diagnostic.note(
+            "Rings, counters, queues and memories get their names from the project file.",
+        );
+    }
+    diagnostic
 }
 
 fn not_transfer(name: &Token) -> Diagnostic {

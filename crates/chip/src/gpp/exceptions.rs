@@ -75,6 +75,7 @@ pub struct Exceptions {
     /// No event is posted: looks at an empty ring are only counted, so that an
     /// idle core costs the simulation nothing. `due` is the next of them.
     dozing: bool,
+    last_activity: Cycle,
     current: Exception,
     by_reason: BTreeMap<u8, u64>,
     counts: ExceptionCounts,
@@ -88,6 +89,7 @@ impl Exceptions {
             due: 0,
             idle: true,
             dozing: false,
+            last_activity: 0,
             current: Exception {
                 cycle: 0,
                 reason: 0,
@@ -172,6 +174,11 @@ impl Exceptions {
         self.step == Step::Poll
     }
 
+    /// When it last did more than look at an empty ring.
+    pub(super) fn last_activity(&self) -> Cycle {
+        self.last_activity
+    }
+
     /// The packet that was handled last, if any was.
     #[must_use]
     pub fn last(&self) -> Option<&Exception> {
@@ -254,6 +261,9 @@ impl Exceptions {
         };
         self.due = now + wait;
         self.dozing = self.idle;
+        if !self.idle {
+            self.last_activity = now;
+        }
         (!self.dozing).then_some(self.due)
     }
 

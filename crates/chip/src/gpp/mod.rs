@@ -140,6 +140,12 @@ impl Gpp {
             .sum()
     }
 
+    /// The last cycle at which a task did more than look at an empty ring.
+    #[must_use]
+    pub fn last_activity(&self) -> Cycle {
+        self.tasks.iter().map(Exceptions::last_activity).max().unwrap_or(0)
+    }
+
     /// Something may have come onto a scratch ring: a task that waits there
     /// looks at its next turn.
     pub fn stir(&mut self, scratch: &Scratch, fabric: &mut Fabric) {

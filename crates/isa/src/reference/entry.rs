@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{commands_of, registers, support};
-use crate::{AluOp, CsrInfo, Format, MnemonicInfo, Unit, cap_csr, csr, mnemonic, msf_csr};
+use crate::{AluOp, CsrInfo, MnemonicInfo, ShfOp, Unit, cap_csr, csr, mnemonic, msf_csr};
 
 /// The entry of an instruction or a register, as Markdown; a name that several
 /// tables have gives all of them. Letter case does not matter.
@@ -56,8 +56,13 @@ fn instruction(row: &MnemonicInfo) -> String {
     if row.max_defer > 0 {
         let _ = writeln!(out, "- defer: up to {}", row.max_defer);
     }
-    if matches!(row.class, Format::Alu | Format::AluShf) {
-        let operators: Vec<_> = AluOp::ALL.into_iter().map(AluOp::text).collect();
+    // Other instructions share the two word formats, but have no operator to choose.
+    let operators: Vec<_> = match row.name {
+        "alu" => AluOp::ALL.into_iter().map(AluOp::text).collect(),
+        "alu_shf" => ShfOp::ALL.into_iter().map(ShfOp::text).collect(),
+        _ => Vec::new(),
+    };
+    if !operators.is_empty() {
         let _ = writeln!(out, "- operators: {}", operators.join(", "));
     }
     let _ = writeln!(out, "- evidence: {}", support(row.evidence, row.uncertain));
@@ -92,6 +97,12 @@ mod tests {
             assert!(text.contains(part), "{name}: {text}");
         };
         has("alu", "operators: ");
+        has("alu", "+carry");
+        has("alu_shf", "~AND");
+        for (name, part) in [("alu_shf", "XOR"), ("alu_shf", "+"), ("cam_lookup", "operators")] {
+            let text = entry(name).unwrap();
+            assert!(!text.contains(part), "{name}: {text}");
+        }
         has("ctx_arb", "defer: up to 2");
         has("dram", "| `read` |");
         has("CTX_ENABLES", "Local CSR");

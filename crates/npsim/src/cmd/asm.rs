@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::assemble::{Program, assemble_project_with};
+use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::write_whole;
+use npsim::whole_file::{same_file, write_whole};
+use npsim_asm::image_file::{PlacedImage, set_to_file_bytes};
 
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
@@ -18,22 +20,30 @@ const EXAMPLES: &str = "\
 Examples:
   npsim asm firmware.uc                    check it and say how large it is
   npsim asm firmware.uc --list             words beside the source
+  npsim asm firmware.uc -o firmware.npi    an image, which `npsim run` takes
   npsim asm firmware.uc -o firmware.hex    one word a line, ten hexadecimal digits
   npsim asm firmware.uc -o firmware.bin    five bytes a word, most significant first
   npsim asm microcode/forward --words      all programs of a project
+  npsim asm microcode/forward -o all.npi   the images of all its microengines
+  npsim asm all.npi --list                 what is in them
   npsim asm microcode/forward --me 1 -o tx.hex";
 
 /// Assemble a source or all sources of a project
 ///
 /// A single `.uc` is assembled in the default project, with the names that it
 /// defines. Words of a project are separated by comment lines `; me 0: forward.uc`,
-/// which `npsim disasm` reads too; microengines with the same words are listed once.
+/// which `npsim disasm` reads too; microengines with the same image are listed once.
+/// Instead of a source, TARGET may be an image or words that were made before; so
+/// may the sources of a project.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// One `.uc`, a project file or its folder
+    /// One `.uc`, an image, a project file or its folder
     target: PathBuf,
-    /// Write the words: FILE.hex as text, FILE.bin as five bytes a word
+    /// Write FILE.npi as an image, FILE.list as a listing, FILE.hex as words in text, FILE.bin as five bytes a word
+    ///
+    /// A project's image file has the images of all its microengines; the other
+    /// forms hold one program. docs/src/image-format.md describes the format.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print a listing: addresses, words, instructions, symbols
@@ -42,6 +52,9 @@ pub struct Arguments {
     /// Print the words, ten hexadecimal digits a line
     #[arg(long)]
     words: bool,
+    /// Write hexadecimal words with their two parity bits in front, eleven digits
+    #[arg(long)]
+    parity: bool,
     /// Only the program of this microengine of a project; for a single source: assemble it for this one
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
@@ -55,6 +68,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
     let format = arguments.output.as_deref().map(format_of).transpose()?;
+    if arguments.parity && !arguments.words && !matches!(format, Some(Format::Hex)) {
+        return Err(
+            Problem::new("--parity is about words in hexadecimal digits")
+                .help("add `--words` or `-o FILE.hex`")
+                .into(),
+        );
+    }
     let mut project = Project::load(&arguments.target, &arguments.source.overrides(ids))?;
     if let Some(me) = arguments.me {
         project.programs.retain(|program| program.me == me);
@@ -71,20 +91,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let groups = group(programs);
     if let (Some(path), Some(format)) = (&arguments.output, format) {
-        let [(_, program)] = groups.as_slice() else {
-            let ids: Vec<_> = groups
-                .iter()
-                .map(|(ids, program)| format!("{} on {}", program.source.display(), range(ids)))
-                .collect();
-            return Err(
-                Problem::new("an image holds one program, and the project has several")
-                    .note(ids.join(", "))
-                    .help("choose one with --me ID")
-                    .into(),
-            );
-        };
-        write_whole(path, &format.bytes(program))
-            .map_err(|error| Problem::io("write", path, &error))?;
+        keep_inputs(path, &groups)?;
+        // A file for one microengine does not say for which, so that it runs on any.
+        let whole = !single && arguments.me.is_none();
+        let whole = whole && (!is_firmware(&arguments.target) || groups.len() > 1);
+        let bytes = format.bytes(&groups, whole, arguments.parity)?;
+        write_whole(path, &bytes).map_err(|error| Problem::io("write", path, &error))?;
     }
     let mut text = String::new();
     for (ids, program) in &groups {
@@ -95,7 +107,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             text.push_str(&npsim_asm::listing(&program.image));
         }
         if arguments.words {
-            text.push_str(&npsim_asm::words_text(&program.image));
+            text.push_str(&words(program, arguments.parity));
         }
         if !arguments.list && !arguments.words {
             let store = project.profile.control_store_words();
@@ -106,44 +118,110 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 program.image.words.len(),
                 range(ids)
             )?;
+            let open = program.image.unresolved_imports();
+            if !open.is_empty() {
+                writeln!(text, "    imports without a value: {}", open.join(", "))?;
+            }
         }
     }
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// How an image file is written.
+fn words(program: &Program, parity: bool) -> String {
+    if parity {
+        npsim_asm::words_text_with_parity(&program.image)
+    } else {
+        npsim_asm::words_text(&program.image)
+    }
+}
+
+/// Refuses an output that would take the place of what was read.
+fn keep_inputs(path: &Path, groups: &[(Vec<u8>, Program)]) -> Result<(), Problem> {
+    let overwritten = groups.iter().any(|(_, program)| {
+        let files = program
+            .sources
+            .files()
+            .iter()
+            .map(|file| Path::new(&file.path));
+        files
+            .chain([program.source.as_path()])
+            .any(|input| same_file(input, path))
+    });
+    if overwritten {
+        return Err(Problem::new(format!(
+            "-o `{}` would overwrite what is assembled",
+            path.display()
+        ))
+        .help("give the output another name"));
+    }
+    Ok(())
+}
+
+/// How an output file is written.
 #[derive(Clone, Copy)]
 enum Format {
+    Image,
+    List,
     Hex,
     Binary,
 }
 
 impl Format {
-    fn bytes(self, program: &Program) -> Vec<u8> {
-        match self {
-            Self::Hex => npsim_asm::words_text(&program.image).into_bytes(),
-            Self::Binary => program.image.to_be_bytes(),
+    /// The contents of the file; an image file of a `whole` project says which
+    /// microengine runs what.
+    fn bytes(
+        self,
+        groups: &[(Vec<u8>, Program)],
+        whole: bool,
+        parity: bool,
+    ) -> Result<Vec<u8>, Problem> {
+        if whole && matches!(self, Self::Image) {
+            let placed = groups.iter().map(|(ids, program)| PlacedImage {
+                microengines: ids.clone(),
+                image: program.image.clone(),
+            });
+            return Ok(set_to_file_bytes(&placed.collect::<Vec<_>>()));
         }
+        let [(_, program)] = groups else {
+            let ids: Vec<_> = groups
+                .iter()
+                .map(|(ids, program)| format!("{} on {}", program.source.display(), range(ids)))
+                .collect();
+            return Err(
+                Problem::new("such a file holds one program, and the project has several")
+                    .note(ids.join(", "))
+                    .help("choose one with --me ID, or write all of them as an image with `-o FILE.npi`"),
+            );
+        };
+        Ok(match self {
+            Self::Image => program.image.to_file_bytes(),
+            Self::List => npsim_asm::listing(&program.image).into_bytes(),
+            Self::Hex => words(program, parity).into_bytes(),
+            Self::Binary => program.image.to_be_bytes(),
+        })
     }
 }
 
 fn format_of(path: &Path) -> Result<Format, Problem> {
     match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npi") => Ok(Format::Image),
+        Some("list") => Ok(Format::List),
         Some("hex" | "txt") => Ok(Format::Hex),
         Some("bin") => Ok(Format::Binary),
         _ => Err(Problem::new(format!("the name `{}` does not say in which form to write it", path.display()))
-            .help("use `.hex` (ten hexadecimal digits a line) or `.bin` (five bytes a word, most significant first)")),
+            .help("use `.npi` (an image), `.list` (a listing), `.hex` (ten hexadecimal digits a line) or `.bin` (five bytes a word, most significant first)")),
     }
 }
 
-/// Programs with the same words together.
+/// Programs with the same image together.
 fn group(programs: Vec<Program>) -> Vec<(Vec<u8>, Program)> {
     let mut groups: Vec<(Vec<u8>, Program)> = Vec::new();
     for program in programs {
-        match groups.iter_mut().find(|(_, other)| {
-            other.source == program.source && other.image.words == program.image.words
-        }) {
+        match groups
+            .iter_mut()
+            .find(|(_, other)| other.source == program.source && other.image == program.image)
+        {
             Some((ids, _)) => ids.push(program.me),
             None => groups.push((vec![program.me], program)),
         }
@@ -152,7 +230,7 @@ fn group(programs: Vec<Program>) -> Vec<(Vec<u8>, Program)> {
 }
 
 /// `0-2,4`.
-fn range(ids: &[u8]) -> String {
+pub fn range(ids: &[u8]) -> String {
     let mut parts: Vec<(u8, u8)> = Vec::new();
     for &id in ids {
         match parts.last_mut() {

@@ -4,22 +4,109 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::problem::Problem;
+use npsim_asm::codes;
+use npsim_asm::spelling::closest;
 use npsim_chip::check::Check;
 
 use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim checks             all of them
+  npsim checks rbuf-leak   one of them: why it stops the run and what to do";
 
 /// List the checks that stop a run, for `npsim run --allow`
 ///
 /// Silicon goes on where these stop; each finds a mistake that is hard to find
 /// otherwise. Firmware that relies on one can be run with `--allow NAME`.
 #[derive(Debug, Args)]
-pub struct Arguments {}
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The name in the brackets of the message that stopped a run
+    name: Option<String>,
+}
 
-pub fn run(_: &Arguments) -> anyhow::Result<ExitCode> {
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut text = String::new();
-    for check in Check::ALL {
-        writeln!(text, "{:22} {}", check.name(), check.explanation())?;
+    if let Some(name) = &arguments.name {
+        let check: Check = name.parse().map_err(|_| unknown(name))?;
+        let (why, remedy) = advice(check);
+        writeln!(text, "{name}: {}\n\n{why}\n\n{remedy}\n", check.explanation())?;
+        writeln!(
+            text,
+            "Firmware that relies on this can be run with `--allow {name}`."
+        )?;
+    } else {
+        for check in Check::ALL {
+            writeln!(text, "{:22} {}", check.name(), check.explanation())?;
+        }
     }
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(name: &str) -> Problem {
+    let problem = Problem::new(format!("there is no check `{name}`"));
+    if codes::explain(name).is_some() {
+        return problem.help(format!(
+            "it is a message of the assembler: `npsim codes {name}` explains it"
+        ));
+    }
+    let near = closest(name, Check::ALL.iter().map(|check| check.name()));
+    problem.help(near.map_or_else(
+        || "`npsim checks` lists them".into(),
+        |near| format!("did you mean `{near}`?"),
+    ))
+}
+
+/// What goes wrong on silicon, and what to do about it.
+const fn advice(check: Check) -> (&'static str, &'static str) {
+    match check {
+        Check::TransferInFlight => (
+            "A unit fills or empties transfer registers at a time of its own; what is read or \
+             written meanwhile is the old value or half of the new one.",
+            "Wait for the command's signal before touching its registers.",
+        ),
+        Check::UninitialisedRead => (
+            "On silicon a register holds after power-up whatever it likes.",
+            "Write the register on every path to the read, or give it a value with `.init`.",
+        ),
+        Check::Deadlock => (
+            "Nothing is under way that could raise a signal somebody waits for, so the \
+             microengines sleep for ever.",
+            "See who waits for what: the command that raises the signal was never issued, names \
+             another signal, or was waited for already.",
+        ),
+        Check::RbufLeak => (
+            "The receive buffer has few elements; each one that is not given back is lost, and \
+             when none is left the ports take in nothing more.",
+            "Write the element's number to RBUF_ELEMENT_DONE on every path, also where a packet \
+             is dropped.",
+        ),
+        Check::RbufDoubleFree => (
+            "An element on the free list twice is filled with two packets at once.",
+            "Free each element once, after its data has been moved: wait for the move's signal \
+             and do not free it again where a packet is dropped later.",
+        ),
+        Check::LocalMemoryEarly => (
+            "A write of a local-memory address takes effect some instructions later; an access \
+             before that goes to the old address.",
+            "Put three instructions between `local_csr_wr` of the address and the first access.",
+        ),
+        Check::SignalRaisedTwice => (
+            "A signal is one bit: of two events that raise it, one is lost.",
+            "Wait for the first command's signal before issuing the second, or use another signal.",
+        ),
+        Check::RingOverflow => (
+            "A put does not wait for room; it writes over what has not been taken yet.",
+            "Test the ring's state before the put (`br_inp_state`), make the ring larger, or let \
+             its consumer be faster.",
+        ),
+        Check::DeferSlotEntry => (
+            "Instructions in the defer slots of a branch are executed with that branch; who \
+             enters them from elsewhere executes a part of them only.",
+            "Move the label in front of the branch or behind its defer slots.",
+        ),
+    }
 }

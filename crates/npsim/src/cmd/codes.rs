@@ -7,6 +7,7 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim_asm::codes;
 use npsim_asm::spelling::closest;
+use npsim_chip::check::Check;
 
 use crate::output;
 
@@ -28,6 +29,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(name) = &arguments.name {
         let Some(explanation) = codes::explain(name) else {
             let problem = Problem::new(format!("there is no message `{name}`"));
+            if name.parse::<Check>().is_ok() {
+                let help = format!("it is a check of a run: `npsim checks {name}` explains it");
+                return Err(problem.help(help).into());
+            }
             let near = closest(name, codes::all().iter().map(|code| code.name));
             let help = near.map_or_else(
                 || "`npsim codes` lists them".into(),

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::problem::Problem;
+use npsim::vocabulary;
 use npsim_asm::spelling::closest;
 
 use crate::output;
@@ -13,13 +14,15 @@ Examples:
   npsim isa                 the pages there are
   npsim isa formats         one page, as Markdown
   npsim isa ctx_arb         one instruction, or one register such as CTX_ENABLES
+  npsim isa .if             one directive, or an optional token such as indirect_ref
+  npsim isa directives      all directives; structured has .if, .while and their relatives
   npsim isa --all           all of them";
 
 /// Print the reference of the instruction set, made from the tables that encode it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// An instruction, a register, or a page by its title or the beginning of it
+    /// An instruction, a register, a directive, or a page by its title or the beginning of it
     #[arg(value_name = "NAME")]
     page: Option<String>,
     /// All pages
@@ -28,7 +31,8 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let pages = npsim_isa::reference::pages();
+    let mut pages = npsim_isa::reference::pages();
+    pages.extend(vocabulary::pages());
     if arguments.all {
         let texts: Vec<_> = pages.iter().map(|(_, text)| text.trim_end()).collect();
         output::print(&(texts.join("\n\n") + "\n"))?;
@@ -46,7 +50,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let exact = pages.iter().find(|(title, _)| title.to_lowercase() == low);
     if let Some(text) = exact
         .is_none()
-        .then(|| npsim_isa::reference::entry(wanted))
+        .then(|| npsim_isa::reference::entry(wanted).or_else(|| vocabulary::entry(wanted)))
         .flatten()
     {
         output::print(&format!("{}\n", text.trim_end()))?;
@@ -59,9 +63,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     });
     let Some((_, text)) = found else {
         let problem = Problem::new(format!(
-            "there is no instruction, register or page `{wanted}`"
+            "there is no instruction, register, directive or page `{wanted}`"
         ));
         let mut known: Vec<&str> = npsim_isa::reference::names().collect();
+        known.extend(vocabulary::names());
         known.extend(pages.iter().map(|(title, _)| title.as_str()));
         let near = closest(wanted, known.iter().copied());
         let help = near.map_or_else(

@@ -2,12 +2,12 @@
 //! becomes of warnings.
 
 use clap::{Args, ValueEnum};
-use npsim::assemble::{Lints, Messages};
+use npsim::assemble::Messages;
 use npsim::diagnostics::render_problem;
 use npsim::messages::Message;
 use npsim::problem::Problem;
-use npsim_asm::codes;
 use npsim_asm::spelling::closest;
+use npsim_asm::{LintLevel, codes};
 
 use super::source_options::show;
 use crate::output;
@@ -22,16 +22,19 @@ pub enum Format {
     Json,
 }
 
-/// `--message-format`, `--allow-warning`, `--deny-warning`.
+/// `--message-format`, `--warn`, `--allow-warning`, `--deny-warning`.
 #[derive(Debug, Args)]
 pub struct MessageOptions {
     /// How messages are written to standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     message_format: Format,
+    /// Let this be a warning although `--deny-warning all` is given; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = code)]
+    warn: Vec<String>,
     /// Keep this warning silent (`npsim codes` lists them); may be repeated
     #[arg(long, value_name = "NAME", value_parser = code)]
     allow_warning: Vec<String>,
-    /// Count this warning as an error; `all` for every warning that is not allowed; may be repeated
+    /// Count this warning as an error; `all` for every one that no option names; may be repeated
     #[arg(long, value_name = "NAME", value_parser = code_or_all)]
     deny_warning: Vec<String>,
 }
@@ -42,14 +45,23 @@ impl MessageOptions {
         self.message_format == Format::Json
     }
 
-    /// What becomes of warnings.
-    pub fn lints(&self) -> Lints {
-        let all = self.deny_warning.iter().any(|name| name == "all");
-        Lints {
-            allow: self.allow_warning.iter().cloned().collect(),
-            deny: self.deny_warning.iter().cloned().collect(),
-            deny_all: all,
-        }
+    /// What becomes of warnings. Where options contradict each other, the stricter
+    /// one counts.
+    pub fn lints(&self) -> Vec<(String, LintLevel)> {
+        let (all, named): (Vec<_>, Vec<_>) =
+            self.deny_warning.iter().partition(|name| *name == "all");
+        let level = |names: Vec<&String>, level| {
+            let pair = move |name: &String| (name.clone(), level);
+            names.into_iter().map(pair).collect::<Vec<_>>()
+        };
+        // The last one that names a warning counts.
+        [
+            level(all, LintLevel::Deny),
+            level(self.allow_warning.iter().collect(), LintLevel::Allow),
+            level(self.warn.iter().collect(), LintLevel::Warn),
+            level(named, LintLevel::Deny),
+        ]
+        .concat()
     }
 
     /// Shows what the assembler said in the wanted form.

@@ -88,11 +88,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let text = default_text(source, &shown, &include, &overrides);
     write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
     output::print(&format!(
-        "wrote {}; `npsim run {}` runs it\n",
+        "wrote {}; `npsim run {}` runs it{}\n",
         path.display(),
-        folder.display()
+        folder.display(),
+        without_include(arguments)
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is missing for the run if the source includes files and no folder was named.
+fn without_include(arguments: &Arguments) -> &'static str {
+    let includes = std::fs::read_to_string(&arguments.from).is_ok_and(|text| {
+        let mut lines = text.lines();
+        lines.any(|line| line.trim_start().starts_with("#include"))
+    });
+    if includes && arguments.include.is_empty() {
+        ", with `-I DIR` or `include` in the file if what it includes lies elsewhere"
+    } else {
+        ""
+    }
 }
 
 /// A path as a project file in `folder` names it; both must be there.

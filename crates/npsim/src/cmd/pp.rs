@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::assemble::{Messages, options};
+use npsim::firmware_file::is_firmware;
 use npsim::includes::FileIncludes;
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -44,12 +45,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .help("`npsim run TARGET --explain` shows which run where")
             .into());
     };
+    if is_firmware(&program.source) {
+        return Err(Problem::new(format!(
+            "`{}` is assembled already and has no text to preprocess",
+            program.source.display()
+        ))
+        .help("`npsim asm FILE --list` shows what is in it")
+        .into());
+    }
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
     let preprocessed = npsim_asm::preprocess::preprocess(
         &program.source.display().to_string(),
         &FileIncludes::new(project.include.clone()),
-        &options(&project, &program.defines),
+        &options(&project, program),
         &mut sources,
         &mut diagnostics,
     );

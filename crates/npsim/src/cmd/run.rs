@@ -13,6 +13,7 @@ use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use npsim::assemble::{Program, assemble_project_with};
 use npsim::diagnostics::{render_fault, render_problem};
+use npsim::memory_dump;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::quantity::Time;
@@ -20,7 +21,7 @@ use npsim::remarks;
 use npsim::report::Report;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
-use npsim::whole_file::same_file;
+use npsim::whole_file::{same_file, write_whole};
 use npsim::wires::Wires;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
@@ -41,12 +42,15 @@ Examples:
   npsim run firmware.uc --until 500us --explain       one source without traffic, defaults shown
   npsim run firmware.uc --trace in.pcap --me 0-3      the same source on four microengines
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
+  npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
+  npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 
 /// Run a project, or a single source, on the simulated chip
 ///
-/// TARGET is a project file, the folder of an `npsim.toml`, or one `.uc`. A single
+/// TARGET is a project file, the folder of an `npsim.toml`, one `.uc`, or firmware
+/// that is assembled already: an image, or words in a `.hex` or `.bin`. A single
 /// source runs in a default project (one microengine, three gigabit ports, 512
 /// packet buffers, four rings), which --explain shows and `npsim new` writes out.
 ///
@@ -57,7 +61,7 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Project file, its folder, or one `.uc`
+    /// Project file, its folder, one `.uc`, or assembled firmware
     target: PathBuf,
     /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
     #[arg(long, value_name = "IN.pcap")]
@@ -68,6 +72,11 @@ pub struct Arguments {
     /// Write all counts as JSON (docs/src/stats.md); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
     stats: Option<PathBuf>,
+    /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
+    ///
+    /// One longword a line, its byte address before it.
+    #[arg(long, value_name = "NAME=FILE", value_parser = parser::<memory_dump::Request>())]
+    dump: Vec<memory_dump::Request>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     ///
     /// Only where there is one source; a project with several says in its file
@@ -141,6 +150,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(1));
     };
     keep_inputs(arguments, &project, &programs)?;
+    let dumps = arguments
+        .dump
+        .iter()
+        .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
+        .collect::<Result<Vec<_>, Problem>>()?;
     let capture = match &arguments.trace {
         Some(path) => Capture::open(path)?,
         None => Capture::default(),
@@ -212,6 +226,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map_err(|error| Problem::io("write", path, &error)),
         None => Ok(()),
     };
+    let dumps_written = dumps.iter().try_for_each(|(range, file)| {
+        let text = memory_dump::text(simulation.chip(), range);
+        write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
+    });
+    let files_written = stats_written.and(dumps_written);
+    if arguments.trace.is_some() && capture.frames.is_empty() {
+        output::line("note: the capture has no frames, so nothing arrives");
+    }
     if let Some(remark) = remarks::of_capture(&capture, &plan) {
         output::line(&format!("note: {remark}"));
     }
@@ -220,7 +242,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         hints(arguments, &report, simulation.chip());
     }
     let Some(fault) = fault else {
-        stats_written?;
+        files_written?;
         if open_end && ending == Ending::Reached {
             return Err(restless().into());
         }
@@ -245,7 +267,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     {
         output::line(line);
     }
-    if let Err(problem) = stats_written {
+    if let Err(problem) = files_written {
         output::message(&render_problem(&problem));
     }
     Ok(ExitCode::from(3))
@@ -266,7 +288,9 @@ fn interrupt_flag() -> Arc<AtomicBool> {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        output::line(&format!("note: Ctrl-C will not save what the run has: {error}"));
+        output::line(&format!(
+            "note: Ctrl-C will not save what the run has: {error}"
+        ));
     }
     stop
 }
@@ -278,16 +302,22 @@ fn keep_inputs(
     project: &Project,
     programs: &[Program],
 ) -> Result<(), Problem> {
-    let sources = programs
-        .iter()
-        .flat_map(|program| program.sources.files())
-        .map(|file| (PathBuf::from(&file.path), "a source"));
+    let sources = programs.iter().flat_map(|program| {
+        let files = program.sources.files().iter();
+        files
+            .map(|file| PathBuf::from(&file.path))
+            .chain([program.source.clone()])
+            .map(|path| (path, "a source"))
+    });
     let file =
         (!project.is_default).then(|| (PathBuf::from(&project.text.path), "the project file"));
     let trace = arguments.trace.clone().map(|path| (path, "the capture"));
     let inputs: Vec<_> = sources.chain(file).chain(trace).collect();
-    for (option, path) in [("--out", &arguments.out), ("--stats", &arguments.stats)] {
-        let Some(path) = path else { continue };
+    let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
+    outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
+    outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
+    outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
+    for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(
                 "{option} `{}` would overwrite {what} of this run",
@@ -296,14 +326,19 @@ fn keep_inputs(
             .help("give the output another name"));
         }
     }
-    match (&arguments.out, &arguments.stats) {
-        (Some(out), Some(stats)) if same_file(out, stats) => Err(Problem::new(format!(
-            "--out and --stats both write `{}`",
-            out.display()
-        ))
-        .help("give one of them another name")),
-        _ => Ok(()),
+    for (at, (option, path)) in outputs.iter().enumerate() {
+        let before = outputs[..at]
+            .iter()
+            .find(|(_, other)| same_file(other, path));
+        if let Some((other, _)) = before {
+            return Err(Problem::new(format!(
+                "{other} and {option} both write `{}`",
+                path.display()
+            ))
+            .help("give one of them another name"));
+        }
     }
+    Ok(())
 }
 
 fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::Result<Schedule> {

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use npsim::assemble::Messages;
 use npsim::project::Overrides;
+use npsim::project::text::{is_name, parse_value};
 
 use crate::output;
 
-/// `-D`, `-I`, `--me`, `--chip`.
+/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`.
 #[derive(Debug, Args)]
 pub struct SourceOptions {
     /// Define NAME as VALUE (1 if left out) before the first line
@@ -22,6 +23,12 @@ pub struct SourceOptions {
     /// The folder of the including file always comes first.
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Give the import variable NAME its value; replaces an `import` of the project file
+    #[arg(long = "import", value_name = "NAME=VALUE", value_parser = import)]
+    imports: Vec<(String, u32)>,
+    /// Where registers of one bank meet in an instruction, copy one of them and say so
+    #[arg(long)]
+    spill_moves: bool,
     /// Chip profile instead of the project's (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     chip: Option<String>,
@@ -35,6 +42,8 @@ impl SourceOptions {
             ids,
             defines: self.defines.clone(),
             include: self.include.clone(),
+            imports: self.imports.clone(),
+            spill_moves: self.spill_moves,
         }
     }
 }
@@ -45,6 +54,16 @@ fn define(text: &str) -> Result<(String, String), String> {
         return Err("there is no name before `=`; write -D NAME or -D NAME=VALUE".into());
     }
     Ok((name.to_string(), value.to_string()))
+}
+
+fn import(text: &str) -> Result<(String, u32), String> {
+    let wrong =
+        || "write --import NAME=VALUE with a number of 32 bits, such as TABLE=0x400".to_owned();
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let value = parse_value(value)
+        .filter(|_| is_name(name))
+        .ok_or_else(wrong)?;
+    Ok((name.to_owned(), value))
 }
 
 /// Shows what the assembler said; with errors the last line counts them.

@@ -23,7 +23,11 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
         .map(|path| (path.clone(), Vec::new()))
         .collect();
     for analysis in workspace.analyses() {
-        for diagnostic in &analysis.diagnostics {
+        // That a library makes no program is no news to who edits it.
+        let told = |d: &&npsim_asm::Diagnostic| {
+            d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Level::Note
+        };
+        for diagnostic in analysis.diagnostics.iter().filter(told) {
             for (path, shown) in convert(analysis, diagnostic) {
                 let list = all.entry(path).or_default();
                 if !list.contains(&shown) {

@@ -112,7 +112,7 @@ fn add(roots: &mut Vec<Root>, project: &Project) {
         roots.push(Root {
             main,
             include: project.include.clone(),
-            options: options(project, &plan.defines),
+            options: options(project, plan),
             project: (!project.is_default).then(|| (project.name.clone(), plan.me)),
         });
     }

@@ -70,6 +70,27 @@ pub struct MeSection {
     /// Names defined before the first line.
     #[serde(default)]
     pub define: BTreeMap<Spanned<String>, DefineValue>,
+    /// Values of import variables.
+    #[serde(default)]
+    pub import: BTreeMap<Spanned<String>, Spanned<i64>>,
+    /// Copy registers where banks do not fit.
+    #[serde(default)]
+    pub spill_moves: bool,
+    /// 4 or 8 contexts, for a source of bare words.
+    pub contexts: Option<Spanned<i64>>,
+    /// Who writes the next-neighbour registers, for a source of bare words.
+    pub nn_mode: Option<Spanned<NnModeKind>>,
+}
+
+/// Who writes the next-neighbour registers.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NnModeKind {
+    /// The previous microengine.
+    Neighbor,
+    /// The microengine itself.
+    #[serde(rename = "self")]
+    Own,
 }
 
 /// One index or a list such as `"0-2,4"`.

@@ -11,13 +11,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use npsim_asm::image::{ContextMode, NnMode};
 use npsim_asm::spelling::closest;
 use npsim_chip::gpp::boot::{Boot, PortSetup};
 
 use super::capacity::Capacity;
-use super::file::{Ids, MeSection, ProjectFile};
+use super::file::{Ids, MeSection, NnModeKind, ProjectFile};
 use super::layout::Space;
-use super::text::{is_name, parse_ids, parse_mac};
+use super::text::{is_name, parse_ids, parse_mac, value_of};
+use crate::firmware_file::is_bare;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::parse_rate;
 
@@ -30,6 +32,21 @@ pub struct ProgramPlan {
     pub source: PathBuf,
     /// Defined before the first line, by name.
     pub defines: Vec<(String, String)>,
+    /// Values of import variables, by name.
+    pub imports: Vec<(String, u32)>,
+    /// Whether registers are copied where banks do not fit.
+    pub spill_moves: bool,
+    /// What bare words do not say of themselves.
+    pub modes: Modes,
+}
+
+/// How a microengine is set up for bare words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modes {
+    /// How many contexts run.
+    pub contexts: ContextMode,
+    /// Who writes the next-neighbour registers.
+    pub nn_mode: NnMode,
 }
 
 /// What a project comes to on a chip.
@@ -54,6 +71,10 @@ pub struct Overrides {
     pub defines: Vec<(String, String)>,
     /// `-I`: looked through before the project's own.
     pub include: Vec<PathBuf>,
+    /// `--import`: replace a project's `import` of the same name.
+    pub imports: Vec<(String, u32)>,
+    /// `--spill-moves`.
+    pub spill_moves: bool,
 }
 
 /// The text of a project file and where it lies.
@@ -332,6 +353,8 @@ impl Resolver<'_> {
         }
         for section in &file.me {
             let source = self.source(section);
+            let imports = self.imports(section, overrides);
+            let modes = self.modes(section);
             for me in self.ids(section, overrides) {
                 if let Some((other, _)) = programs.iter().find(|(p, _)| p.me == me) {
                     let message = format!("microengine {me} is given two programs");
@@ -344,6 +367,9 @@ impl Resolver<'_> {
                         me,
                         source: source.clone(),
                         defines: Vec::new(),
+                        imports: imports.clone(),
+                        spill_moves: section.spill_moves || overrides.spill_moves,
+                        modes,
                     },
                     section,
                 ));
@@ -374,6 +400,60 @@ impl Resolver<'_> {
             );
         }
         path
+    }
+
+    /// The values of import variables, the command line's over the section's.
+    fn imports(&mut self, section: &MeSection, overrides: &Overrides) -> Vec<(String, u32)> {
+        let mut all = BTreeMap::new();
+        for (name, value) in &section.import {
+            if !self.name(name) {
+                continue;
+            }
+            match value_of(*value.get_ref()) {
+                Some(number) => {
+                    all.insert(name.get_ref().clone(), number);
+                }
+                None => self.fail(
+                    value.span(),
+                    format!("{} does not fit 32 bits", value.get_ref()),
+                    "",
+                    "use -2147483648 to 4294967295",
+                ),
+            }
+        }
+        all.extend(overrides.imports.iter().cloned());
+        all.into_iter().collect()
+    }
+
+    fn modes(&mut self, section: &MeSection) -> Modes {
+        let mut modes = Modes::default();
+        let contexts = section.contexts.as_ref().map(toml::Spanned::span);
+        let given = contexts.or(section.nn_mode.as_ref().map(toml::Spanned::span));
+        if let Some(span) = given
+            && !is_bare(Path::new(section.source.get_ref()))
+        {
+            self.fail(
+                span,
+                "the modes of a microengine can be set for bare words only",
+                "",
+                "a source says `.num_contexts` and `.init_nn_mode`, and an image file has them; remove the key",
+            );
+            return modes;
+        }
+        match section.contexts.as_ref().map(|n| (*n.get_ref(), n.span())) {
+            None | Some((8, _)) => {}
+            Some((4, _)) => modes.contexts = ContextMode::Four,
+            Some((other, span)) => self.fail(
+                span,
+                format!("{other} contexts are not possible"),
+                "",
+                "use 4 or 8",
+            ),
+        }
+        if let Some(NnModeKind::Own) = section.nn_mode.as_ref().map(|m| *m.get_ref()) {
+            modes.nn_mode = NnMode::Own;
+        }
+        modes
     }
 
     fn ids(&mut self, section: &MeSection, overrides: &Overrides) -> Vec<u8> {

@@ -59,6 +59,30 @@ pub fn show_mac(mac: [u8; 6]) -> String {
     mac.map(|byte| format!("{byte:02x}")).join(":")
 }
 
+/// A number of 32 bits, decimal or hexadecimal after `0x`; negative ones are taken
+/// as their two's complement.
+#[must_use]
+pub fn parse_value(text: &str) -> Option<u32> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let hex = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
+    let body = hex.unwrap_or(digits);
+    if !body.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let number = i64::from_str_radix(body, if hex.is_some() { 16 } else { 10 }).ok()?;
+    value_of(if negative { -number } else { number })
+}
+
+/// A number as 32 bits, if it fits.
+#[must_use]
+pub fn value_of(number: i64) -> Option<u32> {
+    let unsigned = u32::try_from(number).ok();
+    unsigned.or_else(|| i32::try_from(number).ok().map(i32::cast_unsigned))
+}
+
 /// `10.0.0.0/8`: the address and the length; the length may be up to 255, a
 /// routing table checks it.
 #[must_use]
@@ -80,7 +104,26 @@ pub fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_name, parse_ids, parse_mac, parse_prefix, show_mac};
+    use super::{is_name, parse_ids, parse_mac, parse_prefix, parse_value, show_mac};
+
+    #[test]
+    fn values() {
+        assert_eq!(parse_value("0x400"), Some(0x400));
+        assert_eq!(parse_value("4294967295"), Some(u32::MAX));
+        assert_eq!(parse_value("-1"), Some(u32::MAX));
+        for bad in [
+            "",
+            "-",
+            "0x",
+            "4294967296",
+            "-2147483649",
+            "+1",
+            "0x-1",
+            "a",
+        ] {
+            assert_eq!(parse_value(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn index_lists() {

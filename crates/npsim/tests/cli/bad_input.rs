@@ -122,7 +122,7 @@ fn messages_go_through_macros_and_files() {
 #[test]
 fn targets() {
     let dir = Dir::new()
-        .with("a.bin", [0xff, 0xfe, 0x00])
+        .with("a.dat", [0xff, 0xfe, 0x00])
         .with("empty/readme", "")
         .with("lab/b.uc", LOOP)
         .with("lab/a.uc", LOOP);
@@ -130,8 +130,8 @@ fn targets() {
         .expect(1, &["npsim.toml", "sources `lab/a.uc`, `lab/b.uc`;"]);
     dir.npsim("run none.uc --until 1us")
         .expect(1, &["cannot read `none.uc`"]);
-    dir.npsim("run a.bin --until 1us")
-        .expect(1, &["`a.bin` is not text"]);
+    dir.npsim("run a.dat --until 1us")
+        .expect(1, &["`a.dat` is not text"]);
     dir.npsim("run empty --until 1us")
         .expect(1, &["npsim.toml", "npsim new --from"]);
 }

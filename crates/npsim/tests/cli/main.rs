@@ -6,6 +6,7 @@ mod bad_input;
 mod checking;
 mod determinism;
 mod images;
+mod linking;
 mod projects;
 mod runs;
 mod usage;

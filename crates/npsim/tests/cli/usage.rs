@@ -68,12 +68,27 @@ fn lists_checks_chips_and_pages() {
         .expect(0, &["# Local CSRs", "CTX_ENABLES"]);
     dir.npsim("isa alu").expect(0, &["# alu", "operators: "]);
     dir.npsim("isa ctx_arb").expect(0, &["ctx_arb[", "defer"]);
+    dir.npsim("isa alu_shf")
+        .expect(0, &["operators: B, ~B, AND, ~AND, AND~, OR\n"]);
+    dir.npsim("isa .if").expect(0, &["    .if (condition)"]);
+    dir.npsim("isa indirect_ref")
+        .expect(0, &["# indirect_ref", "overrides fields"]);
+    dir.npsim("isa directives")
+        .expect(0, &["# Directives", ".xfer_order $a $b ..."]);
+    dir.npsim("isa structured")
+        .expect(0, &["# Structured assembly", ".while (condition)"]);
+    dir.npsim("checks ring-overflow")
+        .expect(0, &["ring-overflow: A put", "--allow ring-overflow"]);
+    dir.npsim("checks bank-conflict")
+        .expect(1, &["`npsim codes bank-conflict` explains it"]);
+    dir.npsim("codes rbuf-leak")
+        .expect(1, &["`npsim checks rbuf-leak` explains it"]);
     dir.npsim("isa ctx_enables")
         .expect(0, &["Local CSR CTX_ENABLES"]);
     dir.npsim("isa ctx_arbb")
         .expect(1, &["did you mean `ctx_arb`?"]);
     dir.npsim("isa xyzzy")
-        .expect(1, &["there is no instruction, register or page `xyzzy`"]);
+        .expect(1, &["there is no instruction, register, directive or page `xyzzy`"]);
     dir.npsim("completions bash").expect(0, &["_npsim()"]);
 }
 
