@@ -150,8 +150,10 @@ pub fn place(
 ) -> Option<Placed> {
     let preprocessed = preprocess(main, includes, options, sources, diagnostics);
     *pragmas = preprocessed.pragmas;
-    // What is missing then would only make messages about everything that uses it.
-    if diagnostics.iter().any(|d| d.code == codes::INCLUDE_FAILED) {
+    // What is missing then would only make messages about everything that uses it,
+    // and of a loop without end there is too much.
+    let cut = [codes::INCLUDE_FAILED, codes::EXPANSION_LIMIT];
+    if diagnostics.iter().any(|d| cut.contains(&d.code)) {
         return None;
     }
     let statements = parse(&preprocessed.lines, diagnostics);
@@ -257,6 +259,8 @@ fn analyse_program(
             return Some((flow, groups, liveness));
         }
         spill::insert(&copies, selection, symbols, diagnostics);
+        // Copies of copies would otherwise grow round by round.
+        check_size(selection, options, diagnostics)?;
     }
     None
 }

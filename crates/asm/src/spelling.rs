@@ -20,7 +20,7 @@ pub fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         if name.len() > LONGEST || name.len().abs_diff(wrong.len()) > allowed {
             continue;
         }
-        let distance = distance(wrong.as_bytes(), name.as_bytes());
+        let distance = distance(wrong.as_bytes(), name.as_bytes(), allowed);
         if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, name));
         }
@@ -28,12 +28,18 @@ pub fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     best.map(|(_, name)| name)
 }
 
-/// Edits (insert, delete, replace, swap of neighbours) that make `b` of `a`.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
+/// Edits (insert, delete, replace, swap of neighbours) that make `b` of `a`, both
+/// of at most [`LONGEST`] bytes; some number above `allowed` if there are more.
+fn distance(a: &[u8], b: &[u8], allowed: usize) -> usize {
+    // Programs may be wrong in every line, so nothing is allocated here.
+    let (mut before, mut last, mut row) = ([0; LONGEST + 1], [0; LONGEST + 1], [0; LONGEST + 1]);
+    for (j, cell) in last.iter_mut().enumerate() {
+        *cell = j;
+    }
+    let mut least_before = 0;
     for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
+        row[0] = i + 1;
+        let mut least_here = row[0];
         for (j, y) in b.iter().enumerate() {
             let replaced = last[j] + usize::from(!x.eq_ignore_ascii_case(y));
             let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
@@ -44,9 +50,15 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
             {
                 least = least.min(before[j - 1] + 1);
             }
-            row.push(least);
+            row[j + 1] = least;
+            least_here = least_here.min(least);
         }
-        before = std::mem::replace(&mut last, row);
+        // A swap reaches back two rows.
+        if least_here > allowed && least_before > allowed {
+            return least_here;
+        }
+        least_before = least_here;
+        (before, last, row) = (last, row, before);
     }
     last[b.len()]
 }

@@ -249,6 +249,9 @@ fn a_slip_in_an_endless_loop_is_said_once() {
     let assembly = run("#define I 0\n#while (I < 3)\n#evall I (I + 1)\n#endloop\n");
     assert_eq!(of_code(&assembly, "unknown-directive").len(), 1);
     assert_eq!(of_code(&assembly, "expansion-limit").len(), 1);
+    let assembly = run("#while 1\nimmedd[a0, 1]\n#endloop\n");
+    assert_eq!(assembly.diagnostics.len(), 1, "{}", describe(&assembly));
+    assert_eq!(assembly.diagnostics[0].code, "expansion-limit");
     let assembly = run("#while (LIMIT < 3)\n#endloop\n");
     assert_eq!(of_code(&assembly, "undefined-in-condition").len(), 1);
 }

@@ -67,13 +67,14 @@ fn whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(4096).read_to_end(&mut bytes)?;
-    if gzip::is_gzip(&bytes)
-        || bytes.starts_with(&NEXT_GENERATION)
-        || CLASSIC.iter().any(|magic| bytes.starts_with(magic))
-    {
+    if gzip::is_gzip(&bytes) || begins_as_capture(&bytes) {
         file.read_to_end(&mut bytes)?;
     }
     Ok(bytes)
+}
+
+fn begins_as_capture(bytes: &[u8]) -> bool {
+    bytes.starts_with(&NEXT_GENERATION) || CLASSIC.iter().any(|magic| bytes.starts_with(magic))
 }
 
 /// What a pcapng file begins with.

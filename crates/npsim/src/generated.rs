@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use npsim_isa::{InputState, cap_csr, csr, mnemonics, msf_csr, reference};
 use serde_json::json;
 
-use crate::vocabulary::{CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, pages};
+use crate::vocabulary::{
+    CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS, pages,
+};
 
 /// Path from the repository's folder and contents of every such file.
 #[must_use]

@@ -33,6 +33,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "made once")]
 enum Command {
     Run(cmd::run::Arguments),
     Asm(cmd::asm::Arguments),

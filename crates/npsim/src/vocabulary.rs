@@ -489,20 +489,28 @@ pub fn find(name: &str) -> Option<&'static Word> {
 #[must_use]
 pub fn pages() -> Vec<(String, String)> {
     const STRUCTURED: [&str; 10] = [
-        ".if", ".elif", ".else", ".endif", ".while", ".endw", ".repeat", ".until", ".break",
+        ".if",
+        ".elif",
+        ".else",
+        ".endif",
+        ".while",
+        ".endw",
+        ".repeat",
+        ".until",
+        ".break",
         ".continue",
     ];
     let structured = |word: &&Word| STRUCTURED.contains(&word.name.trim_end_matches("_unsigned"));
     let page = |title: &str, words: Vec<&Word>| {
-        let rows: String = words
+        let rows: Vec<String> = words
             .iter()
             .map(|word| {
                 let cell = |text: &str| text.replace('|', "\\|");
                 format!("| `{}` | {} |\n", cell(word.syntax), cell(word.doc))
             })
             .collect();
-        let text = format!("# {title}\n\n| Form | Meaning |\n| --- | --- |\n{rows}");
-        (title.to_owned(), text)
+        let head = format!("# {title}\n\n| Form | Meaning |\n| --- | --- |\n");
+        (title.to_owned(), head + &rows.concat())
     };
     let (control, plain): (Vec<&Word>, Vec<&Word>) = DIRECTIVES.iter().partition(structured);
     vec![
@@ -513,7 +521,10 @@ pub fn pages() -> Vec<(String, String)> {
         ),
         page("Optional tokens", OPTIONS.iter().collect()),
         page("Preprocessor", PREPROCESSOR.iter().collect()),
-        page("Functions of constant expressions", FUNCTIONS.iter().collect()),
+        page(
+            "Functions of constant expressions",
+            FUNCTIONS.iter().collect(),
+        ),
     ]
 }
 
@@ -521,7 +532,10 @@ pub fn pages() -> Vec<(String, String)> {
 #[must_use]
 pub fn entry(name: &str) -> Option<String> {
     let word = find(name)?;
-    Some(format!("# {}\n\n    {}\n\n{}\n", word.name, word.syntax, word.doc))
+    Some(format!(
+        "# {}\n\n    {}\n\n{}\n",
+        word.name, word.syntax, word.doc
+    ))
 }
 
 /// Every name that has an entry.

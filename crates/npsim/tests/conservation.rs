@@ -379,12 +379,21 @@ fn more_small_frames_than_a_microengine_can_take_are_lost_where_they_come_in() {
 /// come; the run is not over before it has taken them all.
 #[test]
 fn a_run_does_not_end_while_the_slow_path_works() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/exceptions.pcap");
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/exceptions.pcap");
     let folder = tempfile::tempdir().unwrap();
     let stats = folder.path().join("stats.json");
     let result = std::process::Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-        .args(["run", "microcode/forward", "--pace", "line", "--drain", "20us", "--trace"])
+        .args([
+            "run",
+            "microcode/forward",
+            "--pace",
+            "line",
+            "--drain",
+            "20us",
+            "--trace",
+        ])
         .arg(path)
         .arg("--stats")
         .arg(&stats)

@@ -271,7 +271,10 @@ impl Tester<'_, '_> {
         let warning = place
             .warning(
                 codes::SIGNED_COMPARE,
-                format!("a signed compare takes {value:#x} for {}", value.cast_signed()),
+                format!(
+                    "a signed compare takes {value:#x} for {}",
+                    value.cast_signed()
+                ),
             )
             .label("a negative number here")
             .help("compare with `.if_unsigned`, `.while_unsigned` or `.until_unsigned`");

@@ -233,7 +233,9 @@ impl Builder<'_, '_> {
                     Some(near) => diagnostic
                         .help(format!("did you mean `{near}`?"))
                         .patch(place.span, near),
-                    None => diagnostic.help("use a name that `npsim isa \"Local CSRs\"` lists, or a byte address"),
+                    None => diagnostic.help(
+                        "use a name that `npsim isa \"Local CSRs\"` lists, or a byte address",
+                    ),
                 },
             );
         }

@@ -560,9 +560,8 @@ pub fn directed(element: Element, direction: Direction) -> Vec<VariableId> {
 fn of_project(diagnostic: Diagnostic, name: &str) -> Diagnostic {
     let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(capital) {
-        return diagnostic.note(
-            "Rings, counters, queues and memories get their names from the project file.",
-        );
+        return diagnostic
+            .note("Rings, counters, queues and memories get their names from the project file.");
     }
     diagnostic
 }

@@ -143,7 +143,11 @@ impl Gpp {
     /// The last cycle at which a task did more than look at an empty ring.
     #[must_use]
     pub fn last_activity(&self) -> Cycle {
-        self.tasks.iter().map(Exceptions::last_activity).max().unwrap_or(0)
+        self.tasks
+            .iter()
+            .map(Exceptions::last_activity)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Something may have come onto a scratch ring: a task that waits there

@@ -99,7 +99,11 @@ mod tests {
         has("alu", "operators: ");
         has("alu", "+carry");
         has("alu_shf", "~AND");
-        for (name, part) in [("alu_shf", "XOR"), ("alu_shf", "+"), ("cam_lookup", "operators")] {
+        for (name, part) in [
+            ("alu_shf", "XOR"),
+            ("alu_shf", "+"),
+            ("cam_lookup", "operators"),
+        ] {
             let text = entry(name).unwrap();
             assert!(!text.contains(part), "{name}: {text}");
         }

@@ -32,7 +32,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(name) = &arguments.name {
         let check: Check = name.parse().map_err(|_| unknown(name))?;
         let (why, remedy) = advice(check);
-        writeln!(text, "{name}: {}\n\n{why}\n\n{remedy}\n", check.explanation())?;
+        writeln!(
+            text,
+            "{name}: {}\n\n{why}\n\n{remedy}\n",
+            check.explanation()
+        )?;
         writeln!(
             text,
             "Firmware that relies on this can be run with `--allow {name}`."

@@ -65,8 +65,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let problem = Problem::new(format!(
             "there is no instruction, register, directive or page `{wanted}`"
         ));
-        let mut known: Vec<&str> = npsim_isa::reference::names().collect();
-        known.extend(vocabulary::names());
+        let names = npsim_isa::reference::names().chain(vocabulary::names());
+        let mut known: Vec<&str> = names.collect();
         known.extend(pages.iter().map(|(title, _)| title.as_str()));
         let near = closest(wanted, known.iter().copied());
         let help = near.map_or_else(

@@ -330,10 +330,10 @@ fn keep_inputs(
         let before = outputs[..at]
             .iter()
             .find(|(_, other)| same_file(other, path));
-        if let Some((other, _)) = before {
+        if let Some((other, first)) = before {
             return Err(Problem::new(format!(
                 "{other} and {option} both write `{}`",
-                path.display()
+                first.display()
             ))
             .help("give one of them another name"));
         }

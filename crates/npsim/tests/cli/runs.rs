@@ -166,7 +166,7 @@ fn an_interrupted_run_saves_what_it_has() {
         if let Some(status) = run.try_wait().expect("npsim can be waited for") {
             break status;
         }
-        if asked.elapsed() > Duration::from_secs(60) {
+        if asked.elapsed() > Duration::from_mins(1) {
             run.kill().expect("npsim can be killed");
             panic!("the run went on after Ctrl-C");
         }
@@ -175,4 +175,63 @@ fn an_interrupted_run_saves_what_it_has() {
     assert_eq!(status.code(), Some(130));
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     assert_eq!(stats["ending"], "interrupted");
+}
+
+#[test]
+fn a_dump_has_what_the_run_left_in_memory() {
+    let source = "\
+.reg $x addr
+.sig done
+    br!=ctx[0, end#]
+    immed[$x, 0x1234]
+    immed32(addr)
+    sram[write, $x, addr, 4, 1], ctx_swap[done]
+end#:
+    ctx_arb[kill]
+"
+    .replace(
+        "immed32(addr)",
+        "immed[addr, (TABLE & 0xffff)]\n    immed_w1[addr, (TABLE >> 16)]",
+    );
+    let project = "\
+[[me]]
+id = \"0\"
+source = \"a.uc\"
+[[memory]]
+name = \"TABLE\"
+space = \"sram1\"
+address = 0x100
+words = [7, 0]
+[[counter]]
+name = \"SEEN\"
+";
+    let dir = Dir::new()
+        .with("a.uc", source)
+        .with("npsim.toml", project)
+        .with("rest.uc", "ctx_arb[kill]")
+        .with("empty.pcap", pcap(1, &[]));
+    dir.npsim("run . --until 10us --dump TABLE=t.txt --dump SEEN=s.txt")
+        .expect(0, &[]);
+    assert_eq!(
+        String::from_utf8(dir.read("t.txt")).expect("text"),
+        "0x40000100 0x00000007\n0x40000104 0x00001234\n"
+    );
+    let seen = String::from_utf8(dir.read("s.txt")).expect("text");
+    assert!(
+        seen.ends_with(" 0x00000000\n") && seen.lines().count() == 1,
+        "{seen}"
+    );
+    dir.npsim("run . --until 10us --dump TABEL=x.txt").expect(
+        1,
+        &["no memory or counter `TABEL`", "did you mean `TABLE`?"],
+    );
+    dir.npsim("run . --until 10us --dump TABLE=a.uc")
+        .expect(1, &["--dump `a.uc` would overwrite a source"]);
+    dir.npsim("run . --until 10us --dump TABLE=x.txt --dump SEEN=x.txt")
+        .expect(1, &["--dump and --dump both write `x.txt`"]);
+    dir.npsim("run . --until 10us --dump TABLE")
+        .expect(2, &["NAME=FILE"]);
+    dir.npsim("run rest.uc --trace empty.pcap")
+        .expect(0, &["the capture has no frames"]);
+    assert!(!dir.files().contains(&"x.txt".to_owned()));
 }

@@ -87,8 +87,10 @@ fn lists_checks_chips_and_pages() {
         .expect(0, &["Local CSR CTX_ENABLES"]);
     dir.npsim("isa ctx_arbb")
         .expect(1, &["did you mean `ctx_arb`?"]);
-    dir.npsim("isa xyzzy")
-        .expect(1, &["there is no instruction, register, directive or page `xyzzy`"]);
+    dir.npsim("isa xyzzy").expect(
+        1,
+        &["there is no instruction, register, directive or page `xyzzy`"],
+    );
     dir.npsim("completions bash").expect(0, &["_npsim()"]);
 }
 
