@@ -8,6 +8,9 @@ use crate::diagnostic::Diagnostic;
 use crate::statement::{Body, Directive, Place, Statement};
 use crate::token::{Token, TokenKind};
 
+/// Tokens of an operand. Synonyms made of synonyms grow fast.
+const LONGEST: usize = 256;
+
 /// Synonyms of one scope by name.
 type Scope = BTreeMap<String, Vec<Token>>;
 
@@ -79,6 +82,17 @@ fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<(), Diagnostic> 
     }
     let mut operand = operand.to_vec();
     substitute(&mut operand, scopes);
+    if operand.len() > LONGEST {
+        return Err(Place::of(name)
+            .error(
+                codes::SYNTAX,
+                format!(
+                    "the operand has {} tokens, at most {LONGEST} are possible",
+                    operand.len()
+                ),
+            )
+            .help("does the synonym stand several times in its own operand?"));
+    }
     if let Some(scope) = scopes.last_mut() {
         scope.insert(name.text.to_string(), operand);
     }

@@ -286,3 +286,11 @@ fn blocks_that_a_loop_opens_and_nothing_closes_are_told_apart() {
     assert!(assembly.image.is_none());
     assert_eq!(of_code(&assembly, "unbalanced-block").len(), 20_000);
 }
+
+#[test]
+fn synonyms_of_synonyms_do_not_grow_without_bound() {
+    let assembly = run(&".operand_synonym x x x x x\n".repeat(40));
+    assert!(assembly.image.is_none());
+    let said = &assembly.diagnostics[0].message;
+    assert!(said.contains("1024 tokens"), "{}", describe(&assembly));
+}
