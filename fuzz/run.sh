@@ -4,7 +4,7 @@
 #   fuzz/run.sh [SECONDS [TARGET...]]
 #
 # SECONDS is the time for each target (60). What a target learns is kept in
-# fuzz/work/TARGET and what breaks it in fuzz/artifacts/TARGET; neither is
+# fuzz/found/TARGET and what breaks it in fuzz/artifacts/TARGET; neither is
 # committed. Ends with 1 if a target found something.
 set -eu
 
@@ -25,7 +25,7 @@ seed() {
         ;;
     esac | while read -r file; do
         # Files of one name stand in different folders.
-        cp "$file" "work/$1/seed-$(echo "${file#../}" | tr '/' '-')"
+        cp "$file" "found/$1/seed-$(echo "${file#../}" | tr '/' '-')"
     done
 }
 
@@ -47,7 +47,7 @@ longest() {
 found=0
 for target in "$@"; do
     length=$(longest "$target")
-    mkdir -p "work/$target" "artifacts/$target"
+    mkdir -p "found/$target" "artifacts/$target"
     seed "$target"
     dictionary=
     case $target in
@@ -57,7 +57,7 @@ for target in "$@"; do
     echo "== $target: $seconds s =="
     # Nothing here is unsafe code, so no sanitizer: it would only cost speed.
     cargo "+$toolchain" fuzz run --fuzz-dir . --sanitizer none "$target" \
-        "work/$target" "corpus/$target" -- \
+        "found/$target" "corpus/$target" -- \
         -max_total_time="$seconds" -max_len="$length" -timeout=10 \
         -rss_limit_mb=2048 -print_final_stats=1 $dictionary || found=1
 done
