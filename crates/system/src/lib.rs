@@ -1,0 +1,38 @@
+//! A system: what a project file says, assembled, put on a chip between lines,
+//! and run.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use npsim_system::project::{Overrides, Project};
+//! use npsim_system::simulation::{Settings, Simulation};
+//! use npsim_system::wires::Wires;
+//! use npsim_net::pace::Schedule;
+//!
+//! let project = Project::load(Path::new("microcode/forward"), &Overrides::default())?;
+//! let (programs, messages) = npsim_system::assemble::assemble_project(&project);
+//! let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
+//! let settings = Settings { until: Some(100_000), ..Settings::default() };
+//! let mut simulation = Simulation::new(&project, &programs, settings)?;
+//! let quiet_lines = Schedule::default();
+//! let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
+//! let ending = simulation.run(&mut wires, &mut |_, _| {});
+//! println!("{ending:?} at cycle {}", simulation.stats().cycles);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod assemble;
+pub mod diagnostics;
+pub mod firmware_file;
+pub mod includes;
+pub mod memory_dump;
+pub mod messages;
+pub mod problem;
+pub mod project;
+pub mod quantity;
+pub mod remarks;
+pub mod report;
+pub mod simulation;
+pub mod stats_file;
+pub mod summary;
+pub mod whole_file;
+pub mod wires;
