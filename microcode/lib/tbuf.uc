@@ -1,12 +1,14 @@
 ; Mpackets into TBUF.
 ;
-; The transmit control word: 31..24 bytes, 9 SOP, 8 EOP, 4..0 port.
+; The transmit control word: 31..24 bytes, 20..16 prepended bytes, 9 SOP, 8 EOP,
+; 4..0 port.
 
 #ifndef TBUF_UC
 #define TBUF_UC
 
 #define TRANSMIT_SOP_BIT 9
 #define TRANSMIT_EOP_BIT 8
+#define TRANSMIT_PREPEND_SHIFT 16
 #define TBUF_ELEMENTS    128
 
 ; transmit_fill(element, bytes, address, done)
@@ -23,6 +25,35 @@
     alu_shf[--, override, OR, 1, <<18]          ; the 0x2000 window
     dram[tbuf_wr, --, address, 0, max_8], indirect_ref, sig_done[done]
     ctx_arb[done]
+.end
+#endm
+
+; transmit_begin(element, $first, done)
+;   Writes $first and the register after it to the start of a TBUF element.
+;   Raises `done`.
+#macro transmit_begin(element, first, done)
+.begin
+    .reg place base
+    immed[base, 0x2000]
+    alu_shf[place, --, B, element, <<6]
+    msf[write, first, base, place, 2], sig_done[done]
+.end
+#endm
+
+; transmit_fill_after(element, bytes, address, done, offset)
+;   As transmit_fill, to `offset` (a constant multiple of eight) in the element,
+;   without waiting.
+#macro transmit_fill_after(element, bytes, address, done, offset)
+.begin
+    .reg override place
+    alu[override, bytes, -, 1]
+    alu_shf[override, 0x10, OR, override, >>3]  ; bit 25 once shifted: count is overridden
+    alu_shf[override, --, B, override, <<21]
+    alu_shf[override, override, OR, element, <<11]
+    alu_shf[override, override, OR, (offset / 8), <<8]
+    alu[override, override, OR, 0x10]           ; TBUF address is overridden
+    alu_shf[--, override, OR, 1, <<18]          ; the 0x2000 window
+    dram[tbuf_wr, --, address, 0, max_8], indirect_ref, sig_done[done]
 .end
 #endm
 

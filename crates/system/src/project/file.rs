@@ -63,6 +63,8 @@ pub struct ChipSection {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeSection {
+    /// The stage's name, for what sources and overrides call it.
+    pub name: Option<Spanned<String>>,
     /// Microengine indices.
     pub id: Spanned<Ids>,
     /// The source, relative to the project's folder.
@@ -176,6 +178,8 @@ pub struct QueueSection {
     pub channel: Option<Spanned<u8>>,
     /// Q-array entry; the next free one if not given.
     pub entry: Option<Spanned<u8>>,
+    /// How many queues in consecutive entries; 1 if not given.
+    pub count: Option<Spanned<u8>>,
 }
 
 /// `[buffers]`.
@@ -186,6 +190,8 @@ pub struct BuffersSection {
     pub count: Option<Spanned<u32>>,
     /// Bytes of a buffer in DRAM; 2048 if not given.
     pub size: Option<Spanned<u32>>,
+    /// Longwords of a descriptor; 4 if not given.
+    pub descriptor: Option<Spanned<u32>>,
     /// SRAM channel of the descriptors; the queue's channel if not given.
     pub channel: Option<Spanned<u8>>,
     /// The queue that holds the free ones.

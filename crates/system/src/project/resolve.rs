@@ -291,6 +291,12 @@ impl Resolver<'_> {
                 owner,
                 0..0,
             );
+            self.define(
+                format!("PORT{n}_MBPS"),
+                bits_per_second / 1_000_000,
+                owner,
+                0..0,
+            );
             self.macs.push(mac);
             self.boot.ports.push(PortSetup { bits_per_second });
         }
@@ -355,7 +361,9 @@ impl Resolver<'_> {
             let source = self.source(section);
             let imports = self.imports(section, overrides);
             let modes = self.modes(section);
-            for me in self.ids(section, overrides) {
+            let ids = self.ids(section, overrides);
+            self.stage(section, &ids);
+            for me in ids {
                 if let Some((other, _)) = programs.iter().find(|(p, _)| p.me == me) {
                     let message = format!("microengine {me} is given two programs");
                     let label = format!("`{}` runs on it already", other.source.display());
@@ -377,6 +385,12 @@ impl Resolver<'_> {
         }
         programs.sort_by_key(|(plan, _)| plan.me);
         self.define("ME_COUNT".into(), programs.len(), "the chip", 0..0);
+        self.define(
+            "ME_MHZ".into(),
+            self.capacity.hertz / 1_000_000,
+            "the chip",
+            0..0,
+        );
         for section in &file.me {
             self.user_defines(section);
         }
@@ -387,6 +401,20 @@ impl Resolver<'_> {
             .into_iter()
             .map(|(plan, section)| self.with_defines(plan, section, overrides))
             .collect()
+    }
+
+    /// What sources know of a stage that has a name.
+    fn stage(&mut self, section: &MeSection, ids: &[u8]) {
+        let (Some(name), Some(first)) = (&section.name, ids.iter().min()) else {
+            return;
+        };
+        if !self.name(name) {
+            return;
+        }
+        let owner = format!("the stage `{}`", name.get_ref());
+        let prefix = name.get_ref().to_uppercase();
+        self.define(format!("{prefix}_FIRST"), *first, &owner, name.span());
+        self.define(format!("{prefix}_COUNT"), ids.len(), &owner, name.span());
     }
 
     fn source(&mut self, section: &MeSection) -> PathBuf {

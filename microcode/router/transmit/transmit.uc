@@ -1,0 +1,160 @@
+; transmit.uc: the transmit stage. Eight contexts of one microengine.
+;
+; Takes packets off TX_RING in order. The context whose turn it is claims as
+; many TBUF elements as its packet needs, the next in order, and passes the
+; turn; elements are then filled in parallel. The transmitter sends them
+; strictly in order, so packets leave in the order of the ring.
+;
+; The first eight bytes of the frame, the next hop's address and the first part
+; of the port's own, are put before the rest, which comes from DRAM. With
+; DELAY_STAMP the own address begins with the time since the packet's processing
+; began instead, in steps of 16 cycles, modulo 2^16.
+
+#include "constant.uc"
+#include "turn.uc"
+#include "tbuf.uc"
+#include "buffer.uc"
+#include "timer.uc"
+#include "../router.uc"
+#include "../take.uc"
+#include "../processing/statistics.uc"
+
+; Elements that may be claimed and not yet sent. Fewer than there are, so that
+; a whole turn of the eight-bit counters is never mistaken for nothing.
+#define IN_FLIGHT_LIMIT 120
+
+; Bytes of the frame that do not come from DRAM.
+#define PREPENDED 8
+
+.num_contexts 8
+
+.reg read $packet $packet_length $packet_hop $packet_stamp
+.xfer_order $packet $packet_length $packet_hop $packet_stamp
+.reg read $hop1 $hop2
+.xfer_order $hop1 $hop2
+.reg read $sequence
+.reg write $h0 $h1
+.xfer_order $h0 $h1
+.reg write $control0 $control1
+.xfer_order $control0 $control1
+.reg write $octets
+
+.sig volatile ask claim
+.sig volatile rung
+.sig got filled valid begun counted
+
+; Shared by the contexts: elements claimed and elements known to be sent, both
+; counted on without end; differences are taken modulo 256.
+.reg @claimed @sent @busy
+
+.reg free_queue tx_ring tx_sequence next_hops port_counters
+
+    load_constant(free_queue, FREE_BUFFERS)
+    immed[tx_ring, TX_RING]
+    immed[tx_sequence, TX_SEQUENCE_0]
+    load_constant(next_hops, NEXT_HOPS)
+    load_constant(port_counters, PORT_COUNTERS)
+    br!=ctx[0, transmit#]
+    immed[@claimed, 0]
+    immed[@sent, 0]
+    immed[@busy, 0]
+    turn_start(claim)
+    turn_start(ask)
+
+transmit#:
+.begin
+    .reg handle port length hop stamp now count element in_flight bytes control
+    .reg address place
+
+    ring_take($packet, tx_ring, 4, ask, (0x80 | (&ask << 3)), got, rung, @busy)
+    ld_field_w_clr[handle, 0111, $packet], load_cc
+    beq[nothing#]
+    alu_shf[port, --, B, $packet, >>24]
+    alu[length, --, B, $packet_length]
+    alu[stamp, --, B, $packet_stamp]
+    alu_shf[hop, --, B, $packet_hop, <<4]
+    alu[hop, hop, +, 4]
+    sram[read, $hop1, next_hops, hop, 2], sig_done[got]
+    statistics_sent(port, length, port_counters, $octets, counted)
+    alu[count, length, +, 63]
+    alu_shf[count, --, B, count, >>6]
+
+    ctx_arb[got, counted, claim]
+room#:
+    alu[in_flight, @claimed, -, @sent]
+    alu[in_flight, in_flight, AND, 0xff]
+    alu[in_flight, in_flight, +, count]
+    alu[--, in_flight, -, IN_FLIGHT_LIMIT]
+    blo[claimed#]
+    msf[read, $sequence, tx_sequence, 0, 1], ctx_swap[got]
+    alu[@sent, --, B, $sequence]
+    br[room#]
+
+claimed#:
+    alu[element, --, B, @claimed]
+    alu[@claimed, element, +, count]
+    turn_pass(claim)
+    alu[element, element, AND, (TBUF_ELEMENTS - 1)]
+
+    ; The first element: eight bytes from here, up to 56 from DRAM.
+    alu[$h0, --, B, $hop1]
+#ifdef DELAY_STAMP
+    time_now(now)
+    alu[now, now, -, stamp]
+    alu[$h1, --, B, $hop2]
+    ld_field_w_clr[place, 1100, $hop2]
+    ld_field[place, 0011, now]
+    alu[$h1, --, B, place]
+#else
+    alu[$h1, --, B, $hop2]
+#endif
+    transmit_begin(element, $h0, begun)
+    buffer_address(address, handle)
+    alu[address, address, +, PREPENDED]
+    alu_shf[control, port, OR, 1, <<TRANSMIT_SOP_BIT]
+    alu[--, length, -, 65]
+    bhs[long#], defer[1]
+    immed[bytes, (64 - PREPENDED)]
+    alu[bytes, length, -, PREPENDED]
+long#:
+    transmit_fill_after(element, bytes, address, filled, PREPENDED)
+    alu_shf[control, control, OR, PREPENDED, <<TRANSMIT_PREPEND_SHIFT]
+    alu[address, address, +, bytes]
+    alu[length, length, -, bytes]
+    alu[length, length, -, PREPENDED]
+    bne[open#]
+    alu_shf[control, control, OR, 1, <<TRANSMIT_EOP_BIT]
+open#:
+    alu_shf[control, control, OR, bytes, <<24]
+    ctx_arb[filled, begun]
+    transmit_validate(element, $control0, $control1, control, valid)
+    alu[--, --, B, length]
+    beq[whole#]
+
+mpacket#:
+    ; 64 bytes, or what is left of the frame; EOP with the last.
+    alu[element, element, +, 1]
+    alu[element, element, AND, (TBUF_ELEMENTS - 1)]
+    alu[control, --, B, port]
+    alu[--, length, -, 65]
+    bhs[more#], defer[1]
+    immed[bytes, 64]
+    alu[bytes, --, B, length]
+    alu_shf[control, control, OR, 1, <<TRANSMIT_EOP_BIT]
+more#:
+    alu_shf[control, control, OR, bytes, <<24]
+    transmit_fill(element, bytes, address, filled)
+    transmit_validate(element, $control0, $control1, control, valid)
+    alu[address, address, +, bytes]
+    alu[length, length, -, bytes]
+    bne[mpacket#]
+
+whole#:
+    buffer_return(handle, free_queue)
+    br[transmit#]
+
+nothing#:
+    ctx_arb[claim]
+    turn_pass(claim)
+    br[transmit#]
+.end
