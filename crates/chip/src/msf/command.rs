@@ -5,6 +5,7 @@ use npsim_isa::{CommandOp, msf_csr};
 use super::rbuf::Holder;
 use super::receive::{FREELISTS, Waiter};
 use super::{DATA_WINDOW, Msf};
+use crate::board::MediaBus;
 use crate::bus::Target;
 use crate::check::Check;
 use crate::fabric::{Fabric, Slot, TransferKind};
@@ -268,26 +269,34 @@ impl Msf {
             }
             Err(message) => {
                 let message = format!("RX_THREAD_FREELIST_{list}: {message}");
-                let help = "on the IXP2400 bit 9 is the cluster and bits 8-7 the microengine in it"
-                    .to_owned();
+                let help = match self.parameters.bus {
+                    MediaBus::Spi3 => {
+                        "on the IXP2400 bit 9 is the cluster and bits 8-7 the microengine in it"
+                    }
+                    MediaBus::Spi4 => {
+                        "on the IXP2800 bits 11-7 are the microengine's number, as in ACTIVE_CTX_STS"
+                    }
+                }
+                .to_owned();
                 fabric.fault(slot, None, message, Some(help));
             }
         }
     }
 
     fn element_done(&mut self, slot: Slot, data: u32, fabric: &mut Fabric) {
-        let count = self.receive.rbuf.elements().len();
-        if data as usize >= count {
+        let rbuf = &self.receive.rbuf;
+        let Some(element) = rbuf.element_of(data) else {
+            let last = (rbuf.elements().len() - 1) as u8;
             let message = format!(
                 "RBUF_ELEMENT_DONE: element {data} does not exist, the last is {}",
-                count - 1
+                rbuf.number_of(last)
             );
             let help = "the element number is in bits 30-24 of the receive status word".to_owned();
             fabric.fault(slot, None, message, Some(help));
             return;
-        }
+        };
         self.last_activity = fabric.now;
-        match self.receive.rbuf.release(data as u8) {
+        match self.receive.rbuf.release(element) {
             // An mpacket may have waited for it.
             Ok(()) => self.receive.arbitrate(&self.ports, fabric),
             Err(holder) => {

@@ -1,5 +1,7 @@
-//! The media switch fabric interface in the mode of the ENP-2611: one 32-bit
-//! SPI-3 (POS-PHY level 3) bus each way, up to 256 channels in one partition.
+//! The media switch fabric interface with one partition of RBUF and TBUF: a
+//! 32-bit SPI-3 (POS-PHY level 3) bus each way on the IXP2400, as on the ENP-2611;
+//! a 16-bit SPI-4.2 bus each way on the IXP2800. Which one a chip has stands in
+//! its profile; microcode sees the difference in a few fields.
 //!
 //! In: [`Lines`] → MAC receive FIFO → receive bus → RBUF
 //! element → thread on `RX_THREAD_FREELIST_0`. Out: TBUF elements in strict
@@ -8,6 +10,7 @@
 
 pub mod clock;
 mod command;
+pub mod link;
 mod parameters;
 pub mod port;
 pub mod rbuf;
@@ -19,6 +22,7 @@ pub mod transmit;
 mod tests;
 
 use crate::Cycle;
+use crate::board::MediaBus;
 use crate::check::{Check, Fault};
 use crate::fabric::Fabric;
 use crate::gpp::boot::Boot;
@@ -140,8 +144,13 @@ impl Msf {
             )
         };
         let mut registers = vec![0; 0x100 / 4];
-        // 1x32, MPHY-32, polled status, level 3, element size.
-        let control = 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17 | size_code << 2;
+        let control = match parameters.bus {
+            // 1x32, MPHY-32, polled status, level 3, element size.
+            MediaBus::Spi3 => 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17 | size_code << 2,
+            // One partition; the place of the element size is taken from the
+            // IXP2400.
+            MediaBus::Spi4 => size_code << 2,
+        };
         registers[0] = control;
         registers[1] = control;
         Self {

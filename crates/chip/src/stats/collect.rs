@@ -174,8 +174,8 @@ fn media(msf: &Msf) -> MediaStats {
         tbuf_sent: transmit.tbuf.sent,
         tbuf_skipped: transmit.tbuf.skipped,
         tbuf_valid: transmit.tbuf.valid() as u64,
-        receive_bus_busy: receive.bus_busy,
-        transmit_bus_busy: transmit.bus_busy,
+        receive_bus_busy: receive.bus_busy(),
+        transmit_bus_busy: transmit.bus_busy(),
         commands: operations(&msf.counters),
         drops: drops
             .map(|(reason, frames)| DropStats {

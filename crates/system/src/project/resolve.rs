@@ -333,7 +333,9 @@ impl Resolver<'_> {
     }
 
     fn programs(&mut self, file: &ProjectFile, overrides: &Overrides) -> Vec<ProgramPlan> {
-        self.define(self.capacity.name.to_uppercase(), 1_u8, "the chip", 0..0);
+        let chip = self.capacity.name.to_uppercase();
+        self.define(format!("__{chip}"), 1_u8, "the chip", 0..0);
+        self.define(chip, 1_u8, "the chip", 0..0);
         let mut programs: Vec<(ProgramPlan, &MeSection)> = Vec::new();
         if file.me.is_empty() {
             self.problems.push(
