@@ -8,6 +8,7 @@
 //! order → transmit bus → MAC transmit FIFO (store and forward) → line. Frames
 //! are without their check sequence inside the chip.
 
+pub mod calendar;
 pub mod clock;
 mod command;
 pub mod link;
@@ -30,6 +31,7 @@ use crate::lines::Lines;
 use crate::me::Microengine;
 use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
+use calendar::Calendar;
 pub use parameters::MediaParameters;
 use port::Port;
 pub use rbuf::Leak;
@@ -110,6 +112,8 @@ pub struct Msf {
     parameters: MediaParameters,
     /// Registers that are kept and have no effect in this mode, by word offset.
     registers: Vec<u32>,
+    /// The FIFO status channel; SPI-4 only.
+    calendar: Option<Calendar>,
     read_free: Cycle,
     write_free: Cycle,
     last_activity: Cycle,
@@ -157,6 +161,8 @@ impl Msf {
             receive: Receive::new(&parameters, element_bytes, &withheld),
             transmit: Transmit::new(&parameters, element_bytes),
             ports: boot.ports.iter().map(port).collect(),
+            calendar: (parameters.bus == MediaBus::Spi4)
+                .then(|| Calendar::new(&parameters, boot.ports.len())),
             parameters,
             registers,
             read_free: 0,

@@ -7,7 +7,7 @@ use crate::Cycle;
 use crate::board::MediaBus;
 
 /// Bytes of the smallest element, in which SPI-4 counts.
-const LEAST_ELEMENT: u16 = 64;
+pub(super) const LEAST_ELEMENT: u16 = 64;
 /// Type field of the status word: the control word announced payload.
 const PAYLOAD_TYPE: u32 = 1 << 8;
 

@@ -1,7 +1,7 @@
 //! The transmit buffer: elements filled by microcode and sent in ring order.
 
 use super::MsfError;
-use super::rbuf::longwords;
+use super::rbuf::{LEAST_ELEMENT, longwords};
 use crate::Cycle;
 use crate::board::MediaBus;
 
@@ -119,6 +119,38 @@ impl Tbuf {
             head: 0,
             sent: 0,
             skipped: 0,
+        }
+    }
+
+    /// The number by which microcode knows an element: counted in units of 64
+    /// bytes on SPI-4, in elements on SPI-3.
+    #[must_use]
+    pub fn number_of(&self, element: usize) -> u32 {
+        element as u32 * self.unit()
+    }
+
+    /// The element that microcode means by a number; `None` when there is none.
+    #[must_use]
+    pub fn element_of(&self, number: u32) -> Option<usize> {
+        let element = (number / self.unit()) as usize;
+        (number.is_multiple_of(self.unit()) && element < self.elements.len()).then_some(element)
+    }
+
+    /// How elements are counted, for who used a number that is none.
+    #[must_use]
+    pub const fn numbering(&self) -> &'static str {
+        match self.bus {
+            MediaBus::Spi3 => "count elements from 0 and begin again at 0 after the last",
+            MediaBus::Spi4 => {
+                "on SPI-4 an element's number is its byte offset in TBUF divided by 64; begin again at 0 after the last"
+            }
+        }
+    }
+
+    fn unit(&self) -> u32 {
+        match self.bus {
+            MediaBus::Spi3 => 1,
+            MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),
         }
     }
 
