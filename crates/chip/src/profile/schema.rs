@@ -34,6 +34,14 @@ const OF_THE_BOARD: &[(&str, &str)] = &[
 ];
 
 impl Schema {
+    /// What a parameter must look like; `None` for one that no profile has.
+    #[must_use]
+    pub fn of(parameter: &Parameter) -> Option<&'static Self> {
+        SCHEMA
+            .iter()
+            .find(|s| (s.group, s.name) == (parameter.group, parameter.name))
+    }
+
     /// Whether the parameter stands in the board's file, not in the chip's.
     #[must_use]
     pub fn is_of_the_board(&self) -> bool {

@@ -26,6 +26,8 @@ impl Stats {
         let microengines = chip.microengines.iter().enumerate();
         Self {
             chip: profile.name().to_owned(),
+            board: profile.board().name.clone(),
+            profile_hash: profile.fingerprint(),
             mhz,
             cycles,
             nanoseconds: (u128::from(cycles) * 1000 / u128::from(mhz.max(1))) as u64,
