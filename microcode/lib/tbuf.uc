@@ -1,7 +1,8 @@
-; Mpackets into TBUF.
+; Mpackets into TBUF, for both chips.
 ;
-; The transmit control word: 31..24 bytes, 20..16 prepended bytes, 9 SOP, 8 EOP,
-; 4..0 port.
+; The transmit control word: 31..24 bytes, 20..16 prepended bytes, 9 SOP, 8 EOP, and the port in 4..0 on
+; the IXP2400 (SPI-3), 7..0 on the IXP2800 (SPI-4). SPI-4 sends all but the last
+; part of a frame in multiples of sixteen bytes.
 
 #ifndef TBUF_UC
 #define TBUF_UC
@@ -45,7 +46,7 @@
 ;   without waiting.
 #macro transmit_fill_after(element, bytes, address, done, offset)
 .begin
-    .reg override place
+    .reg override
     alu[override, bytes, -, 1]
     alu_shf[override, 0x10, OR, override, >>3]  ; bit 25 once shifted: count is overridden
     alu_shf[override, --, B, override, <<21]

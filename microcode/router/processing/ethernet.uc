@@ -32,7 +32,7 @@
 ;   first longwords are $$h0, $$h1, $$h3; to exception# with any other.
 #macro ethernet_classify(input, verdict)
 .begin
-    .reg record type wanted low
+    .reg record type wanted
     alu_shf[record, --, B, input, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
     alu_shf[type, --, B, $$h3, >>16]
@@ -46,8 +46,8 @@
     alu[--, $$h0, XOR, *l$index0[OWN_ADDRESS_HIGH]]
     bne[exception#], defer[1]
     immed[verdict, EXCEPTION_NOT_FOR_US]
-    alu_shf[low, --, B, $$h1, >>16]
-    alu[--, low, XOR, *l$index0[OWN_ADDRESS_LOW]]
+    alu_shf[wanted, --, B, $$h1, >>16]
+    alu[--, wanted, XOR, *l$index0[OWN_ADDRESS_LOW]]
     bne[exception#]
 #endif
 .end
