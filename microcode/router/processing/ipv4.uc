@@ -3,13 +3,13 @@
 #ifndef IPV4_UC
 #define IPV4_UC
 
-; ipv4_check(length, total, destination, verdict)
+; ipv4_check(length, total, source, destination, verdict)
 ;   Checks the header in $$h3 to $$h8 of a frame of `length` bytes; goes on with
-;   total <- its total length and destination <- its destination when it may be
-;   forwarded, to drop# or exception# otherwise.
-#macro ipv4_check(length, total, destination, verdict)
+;   total <- its total length, source and destination <- its addresses when it
+;   may be forwarded, to drop# or exception# otherwise.
+#macro ipv4_check(length, total, source, destination, verdict)
 .begin
-    .reg payload sum upper source top
+    .reg payload sum upper top
 
     ; 5.2.2: version, header length, total length, checksum.
     br!=byte[$$h3, 1, 0x45, unusual#]
@@ -74,25 +74,25 @@ fine#:
 ; ipv4_next_hop(hop, total, port_out, verdict)
 ;   Reads the next hop `hop`; goes on with port_out <- its port and its entry in
 ;   $hop0 to $hop3 when a packet of `total` bytes may go there, to
-;   routed_exception# otherwise. A destination of the router's own is local
+;   exception# otherwise. A destination of the router's own is local
 ;   whatever the time to live.
 #macro ipv4_next_hop(hop, total, port_out, verdict)
 .begin
     .reg place left mtu
     alu[--, --, B, hop]
-    beq[routed_exception#], defer[1]
+    beq[exception#], defer[1]
     immed[verdict, EXCEPTION_NO_ROUTE]
     alu_shf[place, --, B, hop, <<4]
     sram[read, $hop0, next_hops, place, 4], ctx_swap[fetched]
-    br_bset[$hop0, 8, routed_exception#], defer[1]
+    br_bset[$hop0, 8, exception#], defer[1]
     immed[verdict, EXCEPTION_LOCAL]
     alu_shf[left, 0xff, AND, $$h5, >>8]
     alu[--, left, -, 2]
-    blo[routed_exception#], defer[1]
+    blo[exception#], defer[1]
     immed[verdict, EXCEPTION_TTL]
     alu_shf[mtu, --, B, $hop0, >>16]
     alu[--, mtu, -, total]
-    blo[routed_exception#], defer[1]
+    blo[exception#], defer[1]
     immed[verdict, EXCEPTION_MTU]
     alu[port_out, $hop0, AND, 0xff]
 .end

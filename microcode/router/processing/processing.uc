@@ -15,6 +15,7 @@
 #include "../take.uc"
 #include "ethernet.uc"
 #include "ipv4.uc"
+#include "source.uc"
 #include "classify.uc"
 #include "statistics.uc"
 #include "hand_over.uc"
@@ -42,18 +43,23 @@
 .xfer_order $handle $sequence
 .reg read $length $input
 .xfer_order $length $input
-.reg read $entry $class $next
+.reg read $entry $next
+.reg $key0 $key1 $key2 $key3
+.xfer_order $key0 $key1 $key2 $key3
+.reg read $flow0 $flow1 $flow2 $flow3 $flow4 $flow5 $flow6 $flow7
+.xfer_order $flow0 $flow1 $flow2 $flow3 $flow4 $flow5 $flow6 $flow7
 .reg read $hop0 $hop1 $hop2 $hop3
 .xfer_order $hop0 $hop1 $hop2 $hop3
 .reg write $output $next_hop $stamp
 .xfer_order $output $next_hop $stamp
 .reg write $slot0 $slot1 $slot2
 .xfer_order $slot0 $slot1 $slot2
-.reg write $octets $exception
+.reg write $exception
+.reg $octets
 
 .sig volatile take
 .sig volatile rung
-.sig got read fetched classed counted written noted handed
+.sig got read fetched counted written noted handed
 
 ; Shared by the contexts: whether packets come (take.uc), and which number the
 ; queue manager is known to wait for.
@@ -61,7 +67,7 @@
 
 .reg processing_ring exception_ring free_queue
 .reg route_root next_hops classes port_counters ip_counters
-.reg slots next_slot ones ttl_step
+.reg flow_table slots next_slot ones ttl_step
 
     immed[processing_ring, PROCESSING_RING]
     immed[exception_ring, EXCEPTION_RING]
@@ -69,6 +75,7 @@
     load_constant(route_root, ROUTE_ROOT)
     load_constant(next_hops, NEXT_HOPS)
     load_constant(classes, DSCP_CLASSES)
+    load_constant(flow_table, FLOW_TABLE)
     load_constant(port_counters, PORT_COUNTERS)
     load_constant(ip_counters, IP_COUNTERS)
     load_constant(slots, SEQUENCE_SLOTS)
@@ -84,7 +91,7 @@
 packet#:
 .begin
     .reg handle sequence meta buffer stamp length input verdict
-    .reg upper destination total hop queue port_out
+    .reg source destination total class hop queue port_out
 
     ring_take($handle, processing_ring, 2, take, (0x80 | (&take << 3)), got, rung, @busy)
     alu[handle, --, B, $handle]
@@ -103,14 +110,14 @@ packet#:
     statistics_received(input, length, $octets, counted)
 
     ethernet_classify(input, verdict)
-    ipv4_check(length, total, destination, verdict)
-    class_request(upper, $class, classed)
+    ipv4_check(length, total, source, destination, verdict)
+    source_check(source, verdict)
+    classify(class, source, destination)
     route_lookup(hop, destination, route_root, $entry, fetched)
-    ctx_arb[classed, counted]
     ipv4_next_hop(hop, total, port_out, verdict)
-    class_queue(queue, port_out, $class)
 
     ipv4_forward(buffer, written)
+    alu_shf[queue, class, OR, port_out, <<CLASS_SHIFT]
     alu_shf[$output, queue, OR, port_out, <<24]
     alu[$next_hop, --, B, hop]
     alu[$stamp, --, B, stamp]
@@ -123,20 +130,15 @@ packet#:
     br[packet#]
 
 exception#:
-    ctx_arb[counted]
-routed_exception#:
     ; To the slow path: reason and buffer.
     alu_shf[$exception, handle, OR, verdict, <<24]
     br_inp_state[EXCEPTION_RING_STATUS, slow_path_busy#]
     scratch[put, $exception, exception_ring, 0, 1], ctx_swap[noted]
     br[skip#]
 
-drop#:
-    ctx_arb[counted]
-    br[dropped#]
 slow_path_busy#:
     immed[verdict, DROP_SLOW_PATH_FULL]
-dropped#:
+drop#:
     scratch[incr, --, verdict, 0]
     buffer_return(handle, free_queue)
 

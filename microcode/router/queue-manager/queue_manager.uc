@@ -1,15 +1,20 @@
-; queue_manager.uc: the queue manager, on the SRAM controller's Q-array.
+; queue_manager.uc: the queue manager, on the SRAM controller's Q-array. Eight
+; contexts of one microengine.
 ;
-; Contexts 0 to 3 take the slots of the processing stage in the order of their
-; numbers and put packets into their queues. Contexts 4 to 7 take the
-; scheduler's requests, get packets out of queues and give them to the transmit
-; stage. The scheduler hears of both on the next-neighbour ring.
+; A round of a context: look into the slot of its next number and take a request
+; of the scheduler; then, in turn, put the slot's packet into its queue and
+; begin to get the requested one out of its own; then, in turn again, give that
+; one to the transmit stage. Either half may have nothing to do. The scheduler
+; hears of both on the next-neighbour ring.
+;
+;   order  enqueue and dequeue
+;   send   hand on what was dequeued, in the same order
 
 #include "constant.uc"
 #include "timer.uc"
+#include "turn.uc"
 #include "buffer.uc"
 #include "../router.uc"
-#include "../take.uc"
 
 ; A queue's record in local memory, 16 bytes at queue * 16.
 #define QUEUE_DEPTH   0     ; packets in it
@@ -23,11 +28,8 @@
 #define RED_MOST    112
 #define QUEUE_LIMIT 128
 
-; Contexts that enqueue; the others dequeue.
-#define ENQUEUERS 4
-
-; Steps of 16 cycles between two looks at a slot that is not filled yet.
-#define SLOT_GAP 1
+; Steps of 16 cycles that a context rests after a round with nothing to do.
+#define REST 2
 
 .num_contexts 8
 
@@ -41,24 +43,36 @@
 .reg write $packet $packet_length $packet_hop $packet_stamp
 .xfer_order $packet $packet_length $packet_hop $packet_stamp
 
-.sig volatile order ask send
+.sig volatile order send
 .sig volatile rung
-.sig got published sent
+.sig seen asked published got sent
 
-.reg @red_least @red_most @busy
+; Shared by the contexts: the number that comes next.
+.reg @expected
 
-.reg context queues
+.reg queues slots next_slot free_queue dequeue_ring tx_ring red_least red_most
+.reg sequence place
 
-    local_csr_rd[ACTIVE_CTX_STS]
-    immed[context, 0]
-    alu[context, context, AND, 7]
     load_constant(queues, FIRST_QUEUE)
-    br!=ctx[0, part#]
+    load_constant(slots, SEQUENCE_SLOTS)
+    load_constant(next_slot, NEXT_SLOT)
+    load_constant(free_queue, FREE_BUFFERS)
+    immed[dequeue_ring, DEQUEUE_RING]
+    immed[tx_ring, TX_RING]
+    load_constant(red_least, (RED_LEAST << RED_SHIFT))
+    load_constant(red_most, (RED_MOST << RED_SHIFT))
+
+    ; A context has every eighth number.
+    local_csr_rd[ACTIVE_CTX_STS]
+    immed[sequence, 0]
+    alu[sequence, sequence, AND, 7]
+    alu_shf[place, --, B, sequence, <<4]
+    immed[@expected, FIRST_SEQUENCE]
+    br!=ctx[0, round#], defer[1]
+    alu[sequence, sequence, +, @expected]
+
 .begin
     .reg record
-    load_constant(@red_least, (RED_LEAST << RED_SHIFT))
-    load_constant(@red_most, (RED_MOST << RED_SHIFT))
-    immed[@busy, 0]
     immed[record, 0]
 #define_eval N 0
 #while (N < (PORT_COUNT * CLASSES))
@@ -70,50 +84,31 @@
     immed[*l$index0[QUEUE_AVERAGE], 0]
 #define_eval N (N + 1)
 #endloop
-    ; The turns start at contexts 0 and 4.
-    local_csr_wr[SAME_ME_SIGNAL, (&order << 3)]
-    .set_sig order
-    local_csr_wr[SAME_ME_SIGNAL, (ENQUEUERS | (&ask << 3))]
-    .set_sig ask
-    local_csr_wr[SAME_ME_SIGNAL, (ENQUEUERS | (&send << 3))]
-    .set_sig send
+    turn_start(order)
+    turn_start(send)
 .end
-part#:
-    alu[--, context, -, ENQUEUERS]
-    bhs[dequeuer#]
 
-    ; ---- into the queues ----
+round#:
 .begin
-    .reg sequence place tag pass queue handle notice address depth record
-    .reg average part slots next_slot free_queue
+    .reg tag queue request address handle meta record notice port depth average
+    .reg part work
 
-    load_constant(slots, SEQUENCE_SLOTS)
-    load_constant(next_slot, NEXT_SLOT)
-    load_constant(free_queue, FREE_BUFFERS)
-    immed[sequence, FIRST_SEQUENCE]
-    alu[sequence, sequence, +, context]
-    alu[place, sequence, AND, (SLOTS - 1)]
-    alu_shf[place, --, B, place, <<4]
-    ; The context after this one: 0 after the last enqueuer.
-    alu[pass, context, +, 1]
-    alu[pass, pass, AND, (ENQUEUERS - 1)]
-    alu[pass, pass, OR, (&order << 3)]
-    br[read#]
+    scratch[read, $slot0, slots, place, 3], sig_done[seen]
+    scratch[get, $request, dequeue_ring, 0, 1], sig_done[asked]
+    ctx_arb[seen, asked, order]
 
-later#:
-    timer_wait(SLOT_GAP, rung)
-read#:
-    scratch[read, $slot0, slots, place, 3], ctx_swap[got]
-look#:
+    ; ---- into a queue, if the slot has the number that comes next ----
     alu_shf[tag, --, B, $slot0, >>16]
     alu[--, tag, XOR, sequence]
-    bne[later#]
-
-    ctx_arb[order]
-    alu[sequence, sequence, +, 1]
-    ld_field[sequence, 1100, 0]
-    br_bset[$slot0, SLOT_SKIP_BIT, publish#], defer[1]
-    alu[$next, --, B, sequence]
+    bne[idle#], defer[1]
+    immed[work, 0]
+    alu[--, tag, XOR, @expected]
+    bne[idle#]
+    alu[work, sequence, +, 1]
+    ld_field[work, 1100, 0]
+    alu[@expected, --, B, work]
+    br_bset[$slot0, SLOT_SKIP_BIT, done#], defer[1]
+    alu[$next, --, B, work]
 
     alu[queue, $slot0, AND, 0xff]
     alu_shf[record, --, B, queue, <<4]
@@ -128,7 +123,7 @@ look#:
     alu[average, average, -, part]
     alu[average, average, +, depth]
     alu[*l$index0[QUEUE_AVERAGE], --, B, average]
-    alu[--, average, -, @red_least]
+    alu[--, average, -, red_least]
     bhs[early#]
     alu[--, depth, -, QUEUE_LIMIT]
     bhs[dropped#]
@@ -138,67 +133,22 @@ admitted#:
 notify#:
     br_inp_state[NN_FULL, unheard#]
     alu[*n$index++, --, B, notice]
-
-publish#:
+done#:
     scratch[write, $next, next_slot, 0, 1], sig_done[published]
-    local_csr_wr[SAME_ME_SIGNAL, pass]
-    .set_sig order
-    alu[sequence, sequence, +, (ENQUEUERS - 1)]
+    alu[sequence, sequence, +, 8]
     ld_field[sequence, 1100, 0]
     alu[place, sequence, AND, (SLOTS - 1)]
     alu_shf[place, --, B, place, <<4]
-    scratch[read, $slot0, slots, place, 3], sig_done[got]
-    ctx_arb[got, published]
-    br[look#]
+idle#:
 
-unheard#:
-    ctx_arb[voluntary]
-    br[notify#]
-
-early#:
-    alu[--, average, -, @red_most]
-    bhs[dropped#]
-    alu[part, average, -, @red_least]
-    alu_shf[part, --, B, part, >>RED_SHIFT]
-    local_csr_rd[PSEUDO_RANDOM_NUMBER]
-    immed[tag, 0]
-    alu[tag, tag, AND, 0xff]
-    alu[--, tag, -, part]
-    blo[dropped#]
-    alu[--, depth, -, QUEUE_LIMIT]
-    blo[admitted#]
-dropped#:
-    immed[tag, DROP_QUEUE]
-    scratch[incr, --, tag, 0]
-    buffer_return(handle, free_queue)
-    br[publish#]
-.end
-
-    ; ---- out of the queues ----
-dequeuer#:
-.begin
-    .reg pass pass_send request queue address handle meta record notice port
-    .reg dequeue_ring tx_ring
-
-    immed[dequeue_ring, DEQUEUE_RING]
-    immed[tx_ring, TX_RING]
-
-    ; The context after this one: the first dequeuer after the last.
-    alu[pass, context, +, 1]
-    alu[pass, pass, AND, 7]
-    bne[next_known#]
-    immed[pass, ENQUEUERS]
-next_known#:
-    alu[pass_send, pass, OR, (&send << 3)]
-    alu[pass, pass, OR, (&ask << 3)]
-
-dequeue#:
-    ring_take($request, dequeue_ring, 1, ask, pass, got, rung, @busy)
+    ; ---- out of a queue, if the scheduler asks ----
     alu[request, --, B, $request]
-    beq[nothing#]
+    beq[unasked#]
     alu[queue, request, AND, 0xff]
     alu_shf[address, queues, OR, queue, <<24]
-    sram[dequeue, $link, address, 0], ctx_swap[got]
+    sram[dequeue, $link, address, 0], sig_done[got]
+    turn_pass(order)
+    ctx_arb[got]
     ld_field_w_clr[handle, 0111, $link]
     metadata_address(meta, handle)
     sram[read, $length, meta, META_LENGTH, 5], ctx_swap[got]
@@ -215,26 +165,57 @@ dequeue#:
 
     ctx_arb[send]
 tell#:
-    br_inp_state[NN_FULL, unheard#]
+    br_inp_state[NN_FULL, untold#]
     alu[*n$index++, --, B, notice]
 give#:
     br_inp_state[TX_RING_STATUS, congested#]
     scratch[put, $packet, tx_ring, 0, 4], sig_done[sent]
-    local_csr_wr[SAME_ME_SIGNAL, pass_send]
-    .set_sig send
+    turn_pass(send)
+    alu[--, --, B, work]
+    bne[both#]
     ctx_arb[sent]
-    br[dequeue#]
+    br[round#]
+both#:
+    ctx_arb[sent, published]
+    br[round#]
 
-nothing#:
+unasked#:
+    turn_pass(order)
     ctx_arb[send]
-    local_csr_wr[SAME_ME_SIGNAL, pass_send]
-    .set_sig send
-    br[dequeue#]
+    turn_pass(send)
+    alu[--, --, B, work]
+    bne[fed#]
+    timer_wait(REST, rung)
+    br[round#]
+fed#:
+    ctx_arb[published]
+    br[round#]
 
 unheard#:
+    ctx_arb[voluntary]
+    br[notify#]
+untold#:
     ctx_arb[voluntary]
     br[tell#]
 congested#:
     ctx_arb[voluntary]
     br[give#]
+
+early#:
+    alu[--, average, -, red_most]
+    bhs[dropped#]
+    alu[part, average, -, red_least]
+    alu_shf[part, --, B, part, >>RED_SHIFT]
+    local_csr_rd[PSEUDO_RANDOM_NUMBER]
+    immed[tag, 0]
+    alu[tag, tag, AND, 0xff]
+    alu[--, tag, -, part]
+    blo[dropped#]
+    alu[--, depth, -, QUEUE_LIMIT]
+    blo[admitted#]
+dropped#:
+    immed[tag, DROP_QUEUE]
+    scratch[incr, --, tag, 0]
+    buffer_return(handle, free_queue)
+    br[done#]
 .end

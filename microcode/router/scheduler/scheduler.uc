@@ -206,6 +206,6 @@ next_class#:
     alu[class, class, AND, (CLASSES - 1)]
 
 rest#:
-    timer_wait(1, rung)
+    timer_wait(2, rung)
     br[listen#]
 .end

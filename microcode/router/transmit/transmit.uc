@@ -37,7 +37,7 @@
 .xfer_order $h0 $h1
 .reg write $control0 $control1
 .xfer_order $control0 $control1
-.reg write $octets
+.reg $octets
 
 .sig volatile ask claim
 .sig volatile rung
@@ -75,11 +75,11 @@ transmit#:
     alu_shf[hop, --, B, $packet_hop, <<4]
     alu[hop, hop, +, 4]
     sram[read, $hop1, next_hops, hop, 2], sig_done[got]
-    statistics_sent(port, length, port_counters, $octets, counted)
+    statistics_sent(port, length, $octets, counted)
     alu[count, length, +, 63]
     alu_shf[count, --, B, count, >>6]
 
-    ctx_arb[got, counted, claim]
+    ctx_arb[got, claim]
 room#:
     alu[in_flight, @claimed, -, @sent]
     alu[in_flight, in_flight, AND, 0xff]
