@@ -440,4 +440,17 @@ mod tests {
         let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
         assert!(text.contains("field 16"), "{text}");
     }
+
+    #[test]
+    fn the_ixp2800_names_microengines_by_their_number() {
+        let profile = Profile::load("ixp2800").unwrap();
+        let me = |number: u32| Waiter::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
+        for (number, index) in [(0x00, 0), (0x07, 7), (0x10, 8), (0x17, 15)] {
+            let waiter = me(number).unwrap();
+            assert_eq!((waiter.me, waiter.context, waiter.register), (index, 5, 4));
+        }
+        for number in [0x08, 0x0f, 0x18, 0x1f] {
+            assert!(me(number).unwrap_err().contains("does not have"));
+        }
+    }
 }
