@@ -12,7 +12,7 @@ use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, TransferKind};
-use crate::lines::{Arrival, Lines, MediaDrop};
+use crate::lines::{Arrival, Lines, MediaDrop, Tag};
 use crate::profile::Profile;
 
 /// Number of thread freelists.
@@ -318,7 +318,7 @@ impl Receive {
                 index as u8,
                 from == 0,
                 eop,
-                frame.arrival.frame,
+                Tag::new(frame.arrival.frame, frame.arrival.end),
             );
             frame.moved = to;
             if eop {
@@ -439,5 +439,18 @@ mod tests {
         assert_eq!(waiter.absolute_register(), 84);
         let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
         assert!(text.contains("field 16"), "{text}");
+    }
+
+    #[test]
+    fn the_ixp2800_names_microengines_by_their_number() {
+        let profile = Profile::load("ixp2800").unwrap();
+        let me = |number: u32| Waiter::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
+        for (number, index) in [(0x00, 0), (0x07, 7), (0x10, 8), (0x17, 15)] {
+            let waiter = me(number).unwrap();
+            assert_eq!((waiter.me, waiter.context, waiter.register), (index, 5, 4));
+        }
+        for number in [0x08, 0x0f, 0x18, 0x1f] {
+            assert!(me(number).unwrap_err().contains("does not have"));
+        }
     }
 }

@@ -21,7 +21,10 @@ struct Named {
 impl Named {
     /// What is wrong with it.
     fn problem(&self, error: &ProfileError) -> Problem {
-        let mut problem = Problem::new(format!("{}: {error}", self.shown));
+        let mut problem = Problem::new(match error {
+            ProfileError::Mismatch { .. } => error.to_string(),
+            _ => format!("{}: {error}", self.shown),
+        });
         problem.excerpt = self.place.clone().map(Box::new);
         problem
     }

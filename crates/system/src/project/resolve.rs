@@ -58,6 +58,8 @@ pub struct Resolved {
     pub boot: Boot,
     /// The memories with what is where.
     pub spaces: Vec<Space>,
+    /// The router's own address on each port.
+    pub macs: Vec<[u8; 6]>,
 }
 
 /// What the command line says over the project file.
@@ -150,6 +152,7 @@ pub fn resolve(
         programs,
         boot: resolver.boot,
         spaces,
+        macs: resolver.macs,
     })
 }
 
