@@ -333,7 +333,7 @@ mod tests {
         let mut rbuf = rbuf("ixp2800", 256, &[]);
         let elements = [rbuf.allocate(), rbuf.allocate()];
         assert_eq!(elements, [Some(0), Some(1)]);
-        rbuf.close(1, &[0x10, 0x20, 0x30], 0x25, true, true, 7);
+        rbuf.close(1, &[0x10, 0x20, 0x30], 0x25, true, true, Tag::new(7, 9));
         // RPROT 0, element 4, three bytes, SOP, EOP, no error, type 1, ADR 0x25.
         assert_eq!(rbuf.status(1), [0x0403_c125, 0x4020]);
         assert_eq!(rbuf.element_of(4), Some(1));
