@@ -72,4 +72,18 @@
 .end
 #endm
 
+; transmit_send(element, $control0, $control1, control, done)
+;   As transmit_validate, without waiting: the control registers may change when
+;   `done` is raised.
+#macro transmit_send(element, control0, control1, control, done)
+.begin
+    .reg place base
+    alu[control0, --, B, control]
+    immed[control1, 0]
+    immed[base, TBUF_ELEMENT_CONTROL_0]
+    alu_shf[place, --, B, element, <<3]
+    msf[write, control0, base, place, 2], sig_done[done]
+.end
+#endm
+
 #endif

@@ -6,18 +6,26 @@
 ; Steps of 16 cycles between two looks at an empty ring.
 #define TAKE_GAP 2
 
-; ring_take($message, ring, count, turn, pass, got, rung, @busy)
+; ring_take($message, ring, count, turn, pass, got, @busy, slow#)
 ;   Takes `count` longwords off `ring` into $message and its followers, when it
 ;   is this context's turn. While messages come, the turn is passed on as soon
-;   as the command is on its way, and $message may be 0: nothing was there.
-;   While none come, the context keeps its turn and looks again and again.
-;   `pass` is what SAME_ME_SIGNAL is to get; @busy, 0 at first, tells the
-;   contexts which of the two it is.
-#macro ring_take(message, ring, count, turn, pass, got, rung, busy)
-.begin
+;   as the command is on its way, and $message may be 0: nothing was there, and
+;   the caller sets @busy, 0 at first, to 0. While none come, it goes to slow#,
+;   where ring_wait stands. `pass` is what SAME_ME_SIGNAL is to get.
+#macro ring_take(message, ring, count, turn, pass, got, busy, slow)
     ctx_arb[turn]
     alu[--, --, B, busy]
-    bne[hasty#]
+    beq[slow]
+    scratch[get, message, ring, 0, count], sig_done[got]
+    local_csr_wr[SAME_ME_SIGNAL, pass]
+    .set_sig turn
+    ctx_arb[got]
+#endm
+
+; ring_wait($message, ring, count, turn, pass, got, rung, @busy, taken#)
+;   Keeps the turn and looks again and again until a message comes; then passes
+;   the turn and goes to taken#, behind ring_take.
+#macro ring_wait(message, ring, count, turn, pass, got, rung, busy, taken)
     br[look#]
 idle#:
     timer_wait(TAKE_GAP, rung)
@@ -26,19 +34,9 @@ look#:
     alu[--, --, B, message]
     beq[idle#]
     immed[busy, 1]
+    br[taken], defer[1]
     local_csr_wr[SAME_ME_SIGNAL, pass]
     .set_sig turn
-    br[taken#]
-hasty#:
-    scratch[get, message, ring, 0, count], sig_done[got]
-    local_csr_wr[SAME_ME_SIGNAL, pass]
-    .set_sig turn
-    ctx_arb[got]
-    alu[--, --, B, message]
-    bne[taken#]
-    immed[busy, 0]
-taken#:
-.end
 #endm
 
 #endif

@@ -29,24 +29,24 @@
 
 ; ethernet_classify(input, verdict)
 ;   Goes on with an IPv4 frame for the router's address on port `input`, whose
-;   first longwords are $$h0, $$h1, $$h3; to exception# with any other.
+;   first longwords are $$e0 to $$e3; to exception# with any other.
 #macro ethernet_classify(input, verdict)
 .begin
     .reg record type wanted
     alu_shf[record, --, B, input, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
-    alu_shf[type, --, B, $$h3, >>16]
+    alu_shf[type, --, B, $$e3, >>16]
     immed[wanted, 0x0800]
     alu[--, type, -, wanted]
     bne[exception#], defer[1]
     immed[verdict, EXCEPTION_NOT_IPV4]
-    br_bset[$$h0, 24, exception#], defer[1]
+    br_bset[$$e0, 24, exception#], defer[1]
     immed[verdict, EXCEPTION_LINK_GROUP]
 #ifndef ACCEPT_ANY_MAC
-    alu[--, $$h0, XOR, *l$index0[OWN_ADDRESS_HIGH]]
+    alu[--, $$e0, XOR, *l$index0[OWN_ADDRESS_HIGH]]
     bne[exception#], defer[1]
     immed[verdict, EXCEPTION_NOT_FOR_US]
-    alu_shf[wanted, --, B, $$h1, >>16]
+    alu_shf[wanted, --, B, $$e1, >>16]
     alu[--, wanted, XOR, *l$index0[OWN_ADDRESS_LOW]]
     bne[exception#]
 #endif

@@ -3,6 +3,10 @@
 #ifndef IPV4_UC
 #define IPV4_UC
 
+; Flags of a next hop's first longword.
+#define NEXT_HOP_LOCAL_BIT   8
+#define NEXT_HOP_DISCARD_BIT 9
+
 ; ipv4_check(length, total, source, destination, verdict)
 ;   Checks the header in $$h3 to $$h8 of a frame of `length` bytes; goes on with
 ;   total <- its total length, source and destination <- its addresses when it
@@ -73,7 +77,7 @@ fine#:
 
 ; ipv4_next_hop(hop, total, port_out, verdict)
 ;   Reads the next hop `hop`; goes on with port_out <- its port and its entry in
-;   $hop0 to $hop3 when a packet of `total` bytes may go there, to
+;   $hop0 to $hop3 when a packet of `total` bytes may go there, to drop# or
 ;   exception# otherwise. A destination of the router's own is local
 ;   whatever the time to live.
 #macro ipv4_next_hop(hop, total, port_out, verdict)
@@ -84,8 +88,10 @@ fine#:
     immed[verdict, EXCEPTION_NO_ROUTE]
     alu_shf[place, --, B, hop, <<4]
     sram[read, $hop0, next_hops, place, 4], ctx_swap[fetched]
-    br_bset[$hop0, 8, exception#], defer[1]
+    br_bset[$hop0, NEXT_HOP_LOCAL_BIT, exception#], defer[1]
     immed[verdict, EXCEPTION_LOCAL]
+    br_bset[$hop0, NEXT_HOP_DISCARD_BIT, drop#], defer[1]
+    immed[verdict, DROP_DISCARD]
     alu_shf[left, 0xff, AND, $$h5, >>8]
     alu[--, left, -, 2]
     blo[exception#], defer[1]
@@ -95,6 +101,12 @@ fine#:
     blo[exception#], defer[1]
     immed[verdict, EXCEPTION_MTU]
     alu[port_out, $hop0, AND, 0xff]
+    load_constant(place, PORT_STATE)
+    alu_shf[left, --, B, port_out, <<2]
+    sram[read, $entry, place, left, 1], ctx_swap[fetched]
+    alu[--, --, B, $entry]
+    beq[drop#], defer[1]
+    immed[verdict, DROP_PORT_DOWN]
 .end
 #endm
 

@@ -33,9 +33,12 @@
 
 .num_contexts 8
 
-; Frame longwords 0 to 9: Ethernet header, IPv4 header from the middle of 3.
-.reg read $$h0 $$h1 $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9
-.xfer_order $$h0 $$h1 $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9
+; Frame longwords 0 to 3: the Ethernet header up to the middle of 3.
+.reg read $$e0 $$e1 $$e2 $$e3
+.xfer_order $$e0 $$e1 $$e2 $$e3
+; Frame longwords 2 to 9: the IPv4 header from the middle of 3, and ports.
+.reg read $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9
+.xfer_order $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9
 .reg write $$o2 $$o3 $$o4 $$o5 $$o6 $$o7
 .xfer_order $$o2 $$o3 $$o4 $$o5 $$o6 $$o7
 
@@ -55,11 +58,11 @@
 .reg write $slot0 $slot1 $slot2
 .xfer_order $slot0 $slot1 $slot2
 .reg write $exception
-.reg $octets
+.reg $packets $octets
 
 .sig volatile take
 .sig volatile rung
-.sig got read fetched counted written noted handed
+.sig got read fetched counted0 counted1 written noted handed
 
 ; Shared by the contexts: whether packets come (take.uc), and which number the
 ; queue manager is known to wait for.
@@ -91,25 +94,30 @@
 packet#:
 .begin
     .reg handle sequence meta buffer stamp length input verdict
-    .reg source destination total class hop queue port_out
+    .reg place source destination total class hop queue port_out
 
-    ring_take($handle, processing_ring, 2, take, (0x80 | (&take << 3)), got, rung, @busy)
+    ring_take($handle, processing_ring, 2, take, (0x80 | (&take << 3)), got, @busy, slow#)
+taken#:
     alu[handle, --, B, $handle]
-    beq[packet#]
+    beq[nothing#]
     alu[sequence, --, B, $sequence]
     time_now(stamp)
 
-    ; Metadata and headers together.
+    ; Metadata and the link-layer header together.
     metadata_address(meta, handle)
     sram[read, $length, meta, META_LENGTH, 2], sig_done[fetched]
     buffer_address(buffer, handle)
-    dram[read, $$h0, buffer, 0, 5], sig_done[read]
+    dram[read, $$e0, buffer, 0, 2], sig_done[read]
     ctx_arb[fetched, read]
     alu[length, --, B, $length]
     alu[input, --, B, $input]
-    statistics_received(input, length, $octets, counted)
+    statistics_begin(place, input, length, PORT_IN_PACKETS, $packets, $octets, counted0, counted1)
+    statistics_received()
+    ctx_arb[counted0, counted1]
+    statistics_end(place, length, $packets, $octets)
 
     ethernet_classify(input, verdict)
+    dram[read, $$h2, buffer, 8, 4], ctx_swap[read]
     ipv4_check(length, total, source, destination, verdict)
     source_check(source, verdict)
     classify(class, source, destination)
@@ -146,4 +154,10 @@ skip#:
     hand_over_room(sequence)
     hand_over_nothing(sequence)
     br[packet#]
+
+nothing#:
+    br[packet#], defer[1]
+    immed[@busy, 0]
+slow#:
+    ring_wait($handle, processing_ring, 2, take, (0x80 | (&take << 3)), got, rung, @busy, taken#)
 .end

@@ -16,6 +16,11 @@
 #include "buffer.uc"
 #include "../router.uc"
 
+; A queue's counters in SRAM, 16 bytes at QUEUE_COUNTERS + queue * 16: packets and
+; bytes put into it, packets dropped.
+#define QUEUE_BYTES   4
+#define QUEUE_DROPPED 8
+
 ; A queue's record in local memory, 16 bytes at queue * 16.
 #define QUEUE_DEPTH   0     ; packets in it
 #define QUEUE_AVERAGE 1     ; their average << RED_SHIFT
@@ -31,6 +36,41 @@
 ; Steps of 16 cycles that a context rests after a round with nothing to do.
 #define REST 2
 
+; What makes an atomic's operand ride in the command (override of count and byte
+; mask, no pull): bits 7-0 of it in 19-12, bits 10-8 in 23-21.
+#define ADD_IMMEDIATE 0x03100000
+
+; queue_entry(address, queue)
+;   address <- channel and Q-array entry of a queue, as enqueue and dequeue take
+;   them. The Q-array's first sixteen entries hold the queues used last; the CAM
+;   knows which. A queue that is not among them is loaded over the one that was
+;   not used for longest, which is written back. For use in the turn `order`.
+#macro queue_entry(address, queue)
+.begin
+    .reg found part entry old where
+    cam_lookup[found, queue]
+    br_bset[found, 7, hit#], defer[2]
+    alu[part, found, AND, 0x78]
+    alu_shf[address, queues, OR, part, <<21]
+
+    alu_shf[entry, 0xf, AND, found, >>3]
+    cam_read_state[old, entry]
+    alu[--, --, B, old]
+    beq[unused#]
+    cam_read_tag[old, entry]
+    alu_shf[where, --, B, old, <<2]
+    alu[where, where, +, queue_table]
+    sram[wr_qdesc, --, address, where]
+unused#:
+    cam_write[entry, queue, 1]
+    alu_shf[where, --, B, queue, <<2]
+    alu[where, where, +, queue_table]
+    sram[rd_qdesc_head, $head, address, where, 2], ctx_swap[loaded]
+    sram[rd_qdesc_other, --, address, where]
+hit#:
+.end
+#endm
+
 .num_contexts 8
 
 .reg read $slot0 $slot1 $slot2
@@ -38,22 +78,27 @@
 .reg write $next
 
 .reg read $request $link
-.reg read $length $input $output $next_hop $stamp
-.xfer_order $length $input $output $next_hop $stamp
-.reg write $packet $packet_length $packet_hop $packet_stamp
-.xfer_order $packet $packet_length $packet_hop $packet_stamp
+.reg read $head $count
+.xfer_order $head $count
+.reg read $length $input $output
+.xfer_order $length $input $output
+.reg write $packet $bytes
+.xfer_order $packet $bytes
 
 .sig volatile order send
 .sig volatile rung
-.sig seen asked published got sent
+.sig seen asked published got sent loaded
 
 ; Shared by the contexts: the number that comes next.
 .reg @expected
 
-.reg queues slots next_slot free_queue dequeue_ring tx_ring red_least red_most
+.reg queues queue_table queue_counters slots next_slot free_queue dequeue_ring tx_ring
+.reg red_least red_most no_pull
 .reg sequence place
 
-    load_constant(queues, FIRST_QUEUE)
+    load_constant(queues, BUFFER_CHANNEL_BASE)
+    load_constant(queue_table, ((QUEUE_TABLE & 0x3fffffff) / 4))
+    load_constant(queue_counters, QUEUE_COUNTERS)
     load_constant(slots, SEQUENCE_SLOTS)
     load_constant(next_slot, NEXT_SLOT)
     load_constant(free_queue, FREE_BUFFERS)
@@ -61,6 +106,7 @@
     immed[tx_ring, TX_RING]
     load_constant(red_least, (RED_LEAST << RED_SHIFT))
     load_constant(red_most, (RED_MOST << RED_SHIFT))
+    load_constant(no_pull, ADD_IMMEDIATE)
 
     ; A context has every eighth number.
     local_csr_rd[ACTIVE_CTX_STS]
@@ -84,6 +130,7 @@
     immed[*l$index0[QUEUE_AVERAGE], 0]
 #define_eval N (N + 1)
 #endloop
+    cam_clear
     turn_start(order)
     turn_start(send)
 .end
@@ -115,7 +162,7 @@ round#:
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
     alu[handle, --, B, $slot1]
     alu_shf[notice, queue, OR, $slot2, <<8]
-    alu_shf[address, queues, OR, queue, <<24]
+    queue_entry(address, queue)
 
     alu[depth, --, B, *l$index0[QUEUE_DEPTH]]
     alu[average, --, B, *l$index0[QUEUE_AVERAGE]]
@@ -130,6 +177,13 @@ round#:
 admitted#:
     alu[*l$index0[QUEUE_DEPTH], depth, +, 1]
     sram[enqueue, --, address, handle]
+    sram[incr, --, queue_counters, record]
+    alu[record, record, +, QUEUE_BYTES]
+    alu[part, $slot2, AND, 0xff]
+    alu_shf[part, no_pull, OR, part, <<12]
+    alu_shf[depth, --, B, $slot2, >>8]
+    alu_shf[--, part, OR, depth, <<21]
+    sram[add, --, queue_counters, record], indirect_ref
 notify#:
     br_inp_state[NN_FULL, unheard#]
     alu[*n$index++, --, B, notice]
@@ -145,20 +199,18 @@ idle#:
     alu[request, --, B, $request]
     beq[unasked#]
     alu[queue, request, AND, 0xff]
-    alu_shf[address, queues, OR, queue, <<24]
+    queue_entry(address, queue)
     sram[dequeue, $link, address, 0], sig_done[got]
     turn_pass(order)
     ctx_arb[got]
     ld_field_w_clr[handle, 0111, $link]
     metadata_address(meta, handle)
-    sram[read, $length, meta, META_LENGTH, 5], ctx_swap[got]
+    sram[read, $length, meta, META_LENGTH, 3], ctx_swap[got]
     alu_shf[record, --, B, queue, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
     alu_shf[port, --, B, $output, >>24]
     alu_shf[$packet, handle, OR, port, <<24]
-    alu[$packet_length, --, B, $length]
-    alu[$packet_hop, --, B, $next_hop]
-    alu[$packet_stamp, --, B, $stamp]
+    alu[$bytes, --, B, $length]
     alu[*l$index0[QUEUE_DEPTH], *l$index0[QUEUE_DEPTH], -, 1]
     alu_shf[notice, queue, OR, $length, <<8]
     alu_shf[notice, notice, OR, 1, <<SENT_BIT]
@@ -169,7 +221,7 @@ tell#:
     alu[*n$index++, --, B, notice]
 give#:
     br_inp_state[TX_RING_STATUS, congested#]
-    scratch[put, $packet, tx_ring, 0, 4], sig_done[sent]
+    scratch[put, $packet, tx_ring, 0, 2], sig_done[sent]
     turn_pass(send)
     alu[--, --, B, work]
     bne[both#]
@@ -214,6 +266,8 @@ early#:
     alu[--, depth, -, QUEUE_LIMIT]
     blo[admitted#]
 dropped#:
+    alu[record, record, +, QUEUE_DROPPED]
+    sram[incr, --, queue_counters, record]
     immed[tag, DROP_QUEUE]
     scratch[incr, --, tag, 0]
     buffer_return(handle, free_queue)

@@ -4,7 +4,7 @@
 ; robin: a class sends while its credit is positive, and pays for a packet when
 ; the queue manager tells its length. A port is asked for no more than it can
 ; send: its clock goes forward by the time of each packet on the line, and it
-; waits while the clock is ahead.
+; waits while the clock is too far ahead.
 
 #include "constant.uc"
 #include "timer.uc"
@@ -27,9 +27,12 @@
 ; Bytes on the line besides the frame: check sequence, preamble, gap.
 #define LINE_OVERHEAD 24
 
-; What a port may be asked for ahead: cycles of its line, requests.
-#define AHEAD_CYCLES 2000
-#define ASKED_LIMIT  8
+; What a port may be asked for ahead: cycles of its line, requests. Its clock
+; stays behind no further than BEHIND_CYCLES, about the time of the requests that
+; it may have: lengths are known only when they are answered.
+#define AHEAD_CYCLES  2000
+#define BEHIND_CYCLES 4000
+#define ASKED_LIMIT   8
 
 ; Bytes a round of class 0, 1, 2, 3.
 #define QUANTUM 1536
@@ -37,8 +40,7 @@
 .num_contexts 8
 
 .reg write $request
-.sig volatile rung
-.sig asked
+.sig volatile rung asked
 
     br=ctx[0, start#]
     ctx_arb[kill]
@@ -82,6 +84,9 @@ start#:
     immed[last, 0]
     immed[dequeue_ring, DEQUEUE_RING]
     immed[one, 1]
+    ; The request before the first is on the ring.
+    local_csr_wr[SAME_ME_SIGNAL, (&asked << 3)]
+    .set_sig asked
 
     ; ---- what the queue manager tells ----
 listen#:
@@ -99,7 +104,7 @@ listen#:
     br[listen#]
 
 sent#:
-    ; The class pays; the port's clock goes on from when it is, or from now.
+    ; The class pays; the port's clock goes on.
     alu_shf[port, --, B, queue, >>CLASS_SHIFT]
     immed[value, PORT_RECORDS]
     alu_shf[record, value, OR, port, <<4]
@@ -115,6 +120,8 @@ sent#:
     mul_step[length, --], 24x8_last
     time_now(now)
     alu_shf[now, --, B, now, <<4]
+    immed[value, BEHIND_CYCLES]
+    alu[now, now, -, value]
     alu[clock, --, B, *l$index1[PORT_CLOCK]]
     alu[ahead, clock, -, now]
     bpl[ahead#]
@@ -193,8 +200,9 @@ more#:
     blo[ask#]
     immed[last, 0]
 ask#:
+    ctx_arb[asked]
     alu_shf[$request, queue, OR, 1, <<SENT_BIT]
-    scratch[put, $request, dequeue_ring, 0, 1], ctx_swap[asked]
+    scratch[put, $request, dequeue_ring, 0, 1], sig_done[asked]
     br[listen#]
 
 round#:
