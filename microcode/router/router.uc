@@ -21,9 +21,11 @@
 ;   0  number << 16 | SLOT_SKIP if there is nothing to send | queue
 ;   1  buffer handle
 ;   2  bytes of the frame
-; The queue manager tells in NEXT_SLOT which number it waits for; a slot may be
-; written when its number is less than SLOTS ahead of that.
-#define SLOTS          16
+; The queue manager tells in NEXT_SLOT which number it waits for. A slot may be
+; written when its number is less than WINDOW ahead of that, so that no more than
+; WINDOW packets wait there when the queue manager is behind.
+#define SLOTS          32
+#define WINDOW         20
 #define FIRST_SEQUENCE 0x100
 #define SLOT_SKIP_BIT  15
 

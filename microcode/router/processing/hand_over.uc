@@ -15,13 +15,13 @@
 look#:
     alu[ahead, sequence, -, @window]
     ld_field[ahead, 1100, 0]
-    alu[--, ahead, -, SLOTS]
+    alu[--, ahead, -, WINDOW]
     blo[room#]
     scratch[read, $next, next_slot, 0, 1], ctx_swap[handed]
     alu[@window, --, B, $next]
     alu[ahead, sequence, -, @window]
     ld_field[ahead, 1100, 0]
-    alu[--, ahead, -, SLOTS]
+    alu[--, ahead, -, WINDOW]
     blo[room#]
     timer_wait(WINDOW_GAP, rung)
     br[look#]

@@ -48,6 +48,7 @@ start#:
 .begin
     .reg waiting last dequeue_ring value record notice queue port bits one
     .reg now clock count credit set second mask class length ahead byte
+    .reg after above port_records behind ahead_limit class_mask
 
 ; port_set_up(n)
 ;   The records of port n and its queues; `record` counts on through the queues.
@@ -81,7 +82,13 @@ start#:
 #define_eval N (N + 1)
 #endloop
     immed[waiting, 0]
-    immed[last, 0]
+    immed[after, 0]
+    immed[port_records, PORT_RECORDS]
+    immed[behind, BEHIND_CYCLES]
+    immed[ahead_limit, AHEAD_CYCLES]
+    immed[class_mask, ((1 << CLASSES) - 1)]
+    ; All queues but those of the first port.
+    alu[above, --, ~B, class_mask]
     immed[dequeue_ring, DEQUEUE_RING]
     immed[one, 1]
     ; The request before the first is on the ring.
@@ -95,19 +102,18 @@ listen#:
     alu[queue, notice, AND, 0xff]
     alu_shf[record, --, B, queue, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
-    br_bset[notice, SENT_BIT, sent#]
-
+    br_bset[notice, SENT_BIT, sent#], defer[2]
     alu[--, queue, OR, 0]
     alu_shf[bits, --, B, one, <<indirect]
+
+    br[listen#], defer[2]
     alu[waiting, waiting, OR, bits]
     alu[*l$index0[QUEUE_WAITING], *l$index0[QUEUE_WAITING], +, 1]
-    br[listen#]
 
 sent#:
     ; The class pays; the port's clock goes on.
     alu_shf[port, --, B, queue, >>CLASS_SHIFT]
-    immed[value, PORT_RECORDS]
-    alu_shf[record, value, OR, port, <<4]
+    alu_shf[record, port_records, OR, port, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_1, record]
     alu_shf[length, --, B, notice, <<1]
     alu_shf[length, --, B, length, >>9]
@@ -120,25 +126,21 @@ sent#:
     mul_step[length, --], 24x8_last
     time_now(now)
     alu_shf[now, --, B, now, <<4]
-    immed[value, BEHIND_CYCLES]
-    alu[now, now, -, value]
+    alu[now, now, -, behind]
     alu[clock, --, B, *l$index1[PORT_CLOCK]]
     alu[ahead, clock, -, now]
-    bpl[ahead#]
+    bpl[ahead#], defer[1]
+    alu_shf[length, --, B, length, >>BYTE_FRACTION]
     alu[clock, --, B, now]
 ahead#:
-    alu_shf[length, --, B, length, >>BYTE_FRACTION]
+    br[listen#], defer[1]
     alu[*l$index1[PORT_CLOCK], clock, +, length]
-    br[listen#]
 
     ; ---- the next port: those after the last one first ----
 choose#:
     alu[second, --, B, waiting]
     beq[rest#]
-    alu[--, last, OR, 0]
-    alu_shf[set, --, B, waiting, >>indirect]
-    alu[--, last, OR, 0]
-    alu_shf[set, --, B, set, <<indirect]
+    alu[set, waiting, AND, after]
     bne[try#]
 around#:
     alu[set, --, B, second]
@@ -147,8 +149,7 @@ around#:
 try#:
     ffs[queue, set]
     alu_shf[port, --, B, queue, >>CLASS_SHIFT]
-    immed[value, PORT_RECORDS]
-    alu_shf[record, value, OR, port, <<4]
+    alu_shf[record, port_records, OR, port, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_1, record]
     time_now(now)
     alu_shf[now, --, B, now, <<4]
@@ -156,25 +157,20 @@ try#:
     alu[--, count, -, ASKED_LIMIT]
     bhs[not_now#]
     alu[ahead, *l$index1[PORT_CLOCK], -, now]
-    bmi[serve#]
-    immed[value, AHEAD_CYCLES]
-    alu[--, ahead, -, value]
-    blo[serve#]
+    alu[ahead, ahead, -, ahead_limit]
+    bmi[serve#], defer[1]
+    alu[class, --, B, *l$index1[PORT_CLASS]]
 not_now#:
     ; Without this port's queues.
     alu_shf[queue, --, B, port, <<CLASS_SHIFT]
-    alu_shf[mask, --, B, one, <<CLASSES]
-    alu[mask, mask, -, 1]
     alu[--, queue, OR, 0]
-    alu_shf[mask, --, B, mask, <<indirect]
+    alu_shf[mask, --, B, class_mask, <<indirect]
     alu[set, set, AND~, mask]
     bne[try#]
     br[around#]
 
     ; ---- the class: the one whose round it is while it has credit ----
 serve#:
-    alu[class, --, B, *l$index1[PORT_CLASS]]
-class#:
     alu_shf[queue, class, OR, port, <<CLASS_SHIFT]
     alu_shf[record, --, B, queue, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
@@ -183,8 +179,7 @@ class#:
     beq[next_class#]
     alu[credit, --, B, *l$index0[QUEUE_CREDIT]]
     bmi[round#]
-    alu[count, --, B, *l$index0[QUEUE_WAITING]]
-    alu[count, count, -, 1]
+    alu[count, *l$index0[QUEUE_WAITING], -, 1]
     bne[more#], defer[1]
     alu[*l$index0[QUEUE_WAITING], --, B, count]
     alu[--, queue, OR, 0]
@@ -193,24 +188,22 @@ class#:
 more#:
     alu[*l$index1[PORT_CLASS], --, B, class]
     alu[*l$index1[PORT_ASKED], *l$index1[PORT_ASKED], +, 1]
-    ; The next search begins at the port after this one.
-    alu[last, port, +, 1]
-    alu_shf[last, --, B, last, <<CLASS_SHIFT]
-    alu[--, last, -, (PORT_COUNT * CLASSES)]
-    blo[ask#]
-    immed[last, 0]
-ask#:
+    ; The next search begins at the port after this one: with the queues above
+    ; its last one.
+    alu_shf[last, --, B, port, <<CLASS_SHIFT]
+    alu[--, last, OR, 0]
+    alu_shf[after, --, B, above, <<indirect]
     ctx_arb[asked]
+    br[listen#], defer[2]
     alu_shf[$request, queue, OR, 1, <<SENT_BIT]
     scratch[put, $request, dequeue_ring, 0, 1], sig_done[asked]
-    br[listen#]
 
 round#:
     ; Its round is over; it gets its quantum for the next.
     alu[*l$index0[QUEUE_CREDIT], credit, +, *l$index0[QUEUE_QUANTUM]]
 next_class#:
     alu[class, class, +, 1]
-    br[class#], defer[1]
+    br[serve#], defer[1]
     alu[class, class, AND, (CLASSES - 1)]
 
 rest#:
