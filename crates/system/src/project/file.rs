@@ -44,6 +44,11 @@ pub struct ProjectFile {
     pub counter: Vec<CounterSection>,
     /// Where the routing table goes.
     pub routes: Option<RoutesSection>,
+    /// `[flows]`
+    pub flows: Option<Spanned<FlowsSection>>,
+    /// `[[flow]]`
+    #[serde(default)]
+    pub flow: Vec<FlowSection>,
     /// Routes.
     #[serde(default)]
     pub route: Vec<RouteSection>,
@@ -245,6 +250,36 @@ pub struct RoutesSection {
     pub channel: Option<Spanned<u8>>,
 }
 
+/// `[flows]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowsSection {
+    /// SRAM channel of the table; the routing table's default if not given.
+    pub channel: Option<Spanned<u8>>,
+    /// Buckets of two flows; 256 if not given.
+    pub buckets: Option<Spanned<u32>>,
+}
+
+/// `[[flow]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSection {
+    /// Source address.
+    pub source: Spanned<String>,
+    /// Destination address.
+    pub destination: Spanned<String>,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Source port, for TCP and UDP.
+    #[serde(default)]
+    pub source_port: u16,
+    /// Destination port, for TCP and UDP.
+    #[serde(default)]
+    pub destination_port: u16,
+    /// What the microcode is to do with it: a class of service.
+    pub class: u8,
+}
+
 /// `[[route]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -260,6 +295,9 @@ pub struct RouteSection {
     /// Whether the addresses are the router's own.
     #[serde(default)]
     pub local: bool,
+    /// Packets that the route matches go nowhere.
+    #[serde(default)]
+    pub discard: bool,
 }
 
 /// `[gpp]`.

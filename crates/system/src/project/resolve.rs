@@ -1,6 +1,7 @@
 //! From what was typed to what it means: every name gets an address, every
 //! default its value, every mistake a place. All mistakes are found in one go.
 
+mod flows;
 mod memory;
 mod queues;
 mod rings;
@@ -137,6 +138,7 @@ pub fn resolve(
     resolver.rings(&file.ring);
     resolver.queues(&file.queue, file.buffers.as_ref());
     resolver.routes(file);
+    resolver.flows(file);
     resolver.fitted_memory(&file.memory);
     resolver.counters(&file.counter);
     resolver.tasks(file);
