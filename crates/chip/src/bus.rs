@@ -291,10 +291,8 @@ impl Buses {
         let cluster = &mut self.clusters[self.cluster_of[me] as usize];
         let granted = cluster.command.max(now).next_multiple_of(self.bus_cycle);
         cluster.command = granted + self.bus_cycle;
-        if self.watched {
-            let bus = Bus::Command(self.cluster_of[me]);
-            self.taken.push((bus, granted, granted + self.bus_cycle));
-        }
+        let end = granted + self.bus_cycle;
+        self.note(Bus::Command(self.cluster_of[me]), end, self.bus_cycle);
         self.busy.command += self.bus_cycle;
         let fifo = &mut self.fifos[me];
         fifo.departures[fifo.next] = granted;
@@ -377,8 +375,17 @@ impl Buses {
     }
 
     /// Writes down for whoever watches that a bus is taken until `end`.
+    #[inline]
     fn note(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
-        if self.watched && cycles != 0 {
+        if self.watched {
+            self.write(bus, end, cycles);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
+        if cycles != 0 {
             self.taken.push((bus, end - cycles, end));
         }
     }

@@ -200,11 +200,11 @@ impl Chip {
         let fabric = &mut self.fabric;
         match event {
             Event::Microengine(me) => self.microengines[me as usize].run(fabric, probe),
-            Event::Arrive(slot) => self.arrive(slot),
+            Event::Arrive(slot) => self.arrive::<P>(slot),
             Event::Ready(slot) => self.ready(slot),
             Event::Turn(target) => self.turn(target),
-            Event::Pull(slot) => self.pulled(slot),
-            Event::Push(slot) => self.pushed(slot),
+            Event::Pull(slot) => self.pulled::<P>(slot),
+            Event::Push(slot) => self.pushed::<P>(slot),
             Event::Signal {
                 me,
                 context,
@@ -242,9 +242,9 @@ impl Chip {
         self.fabric.flight(slot).command.op.info().unit
     }
 
-    fn arrive(&mut self, slot: Slot) {
+    fn arrive<P: Probe>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
-        if fabric.watch.is_open() {
+        if P::ON {
             let command = fabric.flight(slot).command;
             let target = fabric.buses.target_of(&command);
             fabric.watch.tell(fabric.now, || Happening::Queued {
@@ -338,7 +338,7 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled(&mut self, slot: Slot) {
+    fn pulled<P: Probe>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight_mut(slot);
         let command = flight.command;
@@ -347,8 +347,10 @@ impl Chip {
         me.pull(command.transfer_kind, command.transfer, pulled);
         rest.fill(0);
         if command.pull_signals != 0 {
-            let (to, signals) = (command.signal_context, command.pull_signals);
-            journal_signals(command.transfer_me, to, signals, cause(&command), fabric);
+            if P::ON {
+                let (to, signals) = (command.signal_context, command.pull_signals);
+                journal_signals(command.transfer_me, to, signals, cause(&command), fabric);
+            }
             me.signal(command.signal_context, command.pull_signals, fabric);
         }
         match self.unit(slot) {
@@ -362,7 +364,7 @@ impl Chip {
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed(&mut self, slot: Slot) {
+    fn pushed<P: Probe>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight(slot);
         let command = flight.command;
@@ -370,13 +372,15 @@ impl Chip {
         let data = &flight.data[..flight.words as usize];
         me.push(command.transfer_kind, command.transfer, data);
         if command.push_signals != 0 {
-            let why = match (flight.is_unasked(), flight.data[0]) {
-                (false, _) => cause(&command),
-                (true, NULL_STATUS) => Cause::FreelistTimeout,
-                (true, _) => Cause::Mpacket,
-            };
-            let (to, signals) = (command.signal_context, command.push_signals);
-            journal_signals(command.transfer_me, to, signals, why, fabric);
+            if P::ON {
+                let why = match (flight.is_unasked(), flight.data[0]) {
+                    (false, _) => cause(&command),
+                    (true, NULL_STATUS) => Cause::FreelistTimeout,
+                    (true, _) => Cause::Mpacket,
+                };
+                let (to, signals) = (command.signal_context, command.push_signals);
+                journal_signals(command.transfer_me, to, signals, why, fabric);
+            }
             me.signal(command.signal_context, command.push_signals, fabric);
         }
         fabric.retire(slot);

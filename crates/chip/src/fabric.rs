@@ -227,18 +227,25 @@ impl Fabric {
     }
 
     /// A unit has decided when it serves a command; for whoever watches.
+    #[inline]
     pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
         if self.watch.is_open() {
-            let command = self.slots[slot.0 as usize].command;
-            self.watch.tell(self.now, || Happening::Served {
-                target,
-                lane,
-                slot,
-                command,
-                from,
-                until,
-            });
+            self.tell_served(slot, (target, lane), from, until);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_served(&mut self, slot: Slot, (target, lane): (Target, u8), from: Cycle, until: Cycle) {
+        let command = self.flight(slot).command;
+        self.watch.tell(self.now, || Happening::Served {
+            target,
+            lane,
+            slot,
+            command,
+            from,
+            until,
+        });
     }
 
     /// Hands what was written down to the probe.
@@ -330,14 +337,20 @@ impl Fabric {
     /// Ends a command that pushes nothing.
     pub fn retire(&mut self, slot: Slot) {
         if self.watch.is_open() {
-            let flight = &self.slots[slot.0 as usize];
-            if !flight.is_unasked() {
-                let command = flight.command;
-                self.watch
-                    .tell(self.now, || Happening::Done { slot, command });
-            }
+            self.tell_done(slot);
         }
         self.free.push(slot);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_done(&mut self, slot: Slot) {
+        let flight = self.flight(slot);
+        if !flight.is_unasked() {
+            let command = flight.command;
+            self.watch
+                .tell(self.now, || Happening::Done { slot, command });
+        }
     }
 
     /// Raises a fault of a command in flight, at the instruction that issued it.

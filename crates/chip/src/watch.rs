@@ -43,8 +43,15 @@ impl Watch {
     #[inline]
     pub fn tell(&mut self, at: Cycle, what: impl FnOnce() -> Happening) {
         if self.open {
-            self.seen.push((at, what()));
+            self.write(at, what);
         }
+    }
+
+    /// Out of the way of runs that nobody watches.
+    #[cold]
+    #[inline(never)]
+    fn write(&mut self, at: Cycle, what: impl FnOnce() -> Happening) {
+        self.seen.push((at, what()));
     }
 
     /// A signal was sent that will arrive at `due`.
@@ -56,12 +63,13 @@ impl Watch {
         cause: impl FnOnce() -> Cause,
     ) {
         if self.open {
+            let cause = cause();
             self.expected.push(Expected {
                 due,
                 me,
                 context,
                 signal,
-                cause: cause(),
+                cause,
             });
         }
     }

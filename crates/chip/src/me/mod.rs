@@ -324,11 +324,18 @@ impl Microengine {
     }
 
     /// Writes a context's new state down for whoever watches.
+    #[inline]
     fn journal_context(&self, context: u8, fabric: &mut Fabric) {
         if fabric.watch.is_open() {
-            let (at, what) = self.context_change(context);
-            fabric.watch.tell(at, || what);
+            self.write_context(context, fabric);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_context(&self, context: u8, fabric: &mut Fabric) {
+        let (at, what) = self.context_change(context);
+        fabric.watch.tell(at, || what);
     }
 
     /// A future count may have come: it has unless the timer was set again.
