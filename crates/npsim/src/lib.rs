@@ -17,3 +17,4 @@ pub use npsim_system::{
     assemble, diagnostics, firmware_file, includes, memory_dump, messages, problem, project,
     quantity, remarks, report, simulation, stats_file, summary, whole_file, wires,
 };
+pub use npsim_views as views;

@@ -58,6 +58,14 @@ impl Microengine {
                 }
                 Flow::Held => {
                     self.phase = Phase::Held;
+                    if P::ON {
+                        let held = Happening::Held {
+                            me: self.index,
+                            context: self.datapath.context,
+                            pc: self.pc,
+                        };
+                        probe.see(self.cycle, &held);
+                    }
                     return;
                 }
                 Flow::Halt => {

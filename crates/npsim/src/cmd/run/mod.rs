@@ -1,5 +1,7 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
+mod eyes;
+
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -22,7 +24,7 @@ use npsim::report::Report;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
 use npsim::whole_file::{same_file, write_whole};
-use npsim::wires::Wires;
+use npsim::wires::{Traffic, Wires};
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
@@ -33,6 +35,7 @@ use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, sched
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
 use crate::output;
+use eyes::EyesOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,6 +47,7 @@ Examples:
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
+  npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 
@@ -107,6 +111,8 @@ pub struct Arguments {
     /// numbers other ones.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    eyes: EyesOptions,
     #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
@@ -192,14 +198,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
     let mut progress = Progress::new(started, wires.arrivals_end(), until);
     let stop = interrupt_flag();
-    let ending = simulation.run_while(&mut wires, &mut |cycle, _| {
+    let mut eyes = arguments.eyes.open(&simulation);
+    let mut each = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
-    });
+    };
+    let ending = match &mut eyes {
+        Some(eyes) => simulation.run_watched(&mut wires, eyes, &mut each),
+        None => simulation.run_while(&mut wires, &mut each),
+    };
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
     let traffic = match (wires.finish(simulation.now()), &arguments.out) {
@@ -241,8 +252,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         output::print(&summary(&report, host_seconds))?;
         hints(arguments, &report, simulation.chip());
     }
+    let watched = eyes.map_or(Ok(()), |eyes| {
+        arguments
+            .eyes
+            .show(eyes, &simulation, &programs, arguments.quiet)
+    });
     let Some(fault) = fault else {
         files_written?;
+        watched?;
         if open_end && ending == Ending::Reached {
             return Err(restless().into());
         }
@@ -269,6 +286,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     if let Err(problem) = files_written {
         output::message(&render_problem(&problem));
+    }
+    if let Err(error) = watched {
+        match error.downcast::<Problem>() {
+            Ok(problem) => output::message(&render_problem(&problem)),
+            Err(error) => return Err(error),
+        }
     }
     Ok(ExitCode::from(3))
 }
@@ -317,6 +340,7 @@ fn keep_inputs(
     outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
     outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
+    outputs.extend(arguments.eyes.outputs());
     for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(

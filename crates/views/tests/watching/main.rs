@@ -1,0 +1,4 @@
+//! Views of whole runs.
+
+mod profiles;
+mod runs;
