@@ -61,7 +61,11 @@ pub fn ring(ring: RingName) -> String {
     }
 }
 
-/// A signal by the name that a program gives it, else by its number.
+/// Names that one signal is shown with.
+const MOST_NAMES: usize = 3;
+
+/// A signal by the names that a program gives it in one place or another, else,
+/// or if they are many, by its number.
 #[must_use]
 pub fn signal(image: &Image, number: u8) -> String {
     let mut names: Vec<_> = image
@@ -72,19 +76,22 @@ pub fn signal(image: &Image, number: u8) -> String {
         .collect();
     names.sort_unstable();
     names.dedup();
-    match names[..] {
-        [name] => name.to_owned(),
-        _ => format!("signal {number}"),
+    if (1..=MOST_NAMES).contains(&names.len()) {
+        names.join("/")
+    } else {
+        format!("signal {number}")
     }
 }
 
 /// The signals of a mask, by name.
 #[must_use]
 pub fn signals(image: &Image, mask: u16, any: bool) -> String {
-    let names: Vec<_> = (1..16)
+    let mut names: Vec<_> = (1..16)
         .filter(|signal| mask & 1 << signal != 0)
         .map(|number| signal(image, number))
         .collect();
+    // Both signals of a pair have one name.
+    names.dedup();
     names.join(if any { " or " } else { " and " })
 }
 

@@ -7,7 +7,7 @@ use npsim_asm::Image;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::happening::{Cause, Doing, Happening};
-use npsim_chip::me::{ContextState, Microengine};
+use npsim_chip::me::Microengine;
 use npsim_chip::probe::Probe;
 
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
@@ -67,23 +67,14 @@ struct Tally {
 impl Tally {
     fn new(me: &Microengine, now: Cycle) -> Self {
         let words = me.program().image().words.len() + 1;
-        let present = |context: u8| Present {
-            doing: match me.context_state(context) {
-                ContextState::Inactive => Doing::Inactive,
-                ContextState::Ready => Doing::Ready,
-                ContextState::Executing => Doing::Executing,
-                ContextState::Sleeping => match me.waiting(context) {
-                    Some(wait) if wait.is_killed() => Doing::Killed,
-                    Some(wait) => Doing::Waiting {
-                        signals: wait.signals,
-                        any: wait.any,
-                    },
-                    None => Doing::Inactive,
-                },
-            },
-            pc: me.program_counter(context),
-            since: now,
-            came: None,
+        let present = |context: u8| {
+            let (doing, pc) = me.doing(context);
+            Present {
+                doing,
+                pc,
+                since: now,
+                came: None,
+            }
         };
         Self {
             me: me.index(),

@@ -2,3 +2,4 @@
 
 mod profiles;
 mod runs;
+mod timelines;

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use npsim::assemble::Program;
 use npsim::problem::Problem;
+use npsim::project::Project;
 use npsim::simulation::Simulation;
 use npsim::views::profile::{self, Collector, Flame, Profile, Shown};
+use npsim::views::timeline::{Recorder, TimelineFile, Window};
 use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
 use npsim_chip::happening::Happening;
@@ -32,11 +34,18 @@ pub struct EyesOptions {
     /// The same of what the contexts waited for; may be repeated
     #[arg(long, value_name = "FILE")]
     flame_waits: Vec<PathBuf>,
+    /// Write what happened when as Chrome trace events, for the Perfetto viewer (docs/src/timeline.md); compressed for .json.gz
+    #[arg(long, value_name = "FILE.json[.gz]")]
+    timeline: Option<PathBuf>,
+    /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
+    #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<Window>())]
+    window: Option<Window>,
 }
 
 /// What watches a run.
 pub struct Eyes {
     profile: Option<Collector>,
+    timeline: Option<Recorder<TimelineFile>>,
 }
 
 impl Probe for Eyes {
@@ -45,6 +54,7 @@ impl Probe for Eyes {
     #[inline]
     fn see(&mut self, at: Cycle, what: &Happening) {
         self.profile.see(at, what);
+        self.timeline.see(at, what);
     }
 
     #[inline]
@@ -59,17 +69,35 @@ impl EyesOptions {
         let profile = self.profile.iter().flatten();
         profile
             .map(|path| ("--profile", path))
+            .chain(self.timeline.iter().map(|path| ("--timeline", path)))
             .chain(self.flame.iter().map(|path| ("--flame", path)))
             .chain(self.flame_waits.iter().map(|path| ("--flame-waits", path)))
             .collect()
     }
 
     /// What these options need to watch a run; `None` if they ask for nothing.
-    pub fn open(&self, simulation: &Simulation) -> Option<Eyes> {
+    pub fn open(
+        &self,
+        simulation: &Simulation,
+        project: &Project,
+    ) -> Result<Option<Eyes>, Problem> {
         let counted =
             self.profile.is_some() || !self.flame.is_empty() || !self.flame_waits.is_empty();
-        let profile = counted.then(|| Collector::new(simulation.chip()));
-        profile.is_some().then_some(Eyes { profile })
+        let eyes = Eyes {
+            profile: counted.then(|| Collector::new(simulation.chip())),
+            timeline: match &self.timeline {
+                Some(path) => {
+                    let file = TimelineFile::create(path)
+                        .map_err(|error| Problem::io("write", path, &error))?;
+                    let window = self.window.unwrap_or_default();
+                    let window = window.cycles(project.capacity.hertz);
+                    let chip = simulation.chip();
+                    Some(Recorder::new(file, &project.name, chip, window))
+                }
+                None => None,
+            },
+        };
+        Ok((eyes.profile.is_some() || eyes.timeline.is_some()).then_some(eyes))
     }
 
     /// Writes the files and prints the profile of a run that has come to its end.
@@ -80,6 +108,12 @@ impl EyesOptions {
         programs: &[Program],
         quiet: bool,
     ) -> anyhow::Result<()> {
+        if let (Some(recorder), Some(path)) = (eyes.timeline, &self.timeline) {
+            recorder
+                .finish(simulation.now())
+                .and_then(TimelineFile::commit)
+                .map_err(|error| Problem::io("write", path, &error))?;
+        }
         let Some(collector) = eyes.profile else {
             return Ok(());
         };

@@ -48,6 +48,7 @@ Examples:
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
   npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
+  npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 
@@ -198,7 +199,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
     let mut progress = Progress::new(started, wires.arrivals_end(), until);
     let stop = interrupt_flag();
-    let mut eyes = arguments.eyes.open(&simulation);
+    let mut eyes = arguments.eyes.open(&simulation, &project)?;
     let mut each = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
