@@ -128,13 +128,13 @@ impl Timeline {
         let tids: BTreeSet<_> = tracks.keys().map(|track| track.1).collect();
         assert_eq!(tids.len(), tracks.len(), "track numbers are unique");
         let mut counters: BTreeMap<(u64, &str), u64> = BTreeMap::new();
-        let mut flows: BTreeMap<u64, Vec<(&str, u64, (u64, u64))>> = BTreeMap::new();
+        let mut flows: BTreeMap<u64, Vec<&Event>> = BTreeMap::new();
         for event in &self.events {
             let Some(ns) = event.ns else {
                 assert_eq!(event.phase(), "M");
                 continue;
             };
-            assert!((from..=until).contains(&ns), "{} in {from}..{until}", ns);
+            assert!((from..=until).contains(&ns), "{ns} in {from}..{until}");
             let track = event.track();
             assert!(groups.contains_key(&(track.0, 0)), "{track:?}");
             match event.phase() {
@@ -149,21 +149,20 @@ impl Timeline {
                         .iter()
                         .any(|slice| (slice.from..slice.until).contains(&ns));
                     assert!(inside, "a packet at {ns} on no slice of {track:?}");
-                    let point = (event.phase(), ns, track);
-                    flows.entry(event.number("id")).or_default().push(point);
+                    flows.entry(event.number("id")).or_default().push(event);
                 }
                 "B" | "E" | "i" => assert!(tracks.contains_key(&track), "{track:?}"),
                 other => panic!("an event of kind {other}"),
             }
         }
         for (frame, points) in &flows {
-            let phases: String = points.iter().map(|point| point.0).collect();
+            let phases: String = points.iter().map(|point| point.phase()).collect();
             assert!(
                 phases.starts_with('s') && phases.ends_with('f'),
                 "frame {frame}: {phases}"
             );
             assert_eq!(phases.matches(['s', 'f']).count(), 2, "frame {frame}");
-            assert!(points.windows(2).all(|two| two[0].1 <= two[1].1));
+            assert!(points.windows(2).all(|two| two[0].ns <= two[1].ns));
         }
     }
 

@@ -14,7 +14,7 @@ use npsim_chip::Cycle;
 use npsim_chip::happening::Happening;
 use npsim_chip::probe::Probe;
 
-use super::parser;
+use crate::cmd::value::parser;
 use crate::output;
 
 /// Ways to watch a run. The run is the same with any of them.
