@@ -82,6 +82,18 @@ fn the_forwarder_is_accounted_for_whenever_it_is_stopped() {
 }
 
 #[test]
+fn the_larger_chip_is_accounted_for() {
+    let run = Run::forwarder_on_2800();
+    let (whole, stats, _) = profile(&run, None);
+    is_whole(&whole, &stats);
+    assert!(whole.packets > 100, "{}", whole.packets);
+    for until in [1, 77_777, 333_331] {
+        let (part, stats, _) = profile(&run, Some(until));
+        is_whole(&part, &stats);
+    }
+}
+
+#[test]
 fn stalls_and_defer_slots_are_accounted_for_whenever_they_are_cut() {
     let (run, _folder) = Run::source(&crowd(), "0-3");
     let mut stalled = 0;

@@ -64,6 +64,19 @@ impl Run {
         )
     }
 
+    /// The same on the larger chip, whose media bus and clock are others.
+    pub fn forwarder_on_2800() -> Self {
+        let overrides = Overrides {
+            chip: Some("ixp2800".to_owned()),
+            ..Overrides::default()
+        };
+        Self::load(
+            &root().join("microcode/forward"),
+            &overrides,
+            Some("mixed.pcap"),
+        )
+    }
+
     /// A source without traffic on some microengines.
     pub fn source(text: &str, microengines: &str) -> (Self, tempfile::TempDir) {
         let folder = tempfile::tempdir().expect("a folder");

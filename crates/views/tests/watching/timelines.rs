@@ -290,6 +290,10 @@ fn any_window_is_well_formed() {
         let shown = (ns(window.0), ns(window.1.min(end)) + BOOKED);
         Timeline::of(&run, Some(end), window).is_well_formed(shown);
     }
+    let larger = Run::forwarder_on_2800();
+    let timeline = Timeline::of(&larger, Some(600_000), (100_000, 150_000));
+    // 1.4 GHz.
+    timeline.is_well_formed((100_000 * 5 / 7, 150_000 * 5 / 7));
     let nothing = Timeline::of(&run, Some(1_000), (2_000, 3_000));
     assert!(nothing.events.is_empty());
 }
