@@ -120,10 +120,6 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
-    eyes: EyesOptions,
-    #[command(flatten)]
-    traffic: LoadOptions,
-    #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
     pub messages: MessageOptions,
@@ -133,6 +129,11 @@ pub struct Arguments {
     /// Print no summary
     #[arg(short, long)]
     quiet: bool,
+    // These have headings of their own, under which all that follows would stand.
+    #[command(flatten)]
+    traffic: LoadOptions,
+    #[command(flatten)]
+    eyes: EyesOptions,
 }
 
 /// Simulated milliseconds after which a run without --trace and --until is given
