@@ -60,6 +60,8 @@ impl Generator {
                 return Err(LoadError::TooMuch {
                     port,
                     bits_per_second,
+                    most: ((u128::from(bits_per_second) << MEAN_BITS) / u128::from(mean_bits))
+                        as u64,
                 });
             }
             let mut random = Random::new(load.seed, port as u64);
