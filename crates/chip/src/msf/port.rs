@@ -186,8 +186,14 @@ impl Port {
     /// Reserves room for an mpacket that is on the transmit bus.
     pub fn reserve(&mut self, bytes: u64, now: Cycle) {
         self.held += bytes;
-        let occupied = self.held - self.drained(now);
+        let occupied = self.transmit_fill(now);
         self.counts.transmit_fifo_peak = self.counts.transmit_fifo_peak.max(occupied);
+    }
+
+    /// Bytes in the transmit FIFO, with those that are on their way to it.
+    #[must_use]
+    pub fn transmit_fill(&self, now: Cycle) -> u64 {
+        self.held - self.drained(now)
     }
 
     /// Bytes of the frame on the line that have left the FIFO.

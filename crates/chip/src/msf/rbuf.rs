@@ -2,8 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::MsfError;
+use super::{MediaParameters, MsfError};
 use crate::Cycle;
+use crate::board::MediaBus;
+
+/// Bytes of the smallest element, in which SPI-4 counts.
+pub(super) const LEAST_ELEMENT: u16 = 64;
+/// Type field of the status word: the control word announced payload.
+const PAYLOAD_TYPE: u32 = 1 << 8;
 use crate::lines::Tag;
 
 /// Who has an element.
@@ -68,6 +74,7 @@ pub struct Leak {
 /// The receive buffer.
 #[derive(Clone, Debug)]
 pub struct Rbuf {
+    bus: MediaBus,
     element_bytes: u16,
     words: Vec<u32>,
     elements: Vec<Element>,
@@ -86,7 +93,8 @@ pub struct Rbuf {
 impl Rbuf {
     /// A buffer whose pool holds every element but the `withheld` ones.
     #[must_use]
-    pub fn new(buffer_bytes: u32, element_bytes: u16, withheld: &[u8]) -> Self {
+    pub fn new(parameters: &MediaParameters, element_bytes: u16, withheld: &[u8]) -> Self {
+        let buffer_bytes = parameters.rbuf_bytes;
         let count = (buffer_bytes / u32::from(element_bytes)) as u8;
         let empty = Element {
             holder: Holder::Withheld,
@@ -104,6 +112,7 @@ impl Rbuf {
             elements[element as usize].holder = Holder::Pool;
         }
         Self {
+            bus: parameters.bus,
             element_bytes,
             words: vec![0; (buffer_bytes / 4) as usize],
             lowest: pool.len() as u64,
@@ -197,17 +206,43 @@ impl Rbuf {
         }
     }
 
-    /// The two status longwords of an element: element number in bits 30-24,
-    /// byte count in 23-16 (256 is 0), SOP 15, EOP 14, port in 4-0; then the
-    /// ones-complement sum of the mpacket's byte pairs.
+    /// The number by which microcode knows an element. SPI-4 counts in units of
+    /// 64 bytes whatever the size of elements; SPI-3 counts elements.
+    #[must_use]
+    pub fn number_of(&self, element: u8) -> u8 {
+        match self.bus {
+            MediaBus::Spi3 => element,
+            MediaBus::Spi4 => (u16::from(element) * (self.element_bytes / LEAST_ELEMENT)) as u8,
+        }
+    }
+
+    /// The element that microcode means by a number; `None` when there is none.
+    #[must_use]
+    pub fn element_of(&self, number: u32) -> Option<u8> {
+        let unit = match self.bus {
+            MediaBus::Spi3 => 1,
+            MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),
+        };
+        let element = (number / unit) as usize;
+        (number.is_multiple_of(unit) && element < self.elements.len()).then_some(element as u8)
+    }
+
+    /// The two status longwords of an element: its number in bits 30-24, byte
+    /// count in 23-16 (256 is 0), SOP 15, EOP 14, port in 4-0 (7-0 on SPI-4);
+    /// then the ones-complement sum of the mpacket's byte pairs. Bit 8, the type
+    /// of an SPI-4 control word, is 1 for data.
     #[must_use]
     pub fn status(&self, element: u8) -> [u32; 2] {
         let e = &self.elements[element as usize];
-        let word = u32::from(element & 0x7f) << 24
+        let port = match self.bus {
+            MediaBus::Spi3 => u32::from(e.port & 0x1f),
+            MediaBus::Spi4 => PAYLOAD_TYPE | u32::from(e.port),
+        };
+        let word = u32::from(self.number_of(element) & 0x7f) << 24
             | u32::from(e.bytes as u8) << 16
             | u32::from(e.sop) << 15
             | u32::from(e.eop) << 14
-            | u32::from(e.port & 0x1f);
+            | port;
         [word, u32::from(e.checksum)]
     }
 
@@ -234,7 +269,7 @@ impl Rbuf {
             .enumerate()
             .filter_map(|(number, e)| match e.holder {
                 Holder::Thread { me, context, since } => Some(Leak {
-                    element: number as u8,
+                    element: self.number_of(number as u8),
                     frame: e.frame,
                     port: e.port,
                     me,
@@ -286,10 +321,38 @@ fn checksum(bytes: &[u8]) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Profile;
+
+    fn rbuf(chip: &str, element_bytes: u16, withheld: &[u8]) -> Rbuf {
+        let parameters = MediaParameters::new(&Profile::load(chip).unwrap());
+        Rbuf::new(&parameters, element_bytes, withheld)
+    }
+
+    #[test]
+    fn spi4_counts_elements_in_units_of_64_bytes_and_has_eight_bits_of_port() {
+        let mut rbuf = rbuf("ixp2800", 256, &[]);
+        let elements = [rbuf.allocate(), rbuf.allocate()];
+        assert_eq!(elements, [Some(0), Some(1)]);
+        rbuf.close(1, &[0x10, 0x20, 0x30], 0x25, true, true, Tag::new(7, 9));
+        // RPROT 0, element 4, three bytes, SOP, EOP, no error, type 1, ADR 0x25.
+        assert_eq!(rbuf.status(1), [0x0403_c125, 0x4020]);
+        assert_eq!(rbuf.element_of(4), Some(1));
+        assert_eq!(rbuf.element_of(5), None);
+        assert_eq!(rbuf.element_of(124), Some(31));
+        assert_eq!(rbuf.element_of(128), None);
+    }
+
+    #[test]
+    fn spi3_counts_elements_of_their_size() {
+        let rbuf = rbuf("ixp2400", 256, &[]);
+        assert_eq!(rbuf.number_of(31), 31);
+        assert_eq!(rbuf.element_of(31), Some(31));
+        assert_eq!(rbuf.element_of(32), None);
+    }
 
     #[test]
     fn status_words_have_the_layout_of_the_chip() {
-        let mut rbuf = Rbuf::new(8192, 64, &[]);
+        let mut rbuf = rbuf("ixp2400", 64, &[]);
         let element = rbuf.allocate().unwrap();
         assert_eq!(element, 0);
         rbuf.close(0, &[0; 64], 2, true, false, Tag::new(7, 9));
@@ -301,7 +364,7 @@ mod tests {
 
     #[test]
     fn two_hundred_and_fifty_six_bytes_are_counted_as_zero() {
-        let mut rbuf = Rbuf::new(8192, 256, &[0]);
+        let mut rbuf = rbuf("ixp2400", 256, &[0]);
         let element = rbuf.allocate().unwrap();
         rbuf.close(element, &[0xff; 256], 0, true, true, Tag::new(0, 9));
         assert_eq!(rbuf.status(element), [0x0100_c000, 0xffff]);
@@ -309,7 +372,7 @@ mod tests {
 
     #[test]
     fn elements_are_used_in_the_order_they_were_freed() {
-        let mut rbuf = Rbuf::new(8192, 256, &[]);
+        let mut rbuf = rbuf("ixp2400", 256, &[]);
         for _ in 0..32 {
             let element = rbuf.allocate().unwrap();
             rbuf.close(element, &[1], 0, true, true, Tag::new(0, 9));
@@ -329,7 +392,7 @@ mod tests {
 
     #[test]
     fn an_element_is_freed_once() {
-        let mut rbuf = Rbuf::new(8192, 64, &[0, 9]);
+        let mut rbuf = rbuf("ixp2400", 64, &[0, 9]);
         assert_eq!(rbuf.free(), 126);
         assert_eq!(rbuf.release(1), Err(Holder::Pool));
         rbuf.release(0).unwrap();
@@ -342,7 +405,7 @@ mod tests {
 
     #[test]
     fn reads_outside_the_buffer_are_refused() {
-        let mut rbuf = Rbuf::new(8192, 64, &[]);
+        let mut rbuf = rbuf("ixp2400", 64, &[]);
         rbuf.allocate();
         rbuf.close(0, &[1, 2, 3, 4, 5], 0, true, true, Tag::new(41, 9));
         let mut words = [0; 2];

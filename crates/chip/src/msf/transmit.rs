@@ -1,7 +1,7 @@
 //! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
 //! lines.
 
-use super::clock::Clock;
+use super::link::Link;
 use super::port::{Assembly, Port};
 use super::tbuf::{Control, Refusal, Tbuf};
 use super::{Code, MediaParameters};
@@ -49,31 +49,28 @@ pub struct Transmit {
     pub tbuf: Tbuf,
     /// Frames that were lost.
     pub errors: TransmitErrors,
-    clock: Clock,
-    bus_free: u64,
+    link: Link,
     busy: bool,
-    bus_bytes: u64,
-    overhead: u64,
     start_latency: Cycle,
-    /// Cycles in which the bus moved data.
-    pub bus_busy: Cycle,
     scratch: Vec<u8>,
 }
 
 impl Transmit {
     pub(super) fn new(parameters: &MediaParameters, element_bytes: u16) -> Self {
         Self {
-            tbuf: Tbuf::new(parameters.tbuf_bytes, element_bytes),
+            tbuf: Tbuf::new(parameters.bus, parameters.tbuf_bytes, element_bytes),
             errors: TransmitErrors::default(),
-            clock: Clock::new(parameters.microengine_hz, parameters.media_hz),
-            bus_free: 0,
+            link: parameters.transmit_link(),
             busy: false,
-            bus_bytes: parameters.bus_bytes,
-            overhead: parameters.transmit_overhead,
             start_latency: parameters.transmit_start,
-            bus_busy: 0,
             scratch: Vec::with_capacity(256),
         }
+    }
+
+    /// Cycles in which the bus moved data.
+    #[must_use]
+    pub const fn bus_busy(&self) -> Cycle {
+        self.link.busy
     }
 
     /// Makes an element valid.
@@ -140,15 +137,11 @@ impl Transmit {
                     None => return,
                 }
             }
-            let clocks = bytes.div_ceil(self.bus_bytes) + self.overhead;
-            let start = self.clock.edge(fabric.now).max(self.bus_free);
-            self.bus_free = start + clocks;
-            self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
+            let end = self.link.book(bytes, fabric.now);
             self.busy = true;
-            fabric.events.post(
-                self.clock.cycle(self.bus_free),
-                Event::Media(Code::TransmitDone.with(0)),
-            );
+            fabric
+                .events
+                .post(end, Event::Media(Code::TransmitDone.with(0)));
         }
     }
 

@@ -82,12 +82,12 @@ fn an_invalid_element_blocks_those_behind_it() {
     send(&mut bench, 2, &[2; 60], SOP | EOP);
     bench.run();
     assert!(bench.lines.departed.is_empty());
-    assert_eq!(bench.msf.read_register(0x60), Some(1 << 31));
+    assert_eq!(bench.msf.read_register(0x60, 0), Some(1 << 31));
     send(&mut bench, 0, &[0; 60], SOP | EOP);
     bench.run();
     let order: Vec<u8> = bench.lines.departed.iter().map(|d| d.3[0]).collect();
     assert_eq!(order, [0, 1, 2]);
-    assert_eq!(bench.msf.read_register(0x60), Some(1 << 31 | 3));
+    assert_eq!(bench.msf.read_register(0x60, 0), Some(1 << 31 | 3));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn the_sequence_register_wraps_and_skipping_counts() {
         }
         bench.run();
     }
-    assert_eq!(bench.msf.read_register(0x60), Some(1 << 31 | 4));
+    assert_eq!(bench.msf.read_register(0x60, 0), Some(1 << 31 | 4));
     assert_eq!(bench.lines.departed.len(), 195);
     bench.command(CommandOp::MsfRead, 0x60, 1);
     bench.run();
