@@ -9,4 +9,5 @@ mod images;
 mod linking;
 mod projects;
 mod runs;
+mod traffic;
 mod usage;
