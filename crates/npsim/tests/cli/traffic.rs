@@ -67,11 +67,11 @@ fn a_load_is_offered_and_reported() {
             0,
             &[
                 "all traffic is handled",
-                "load         1/4 of the line rate, constant, 64-byte frames, 120 flows, seed 0, for 2ms",
+                "load         0.25 of the line rate, constant, 64-byte frames, 120 flows, seed 0, for 2ms",
             ],
         );
     let report = stats(&dir, "out.json");
-    assert_eq!(report["load"]["rate"], "1/4");
+    assert_eq!(report["load"]["rate"], "0.25");
     assert_eq!(report["load"]["time"], "2ms");
     assert_eq!(report["load"]["destinations"][0], "10.1.0.0/16");
     assert_eq!(report["seed"], Value::Null);

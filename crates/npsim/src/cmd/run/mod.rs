@@ -175,23 +175,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         None => None,
     };
-    let (mut wires, arrivals_end) = match &load {
-        Some(load) => {
-            let generator = npsim::load::generator(load, &project)?;
-            let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
-            (Wires::loaded(generator, hertz, sink), end)
-        }
-        None => {
-            let survey = replay.as_ref().map(Replay::survey);
-            let frames: Frames<'_> = match &replay {
-                Some(replay) => Box::new(replay.frames()?),
-                None => Box::new(std::iter::empty()),
-            };
-            let origin_ns = survey.map_or(0, |survey| survey.first_timestamp_ns);
-            let end_ps = survey.map_or(0, |survey| survey.plan.end_ps());
-            let wires = Wires::streaming(frames, origin_ns, hertz, sink);
-            (wires, Time::Picoseconds(end_ps).cycles(hertz))
-        }
+    let (mut wires, arrivals_end) = if let Some(load) = &load {
+        let generator = npsim::load::generator(load, &project)?;
+        let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
+        (Wires::loaded(generator, hertz, sink), end)
+    } else {
+        let survey = replay.as_ref().map(Replay::survey);
+        let frames: Frames<'_> = match &replay {
+            Some(replay) => Box::new(replay.frames()?),
+            None => Box::new(std::iter::empty()),
+        };
+        let origin_ns = survey.map_or(0, |survey| survey.first_timestamp_ns);
+        let end_ps = survey.map_or(0, |survey| survey.plan.end_ps());
+        let wires = Wires::streaming(frames, origin_ns, hertz, sink);
+        (wires, Time::Picoseconds(end_ps).cycles(hertz))
     };
     let started = Instant::now();
     let mut progress = Progress::new(started, arrivals_end, until);

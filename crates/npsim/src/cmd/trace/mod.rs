@@ -24,7 +24,6 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "made once")]
 enum Command {
     Gen(gen_capture::Arguments),
     Info(info::Arguments),
