@@ -16,4 +16,5 @@ pub mod new;
 pub mod pp;
 pub mod run;
 mod source_options;
+pub mod trace;
 mod value;

@@ -9,5 +9,6 @@ mod images;
 mod linking;
 mod projects;
 mod runs;
+mod traffic;
 mod usage;
 mod watching;

@@ -133,6 +133,11 @@ fn timeline() {
 }
 
 #[test]
+fn traffic() {
+    follow("traffic.md");
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
@@ -140,6 +145,7 @@ fn every_page_with_commands_is_followed() {
         "troubleshooting.md",
         "profile.md",
         "timeline.md",
+        "traffic.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();

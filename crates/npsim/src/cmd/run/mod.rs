@@ -23,14 +23,13 @@ use npsim::report::Report;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
 use npsim::whole_file::{same_file, write_whole};
-use npsim::wires::{Traffic, Wires};
+use npsim::wires::{Frames, Traffic, Wires};
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
-use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
-use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Replay, ReplayError};
 
 use super::load_options::LoadOptions;
 use super::message_options::MessageOptions;
@@ -163,11 +162,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let capture = match &arguments.trace {
-        Some(path) => Capture::open(path)?,
-        None => Capture::default(),
-    };
-    let plan = plan(arguments, &project, &capture)?;
+    let replay = replay(arguments, &project)?;
     let hertz = project.capacity.hertz;
     let traffic_comes = arguments.trace.is_some() || load.is_some();
     let open_end = !traffic_comes && arguments.until.is_none();
@@ -188,17 +183,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         None => None,
     };
-    let (mut wires, arrivals_end) = match &load {
-        Some(load) => {
-            let generator = npsim::load::generator(load, &project)?;
-            let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
-            (Wires::loaded(generator, hertz, sink), end)
-        }
-        None => {
-            let origin_ns = capture.first_timestamp_ns;
-            let wires = Wires::new(&capture.frames, &plan, origin_ns, hertz, sink);
-            (wires, Time::Picoseconds(plan.end_ps()).cycles(hertz))
-        }
+    let (mut wires, arrivals_end) = if let Some(load) = &load {
+        let generator = npsim::load::generator(load, &project)?;
+        let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
+        (Wires::loaded(generator, hertz, sink), end)
+    } else {
+        let survey = replay.as_ref().map(Replay::survey);
+        let frames: Frames<'_> = match &replay {
+            Some(replay) => Box::new(replay.frames()?),
+            None => Box::new(std::iter::empty()),
+        };
+        let origin_ns = survey.map_or(0, |survey| survey.first_timestamp_ns);
+        let end_ps = survey.map_or(0, |survey| survey.plan.end_ps());
+        let wires = Wires::streaming(frames, origin_ns, hertz, sink);
+        (wires, Time::Picoseconds(end_ps).cycles(hertz))
     };
     let started = Instant::now();
     let mut progress = Progress::new(started, arrivals_end, until);
@@ -218,6 +216,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
+    let unread = wires.input_failure().map(ToString::to_string);
     let traffic = match (wires.finish(simulation.now()), &arguments.out) {
         (Ok(traffic), _) => traffic,
         (Err(error), Some(path)) => return Err(Problem::io("write", path, &error).into()),
@@ -248,11 +247,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
     });
     let files_written = stats_written.and(dumps_written);
-    if arguments.trace.is_some() && capture.frames.is_empty() {
-        output::line("note: the capture has no frames, so nothing arrives");
-    }
-    if let Some(remark) = remarks::of_capture(&capture, &plan) {
-        output::line(&format!("note: {remark}"));
+    if let Some(survey) = replay.as_ref().map(Replay::survey) {
+        if survey.frames == 0 {
+            output::line("note: the capture has no frames, so nothing arrives");
+        }
+        if let Some(remark) = remarks::of_capture(survey) {
+            output::line(&format!("note: {remark}"));
+        }
     }
     if !arguments.quiet {
         output::print(&summary(&report, host_seconds))?;
@@ -266,6 +267,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(fault) = fault else {
         files_written?;
         watched?;
+        if let Some(reason) = unread {
+            return Err(Problem::new(reason)
+                .note("the capture was whole when the run began, so it has changed since")
+                .into());
+        }
         if open_end && ending == Ending::Reached {
             return Err(restless().into());
         }
@@ -388,10 +394,11 @@ fn keep_inputs(
     Ok(())
 }
 
-fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::Result<Schedule> {
-    if arguments.trace.is_none() {
-        return Ok(Schedule::default());
-    }
+/// The capture of the run on the project's ports, if there is one.
+fn replay(arguments: &Arguments, project: &Project) -> anyhow::Result<Option<Replay>> {
+    let Some(path) = &arguments.trace else {
+        return Ok(None);
+    };
     let lines: Vec<_> = project
         .boot
         .ports
@@ -403,7 +410,10 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
     let pace = arguments
         .speed
         .map_or(arguments.pace, |speed| Pace::Trace { speed });
-    schedule(&capture.frames, &lines, arguments.ports, pace).map_err(|error| {
+    let replay = Replay::open(path, &lines, arguments.ports, pace).map_err(|error| {
+        let ReplayError::Pace(error) = error else {
+            return anyhow::Error::from(error);
+        };
         let problem = Problem::new(format!(
             "the capture cannot be put on the project's ports: {error}"
         ));
@@ -414,7 +424,8 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
             _ => problem,
         }
         .into()
-    })
+    })?;
+    Ok(Some(replay))
 }
 
 /// What may explain the results; a fault explains itself.
