@@ -272,3 +272,20 @@ fn a_new_project_names_the_board() {
     dir.npsim("run lab --until 1us --explain")
         .expect(0, &["board ixp2800-6g", "PORT_COUNT               6"]);
 }
+
+/// The same source asks for a port's room on both chips.
+#[test]
+fn the_library_tells_how_full_a_port_is() {
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/lib");
+    let source = "#include \"tbuf.uc\"\n.reg status port\n.reg read $level\n.sig done\n\
+                  immed[port, 2]\ntransmit_status(status, port, $level, done)\n\
+                  alu[--, --, B, status]\nbne[full#]\nctx_arb[kill]\nfull#:\nbr[full#]\n";
+    let dir = Dir::new().with("a.uc", source);
+    for board in ["enp-2611", "ixp2800-6g"] {
+        // It ends only if the status is 0.
+        dir.npsim(&format!(
+            "run a.uc -I {library} --until 1ms --board {board}"
+        ))
+        .expect(0, &["nothing can happen any more"]);
+    }
+}

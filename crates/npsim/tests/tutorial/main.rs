@@ -119,11 +119,17 @@ fn troubleshooting() {
 }
 
 #[test]
+fn chips() {
+    follow("chips.md");
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "chips.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();
