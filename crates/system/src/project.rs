@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use npsim_chip::gpp::boot::Boot;
 use npsim_chip::profile::Profile;
+use npsim_net::load::{Load, Prefix};
 
 pub use capacity::Capacity;
 pub use hardware::{board, profile};
@@ -51,6 +52,12 @@ pub struct Project {
     pub boot: Boot,
     /// The memories with what is where.
     pub spaces: Vec<layout::Space>,
+    /// The router's own address on each port.
+    pub macs: Vec<[u8; 6]>,
+    /// Where routes lead to, without those to the router itself.
+    pub routed: Vec<Prefix>,
+    /// The traffic that comes in, if the project says so.
+    pub load: Option<Load>,
 }
 
 impl Project {
@@ -70,6 +77,10 @@ impl Project {
         let resolved = resolve::resolve(&text, &file, &capacity, overrides)?;
         let folder = text.folder.clone();
         let own = file.include.iter().map(|path| folder.join(path));
+        let outward = file.route.iter().filter(|route| !route.local);
+        let routed = outward
+            .filter_map(|route| route.prefix.get_ref().parse().ok())
+            .collect();
         let name = file.name.clone().unwrap_or_else(|| folder_name(&folder));
         Ok(Self {
             name,
@@ -80,6 +91,9 @@ impl Project {
             programs: resolved.programs,
             boot: resolved.boot,
             spaces: resolved.spaces,
+            macs: resolved.macs,
+            routed,
+            load: file.load,
             text,
         })
     }

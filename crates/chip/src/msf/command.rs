@@ -11,6 +11,7 @@ use crate::board::MediaBus;
 use crate::bus::Target;
 use crate::check::Check;
 use crate::fabric::{Fabric, Slot, TransferKind};
+use crate::lines::Tag;
 use crate::me::Microengine;
 
 /// Remark of a write whose data has been pulled.
@@ -127,7 +128,7 @@ impl Msf {
         let address = aligned(fabric.flight(slot).command.op, address);
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
             self.last_activity = fabric.now;
-            if let Err(error) = self.tbuf_write(address, data, 0) {
+            if let Err(error) = self.tbuf_write(address, data, Tag::default()) {
                 fabric.fault(slot, None, format!("msf[write]: {error}"), None);
             }
         } else if (CONTROL..CONTROL_END).contains(&address) {

@@ -27,7 +27,7 @@ use crate::board::MediaBus;
 use crate::check::{Check, Fault};
 use crate::fabric::Fabric;
 use crate::gpp::boot::Boot;
-use crate::lines::Lines;
+use crate::lines::{Lines, Tag};
 use crate::me::Microengine;
 use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
@@ -264,7 +264,7 @@ impl Msf {
     ///
     /// # Errors
     /// The range is not in the window.
-    pub fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<u64, MsfError> {
+    pub fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
         self.receive.rbuf.read(window(address)?, words)
     }
 
@@ -272,7 +272,7 @@ impl Msf {
     ///
     /// # Errors
     /// The range is not in the window.
-    pub fn tbuf_write(&mut self, address: u32, words: &[u32], tag: u64) -> Result<(), MsfError> {
+    pub fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
         self.transmit.tbuf.write(window(address)?, words, tag)
     }
 

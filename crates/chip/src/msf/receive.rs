@@ -13,7 +13,7 @@ use crate::Cycle;
 use crate::board::MediaBus;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, TransferKind};
-use crate::lines::{Arrival, Lines, MediaDrop};
+use crate::lines::{Arrival, Lines, MediaDrop, Tag};
 use crate::profile::Profile;
 
 /// Number of thread freelists.
@@ -320,7 +320,7 @@ impl Receive {
                 index as u8,
                 from == 0,
                 eop,
-                frame.arrival.frame,
+                Tag::new(frame.arrival.frame, frame.arrival.end),
             );
             frame.moved = to;
             if eop {

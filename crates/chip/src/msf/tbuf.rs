@@ -4,6 +4,7 @@ use super::MsfError;
 use super::rbuf::{LEAST_ELEMENT, longwords};
 use crate::Cycle;
 use crate::board::MediaBus;
+use crate::lines::Tag;
 
 /// Bytes of which a burst on SPI-4 is a multiple unless it ends a frame.
 const BURST_UNIT: u32 = 16;
@@ -90,7 +91,7 @@ pub struct Refusal {
 struct Element {
     control: [u32; 2],
     valid_since: Option<Cycle>,
-    tag: u64,
+    tag: Tag,
 }
 
 /// The transmit buffer.
@@ -169,14 +170,14 @@ impl Tbuf {
             .count()
     }
 
-    /// Writes longwords from a byte offset on. A tag other than 0 becomes the
+    /// Writes longwords from a byte offset on. A tag of an arrival becomes the
     /// element's.
     ///
     /// # Errors
     /// The range is not inside the buffer or not on longwords.
-    pub fn write(&mut self, offset: u32, words: &[u32], tag: u64) -> Result<(), MsfError> {
+    pub fn write(&mut self, offset: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
         let range = longwords(self.words.len(), offset, words.len())?;
-        if tag != 0 {
+        if !tag.is_none() {
             self.elements[offset as usize / self.element_bytes as usize].tag = tag;
         }
         self.words[range].copy_from_slice(words);
@@ -259,7 +260,7 @@ impl Tbuf {
     }
 
     /// Appends the bytes that the head element sends and gives its tag.
-    pub fn extract(&self, out: &mut Vec<u8>) -> u64 {
+    pub fn extract(&self, out: &mut Vec<u8>) -> Tag {
         let element = &self.elements[self.head];
         let control = Control(element.control[0]);
         let start = self.head * self.element_bytes as usize;
@@ -278,7 +279,7 @@ impl Tbuf {
     pub fn release(&mut self, skipped: bool) {
         let element = &mut self.elements[self.head];
         element.valid_since = None;
-        element.tag = 0;
+        element.tag = Tag::default();
         self.head = (self.head + 1) % self.elements.len();
         if skipped {
             self.skipped += 1;
@@ -314,7 +315,7 @@ mod tests {
         let words: Vec<u32> = (0..16)
             .map(|i| u32::from_be_bytes([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]))
             .collect();
-        tbuf.write(0, &words, 0).unwrap();
+        tbuf.write(0, &words, Tag::new(0, 0)).unwrap();
         // Bytes 2-6 prepended, payload from the next quadword (8) plus 3.
         tbuf.set_valid(0, [4 << 24 | 2 << 21 | 5 << 16 | 3 << 13 | 0x300, 0], 9)
             .unwrap();

@@ -13,7 +13,7 @@ use super::*;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Slot, TransferKind};
 use crate::gpp::boot::PortSetup;
-use crate::lines::{Arrival, Departure, MediaDrop};
+use crate::lines::{Arrival, Departure, MediaDrop, Tag};
 
 const GIGABIT: u64 = 1_000_000_000;
 
@@ -48,7 +48,7 @@ struct Mpacket {
     at: Cycle,
     status: u32,
     bytes: Vec<u8>,
-    tag: u64,
+    tag: Tag,
 }
 
 struct Bench {
@@ -168,7 +168,7 @@ impl Bench {
             n => n as usize,
         };
         let mut words = vec![0; length.div_ceil(4)];
-        let mut tag = 0;
+        let mut tag = Tag::default();
         if status & receive::NULL_STATUS == 0 {
             tag = self
                 .msf

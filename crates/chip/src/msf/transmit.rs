@@ -8,7 +8,7 @@ use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
-use crate::lines::{Departure, Lines, MediaDrop};
+use crate::lines::{Departure, Lines, MediaDrop, Tag};
 
 /// Why frames given to TBUF did not become frames on a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Transmit {
                         self.errors.too_long += 1;
                         MediaDrop::TransmitTooLong
                     };
-                    lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
+                    lines.dropped(fabric.now, control.port(), tag.frame(), reason);
                 }
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
@@ -165,7 +165,7 @@ impl Transmit {
                 lines.dropped(
                     fabric.now,
                     control.port(),
-                    frame_of(tag),
+                    tag.frame(),
                     MediaDrop::NoSuchPort,
                 );
             }
@@ -178,14 +178,14 @@ impl Transmit {
         &mut self,
         control: Control,
         mpacket: &[u8],
-        tag: u64,
+        tag: Tag,
         port: &mut Port,
         fabric: &mut Fabric,
         lines: &mut dyn Lines,
     ) {
-        let mut lose = |counter: &mut u64, tag: u64, reason: MediaDrop| {
+        let mut lose = |counter: &mut u64, tag: Tag, reason: MediaDrop| {
             *counter += 1;
-            lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
+            lines.dropped(fabric.now, control.port(), tag.frame(), reason);
         };
         if control.sop() && port.assembly == Assembly::Within {
             lose(
@@ -239,13 +239,14 @@ impl Transmit {
             return;
         };
         if let Some((start, end, frame)) = port.left() {
-            let (bytes, number) = (frame.bytes.as_slice(), frame_of(frame.tag));
+            let (bytes, tag) = (frame.bytes.as_slice(), frame.tag);
             lines.departed(Departure {
                 start,
                 end,
                 port: index as u8,
                 bytes,
-                frame: number,
+                frame: tag.frame(),
+                arrived: tag.arrived(),
             });
             if let Some(end) = port.next(fabric.now, frame) {
                 fabric
@@ -261,9 +262,4 @@ impl Transmit {
     pub fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
-}
-
-/// The frame number in a packet tag.
-const fn frame_of(tag: u64) -> Option<u64> {
-    tag.checked_sub(1)
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use npsim_net::load::Load;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -49,6 +50,8 @@ pub struct ProjectFile {
     /// The general-purpose core.
     #[serde(default)]
     pub gpp: GppSection,
+    /// Traffic that comes in when a run is given none.
+    pub load: Option<Load>,
 }
 
 /// `[chip]`.
@@ -348,6 +351,11 @@ mod tests {
             ring = "R"
             period = "2us"
             reasons = ["", "ttl"]
+            [load]
+            rate = 0.33
+            size = "imix"
+            [load.special]
+            tcp = 0.1
         "#;
         let file = parse(text).unwrap();
         assert_eq!(file.me.len(), 2);

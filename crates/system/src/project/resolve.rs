@@ -59,6 +59,8 @@ pub struct Resolved {
     pub boot: Boot,
     /// The memories with what is where.
     pub spaces: Vec<Space>,
+    /// The router's own address on each port.
+    pub macs: Vec<[u8; 6]>,
 }
 
 /// What the command line says over the project file.
@@ -151,6 +153,7 @@ pub fn resolve(
         programs,
         boot: resolver.boot,
         spaces,
+        macs: resolver.macs,
     })
 }
 

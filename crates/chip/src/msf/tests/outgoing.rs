@@ -4,7 +4,7 @@ use npsim_isa::CommandOp;
 
 use super::super::{DATA_WINDOW, MsfError};
 use super::Bench;
-use crate::lines::MediaDrop;
+use crate::lines::{MediaDrop, Tag};
 
 /// Writes one mpacket to an element and makes it valid.
 fn send(bench: &mut Bench, element: u32, bytes: &[u8], flags: u32) {
@@ -64,12 +64,13 @@ fn mpackets_become_frames_again() {
 #[test]
 fn a_tag_follows_the_frame() {
     let mut bench = Bench::new(1, 64);
-    bench.msf.tbuf_write(DATA_WINDOW, &[0; 16], 78).unwrap();
+    let tag = Tag::new(77, 5);
+    bench.msf.tbuf_write(DATA_WINDOW, &[0; 16], tag).unwrap();
     bench.write(0x1800, &[60 << 24 | SOP | EOP, 0]);
     bench.run();
     assert_eq!(bench.lines.departed[0].4, Some(77));
     assert_eq!(
-        bench.msf.tbuf_write(0x1000, &[0], 0),
+        bench.msf.tbuf_write(0x1000, &[0], tag),
         Err(MsfError::OutsideWindow(0x1000))
     );
 }
