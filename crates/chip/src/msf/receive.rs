@@ -10,6 +10,7 @@ use super::port::{Incoming, Port, SHORTEST};
 use super::rbuf::Rbuf;
 use super::{Code, MediaParameters};
 use crate::Cycle;
+use crate::board::MediaBus;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, TransferKind};
 use crate::happening::{Bus, Happening, RbufStep};
@@ -37,18 +38,19 @@ pub struct Waiter {
 impl Waiter {
     /// Reads the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12,
     /// context in 6-4, register in 3-0; the microengine is the cluster in bit 9
-    /// and its place in bits 8-7 where clusters have four, otherwise its
-    /// five-bit number in bits 11-7.
+    /// and its place in bits 8-7 on the IXP2400, and its five-bit number in bits
+    /// 11-7 on the IXP2800.
     ///
     /// # Errors
     /// There is no such microengine.
     pub fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
         let field = (data >> 7 & 0x1f) as u8;
-        let me = if profile.per_cluster() == 4 {
-            Some(field).filter(|&f| f < profile.microengines())
-        } else {
-            profile.index_of(field)
+        let number = match profile.media() {
+            // Cluster in bit 2, place in the cluster below.
+            MediaBus::Spi3 => field >> 2 << 4 | field & 3,
+            MediaBus::Spi4 => field,
         };
+        let me = profile.index_of(number);
         let Some(me) = me else {
             return Err(format!(
                 "0x{data:04x} names microengine field {field}, which this chip does not have"

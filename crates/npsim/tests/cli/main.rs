@@ -3,6 +3,7 @@
 mod harness;
 
 mod bad_input;
+mod boards;
 mod checking;
 mod determinism;
 mod images;

@@ -138,6 +138,11 @@ fn traffic() {
 }
 
 #[test]
+fn chips() {
+    follow("chips.md");
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
@@ -146,6 +151,7 @@ fn every_page_with_commands_is_followed() {
         "profile.md",
         "timeline.md",
         "traffic.md",
+        "chips.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();
