@@ -14,6 +14,7 @@ pub mod dram;
 pub mod event;
 pub mod fabric;
 pub mod gpp;
+pub mod happening;
 pub mod hash;
 pub mod lines;
 pub mod me;
@@ -26,6 +27,7 @@ pub mod scratch;
 pub mod sram;
 pub mod stats;
 pub mod unit_counters;
+pub mod watch;
 
 #[cfg(test)]
 mod rig;

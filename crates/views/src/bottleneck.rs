@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::traffic_flow::TrafficFlow;
 
 pub use limits::{Limit, LimitKind};
-pub use loads::{Load, LoadKind};
+pub use loads::{Load, LoadKind, MicroengineShare};
 pub use window::Window;
 
 /// Microengines that run the same source.
@@ -83,6 +83,8 @@ pub struct Analysis {
     pub limits: Vec<Limit>,
     /// How much everything was used in the time looked at, most used first.
     pub loads: Vec<Load>,
+    /// What every microengine of the chip did in that time.
+    pub shares: Vec<MicroengineShare>,
     /// First cycle of the time looked at.
     pub from: u64,
     /// Last cycle of it.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_chip::fabric::BusCommand;
+use npsim_chip::happening::Happening;
 use npsim_chip::probe::Probe;
 use npsim_isa::{CommandOp, Unit, msf_csr};
 use npsim_system::series::{Place, PlaceKind};
@@ -106,7 +107,15 @@ impl TrafficFlow {
 impl Probe for TrafficFlow {
     const ON: bool = true;
 
-    fn command(&mut self, command: &BusCommand, _cycle: Cycle) {
+    fn see(&mut self, _: Cycle, what: &Happening) {
+        if let Happening::Command { command, .. } = what {
+            self.command(command);
+        }
+    }
+}
+
+impl TrafficFlow {
+    fn command(&mut self, command: &BusCommand) {
         use CommandOp as Op;
         let (me, address) = (command.me, command.address);
         let info = command.op.info();

@@ -12,6 +12,7 @@ use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, TransferKind};
+use crate::happening::{Bus, Happening, RbufStep};
 use crate::lines::{Arrival, Lines, MediaDrop};
 use crate::profile::Profile;
 
@@ -221,8 +222,15 @@ impl Receive {
         lines: &mut dyn Lines,
     ) {
         let now = fabric.now;
+        fabric.watch.tell(now, || Happening::Arrives {
+            port: arrival.port,
+            frame: arrival.frame,
+            bytes: arrival.bytes.len() as u32,
+            until: arrival.end,
+        });
         let Some(port) = ports.get_mut(arrival.port as usize) else {
             self.no_such_port += 1;
+            tell_dropped(&arrival, MediaDrop::NoSuchPort, fabric);
             lines.dropped(
                 now,
                 arrival.port,
@@ -237,6 +245,7 @@ impl Receive {
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
             port.counts.overflow_frames += 1;
+            tell_dropped(&arrival, MediaDrop::ReceiveFifoFull, fabric);
             lines.dropped(
                 now,
                 arrival.port,
@@ -289,7 +298,13 @@ impl Receive {
         let clocks = (frame.chunk(element_bytes) as u64).div_ceil(self.bus_bytes) + self.overhead;
         let start = self.clock.edge(fabric.now).max(self.bus_free);
         self.bus_free = start + clocks;
-        self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
+        let (from, until) = (self.clock.cycle(start), self.clock.cycle(self.bus_free));
+        self.bus_busy += until - from;
+        fabric.watch.tell(from, || Happening::Bus {
+            bus: Bus::Receive,
+            from,
+            until,
+        });
         self.transfer = Some(Transfer {
             port: index,
             element,
@@ -325,6 +340,18 @@ impl Receive {
                 eop,
                 frame.arrival.frame,
             );
+            let step = RbufStep::Filled {
+                port: index as u8,
+                bytes: (to - from) as u16,
+                sop: from == 0,
+                eop,
+            };
+            let frame_number = frame.arrival.frame;
+            fabric.watch.tell(fabric.now, || Happening::Rbuf {
+                element,
+                frame: frame_number,
+                step,
+            });
             frame.moved = to;
             if eop {
                 port.incoming.pop_front();
@@ -372,6 +399,15 @@ impl Receive {
                 return;
             };
             self.handed += 1;
+            let frame = self.rbuf.elements()[usize::from(element)].frame;
+            fabric.watch.tell(fabric.now, || Happening::Rbuf {
+                element,
+                frame,
+                step: RbufStep::Handed {
+                    me: waiter.me,
+                    context: waiter.context,
+                },
+            });
             self.push(waiter, self.rbuf.status(element), fabric);
             self.restart_timeout(0, fabric);
         }
@@ -420,6 +456,15 @@ impl Receive {
             self.restart_timeout(list, fabric);
         }
     }
+}
+
+/// Tells whoever watches that an arrival found no way in.
+fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
+    fabric.watch.tell(fabric.now, || Happening::Dropped {
+        port: arrival.port,
+        frame: Some(arrival.frame),
+        reason,
+    });
 }
 
 #[cfg(test)]

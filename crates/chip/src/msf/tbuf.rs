@@ -187,6 +187,12 @@ impl Tbuf {
         Ok(())
     }
 
+    /// Packet tag of an element, 0 for none.
+    #[must_use]
+    pub fn tag(&self, element: usize) -> u64 {
+        self.elements.get(element).map_or(0, |e| e.tag)
+    }
+
     /// The control words of an element.
     #[must_use]
     pub fn control(&self, element: usize) -> Option<[u32; 2]> {

@@ -8,6 +8,7 @@ use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::happening::{Bus, Happening, TbufStep};
 use crate::lines::{Departure, Lines, MediaDrop};
 
 /// Why frames given to TBUF did not become frames on a line.
@@ -110,6 +111,7 @@ impl Transmit {
                 return;
             }
             if control.skip() {
+                self.tell_sent(0, fabric);
                 self.tbuf.release(true);
                 continue;
             }
@@ -126,7 +128,7 @@ impl Transmit {
                         self.errors.too_long += 1;
                         MediaDrop::TransmitTooLong
                     };
-                    lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
+                    lose_frame(lines, fabric, control.port(), tag, reason);
                 }
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
@@ -143,7 +145,13 @@ impl Transmit {
             let clocks = bytes.div_ceil(self.bus_bytes) + self.overhead;
             let start = self.clock.edge(fabric.now).max(self.bus_free);
             self.bus_free = start + clocks;
-            self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
+            let (from, until) = (self.clock.cycle(start), self.clock.cycle(self.bus_free));
+            self.bus_busy += until - from;
+            fabric.watch.tell(from, || Happening::Bus {
+                bus: Bus::Transmit,
+                from,
+                until,
+            });
             self.busy = true;
             fabric.events.post(
                 self.clock.cycle(self.bus_free),
@@ -164,17 +172,13 @@ impl Transmit {
             let mut mpacket = std::mem::take(&mut self.scratch);
             mpacket.clear();
             let tag = self.tbuf.extract(&mut mpacket);
+            self.tell_sent(tag, fabric);
             self.tbuf.release(false);
             if let Some(port) = ports.get_mut(control.port() as usize) {
                 self.deliver(control, &mpacket, tag, port, fabric, lines);
             } else if control.sop() {
                 self.errors.no_such_port += 1;
-                lines.dropped(
-                    fabric.now,
-                    control.port(),
-                    frame_of(tag),
-                    MediaDrop::NoSuchPort,
-                );
+                lose_frame(lines, fabric, control.port(), tag, MediaDrop::NoSuchPort);
             }
             self.scratch = mpacket;
         }
@@ -192,7 +196,7 @@ impl Transmit {
     ) {
         let mut lose = |counter: &mut u64, tag: u64, reason: MediaDrop| {
             *counter += 1;
-            lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
+            lose_frame(lines, fabric, control.port(), tag, reason);
         };
         if control.sop() && port.assembly == Assembly::Within {
             lose(
@@ -247,6 +251,12 @@ impl Transmit {
         };
         if let Some((start, end, frame)) = port.left() {
             let (bytes, number) = (frame.bytes.as_slice(), frame_of(frame.tag));
+            fabric.watch.tell(end, || Happening::Departed {
+                port: index as u8,
+                frame: number,
+                bytes: bytes.len() as u32,
+                from: start,
+            });
             lines.departed(Departure {
                 start,
                 end,
@@ -263,11 +273,32 @@ impl Transmit {
         self.arbitrate(ports, fabric, lines);
     }
 
+    /// Tells whoever watches that the head element is done with.
+    fn tell_sent(&self, tag: u64, fabric: &mut Fabric) {
+        let element = self.tbuf.next() as u8;
+        fabric.watch.tell(fabric.now, || Happening::Tbuf {
+            element,
+            frame: frame_of(tag),
+            step: TbufStep::Sent,
+        });
+    }
+
     /// Whether nothing waits or is on the bus.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
+}
+
+/// Tells the lines, and whoever watches, that a frame is lost.
+fn lose_frame(lines: &mut dyn Lines, fabric: &mut Fabric, port: u8, tag: u64, reason: MediaDrop) {
+    let frame = frame_of(tag);
+    fabric.watch.tell(fabric.now, || Happening::Dropped {
+        port,
+        frame,
+        reason,
+    });
+    lines.dropped(fabric.now, port, frame, reason);
 }
 
 /// The frame number in a packet tag.

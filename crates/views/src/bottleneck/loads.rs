@@ -38,6 +38,34 @@ pub struct Load {
     pub permille: u64,
 }
 
+/// What a microengine did with a time, in thousandths of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MicroengineShare {
+    /// Index on the chip.
+    pub index: u64,
+    /// It executed.
+    pub executing: u64,
+    /// It lost slots to taken branches and context swaps.
+    pub aborted: u64,
+    /// It waited for room in its command FIFO.
+    pub stalled: u64,
+}
+
+/// What every microengine did.
+pub(super) fn shares(window: &Window) -> Vec<MicroengineShare> {
+    let (before, after) = (&window.before.stats, &window.after.stats);
+    let pairs = before.microengines.iter().zip(&after.microengines);
+    let share = |part| permille(part, window.cycles());
+    pairs
+        .map(|(a, b)| MicroengineShare {
+            index: b.index,
+            executing: share(b.executing - a.executing),
+            aborted: share(b.aborted - a.aborted),
+            stalled: share(b.stalled - a.stalled),
+        })
+        .collect()
+}
+
 /// Everything that was used at all, most used first; equals in a fixed order.
 pub(super) fn loads(window: &Window, clusters: u64) -> Vec<Load> {
     let (before, after) = (&window.before.stats, &window.after.stats);

@@ -9,6 +9,10 @@ use super::loads::{Load, LoadKind};
 use super::window::Window;
 use super::{Analysis, Observed};
 
+/// A stage that is occupied less may do little but look for work, and what a
+/// frame costs it then says nothing.
+const MOSTLY_WORK: u64 = 300;
+
 /// From here on a share is near enough to all that no more than a remark is
 /// worth making about what is left.
 const NEARLY_ALL: u64 = 970;
@@ -28,6 +32,7 @@ pub(super) fn nothing_seen() -> Analysis {
         advice: Vec::new(),
         limits: Vec::new(),
         loads: Vec::new(),
+        shares: Vec::new(),
         from: 0,
         to: 0,
         when: "over the whole run",
@@ -69,6 +74,7 @@ pub(super) fn tell(
         to: window.after.cycle,
         when: window.when,
         loads,
+        shares: super::loads::shares(window),
     }
 }
 
@@ -110,8 +116,8 @@ impl Teller<'_> {
         if let Some(stage) = first.stage {
             evidence.extend(self.stage(stage));
         }
-        evidence.extend(first.before.iter().filter_map(|&p| self.place("In front", p)));
-        evidence.extend(first.after.iter().filter_map(|&p| self.place("Behind", p)));
+        evidence.extend(self.places("In front", &first.before));
+        evidence.extend(self.places("Behind", &first.after));
         evidence.extend(others.iter().map(|limit| {
             let what = match limit.kind {
                 LimitKind::Line(_) => "full as well",
@@ -160,7 +166,8 @@ impl Teller<'_> {
             share(load.idle),
         )];
         let occupied = load.occupied();
-        if let Some(frames) = load.frames.filter(|&frames| frames > 0 && occupied > 0) {
+        let works = occupied > 0 && load.share(occupied) >= MOSTLY_WORK;
+        if let Some(frames) = load.frames.filter(|&frames| frames > 0 && works) {
             let hertz = u128::from(self.window.after.stats.mhz) * 1_000_000;
             let count = stage.microengines.len() as u128;
             let most = hertz * count * u128::from(frames) / u128::from(occupied);
@@ -175,38 +182,65 @@ impl Teller<'_> {
         lines
     }
 
-    /// How full a place was; nothing for those that tell nothing new.
+    /// How full places were, and who found no room in them.
+    fn places(&self, side: &str, places: &[usize]) -> Vec<String> {
+        let known = self.observed.series.places();
+        let fifos: Vec<(u8, u64)> = places
+            .iter()
+            .filter_map(|&place| match known[place].kind {
+                PlaceKind::ReceiveFifo { port } => {
+                    let lost = self.window.lost_at(self.observed.series, place);
+                    (lost > 0).then_some((port, lost))
+                }
+                _ => None,
+            })
+            .collect();
+        let mut lines = Vec::new();
+        if !fifos.is_empty() {
+            let ports: Vec<_> = fifos.iter().map(|(port, _)| port.to_string()).collect();
+            lines.push(format!(
+                "{side}, {} frames found no room in the receive FIFO of port{} {}.",
+                grouped(fifos.iter().map(|(_, lost)| lost).sum()),
+                if ports.len() == 1 { "" } else { "s" },
+                ports.join(", ")
+            ));
+        }
+        lines.extend(places.iter().filter_map(|&place| self.place(side, place)));
+        lines
+    }
+
+    /// How full a place was; nothing for one that tells nothing new.
     fn place(&self, side: &str, index: usize) -> Option<String> {
         let place = &self.observed.series.places()[index];
         let fill = self.window.fills[index];
         let lost = self.window.lost_at(self.observed.series, index);
+        if matches!(
+            place.kind,
+            PlaceKind::ReceiveFifo { .. }
+                | PlaceKind::FullList
+                | PlaceKind::Transmit { .. }
+                | PlaceKind::Freelist
+        ) || fill.looks == 0
+        {
+            return None;
+        }
         let no_room = match lost {
             0 => String::new(),
             n => format!(", and {} frames found no room", grouped(n)),
         };
-        match place.kind {
-            PlaceKind::ReceiveFifo { port } => (lost > 0).then(|| {
-                format!(
-                    "{side}, {} frames found no room in the receive FIFO of port {port}.",
-                    grouped(lost)
-                )
-            }),
-            PlaceKind::FullList | PlaceKind::Transmit { .. } | PlaceKind::Freelist => None,
-            _ if fill.looks == 0 => None,
-            _ => {
-                let mean = fill.sum / fill.looks;
-                let of = place
-                    .capacity
-                    .map_or(String::new(), |capacity| format!(" of {}", grouped(capacity)));
-                Some(format!(
-                    "{side}, {} holds {}{of} {} on average, {} at most{no_room}.",
-                    place.name,
-                    grouped(mean),
-                    place.unit,
-                    grouped(fill.most),
-                ))
-            }
+        if fill.most == 0 && lost == 0 {
+            return Some(format!("{side}, {} is empty.", place.name));
         }
+        let of = place
+            .capacity
+            .map_or(String::new(), |capacity| format!(" of {}", grouped(capacity)));
+        Some(format!(
+            "{side}, {} holds {}{of} {} on average, {} at most{no_room}.",
+            place.name,
+            grouped(fill.sum / fill.looks),
+            place.unit,
+            grouped(fill.most),
+        ))
     }
 
     /// What else is used, and how much.
@@ -298,7 +332,7 @@ impl Teller<'_> {
         let mut evidence = vec![self.rates()];
         for place in 0..self.observed.series.places().len() {
             if self.window.lost_at(self.observed.series, place) > 0 {
-                evidence.extend(self.place("On the way", place));
+                evidence.extend(self.places("On the way", &[place]));
             }
         }
         evidence.extend(self.nearest());
@@ -332,7 +366,7 @@ impl Teller<'_> {
             )
         } else {
             format!(
-                "Nothing is saturated. {} comes nearest, used {used} of the time {}: it leaves room for {}.{} times this load.",
+                "Nothing is saturated. {} comes nearest, used {used} of the time {}: it leaves room for at least {}.{} times this load.",
                 capital(&self.owner(nearest)),
                 self.window.when,
                 1000 / most,
@@ -354,7 +388,7 @@ impl Teller<'_> {
             })
             .max_by_key(|&(share, index)| (share, std::cmp::Reverse(index)));
         if let Some((_, index)) = deepest {
-            evidence.extend(self.place("Deepest", index));
+            evidence.extend(self.place("Deepest of all", index));
         }
         let mut advice = Vec::new();
         let lines: Vec<_> = self

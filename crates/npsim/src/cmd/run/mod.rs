@@ -1,5 +1,7 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
+mod report;
+
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -19,10 +21,13 @@ use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::remarks;
 use npsim::report::Report;
+use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
+use npsim::views::bottleneck;
+use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::{same_file, write_whole};
-use npsim::wires::Wires;
+use npsim::wires::{Traffic, Wires};
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
@@ -72,6 +77,13 @@ pub struct Arguments {
     /// Write all counts as JSON (docs/src/stats.md); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
     stats: Option<PathBuf>,
+    /// Write the run as one page, DIR/index.html, and print what limits it (docs/src/report.md)
+    ///
+    /// The page needs no network and no other file: figures over time, where frames
+    /// were lost, how busy everything is, the bottleneck in words, and a close look
+    /// at the most interesting moment. The same inputs give the same bytes.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
     /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
     ///
     /// One longword a line, its byte address before it.
@@ -175,7 +187,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         allow: arguments.allow.clone(),
         seed: arguments.seed,
     };
-    let mut simulation = Simulation::new(&project, &programs, settings)?;
+    let mut simulation = Simulation::new(&project, &programs, settings.clone())?;
+    let mut flow = arguments.report.as_ref().map(|_| TrafficFlow::new());
+    if flow.is_some() {
+        simulation.watch(Series::new(&project));
+    }
     let sink = match &arguments.out {
         Some(path) => {
             Some(PcapSink::create(path).map_err(|error| Problem::io("write", path, &error))?)
@@ -192,14 +208,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
     let mut progress = Progress::new(started, wires.arrivals_end(), until);
     let stop = interrupt_flag();
-    let ending = simulation.run_while(&mut wires, &mut |cycle, _| {
+    let mut go_on = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
-    });
+    };
+    let ending = match &mut flow {
+        Some(flow) => simulation.run_watched(&mut wires, flow, &mut go_on),
+        None => simulation.run_while(&mut wires, &mut go_on),
+    };
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
     let traffic = match (wires.finish(simulation.now()), &arguments.out) {
@@ -230,7 +250,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let text = memory_dump::text(simulation.chip(), range);
         write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
     });
-    let files_written = stats_written.and(dumps_written);
+    let series = simulation.take_series();
+    let seen = flow.as_ref().zip(series.as_ref()).map(|(flow, series)| report::Seen {
+        project: &project,
+        programs: &programs,
+        report: &report,
+        traffic: &traffic,
+        series,
+        flow,
+        settings: report_settings(arguments),
+    });
+    let analysis = seen.as_ref().map(report::Seen::analysis);
+    let page_written = match (&seen, &analysis, &arguments.report) {
+        (Some(seen), Some(analysis), Some(folder)) => {
+            let origin = capture.first_timestamp_ns;
+            let again = Wires::new(&capture.frames, &plan, origin, hertz, None);
+            seen.write(folder, analysis, &settings, again)
+        }
+        _ => Ok(()),
+    };
+    let files_written = stats_written.and(dumps_written).and(page_written);
     if arguments.trace.is_some() && capture.frames.is_empty() {
         output::line("note: the capture has no frames, so nothing arrives");
     }
@@ -239,6 +278,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     if !arguments.quiet {
         output::print(&summary(&report, host_seconds))?;
+        if let Some(analysis) = &analysis {
+            output::print(&format!("\n{}", bottleneck::as_text(analysis)))?;
+        }
         hints(arguments, &report, simulation.chip());
     }
     let Some(fault) = fault else {
@@ -316,6 +358,8 @@ fn keep_inputs(
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
     outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
     outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
+    let page = arguments.report.as_deref().map(report::page_path);
+    outputs.extend(page.iter().map(|path| ("--report", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
     for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
@@ -385,6 +429,27 @@ fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
         let gap = if i == 0 { "\n" } else { "" };
         output::line(&format!("{gap}note: {line}"));
     }
+}
+
+/// What the page says about how the run was asked for.
+fn report_settings(arguments: &Arguments) -> Vec<(String, String)> {
+    let mut settings = vec![("Project".to_owned(), arguments.target.display().to_string())];
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    if let Some(trace) = &arguments.trace {
+        add("Capture", trace.display().to_string());
+        let pace = arguments
+            .speed
+            .map_or(arguments.pace, |speed| Pace::Trace { speed });
+        add("Pace", pace.to_string());
+        add("Ports", arguments.ports.to_string());
+    }
+    if let Some(until) = arguments.until {
+        add("Until", until.to_string());
+    }
+    if let Some(seed) = arguments.seed {
+        add("Seed", seed.to_string());
+    }
+    settings
 }
 
 fn restless() -> Problem {
