@@ -5,6 +5,7 @@
 //! [`simulation`] runs it between [`wires`]; see [`npsim_system`] for a whole
 //! example.
 
+pub mod explain;
 pub mod generated;
 pub mod lsp;
 pub mod vocabulary;

@@ -119,11 +119,25 @@ fn troubleshooting() {
 }
 
 #[test]
+fn report() {
+    let folder = follow("report.md");
+    let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(page.contains("Nothing is saturated"), "the last run's verdict");
+}
+
+#[test]
+fn explain() {
+    follow("explain.md");
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "report.md",
+        "explain.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();

@@ -565,7 +565,7 @@ fn lanes(run: &Run<'_>) -> Option<Lanes> {
     let (start, end) = (from + third, until - third);
     let span = |from: u64, until: u64| {
         format!(
-            "cycles {} to {}, {} from {}",
+            "cycles {} to {}, {} from {} on",
             grouped(from),
             grouped(until),
             duration(nanoseconds(run, until - from)),
