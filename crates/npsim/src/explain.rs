@@ -118,9 +118,9 @@ pub fn explain(
 ) -> Explanation {
     let mut parts: Vec<(&Program, ProgramPart)> = Vec::new();
     for program in programs {
-        let known = parts.iter_mut().find(|(other, _)| {
-            other.source == program.source && other.image == program.image
-        });
+        let known = parts
+            .iter_mut()
+            .find(|(other, _)| other.source == program.source && other.image == program.image);
         if let Some((_, part)) = known {
             part.microengines.push(program.me);
             continue;
@@ -197,14 +197,18 @@ fn words(program: &Program, profile: &Profile, file: &Path, line: Option<u32>) -
         instructions: image
             .words
             .iter()
-            .map(|&word| decode_in(word, encoding).or_else(|_| decode_lenient(word)).ok())
+            .map(|&word| {
+                decode_in(word, encoding)
+                    .or_else(|_| decode_lenient(word))
+                    .ok()
+            })
             .collect(),
     };
     let mut words = Vec::new();
     for (address, origin) in image.origins.iter().enumerate() {
-        let here = way(image, origin).into_iter().any(|place| {
-            found.contains(&place.file) && line.is_none_or(|line| place.line == line)
-        });
+        let here = way(image, origin)
+            .into_iter()
+            .any(|place| found.contains(&place.file) && line.is_none_or(|line| place.line == line));
         if here && address < image.words.len() {
             words.push(word(&code, address));
         }

@@ -99,10 +99,18 @@ nop
 alu[x, --, B, *l$index0[1]]
 ";
     let write = words(source, 2);
-    assert!(beware(&write[0]).contains("fourth instruction after"), "{}", beware(&write[0]));
+    assert!(
+        beware(&write[0]).contains("fourth instruction after"),
+        "{}",
+        beware(&write[0])
+    );
     assert!(beware(&write[0]).contains("still uses the old value"));
     let used = words(source, 4);
-    assert!(beware(&used[0]).contains("3 must lie between, 1 do"), "{}", beware(&used[0]));
+    assert!(
+        beware(&used[0]).contains("3 must lie between, 1 do"),
+        "{}",
+        beware(&used[0])
+    );
     let late = source.replace("nop\n", "nop\nnop\nnop\n");
     assert_eq!(beware(&words(&late, 6)[0]), "");
 }
@@ -134,12 +142,19 @@ fn commands_tell_unit_latency_registers_and_signals() {
 .sig done
 immed[x, 64]
 sram[read, $v0, x, 0, 2], ctx_swap[done]
-alu[x, $v0, +, $v1]
+alu[x, --, B, $v0]
+alu[x, x, +, $v1]
 ";
     let words = words(source, 6);
     let command = &words[0]["command"];
-    assert_eq!((command["unit"].as_str(), command["name"].as_str()), (Some("sram"), Some("read")));
-    assert_eq!((command["pulled"].as_u64(), command["pushed"].as_u64()), (Some(0), Some(2)));
+    assert_eq!(
+        (command["unit"].as_str(), command["name"].as_str()),
+        (Some("sram"), Some("read"))
+    );
+    assert_eq!(
+        (command["pulled"].as_u64(), command["pushed"].as_u64()),
+        (Some(0), Some(2))
+    );
     let profile = npsim_chip::profile::Profile::load("ixp2400").unwrap();
     assert_eq!(command["idle_cycles"], profile.sram_read());
     let registers = words[0]["registers"].to_string();
@@ -165,9 +180,15 @@ local_csr_rd[CTX_ENABLES]
 immed[x, 0]
 ";
     let said = beware(&words(source, 6)[0]);
-    assert!(said.contains("indirect_ref takes the ALU result of the instruction before it, `alu["), "{said}");
+    assert!(
+        said.contains("indirect_ref takes the ALU result of the instruction before it, `alu["),
+        "{said}"
+    );
     let said = beware(&words(source, 8)[0]);
-    assert!(said.contains("arrives in the next instruction, `immed["), "{said}");
+    assert!(
+        said.contains("arrives in the next instruction, `immed["),
+        "{said}"
+    );
 }
 
 #[test]
@@ -196,17 +217,29 @@ fn a_macro_line_stands_for_every_use_and_a_use_for_all_its_words() {
 
 #[test]
 fn a_whole_file_lists_every_word_once() {
-    let listing = text(&["microcode/forward/transmit.uc", "--project", "microcode/forward"]);
+    let listing = text(&[
+        "microcode/forward/transmit.uc",
+        "--project",
+        "microcode/forward",
+    ]);
     let assembled = Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(root())
         .args(["asm", "microcode/forward", "--me", "1", "--words"])
         .output()
         .unwrap();
-    let words = String::from_utf8(assembled.stdout).unwrap();
-    let words: Vec<_> = words.lines().filter(|line| !line.starts_with(';')).collect();
+    let words = String::from_utf8(assembled.stdout).unwrap().to_uppercase();
+    let words: Vec<_> = words
+        .lines()
+        .filter(|line| !line.starts_with(';'))
+        .collect();
     let listed: Vec<_> = listing
         .lines()
-        .filter_map(|line| line.trim_start().strip_prefix('.')?.split_whitespace().nth(1))
+        .filter_map(|line| {
+            line.trim_start()
+                .strip_prefix('.')?
+                .split_whitespace()
+                .nth(1)
+        })
         .collect();
     assert_eq!(listed, words);
 }
@@ -231,7 +264,10 @@ fn what_cannot_be_explained_is_said_with_what_can() {
     let project = ["--project", "microcode/forward"];
     let with = |place: &'static str| [place, project[0], project[1]];
     let text = said(&with("microcode/forward/forward.uc:1"));
-    assert!(text.contains("became no word") && text.contains("the nearest that did"), "{text}");
+    assert!(
+        text.contains("became no word") && text.contains("the nearest that did"),
+        "{text}"
+    );
     let text = said(&with("microcode/tutorial/wire.uc"));
     assert!(text.contains("nothing of"), "{text}");
     let text = said(&["microcode/none.uc:3"]);

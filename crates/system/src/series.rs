@@ -317,7 +317,12 @@ fn places(project: &Project) -> Vec<Place> {
     for port in 0..boot.ports.len() as u8 {
         let room = u64::from(profile.receive_fifo_bytes());
         let kind = PlaceKind::ReceiveFifo { port };
-        add(kind, format!("port {port} receive FIFO"), "bytes", Some(room));
+        add(
+            kind,
+            format!("port {port} receive FIFO"),
+            "bytes",
+            Some(room),
+        );
     }
     if !boot.ports.is_empty() {
         let rbuf = u64::from(profile.rbuf_bytes()) / element;
@@ -437,7 +442,10 @@ mod tests {
         assert_eq!((joined.looks, joined.most, joined.least), (looks, 9, 0));
         assert_eq!(joined.full, 1);
         let cycles: Vec<_> = series.samples().iter().map(|sample| sample.cycle).collect();
-        assert!(cycles.windows(2).all(|pair| pair[0] < pair[1]), "{cycles:?}");
+        assert!(
+            cycles.windows(2).all(|pair| pair[0] < pair[1]),
+            "{cycles:?}"
+        );
         assert!(series.interval() > 100 && series.interval() % 100 == 0);
     }
 

@@ -151,10 +151,7 @@ impl Simulation {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
-            let target = (now + SLICE)
-                .min(until)
-                .min(self.rest_end(wires))
-                .min(look);
+            let target = (now + SLICE).min(until).min(self.rest_end(wires)).min(look);
             match self.chip.run(target, wires, probe) {
                 Stop::Fault(fault) => return Ending::Fault(fault),
                 Stop::Quiet => return self.rested(Ending::Quiet),

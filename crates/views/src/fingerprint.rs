@@ -4,9 +4,11 @@
 /// does not resist someone who wants two to be equal.
 #[must_use]
 pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {
-    let hash = bytes.into_iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = bytes
+        .into_iter()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
     format!("{hash:016x}")
 }
 

@@ -53,8 +53,22 @@ pub fn render(run: &Run<'_>) -> Result<String, minijinja::Error> {
         .lstrip_blocks(true)
         .build()?;
     environment.set_syntax(syntax);
+    environment.add_filter("code", code);
     environment.add_template("page.html", include_str!("page/page.html"))?;
     environment
         .get_template("page.html")?
         .render(minijinja::value::Serde(content::content(run)))
+}
+
+/// Text as markup, with what stands between backquotes set as code.
+fn code(text: &str) -> minijinja::Value {
+    let parts = text.split('`').enumerate().map(|(index, part)| {
+        let part = svg::escaped(part);
+        if index % 2 == 1 {
+            format!("<code>{part}</code>")
+        } else {
+            part
+        }
+    });
+    minijinja::Value::from_safe_string(parts.collect())
 }

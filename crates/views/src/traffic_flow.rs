@@ -134,9 +134,7 @@ impl TrafficFlow {
             Op::DramTbufWr => (Direction::Gives, End::Transmit),
             Op::MsfRead if ELEMENTS.contains(&address) => (Direction::Takes, End::Receive),
             Op::MsfWrite if ELEMENTS.contains(&address) => (Direction::Gives, End::Transmit),
-            Op::MsfWrite | Op::MsfFastWr
-                if address == u32::from(msf_csr::RX_THREAD_FREELIST_0) =>
-            {
+            Op::MsfWrite | Op::MsfFastWr if address == u32::from(msf_csr::RX_THREAD_FREELIST_0) => {
                 (Direction::Takes, End::Receive)
             }
             _ => return,

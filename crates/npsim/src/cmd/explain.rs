@@ -65,8 +65,9 @@ fn parse(place: &str) -> Result<(PathBuf, Option<u32>), Problem> {
     let numeric = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
     match line.parse() {
         Ok(line) if line > 0 => Ok((PathBuf::from(file), Some(line))),
-        _ if numeric => Err(Problem::new(format!("no file has a line {line}"))
-            .help("lines count from 1")),
+        _ if numeric => {
+            Err(Problem::new(format!("no file has a line {line}")).help("lines count from 1"))
+        }
         _ => Ok((whole, None)),
     }
 }
@@ -124,10 +125,17 @@ fn nothing(
     };
     let before = lines.iter().rev().find(|&&known| known < line);
     let after = lines.iter().find(|&&known| known > line);
-    let near: Vec<_> = [before, after].into_iter().flatten().map(u32::to_string).collect();
+    let near: Vec<_> = [before, after]
+        .into_iter()
+        .flatten()
+        .map(u32::to_string)
+        .collect();
     Problem::new(format!("line {line} of `{shown}` became no word"))
         .note("directives, declarations, labels and comments make none")
-        .help(format!("the nearest that did: line {}", near.join(" and line ")))
+        .help(format!(
+            "the nearest that did: line {}",
+            near.join(" and line ")
+        ))
 }
 
 #[cfg(test)]

@@ -181,7 +181,11 @@ fn text(cost: &Cost, instruction: &Instruction) -> String {
                 ..
             }
     );
-    let when = if cost.swaps || always { "" } else { " if taken" };
+    let when = if cost.swaps || always {
+        ""
+    } else {
+        " if taken"
+    };
     let mut text = if cost.aborted == 0 {
         format!("1 cycle, and no aborted slot{when}.")
     } else {

@@ -2,9 +2,7 @@
 //! late, results that another instruction must follow at once, codes that do
 //! not outlive a context swap.
 
-use npsim_isa::{
-    CapAccess, Completion, Instruction, Shift, ShiftCount, TransferRegister, csr,
-};
+use npsim_isa::{CapAccess, Completion, Instruction, Shift, ShiftCount, TransferRegister, csr};
 
 use super::Code;
 use super::cost::{defer, sets_codes, swaps};
@@ -180,7 +178,9 @@ fn codes(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<S
             return;
         };
         if sets_codes(earlier) {
-            told.push(format!("The condition codes are those of `{earlier}` at {before}."));
+            told.push(format!(
+                "The condition codes are those of `{earlier}` at {before}."
+            ));
             return;
         }
         if swaps(earlier) && usize::from(defer(earlier)) < back {

@@ -55,7 +55,10 @@ fn write_word(out: &mut String, word: &Word, chip: &str) -> std::fmt::Result {
             .used
             .as_ref()
             .map_or(String::new(), |used| format!("   uses macro {used}"));
-        line(name, &format!("{}:{}: {}{used}", step.file, step.line, step.text))?;
+        line(
+            name,
+            &format!("{}:{}: {}{used}", step.file, step.line, step.text),
+        )?;
     }
     if let (Some(syntax), Some(meaning)) = (word.syntax, word.meaning) {
         line("is", syntax)?;

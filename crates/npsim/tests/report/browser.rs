@@ -16,7 +16,7 @@ fn browser() -> Option<&'static str> {
 }
 
 /// A script that looks at the page and writes what it finds into its title.
-const LOOK: &str = r#"<script>
+const LOOK: &str = r##"<script>
 const errors = [];
 addEventListener("error", (event) => errors.push(event.message));
 addEventListener("load", () => {
@@ -49,12 +49,17 @@ addEventListener("load", () => {
   place.textContent = JSON.stringify(found);
   document.body.append(place);
 });
-</script>"#;
+</script>"##;
 
 fn headless(name: &str, home: &Path) -> Command {
     let mut command = Command::new(name);
     command
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--allow-file-access-from-files",
+        ])
         .arg(format!("--user-data-dir={}", home.display()));
     command
 }
@@ -72,7 +77,11 @@ fn look(name: &str, folder: &Path, width: u32) -> serde_json::Value {
     let frame_file = folder.join("frame.html");
     std::fs::write(&frame_file, frame).unwrap();
     let output = headless(name, &folder.join("home"))
-        .args(["--window-size=1400,1000", "--virtual-time-budget=3000", "--dump-dom"])
+        .args([
+            "--window-size=1400,1000",
+            "--virtual-time-budget=3000",
+            "--dump-dom",
+        ])
         .arg(format!("file://{}", frame_file.display()))
         .output()
         .unwrap();
@@ -80,9 +89,17 @@ fn look(name: &str, folder: &Path, width: u32) -> serde_json::Value {
     let found = text
         .split_once("FOUND")
         .and_then(|(_, rest)| rest.split_once("END"))
-        .map(|(found, _)| found.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"));
+        .map(|(found, _)| {
+            found
+                .replace("&amp;", "&")
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+        });
     let found = found.unwrap_or_else(|| {
-        panic!("nothing found: {text}\n{}", String::from_utf8_lossy(&output.stderr))
+        panic!(
+            "nothing found: {text}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
     });
     serde_json::from_str(&found).unwrap()
 }
@@ -99,7 +116,11 @@ fn the_page_fits_three_widths_and_loads_without_errors() {
         let found = look(name, folder.path(), width);
         assert_eq!(found["width"], width, "{found}");
         for list in ["errors", "outside", "overlaps"] {
-            assert_eq!(found[list], serde_json::json!([]), "{list} at {width}: {found}");
+            assert_eq!(
+                found[list],
+                serde_json::json!([]),
+                "{list} at {width}: {found}"
+            );
         }
         for count in ["wide", "empty", "clipped"] {
             assert_eq!(found[count], 0, "{count} at {width}: {found}");
@@ -122,11 +143,18 @@ fn the_page_prints() {
     let status = headless(name, &folder.path().join("home"))
         .arg("--no-pdf-header-footer")
         .arg(format!("--print-to-pdf={}", file.display()))
-        .arg(format!("file://{}", folder.path().join("index.html").display()))
+        .arg(format!(
+            "file://{}",
+            folder.path().join("index.html").display()
+        ))
         .output()
         .unwrap()
         .status;
     assert!(status.success());
     let pdf = std::fs::read(&file).unwrap();
-    assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000, "{} bytes", pdf.len());
+    assert!(
+        pdf.starts_with(b"%PDF") && pdf.len() > 20_000,
+        "{} bytes",
+        pdf.len()
+    );
 }

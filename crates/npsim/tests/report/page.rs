@@ -24,7 +24,11 @@ fn a_report_does_not_change_the_run() {
         let mut arguments = OVERLOAD.to_vec();
         arguments.extend(["--stats", file.to_str().unwrap()]);
         if report {
-            shown("microcode/forward", &arguments, &folder.path().join("report"));
+            shown(
+                "microcode/forward",
+                &arguments,
+                &folder.path().join("report"),
+            );
         } else {
             let output = std::process::Command::new(env!("CARGO_BIN_EXE_npsim"))
                 .current_dir(super::root())
@@ -61,7 +65,14 @@ fn the_page_needs_nothing_else_and_shows_everything() {
     ] {
         assert!(page.contains(&format!("id=\"{id}\"")), "no section {id}");
     }
-    for part in ["TX_RING", "DROP_TX_RING_FULL", "fill-executing", "103 parameters", "prefers-color-scheme", "@media print"] {
+    for part in [
+        "TX_RING",
+        "DROP_TX_RING_FULL",
+        "fill-executing",
+        "103 parameters",
+        "prefers-color-scheme",
+        "@media print",
+    ] {
         assert!(page.contains(part), "no {part}");
     }
     for wrong in ["NaN", "inf\"", "Infinity"] {

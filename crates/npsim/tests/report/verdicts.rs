@@ -47,13 +47,26 @@ fn a_slow_port_is_the_limit_of_all_that_leaves_by_it() {
     let lib = root().join("microcode/lib");
     // Port 1, by which most leaves, gets a tenth of its rate.
     let text = std::fs::read_to_string(forward.join("npsim.toml")).unwrap();
-    let text = text
-        .replace("../lib", lib.to_str().unwrap())
-        .replacen("rate = \"1Gbps\"\nmac = \"02:00:5e:00:00:01\"", "rate = \"100Mbps\"\nmac = \"02:00:5e:00:00:01\"", 1);
+    let text = text.replace("../lib", lib.to_str().unwrap()).replacen(
+        "rate = \"1Gbps\"\nmac = \"02:00:5e:00:00:01\"",
+        "rate = \"100Mbps\"\nmac = \"02:00:5e:00:00:01\"",
+        1,
+    );
     assert!(text.contains("100Mbps"));
     std::fs::write(project.join("npsim.toml"), text).unwrap();
-    let trace = ["--trace", "traces/minsize.pcap.gz", "--pace", "line", "--ports", "0"];
-    let text = shown(project.to_str().unwrap(), &trace, &folder.path().join("report"));
+    let trace = [
+        "--trace",
+        "traces/minsize.pcap.gz",
+        "--pace",
+        "line",
+        "--ports",
+        "0",
+    ];
+    let text = shown(
+        project.to_str().unwrap(),
+        &trace,
+        &folder.path().join("report"),
+    );
     let text = bottleneck(&text);
     for part in ["The line out of port 1 is the limit", "TX_RING"] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
@@ -70,5 +83,8 @@ fn a_program_without_traffic_is_told_apart() {
         &["--until", "20us"],
         &folder.path().join("report"),
     );
-    assert!(bottleneck(&text).contains("No frames came; microengine 0 is used most"), "{text}");
+    assert!(
+        bottleneck(&text).contains("No frames came; microengine 0 is used most"),
+        "{text}"
+    );
 }

@@ -122,7 +122,10 @@ fn troubleshooting() {
 fn report() {
     let folder = follow("report.md");
     let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
-    assert!(page.contains("Nothing is saturated"), "the last run's verdict");
+    assert!(
+        page.contains("Nothing is saturated"),
+        "the last run's verdict"
+    );
 }
 
 #[test]

@@ -82,7 +82,8 @@ pub(super) fn loads(window: &Window, clusters: u64) -> Vec<Load> {
         }
     };
     for (a, b) in before.microengines.iter().zip(&after.microengines) {
-        let busy = |me: &npsim_chip::stats::MicroengineStats| me.executing + me.aborted + me.stalled;
+        let busy =
+            |me: &npsim_chip::stats::MicroengineStats| me.executing + me.aborted + me.stalled;
         let kind = LoadKind::Microengine(b.index as u8);
         let name = format!("microengine {}", b.index);
         add(kind, name, permille(busy(b) - busy(a), cycles));
@@ -93,9 +94,17 @@ pub(super) fn loads(window: &Window, clusters: u64) -> Vec<Load> {
     }
     for (a, b) in before.buses.iter().zip(&after.buses) {
         // Each cluster has a command bus and S buses of its own.
-        let instances = if b.name.starts_with("d_") { 1 } else { clusters };
+        let instances = if b.name.starts_with("d_") {
+            1
+        } else {
+            clusters
+        };
         let used = permille(b.busy - a.busy, cycles * instances);
-        add(LoadKind::Bus, format!("{} bus", b.name.replace('_', " ")), used);
+        add(
+            LoadKind::Bus,
+            format!("{} bus", b.name.replace('_', " ")),
+            used,
+        );
     }
     for (a, b) in before.ports.iter().zip(&after.ports) {
         let port = b.port as u8;
@@ -105,11 +114,23 @@ pub(super) fn loads(window: &Window, clusters: u64) -> Vec<Load> {
         add(LoadKind::LineIn(port), format!("port {port} line in"), used);
         let frames = b.sent_frames - a.sent_frames;
         let used = line(frames, b.sent_bytes - a.sent_bytes);
-        add(LoadKind::LineOut(port), format!("port {port} line out"), used);
+        add(
+            LoadKind::LineOut(port),
+            format!("port {port} line out"),
+            used,
+        );
     }
     let media = [
-        ("media receive bus", before.media.receive_bus_busy, after.media.receive_bus_busy),
-        ("media transmit bus", before.media.transmit_bus_busy, after.media.transmit_bus_busy),
+        (
+            "media receive bus",
+            before.media.receive_bus_busy,
+            after.media.receive_bus_busy,
+        ),
+        (
+            "media transmit bus",
+            before.media.transmit_bus_busy,
+            after.media.transmit_bus_busy,
+        ),
     ];
     for (name, a, b) in media {
         add(LoadKind::Bus, name.to_owned(), permille(b - a, cycles));

@@ -47,7 +47,12 @@ fn places() -> Vec<Place> {
         full_at: Some(full_at),
     };
     vec![
-        place(PlaceKind::ReceiveFifo { port: 0 }, "port 0 receive FIFO", 4096, 4000),
+        place(
+            PlaceKind::ReceiveFifo { port: 0 },
+            "port 0 receive FIFO",
+            4096,
+            4000,
+        ),
         place(PlaceKind::Rbuf, "RBUF", 128, 116),
         place(PlaceKind::Ring { number: 0 }, "TX_RING", 512, 346),
         place(PlaceKind::Tbuf, "TBUF", 128, 116),
@@ -166,7 +171,10 @@ fn a_microengine_that_is_occupied_all_the_time_is_the_limit() {
     assert_eq!(analysis.limits[0].kind, LimitKind::Compute);
     assert_eq!(analysis.limits[0].lost, 20);
     says(&analysis, "Microengine 0 (forward.uc) is the limit");
-    says(&analysis, "20 frames found no room in the receive FIFO of port 0");
+    says(
+        &analysis,
+        "20 frames found no room in the receive FIFO of port 0",
+    );
     says(&analysis, "1 microengine runs nothing");
 }
 

@@ -97,13 +97,21 @@ impl Teller<'_> {
                 format!("{name} is the limit: it is full, {used} used {when}.")
             }
             LimitKind::Compute => {
-                let is = if name.starts_with("Microengines") { "are" } else { "is" };
+                let is = if name.starts_with("Microengines") {
+                    "are"
+                } else {
+                    "is"
+                };
                 let it = if is == "are" { "they" } else { "it" };
                 format!("{name} {is} the limit: {it} {is} occupied {used} of the time {when}.")
             }
             LimitKind::Latency => format!(
                 "{name} hold{} the frames up without being occupied: the contexts sleep while work waits, {used} of the time is used {when}.",
-                if name.starts_with("Microengines") { "" } else { "s" }
+                if name.starts_with("Microengines") {
+                    ""
+                } else {
+                    "s"
+                }
             ),
             LimitKind::Unit => {
                 format!("{name} is the limit: it is busy {used} of the time {when}.")
@@ -174,7 +182,11 @@ impl Teller<'_> {
             lines.push(format!(
                 "A frame costs it {} cycles, so {} take{} at most {} frames a second.",
                 grouped(occupied / frames),
-                if count == 1 { "one microengine".to_owned() } else { format!("{count} microengines") },
+                if count == 1 {
+                    "one microengine".to_owned()
+                } else {
+                    format!("{count} microengines")
+                },
                 if count == 1 { "s" } else { "" },
                 grouped(most as u64),
             ));
@@ -231,9 +243,9 @@ impl Teller<'_> {
         if fill.most == 0 && lost == 0 {
             return Some(format!("{side}, {} is empty.", place.name));
         }
-        let of = place
-            .capacity
-            .map_or(String::new(), |capacity| format!(" of {}", grouped(capacity)));
+        let of = place.capacity.map_or(String::new(), |capacity| {
+            format!(" of {}", grouped(capacity))
+        });
         Some(format!(
             "{side}, {} holds {}{of} {} on average, {} at most{no_room}.",
             place.name,
@@ -252,7 +264,8 @@ impl Teller<'_> {
             .take(3)
             .map(|load| format!("{} {}", load.name, percent(load.permille)))
             .collect();
-        (!others.is_empty()).then(|| format!("Next in line inside the chip: {}.", others.join(", ")))
+        (!others.is_empty())
+            .then(|| format!("Next in line inside the chip: {}.", others.join(", ")))
     }
 
     fn is_inside(&self, load: &Load) -> bool {
@@ -261,7 +274,9 @@ impl Teller<'_> {
 
     fn advice(&self, limit: &Limit) -> Vec<String> {
         let mut advice = Vec::new();
-        let stage = limit.stage.map(|index| (&self.observed.stages[index], &self.stages[index]));
+        let stage = limit
+            .stage
+            .map(|index| (&self.observed.stages[index], &self.stages[index]));
         let unused = self.unused();
         match limit.kind {
             LimitKind::Line(port) => advice.push(format!(

@@ -194,15 +194,11 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
             .latency
             .map_or_else(String::new, |latency| grouped(latency.packets)),
         microengine_bars: microengine_bars(run),
-        microengine_keys: [
-            Activity::Executing,
-            Activity::Aborted,
-            Activity::Stalled,
-        ]
-        .map(|activity| key(lanes_chart::class(activity), activity.name()))
-        .into_iter()
-        .chain([key("fill-idle", "idle")])
-        .collect(),
+        microengine_keys: [Activity::Executing, Activity::Aborted, Activity::Stalled]
+            .map(|activity| key(lanes_chart::class(activity), activity.name()))
+            .into_iter()
+            .chain([key("fill-idle", "idle")])
+            .collect(),
         unit_bars: unit_bars(run),
         depths,
         still,
@@ -309,8 +305,11 @@ fn tiles(report: &Report) -> Vec<Tile> {
         let lost = packets.dropped_media + packets.dropped_microcode;
         tile(
             "Lost",
-            (grouped(lost), "packets".into()),
-            format!("{} of those offered", percent(lost, packets.offered)),
+            (grouped(lost), String::new()),
+            format!(
+                "packets, {} of those offered",
+                percent(lost, packets.offered)
+            ),
             lost > 0,
         );
     }
@@ -325,7 +324,12 @@ fn tiles(report: &Report) -> Vec<Tile> {
             false,
         );
     }
-    let instructions: u64 = report.chip.microengines.iter().map(|me| me.instructions).sum();
+    let instructions: u64 = report
+        .chip
+        .microengines
+        .iter()
+        .map(|me| me.instructions)
+        .sum();
     tile(
         "Simulated",
         time(report.chip.nanoseconds),
@@ -446,7 +450,10 @@ fn latencies(report: &Report) -> Vec<(&'static str, String)> {
 /// The source that a microengine runs.
 fn source(run: &Run<'_>, me: u64) -> String {
     let runs = |stage: &&crate::bottleneck::Stage| {
-        stage.microengines.iter().any(|&index| u64::from(index) == me)
+        stage
+            .microengines
+            .iter()
+            .any(|&index| u64::from(index) == me)
     };
     let stage = run.stages.iter().find(runs);
     stage.map_or_else(String::new, |stage| stage.name.clone())
@@ -456,7 +463,12 @@ fn microengine_bars(run: &Run<'_>) -> Figure {
     let all = run.report.chip.microengines.iter();
     let bars: Vec<_> = all
         .filter(|me| me.instructions > 0)
-        .filter_map(|me| run.analysis.shares.iter().find(|share| share.index == me.index))
+        .filter_map(|me| {
+            run.analysis
+                .shares
+                .iter()
+                .find(|share| share.index == me.index)
+        })
         .map(|share| ShareBar {
             name: format!("{} {}", share.index, source(run, share.index)),
             parts: vec![
@@ -520,7 +532,11 @@ fn depth(bins: &Bins, index: usize, place: &Place, all: Fill) -> Depth {
         name: name.to_owned(),
         class,
         stroke,
-        values: bins.fills.iter().map(|fills| value(&fills[index])).collect(),
+        values: bins
+            .fills
+            .iter()
+            .map(|fills| value(&fills[index]))
+            .collect(),
     };
     let chart = TimeChart {
         label: format!("{} over time", place.name),
@@ -553,11 +569,19 @@ fn depth(bins: &Bins, index: usize, place: &Place, all: Fill) -> Depth {
 
 fn lanes(run: &Run<'_>) -> Option<Lanes> {
     let (lanes, why) = run.lanes?;
-    let used = run.report.chip.microengines.iter().filter(|me| me.instructions > 0);
+    let used = run
+        .report
+        .chip
+        .microengines
+        .iter()
+        .filter(|me| me.instructions > 0);
     let microengines: Vec<_> = used
         .map(|me| {
             let index = me.index as u8;
-            (index, format!("microengine {index}, {}", source(run, me.index)))
+            (
+                index,
+                format!("microengine {index}, {}", source(run, me.index)),
+            )
         })
         .collect();
     let (from, until) = (lanes.from(), lanes.until());
@@ -590,7 +614,12 @@ fn lanes(run: &Run<'_>) -> Option<Lanes> {
 fn microengines(run: &Run<'_>) -> Vec<MicroengineRow> {
     let cycles = run.report.chip.cycles;
     let packets = run.report.packets.sent;
-    let used = run.report.chip.microengines.iter().filter(|me| me.instructions > 0);
+    let used = run
+        .report
+        .chip
+        .microengines
+        .iter()
+        .filter(|me| me.instructions > 0);
     let share = |part| percent(part, cycles);
     used.map(|me| MicroengineRow {
         index: me.index,

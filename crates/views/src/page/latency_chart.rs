@@ -100,38 +100,66 @@ impl Histogram {
             if packets == 0 {
                 continue;
             }
-            let (from, to) = (x.at(place(self.edges[bin])), x.at(place(self.edges[bin + 1])));
+            let (from, to) = (
+                x.at(place(self.edges[bin])),
+                x.at(place(self.edges[bin + 1])),
+            );
             let title = format!(
                 "{packets} packets: {} to {} ns",
-                self.edges[bin] as u64, self.edges[bin + 1] as u64
+                self.edges[bin] as u64,
+                self.edges[bin + 1] as u64
             );
             let high = y.at(packets as f64);
             let wide = (to - from - 1.0).max(0.8);
-            drawing.bar("fill-sent", from, high, wide, height - bottom - high, &title);
+            drawing.bar(
+                "fill-sent",
+                from,
+                high,
+                wide,
+                height - bottom - high,
+                &title,
+            );
         }
-        drawing.line("axis", (left, height - bottom), (width - right, height - bottom));
-        for (row, (name, ns)) in marks.iter().enumerate() {
-            let at = x.at(place(*ns as f64)).clamp(left, width - right);
-            let high = 30.0 + 15.0 * row as f64;
-            drawing.line("mark", (at, high - 8.0), (at, height - bottom));
+        drawing.line(
+            "axis",
+            (left, height - bottom),
+            (width - right, height - bottom),
+        );
+        // Names to the left of their lines, the first one lowest, so that no line
+        // goes through a name.
+        let at = |ns: u64| x.at(place(ns as f64)).clamp(left, width - right);
+        let rows = (0..marks.len()).rev().map(|row| 30.0 + 15.0 * row as f64);
+        let rows: Vec<_> = rows.zip(marks).collect();
+        for (high, (_, ns)) in &rows {
+            drawing.line("mark", (at(*ns), high - 9.0), (at(*ns), height - bottom));
+        }
+        for (high, (name, ns)) in &rows {
             let text = format!("{name} {} {unit}", short(*ns as f64 / scale));
-            if at > width * 0.6 {
-                drawing.text("tick end", at - 5.0, high, &text);
+            let at = at(*ns);
+            if at - left > 90.0 {
+                drawing.text("tick halo end", at - 5.0, *high, &text);
             } else {
-                drawing.text("tick start", at + 5.0, high, &text);
+                drawing.text("tick halo start", at + 5.0, *high, &text);
             }
         }
         drawing.finish()
     }
 
     fn axis_ticks(&self, width: f64, scale: f64) -> Vec<f64> {
-        let (first, last) = (self.edges[0] / scale, self.edges[self.edges.len() - 1] / scale);
+        let (first, last) = (
+            self.edges[0] / scale,
+            self.edges[self.edges.len() - 1] / scale,
+        );
         if !self.ratio {
-            return ticks(first, last, (width / 110.0) as usize);
+            return ticks(first, last, (width / 80.0) as usize);
         }
         let from = first.log10().floor() as i32;
         let to = last.log10().ceil() as i32;
-        let factors: &[f64] = if to - from > 3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let factors: &[f64] = if to - from > 3 {
+            &[1.0]
+        } else {
+            &[1.0, 2.0, 5.0]
+        };
         (from..=to)
             .flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power)))
             .collect()
@@ -144,7 +172,11 @@ mod tests {
 
     #[test]
     fn every_packet_is_in_one_bin() {
-        for latencies in [vec![600, 601, 602, 700, 1199], vec![5], vec![10, 10, 900_000]] {
+        for latencies in [
+            vec![600, 601, 602, 700, 1199],
+            vec![5],
+            vec![10, 10, 900_000],
+        ] {
             let histogram = Histogram::of(&latencies, 600, 40).unwrap();
             assert_eq!(histogram.counts.iter().sum::<u64>(), latencies.len() as u64);
             assert_eq!(histogram.edges.len(), histogram.counts.len() + 1);
@@ -157,6 +189,10 @@ mod tests {
     #[test]
     fn long_tails_get_bins_of_even_ratio() {
         assert!(!Histogram::of(&[100, 200, 300], 600, 10).unwrap().ratio);
-        assert!(Histogram::of(&[100, 100, 100, 50_000], 600, 10).unwrap().ratio);
+        assert!(
+            Histogram::of(&[100, 100, 100, 50_000], 600, 10)
+                .unwrap()
+                .ratio
+        );
     }
 }

@@ -35,7 +35,12 @@ pub fn draw(bars: &[ShareBar], width: f64, label: &str) -> String {
     for (row, bar) in bars.iter().enumerate() {
         let y = ROW * row as f64;
         let letters = ((left - 10.0) / LETTER) as usize;
-        drawing.text("name end", left - 8.0, y + 16.0, &fitting(&bar.name, letters));
+        drawing.text(
+            "name end",
+            left - 8.0,
+            y + 16.0,
+            &fitting(&bar.name, letters),
+        );
         let mut from = 0;
         for &(class, name, share) in &bar.parts {
             let share = share.min(1000 - from);

@@ -219,7 +219,11 @@ pub fn time_unit(range_ns: f64) -> (&'static str, f64) {
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
-    if text == "-0" { "0".into() } else { text.into() }
+    if text == "-0" {
+        "0".into()
+    } else {
+        text.into()
+    }
 }
 
 /// Text as markup.
@@ -242,7 +246,10 @@ mod tests {
         assert_eq!(steps(0.0, 4), (1.0, 1));
         for most in [0.3, 1.0, 7.0, 512.0, 1e9] {
             let (step, count) = steps(most, 5);
-            assert!(step * count as f64 >= most * (1.0 - 1e-9) && count <= 6, "{most}");
+            assert!(
+                step * count as f64 >= most * (1.0 - 1e-9) && count <= 6,
+                "{most}"
+            );
         }
     }
 

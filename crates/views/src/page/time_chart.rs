@@ -94,7 +94,11 @@ impl TimeChart {
             drawing.line("level", (left, at), (width - right, at));
             drawing.text("tick end", width - right, at - 4.0, name);
         }
-        drawing.line("axis", (left, height - bottom), (width - right, height - bottom));
+        drawing.line(
+            "axis",
+            (left, height - bottom),
+            (width - right, height - bottom),
+        );
         drawing.raw(&self.readings(&x, scale, name, height - bottom, top));
         drawing.finish()
     }

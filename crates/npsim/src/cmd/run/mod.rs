@@ -251,15 +251,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
     });
     let series = simulation.take_series();
-    let seen = flow.as_ref().zip(series.as_ref()).map(|(flow, series)| report::Seen {
-        project: &project,
-        programs: &programs,
-        report: &report,
-        traffic: &traffic,
-        series,
-        flow,
-        settings: report_settings(arguments),
-    });
+    let seen = flow
+        .as_ref()
+        .zip(series.as_ref())
+        .map(|(flow, series)| report::Seen {
+            project: &project,
+            programs: &programs,
+            report: &report,
+            traffic: &traffic,
+            series,
+            flow,
+            settings: report_settings(arguments),
+        });
     let analysis = seen.as_ref().map(report::Seen::analysis);
     let page_written = match (&seen, &analysis, &arguments.report) {
         (Some(seen), Some(analysis), Some(folder)) => {

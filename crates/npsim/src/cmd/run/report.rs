@@ -93,7 +93,10 @@ impl Seen<'_> {
             std::ops::ControlFlow::Continue(())
         });
         lanes.finish();
-        let lost = lanes.marks().iter().find(|(_, mark)| *mark == Mark::Dropped);
+        let lost = lanes
+            .marks()
+            .iter()
+            .find(|(_, mark)| *mark == Mark::Dropped);
         let middle = match lost {
             Some((cycle, _)) if moment.around_loss => *cycle,
             _ => (moment.from + moment.until) / 2,
