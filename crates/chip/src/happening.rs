@@ -183,8 +183,18 @@ pub enum Happening {
         /// How many.
         slots: Cycle,
     },
-    /// A command cannot be issued because the command FIFO is full. It is told
-    /// when there is room again.
+    /// The command FIFO is full and a command waits for a unit to take one out
+    /// of it. [`Stalled`](Self::Stalled) follows when there is room.
+    Held {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// The command's instruction.
+        pc: u16,
+    },
+    /// A command could not be issued because the command FIFO was full. It is
+    /// told when it is known until when.
     Stalled {
         /// Microengine.
         me: u8,

@@ -22,9 +22,9 @@
 //!
 //! What is told of different ones is not in order: a watcher that needs one
 //! order sorts by cycle. A [`Signal`](Happening::Signal) is told before the
-//! `Context` change to ready that it causes. A microengine may have been told
-//! ahead of the cycle at which a run ends, but never beyond a
-//! [`Turn`](Probe::turn) of it.
+//! `Context` change to ready that it causes. A run may end, at a fault elsewhere,
+//! before what a microengine has done ahead of the chip: whoever counts leaves
+//! out what lies at or after the end.
 
 use crate::Cycle;
 use crate::happening::Happening;
@@ -37,8 +37,8 @@ pub trait Probe {
     /// Something happens at a cycle.
     fn see(&mut self, at: Cycle, what: &Happening);
 
-    /// A microengine goes on at the chip's present cycle: whatever was told of
-    /// it before is final, even if the run ends in this cycle.
+    /// A microengine goes on at the chip's present cycle. What was told of it
+    /// and lies before this cycle is final, whatever comes.
     fn turn(&mut self, me: u8, at: Cycle) {
         let _ = (me, at);
     }

@@ -10,8 +10,8 @@ mod share_bars;
 mod svg;
 mod time_chart;
 
-use npsim_chip::Cycle;
 use npsim_system::assemble::Program;
+use npsim_system::histogram::Histogram;
 use npsim_system::project::Project;
 use npsim_system::report::Report;
 use npsim_system::series::Series;
@@ -35,7 +35,7 @@ pub struct Run<'a> {
     /// Its programs.
     pub programs: &'a [Program],
     /// Cycles from the last bit in to the last bit out of each packet.
-    pub latencies: &'a [Cycle],
+    pub latencies: &'a Histogram,
     /// A close look, and what at.
     pub lanes: Option<(&'a ContextLanes, &'a str)>,
     /// How the run was asked for: name and value.

@@ -58,6 +58,14 @@ impl Microengine {
                 }
                 Flow::Held => {
                     self.phase = Phase::Held;
+                    if P::ON {
+                        let held = Happening::Held {
+                            me: self.index,
+                            context: self.datapath.context,
+                            pc: self.pc,
+                        };
+                        probe.see(self.cycle, &held);
+                    }
                     return;
                 }
                 Flow::Halt => {
@@ -189,19 +197,26 @@ impl Microengine {
 
     /// A context's new state and since when it has it.
     pub(super) fn context_change(&self, context: u8) -> (Cycle, Happening) {
-        let it = &self.contexts[context as usize & 7];
-        let doing = it.doing();
+        let (doing, pc) = self.doing(context);
         let what = Happening::Context {
             me: self.index,
             context,
             doing,
-            pc: if doing == Doing::Executing {
-                it.pc
-            } else {
-                it.yielded_at
-            },
+            pc,
         };
-        (it.since(), what)
+        (self.contexts[context as usize & 7].since(), what)
+    }
+
+    /// What a context does, as [`Happening::Context`] tells it, and the next
+    /// instruction when it executes, else the one with which it gave up the
+    /// pipeline.
+    #[must_use]
+    pub fn doing(&self, context: u8) -> (Doing, u16) {
+        let it = &self.contexts[context as usize & 7];
+        match it.doing() {
+            Doing::Executing => (Doing::Executing, it.pc),
+            other => (other, it.yielded_at),
+        }
     }
 
     /// Runs the present context on its own time.

@@ -3,6 +3,7 @@
 use super::{DATA_WINDOW, Msf};
 use crate::fabric::{BusCommand, Fabric};
 use crate::happening::{Happening, RbufStep, TbufStep};
+use crate::lines::Tag;
 
 impl Msf {
     /// DRAM has taken data of the element at a media address.
@@ -37,14 +38,14 @@ impl Msf {
     pub(crate) fn tell_tbuf_written(
         &self,
         address: u32,
-        tag: u64,
+        tag: Tag,
         command: &BusCommand,
         fabric: &mut Fabric,
     ) {
         let element = self.element_at(address);
         fabric.watch.tell(fabric.now, || Happening::Tbuf {
             element,
-            frame: tag.checked_sub(1),
+            frame: tag.frame(),
             step: TbufStep::Written {
                 me: command.me,
                 context: command.context,
@@ -61,7 +62,7 @@ impl Msf {
     ) {
         let tbuf = &self.transmit.tbuf;
         let port = tbuf.control(element).map_or(0, |words| words[0] as u8);
-        let frame = tbuf.tag(element).checked_sub(1);
+        let frame = tbuf.tag(element).frame();
         fabric.watch.tell(fabric.now, || Happening::Tbuf {
             element: element as u8,
             frame,

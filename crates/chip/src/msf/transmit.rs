@@ -1,7 +1,7 @@
 //! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
 //! lines.
 
-use super::clock::Clock;
+use super::link::Link;
 use super::port::{Assembly, Port};
 use super::tbuf::{Control, Refusal, Tbuf};
 use super::{Code, MediaParameters};
@@ -9,7 +9,7 @@ use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
 use crate::happening::{Bus, Happening, TbufStep};
-use crate::lines::{Departure, Lines, MediaDrop};
+use crate::lines::{Departure, Lines, MediaDrop, Tag};
 
 /// Why frames given to TBUF did not become frames on a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,31 +50,28 @@ pub struct Transmit {
     pub tbuf: Tbuf,
     /// Frames that were lost.
     pub errors: TransmitErrors,
-    clock: Clock,
-    bus_free: u64,
+    link: Link,
     busy: bool,
-    bus_bytes: u64,
-    overhead: u64,
     start_latency: Cycle,
-    /// Cycles in which the bus moved data.
-    pub bus_busy: Cycle,
     scratch: Vec<u8>,
 }
 
 impl Transmit {
     pub(super) fn new(parameters: &MediaParameters, element_bytes: u16) -> Self {
         Self {
-            tbuf: Tbuf::new(parameters.tbuf_bytes, element_bytes),
+            tbuf: Tbuf::new(parameters.bus, parameters.tbuf_bytes, element_bytes),
             errors: TransmitErrors::default(),
-            clock: Clock::new(parameters.microengine_hz, parameters.media_hz),
-            bus_free: 0,
+            link: parameters.transmit_link(),
             busy: false,
-            bus_bytes: parameters.bus_bytes,
-            overhead: parameters.transmit_overhead,
             start_latency: parameters.transmit_start,
-            bus_busy: 0,
             scratch: Vec::with_capacity(256),
         }
+    }
+
+    /// Cycles in which the bus moved data.
+    #[must_use]
+    pub const fn bus_busy(&self) -> Cycle {
+        self.link.busy
     }
 
     /// Makes an element valid.
@@ -111,7 +108,7 @@ impl Transmit {
                 return;
             }
             if control.skip() {
-                self.tell_sent(0, fabric);
+                self.tell_sent(Tag::default(), fabric);
                 self.tbuf.release(true);
                 continue;
             }
@@ -142,21 +139,17 @@ impl Transmit {
                     None => return,
                 }
             }
-            let clocks = bytes.div_ceil(self.bus_bytes) + self.overhead;
-            let start = self.clock.edge(fabric.now).max(self.bus_free);
-            self.bus_free = start + clocks;
-            let (from, until) = (self.clock.cycle(start), self.clock.cycle(self.bus_free));
-            self.bus_busy += until - from;
+            let end = self.link.book(bytes, fabric.now);
+            let from = self.link.begun;
             fabric.watch.tell(from, || Happening::Bus {
                 bus: Bus::Transmit,
                 from,
-                until,
+                until: end,
             });
             self.busy = true;
-            fabric.events.post(
-                self.clock.cycle(self.bus_free),
-                Event::Media(Code::TransmitDone.with(0)),
-            );
+            fabric
+                .events
+                .post(end, Event::Media(Code::TransmitDone.with(0)));
         }
     }
 
@@ -189,12 +182,12 @@ impl Transmit {
         &mut self,
         control: Control,
         mpacket: &[u8],
-        tag: u64,
+        tag: Tag,
         port: &mut Port,
         fabric: &mut Fabric,
         lines: &mut dyn Lines,
     ) {
-        let mut lose = |counter: &mut u64, tag: u64, reason: MediaDrop| {
+        let mut lose = |counter: &mut u64, tag: Tag, reason: MediaDrop| {
             *counter += 1;
             lose_frame(lines, fabric, control.port(), tag, reason);
         };
@@ -250,10 +243,10 @@ impl Transmit {
             return;
         };
         if let Some((start, end, frame)) = port.left() {
-            let (bytes, number) = (frame.bytes.as_slice(), frame_of(frame.tag));
+            let (bytes, tag) = (frame.bytes.as_slice(), frame.tag);
             fabric.watch.tell(end, || Happening::Departed {
                 port: index as u8,
-                frame: number,
+                frame: tag.frame(),
                 bytes: bytes.len() as u32,
                 from: start,
             });
@@ -262,7 +255,8 @@ impl Transmit {
                 end,
                 port: index as u8,
                 bytes,
-                frame: number,
+                frame: tag.frame(),
+                arrived: tag.arrived(),
             });
             if let Some(end) = port.next(fabric.now, frame) {
                 fabric
@@ -274,11 +268,11 @@ impl Transmit {
     }
 
     /// Tells whoever watches that the head element is done with.
-    fn tell_sent(&self, tag: u64, fabric: &mut Fabric) {
+    fn tell_sent(&self, tag: Tag, fabric: &mut Fabric) {
         let element = self.tbuf.next() as u8;
         fabric.watch.tell(fabric.now, || Happening::Tbuf {
             element,
-            frame: frame_of(tag),
+            frame: tag.frame(),
             step: TbufStep::Sent,
         });
     }
@@ -291,17 +285,12 @@ impl Transmit {
 }
 
 /// Tells the lines, and whoever watches, that a frame is lost.
-fn lose_frame(lines: &mut dyn Lines, fabric: &mut Fabric, port: u8, tag: u64, reason: MediaDrop) {
-    let frame = frame_of(tag);
+fn lose_frame(lines: &mut dyn Lines, fabric: &mut Fabric, port: u8, tag: Tag, reason: MediaDrop) {
+    let frame = tag.frame();
     fabric.watch.tell(fabric.now, || Happening::Dropped {
         port,
         frame,
         reason,
     });
     lines.dropped(fabric.now, port, frame, reason);
-}
-
-/// The frame number in a packet tag.
-const fn frame_of(tag: u64) -> Option<u64> {
-    tag.checked_sub(1)
 }

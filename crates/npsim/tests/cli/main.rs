@@ -10,3 +10,4 @@ mod linking;
 mod projects;
 mod runs;
 mod usage;
+mod watching;

@@ -69,7 +69,7 @@ fn the_page_needs_nothing_else_and_shows_everything() {
         "TX_RING",
         "DROP_TX_RING_FULL",
         "fill-executing",
-        "103 parameters",
+        " parameters: ",
         "prefers-color-scheme",
         "@media print",
     ] {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Run;
 use super::lanes_chart;
-use super::latency_chart::Histogram;
+use super::latency_chart::LatencyChart;
 use super::share_bars::{self, ShareBar};
 use super::svg::{HALF, NARROW, WIDE, short, time_unit};
 use super::time_chart::{Curve, Stroke, TimeChart};
@@ -104,6 +104,7 @@ struct ProgramRow {
 struct Profile {
     name: String,
     title: String,
+    board: String,
     fingerprint: String,
     parameters: usize,
     foundations: String,
@@ -158,22 +159,26 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
     let bins = bins(run);
     let (depths, still) = depths(run, &bins);
     let latency = report.latency.and_then(|latency| {
-        let histogram = Histogram::of(run.latencies, chip.mhz, 48)?;
+        let chart = LatencyChart::of(run.latencies, chip.mhz, 48)?;
         let marks = [
             ("50%", latency.p50_ns),
             ("90%", latency.p90_ns),
             ("99%", latency.p99_ns),
         ];
         Some(Figure {
-            wide: histogram.draw(WIDE, 260.0, &marks),
-            narrow: histogram.draw(NARROW, 240.0, &marks),
+            wide: chart.draw(WIDE, 260.0, &marks),
+            narrow: chart.draw(NARROW, 240.0, &marks),
         })
     });
     Content {
         style: include_str!("page.css"),
         script: include_str!("page.js"),
         project: &report.project,
-        chip: run.project.profile.title().to_owned(),
+        chip: format!(
+            "{}; board {}",
+            run.project.profile.title(),
+            run.project.profile.board().name
+        ),
         ending: ending(report),
         fault: fault(report),
         version: report.npsim,
@@ -245,6 +250,7 @@ fn ending(report: &Report) -> String {
         "reached" => "the time was up",
         "fault" => "stopped by a fault",
         "interrupted" => "interrupted",
+        "input-failed" => "the frames could not be read to their end",
         _ => "the output could not be written",
     }
     .to_owned()
@@ -692,10 +698,6 @@ fn programs(run: &Run<'_>) -> Vec<ProgramRow> {
 
 fn profile(run: &Run<'_>) -> Profile {
     let profile = &run.project.profile;
-    let text: String = profile
-        .parameters()
-        .map(|p| format!("{}.{}={}\n", p.group, p.name, p.value))
-        .collect();
     let counts: Vec<_> = profile
         .foundations()
         .iter()
@@ -705,7 +707,8 @@ fn profile(run: &Run<'_>) -> Profile {
     Profile {
         name: profile.name().to_owned(),
         title: profile.title().to_owned(),
-        fingerprint: fingerprint(text.bytes()),
+        board: format!("{}: {}", profile.board().name, profile.board().title),
+        fingerprint: profile.fingerprint(),
         parameters: profile.parameters().count(),
         foundations: counts.join(", "),
     }

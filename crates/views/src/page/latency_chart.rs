@@ -1,12 +1,12 @@
 //! How latencies are distributed.
 
-use npsim_chip::Cycle;
+use npsim_system::histogram::Histogram;
 
 use super::svg::{Drawing, Scale, short, steps, ticks, time_unit};
 
 /// Latencies in bins of even width, or of even ratio when they differ much.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Histogram {
+pub struct LatencyChart {
     /// Edges of the bins in nanoseconds, one more than bins.
     pub edges: Vec<f64>,
     /// Packets in each bin.
@@ -15,26 +15,26 @@ pub struct Histogram {
     pub ratio: bool,
 }
 
-impl Histogram {
+impl LatencyChart {
     /// Sorts latencies in cycles into at most `bins`; nothing without latencies.
     #[must_use]
-    pub fn of(latencies: &[Cycle], mhz: u64, bins: usize) -> Option<Self> {
-        let mut sorted = latencies.to_vec();
-        sorted.sort_unstable();
-        let (&least, &most) = (sorted.first()?, sorted.last()?);
+    pub fn of(latencies: &Histogram, mhz: u64, bins: usize) -> Option<Self> {
+        let (least, most) = (latencies.least()?, latencies.most()?);
         let ns = |cycles: f64| cycles * 1000.0 / mhz.max(1) as f64;
-        let middle = sorted[sorted.len() / 2];
+        let middle = latencies.permille(500)?;
         let ratio = most > middle.saturating_mul(6) && least > 0;
         let (low, high) = if ratio {
             ((least as f64).ln(), ((most + 1) as f64).ln())
         } else {
             (least as f64, (most + 1) as f64)
         };
-        // Bins narrower than a cycle would be empty now and then.
+        // Bins narrower than what the latencies were sorted into before would be
+        // empty now and then.
+        let known = (most / 128).max(1);
         let bins = if ratio {
             bins
         } else {
-            bins.min((most - least + 1) as usize)
+            bins.min(((most - least + 1) / known) as usize)
         }
         .max(1);
         let edge = |i: usize| {
@@ -44,11 +44,11 @@ impl Histogram {
         let edges: Vec<f64> = (0..=bins).map(edge).collect();
         let mut counts = vec![0; bins];
         let mut bin = 0;
-        for &latency in &sorted {
+        for (latency, packets) in latencies.values() {
             while bin + 1 < bins && latency as f64 >= edges[bin + 1] {
                 bin += 1;
             }
-            counts[bin] += 1;
+            counts[bin] += packets;
         }
         Some(Self {
             edges: edges.into_iter().map(ns).collect(),
@@ -168,31 +168,27 @@ impl Histogram {
 
 #[cfg(test)]
 mod tests {
-    use super::Histogram;
+    use super::LatencyChart;
+
+    fn chart(latencies: &[u64], bins: usize) -> Option<LatencyChart> {
+        LatencyChart::of(&latencies.iter().copied().collect(), 600, bins)
+    }
 
     #[test]
     fn every_packet_is_in_one_bin() {
-        for latencies in [
-            vec![600, 601, 602, 700, 1199],
-            vec![5],
-            vec![10, 10, 900_000],
-        ] {
-            let histogram = Histogram::of(&latencies, 600, 40).unwrap();
-            assert_eq!(histogram.counts.iter().sum::<u64>(), latencies.len() as u64);
-            assert_eq!(histogram.edges.len(), histogram.counts.len() + 1);
-            let svg = histogram.draw(400.0, 200.0, &[("50%", 1000)]);
+        for latencies in [&[600, 601, 602, 700, 1199][..], &[5], &[10, 10, 900_000]] {
+            let chart = chart(latencies, 40).unwrap();
+            assert_eq!(chart.counts.iter().sum::<u64>(), latencies.len() as u64);
+            assert_eq!(chart.edges.len(), chart.counts.len() + 1);
+            let svg = chart.draw(400.0, 200.0, &[("50%", 1000)]);
             assert!(svg.contains("<rect") && !svg.contains("NaN"), "{svg}");
         }
-        assert_eq!(Histogram::of(&[], 600, 40), None);
+        assert_eq!(chart(&[], 40), None);
     }
 
     #[test]
     fn long_tails_get_bins_of_even_ratio() {
-        assert!(!Histogram::of(&[100, 200, 300], 600, 10).unwrap().ratio);
-        assert!(
-            Histogram::of(&[100, 100, 100, 50_000], 600, 10)
-                .unwrap()
-                .ratio
-        );
+        assert!(!chart(&[100, 200, 300], 10).unwrap().ratio);
+        assert!(chart(&[100, 100, 100, 50_000], 10).unwrap().ratio);
     }
 }

@@ -1,5 +1,6 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
+mod eyes;
 mod report;
 
 use std::io::IsTerminal;
@@ -11,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use npsim::assemble::{Program, assemble_project_with};
 use npsim::diagnostics::{render_fault, render_problem};
@@ -33,22 +33,30 @@ use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
 use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
+use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
 
+use super::load_options::LoadOptions;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
+use super::value::parser;
 use crate::output;
+use eyes::EyesOptions;
 
 const EXAMPLES: &str = "\
 Examples:
   npsim run microcode/forward --trace traces/mixed.pcap --out out.pcap --stats out.json
   npsim run microcode/forward --trace traces/mixed.pcap --pace line      as fast as the lines go
   npsim run microcode/forward --trace traces/mixed.pcap --pace 2.5Mpps --ports flow
+  npsim run microcode/forward --load 0.33 --size imix    made traffic, a third of the lines' rate
+  npsim run microcode/forward --rate 1.2Mpps --arrivals poisson --time 5ms --stats out.json
   npsim run firmware.uc --until 500us --explain       one source without traffic, defaults shown
   npsim run firmware.uc --trace in.pcap --me 0-3      the same source on four microengines
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
+  npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
+  npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 
@@ -61,15 +69,18 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 ///
 /// With --trace the frames of a capture arrive at the ports, and the run ends when
 /// all of them have arrived and the media interface has been at rest for the drain
-/// time. Without it the run goes on until --until, or until nothing can happen any
-/// more; a program that does not come to rest within 100 ms needs --until.
+/// time. With --load or --rate, or a rate in the project's [load], frames are made
+/// (docs/src/traffic.md): they come for --time, 1 ms if nothing is said, and the run
+/// ends in the same way. Without either the run goes on until --until, or until
+/// nothing can happen any more; a program that does not come to rest within 100 ms
+/// needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Project file, its folder, one `.uc`, or assembled firmware
     target: PathBuf,
     /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
-    #[arg(long, value_name = "IN.pcap")]
+    #[arg(long, value_name = "IN.pcap", conflicts_with_all = ["load", "rate", "size", "arrivals", "burst", "flows", "destinations", "time"])]
     trace: Option<PathBuf>,
     /// Write the frames that leave as a capture
     #[arg(long, value_name = "OUT.pcap")]
@@ -116,9 +127,13 @@ pub struct Arguments {
     /// Begin `PSEUDO_RANDOM_NUMBER` of each microengine with a value made from N, not with 1
     ///
     /// The same N gives the same run; another N gives firmware that draws random
-    /// numbers other ones.
+    /// numbers other ones, and makes other traffic of the same kind.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    eyes: EyesOptions,
+    #[command(flatten)]
+    traffic: LoadOptions,
     #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
@@ -135,24 +150,15 @@ pub struct Arguments {
 /// up: what rests at all without traffic rests long before.
 const PATIENCE_MS: u64 = 100;
 
-/// Reads a value with its `FromStr`, whose message then stands in the usage error.
-fn parser<T>() -> impl TypedValueParser<Value = T>
-where
-    T: std::str::FromStr + Clone + Send + Sync + 'static,
-    T::Err: std::fmt::Display,
-{
-    clap::builder::NonEmptyStringValueParser::new()
-        .try_map(|text| text.parse::<T>().map_err(|error| error.to_string()))
-}
-
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let project = Project::load(
         &arguments.target,
         &arguments.source.overrides(arguments.me.clone()),
     )?;
+    let load = load(arguments, &project)?;
     if arguments.explain {
         output::print(&(project.explain() + "\n"))?;
-        if arguments.trace.is_none() && arguments.until.is_none() {
+        if arguments.trace.is_none() && load.is_none() && arguments.until.is_none() {
             return Ok(ExitCode::SUCCESS);
         }
     }
@@ -173,17 +179,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let plan = plan(arguments, &project, &capture)?;
     let hertz = project.capacity.hertz;
-    let open_end = arguments.trace.is_none() && arguments.until.is_none();
+    let traffic_comes = arguments.trace.is_some() || load.is_some();
+    let open_end = !traffic_comes && arguments.until.is_none();
     let until = match arguments.until {
         Some(time) => Some(time.cycles(hertz)),
         None => open_end.then(|| hertz / 1000 * PATIENCE_MS),
     };
     let settings = Settings {
         until,
-        drain: arguments
-            .trace
-            .is_some()
-            .then(|| arguments.drain.cycles(hertz)),
+        drain: traffic_comes.then(|| arguments.drain.cycles(hertz)),
         allow: arguments.allow.clone(),
         seed: arguments.seed,
     };
@@ -198,17 +202,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         None => None,
     };
-    let mut wires = Wires::new(
-        &capture.frames,
-        &plan,
-        capture.first_timestamp_ns,
-        hertz,
-        sink,
-    );
+    // A report looks at the same traffic twice.
+    let lines = |sink| match &load {
+        Some(load) => {
+            let generator = npsim::load::generator(load, &project)?;
+            Ok::<_, Problem>(Wires::loaded(generator, hertz, sink))
+        }
+        None => {
+            let origin_ns = capture.first_timestamp_ns;
+            Ok(Wires::new(&capture.frames, &plan, origin_ns, hertz, sink))
+        }
+    };
+    let mut wires = lines(sink)?;
+    let arrivals_end = load
+        .as_ref()
+        .map_or(plan.end_ps(), |load| load.time.picoseconds());
+    let arrivals_end = Time::Picoseconds(arrivals_end).cycles(hertz);
     let started = Instant::now();
-    let mut progress = Progress::new(started, wires.arrivals_end(), until);
+    let mut progress = Progress::new(started, arrivals_end, until);
     let stop = interrupt_flag();
-    let mut go_on = |cycle, _: &Traffic| {
+    let mut eyes = arguments.eyes.open(&simulation, &project)?;
+    let mut each = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -216,9 +230,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             ControlFlow::Continue(())
         }
     };
-    let ending = match &mut flow {
-        Some(flow) => simulation.run_watched(&mut wires, flow, &mut go_on),
-        None => simulation.run_while(&mut wires, &mut go_on),
+    let ending = if flow.is_some() || eyes.is_some() {
+        let mut watchers = (flow.as_mut(), eyes.as_mut());
+        simulation.run_watched(&mut wires, &mut watchers, &mut each)
+    } else {
+        simulation.run_while(&mut wires, &mut each)
     };
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
@@ -240,6 +256,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         simulation.stats(),
     );
     report.seed = arguments.seed;
+    report.load.clone_from(&load);
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
         Some(path) => npsim::stats_file::write(path, &report)
@@ -261,14 +278,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             traffic: &traffic,
             series,
             flow,
-            settings: report_settings(arguments),
+            settings: report_settings(arguments, report.load.as_ref()),
         });
     let analysis = seen.as_ref().map(report::Seen::analysis);
     let page_written = match (&seen, &analysis, &arguments.report) {
         (Some(seen), Some(analysis), Some(folder)) => {
-            let origin = capture.first_timestamp_ns;
-            let again = Wires::new(&capture.frames, &plan, origin, hertz, None);
-            seen.write(folder, analysis, &settings, again)
+            lines(None).and_then(|again| seen.write(folder, analysis, &settings, again))
         }
         _ => Ok(()),
     };
@@ -286,8 +301,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         hints(arguments, &report, simulation.chip());
     }
+    let watched = eyes.map_or(Ok(()), |eyes| {
+        arguments
+            .eyes
+            .show(eyes, &simulation, &programs, arguments.quiet)
+    });
     let Some(fault) = fault else {
         files_written?;
+        watched?;
         if open_end && ending == Ending::Reached {
             return Err(restless().into());
         }
@@ -315,7 +336,30 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Err(problem) = files_written {
         output::message(&render_problem(&problem));
     }
+    if let Err(error) = watched {
+        match error.downcast::<Problem>() {
+            Ok(problem) => output::message(&render_problem(&problem)),
+            Err(error) => return Err(error),
+        }
+    }
     Ok(ExitCode::from(3))
+}
+
+/// The traffic to make, if any is to be made.
+fn load(arguments: &Arguments, project: &Project) -> Result<Option<Load>, Problem> {
+    if arguments.trace.is_some() {
+        return Ok(None);
+    }
+    let options = &arguments.traffic;
+    let load = options.over(project.load.as_ref(), arguments.seed);
+    match (load, options.shape()) {
+        (Some(load), _) => Ok(Some(npsim::load::resolved(load, project))),
+        (None, None) => Ok(None),
+        (None, Some(option)) => Err(Problem::new(format!(
+            "`{option}` shapes traffic, and no traffic is asked for"
+        ))
+        .help("say how much, such as `--load 0.5` or `--rate 1Mpps`, or give `rate` in the project's [load]")),
+    }
 }
 
 /// What a shell reports for a program that Ctrl-C ended.
@@ -364,6 +408,7 @@ fn keep_inputs(
     let page = arguments.report.as_deref().map(report::page_path);
     outputs.extend(page.iter().map(|path| ("--report", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
+    outputs.extend(arguments.eyes.outputs());
     for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(
@@ -435,7 +480,7 @@ fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
 }
 
 /// What the page says about how the run was asked for.
-fn report_settings(arguments: &Arguments) -> Vec<(String, String)> {
+fn report_settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, String)> {
     let mut settings = vec![("Project".to_owned(), arguments.target.display().to_string())];
     let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
     if let Some(trace) = &arguments.trace {
@@ -445,6 +490,9 @@ fn report_settings(arguments: &Arguments) -> Vec<(String, String)> {
             .map_or(arguments.pace, |speed| Pace::Trace { speed });
         add("Pace", pace.to_string());
         add("Ports", arguments.ports.to_string());
+    }
+    if let Some(load) = load {
+        add("Traffic", format!("{load}, for {}", load.time));
     }
     if let Some(until) = arguments.until {
         add("Until", until.to_string());
@@ -459,7 +507,7 @@ fn restless() -> Problem {
     Problem::new(format!(
         "the program did not come to rest within {PATIENCE_MS} ms of simulated time"
     ))
-    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap`")
+    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
 }
 
 fn place(fault: &Fault, programs: &[Program]) -> Option<String> {
