@@ -11,6 +11,8 @@ mod loads;
 mod window;
 mod words;
 
+use std::fmt::Write as _;
+
 use npsim_system::project::Project;
 use npsim_system::report::Report;
 use npsim_system::series::Series;
@@ -109,11 +111,11 @@ pub fn analyse(observed: &Observed<'_>) -> Analysis {
 #[must_use]
 pub fn as_text(analysis: &Analysis) -> String {
     let mut text = format!("bottleneck   {}\n", analysis.headline);
-    for line in &analysis.evidence {
-        text += &format!("             - {line}\n");
-    }
-    for line in &analysis.advice {
-        text += &format!("             > {line}\n");
+    let evidence = analysis.evidence.iter().map(|line| ('-', line));
+    let advice = analysis.advice.iter().map(|line| ('>', line));
+    for (mark, line) in evidence.chain(advice) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "             {mark} {line}");
     }
     text
 }

@@ -1,6 +1,7 @@
 //! What an instruction costs on a chip.
 
-use npsim_asm::image::Image;
+use std::fmt::Write as _;
+
 use npsim_chip::profile::Profile;
 use npsim_isa::{
     CapAccess, CommandOp, Completion, Condition, Instruction, TransferKind, Unit, defer_limit,
@@ -151,16 +152,17 @@ pub(super) fn cost(code: &Code<'_>, address: usize) -> Cost {
     };
     cost.text = text(&cost, instruction);
     if let Some((branch, slot)) = shadow(code, address) {
-        cost.text += &format!(
+        let _ = write!(
+            cost.text,
             " It stands in defer slot {slot} of the {} at {branch} and is executed before that takes effect.",
-            word_of(code.image(), code.at(branch))
+            word_of(code.at(branch))
         );
     }
     cost
 }
 
 /// What an instruction is called, for a remark.
-fn word_of(_: &Image, instruction: Option<&Instruction>) -> &'static str {
+fn word_of(instruction: Option<&Instruction>) -> &'static str {
     match instruction {
         Some(instruction) if swaps(instruction) => "context swap",
         Some(Instruction::Jump { .. }) => "jump",
@@ -195,15 +197,15 @@ fn text(cost: &Cost, instruction: &Instruction) -> String {
     let free = useful.saturating_sub(u64::from(cost.defer));
     let used = u64::from(cost.defer);
     if used > 0 {
-        text += &format!(" {} of defer", slots(used));
-        text += &match cost.nops {
-            0 => ", filled.".to_owned(),
-            n if u64::from(n) == used => ", with nothing but nop.".to_owned(),
-            n => format!(", {n} of them nop."),
+        let held = match cost.nops {
+            0 => "filled".to_owned(),
+            n if u64::from(n) == used => "with nothing but nop".to_owned(),
+            n => format!("{n} of them nop"),
         };
+        let _ = write!(text, " {} of defer, {held}.", slots(used));
     }
     if free > 0 {
-        text += &format!(" defer could save {} more.", slots(free));
+        let _ = write!(text, " defer could save {} more.", slots(free));
     }
     if cost.swaps {
         text += " The context gives up the microengine.";

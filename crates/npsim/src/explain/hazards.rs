@@ -16,10 +16,10 @@ pub(super) fn hazards(code: &Code<'_>, address: usize) -> Vec<String> {
     };
     let mut told = Vec::new();
     late_register(code, address, instruction, &mut told);
-    early_use(code, address, instruction, &mut told);
+    early_use(code, address, &mut told);
     at_once(code, address, instruction, &mut told);
     codes(code, address, instruction, &mut told);
-    in_flight(code, address, instruction, &mut told);
+    in_flight(instruction, &mut told);
     told
 }
 
@@ -75,7 +75,7 @@ fn uses(code: &Code<'_>, at: usize, name: &str) -> bool {
     users(name).iter().any(|part| text.contains(part))
 }
 
-fn early_use(code: &Code<'_>, at: usize, _: &Instruction, told: &mut Vec<String>) {
+fn early_use(code: &Code<'_>, at: usize, told: &mut Vec<String>) {
     for back in 1..=8 {
         if code.is_entered(at + 1 - back) && back > 1 {
             break;
@@ -193,7 +193,7 @@ fn codes(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<S
 }
 
 /// Registers that belong to a unit until a signal.
-fn in_flight(code: &Code<'_>, _: usize, instruction: &Instruction, told: &mut Vec<String>) {
+fn in_flight(instruction: &Instruction, told: &mut Vec<String>) {
     let Instruction::Command(command) = instruction else {
         return;
     };
@@ -240,7 +240,6 @@ fn in_flight(code: &Code<'_>, _: usize, instruction: &Instruction, told: &mut Ve
             if pushed > 1 { "have" } else { "has" }
         ));
     }
-    let _ = code;
 }
 
 fn ordinal(n: u8) -> String {

@@ -260,7 +260,7 @@ impl Teller<'_> {
         let others: Vec<_> = self
             .loads
             .iter()
-            .filter(|load| !first.name.contains(&load.name) && self.is_inside(load))
+            .filter(|load| !first.name.contains(&load.name) && Self::is_inside(load))
             .take(3)
             .map(|load| format!("{} {}", load.name, percent(load.permille)))
             .collect();
@@ -268,7 +268,7 @@ impl Teller<'_> {
             .then(|| format!("Next in line inside the chip: {}.", others.join(", ")))
     }
 
-    fn is_inside(&self, load: &Load) -> bool {
+    fn is_inside(load: &Load) -> bool {
         !matches!(load.kind, LoadKind::LineIn(_) | LoadKind::LineOut(_))
     }
 
@@ -359,7 +359,7 @@ impl Teller<'_> {
 
     /// Nothing limits: how much more would pass?
     fn slack(&self) -> Told {
-        let nearest = self.loads.iter().find(|load| self.is_inside(load));
+        let nearest = self.loads.iter().find(|load| Self::is_inside(load));
         let Some(nearest) = nearest else {
             let headline = "Nothing on the chip was used.".to_owned();
             return (headline, Vec::new(), Vec::new());

@@ -203,15 +203,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         None => None,
     };
     // A report looks at the same traffic twice.
-    let lines = |sink| match &load {
-        Some(load) => {
+    let lines = |sink| {
+        if let Some(load) = &load {
             let generator = npsim::load::generator(load, &project)?;
-            Ok::<_, Problem>(Wires::loaded(generator, hertz, sink))
+            return Ok::<_, Problem>(Wires::loaded(generator, hertz, sink));
         }
-        None => {
-            let origin_ns = capture.first_timestamp_ns;
-            Ok(Wires::new(&capture.frames, &plan, origin_ns, hertz, sink))
-        }
+        let origin_ns = capture.first_timestamp_ns;
+        Ok(Wires::new(&capture.frames, &plan, origin_ns, hertz, sink))
     };
     let mut wires = lines(sink)?;
     let arrivals_end = load

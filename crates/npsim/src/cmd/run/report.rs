@@ -99,7 +99,7 @@ impl Seen<'_> {
             .find(|(_, mark)| *mark == Mark::Dropped);
         let middle = match lost {
             Some((cycle, _)) if moment.around_loss => *cycle,
-            _ => (moment.from + moment.until) / 2,
+            _ => u64::midpoint(moment.from, moment.until),
         };
         let from = middle.saturating_sub(LENGTH / 2).max(moment.from);
         lanes.crop(from, from + LENGTH);
