@@ -38,6 +38,7 @@ enum Command {
     Run(cmd::run::Arguments),
     Asm(cmd::asm::Arguments),
     Disasm(cmd::disasm::Arguments),
+    Explain(cmd::explain::Arguments),
     Pp(cmd::pp::Arguments),
     New(cmd::new::Arguments),
     Chip(cmd::chip::Arguments),
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     let json = match &arguments.command {
         Command::Run(arguments) => arguments.messages.json(),
         Command::Asm(arguments) => arguments.messages.json(),
+        Command::Explain(arguments) => arguments.messages.json(),
         Command::Check(arguments) => arguments.messages.json(),
         _ => false,
     };
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Asm(arguments) => cmd::asm::run(arguments),
         Command::Disasm(arguments) => cmd::disasm::run(arguments),
+        Command::Explain(arguments) => cmd::explain::run(arguments),
         Command::Pp(arguments) => cmd::pp::run(arguments),
         Command::New(arguments) => cmd::new::run(arguments),
         Command::Chip(arguments) => cmd::chip::run(arguments),

@@ -119,6 +119,21 @@ fn troubleshooting() {
 }
 
 #[test]
+fn report() {
+    let folder = follow("report.md");
+    let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(
+        page.contains("Nothing is saturated"),
+        "the last run's verdict"
+    );
+}
+
+#[test]
+fn explain() {
+    follow("explain.md");
+}
+
+#[test]
 fn profile() {
     let folder = follow("profile.md");
     let picture = fs::read_to_string(folder.path().join("flame.svg")).expect("a picture");
@@ -148,6 +163,8 @@ fn every_page_with_commands_is_followed() {
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "report.md",
+        "explain.md",
         "profile.md",
         "timeline.md",
         "traffic.md",
