@@ -11,6 +11,7 @@ mod explain;
 pub mod file;
 pub mod layout;
 pub mod resolve;
+pub mod settings;
 pub mod text;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use npsim_chip::profile::Profile;
 
 pub use capacity::Capacity;
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
+pub use settings::{ProfileChange, Setting};
 
 use crate::problem::{Excerpt, Problem, Problems};
 
@@ -50,6 +52,10 @@ pub struct Project {
     pub boot: Boot,
     /// The memories with what is where.
     pub spaces: Vec<layout::Space>,
+    /// Settings over the file, as they were given.
+    pub settings: Vec<Setting>,
+    /// What settings changed in the profile.
+    pub profile_changes: Vec<ProfileChange>,
 }
 
 impl Project {
@@ -60,6 +66,10 @@ impl Project {
     /// All mistakes found in it.
     pub fn load(target: &Path, overrides: &Overrides) -> Result<Self, Problems> {
         let (text, is_default) = read(target, overrides)?;
+        let (text, applied) = settings::apply(&text, &overrides.set)?;
+        let mut overrides = overrides.clone();
+        overrides.defines.extend(applied.defines);
+        let overrides = &overrides;
         let file = file::parse(&text.text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             Problem::new(error.message().trim().to_string()).at(text.excerpt(span, ""))
@@ -70,6 +80,7 @@ impl Project {
             (None, None) => (DEFAULT_CHIP, None),
         };
         let profile = profile(chip, place)?;
+        let (profile, profile_changes) = settings::apply_to_profile(profile, &applied.profile)?;
         let capacity = Capacity::of(&profile);
         let resolved = resolve::resolve(&text, &file, &capacity, overrides)?;
         let folder = text.folder.clone();
@@ -84,6 +95,8 @@ impl Project {
             programs: resolved.programs,
             boot: resolved.boot,
             spaces: resolved.spaces,
+            settings: overrides.set.clone(),
+            profile_changes,
             text,
         })
     }

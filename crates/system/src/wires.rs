@@ -42,8 +42,11 @@ pub struct Traffic {
     pub drops: BTreeMap<(u8, MediaDrop), u64>,
 }
 
+/// Is told of every frame that leaves, with the cycles from its last bit in to
+/// its last bit out if it came from a frame that arrived.
+type Tap<'a> = Box<dyn FnMut(&Departure<'_>, Option<Cycle>) + 'a>;
+
 /// Frames on their way in, and what becomes of them.
-#[derive(Debug)]
 pub struct Wires<'a> {
     frames: &'a [Frame],
     schedule: &'a Schedule,
@@ -52,6 +55,7 @@ pub struct Wires<'a> {
     origin_ns: u64,
     next: usize,
     sink: Option<PcapSink>,
+    tap: Option<Tap<'a>>,
     failure: Option<io::Error>,
     /// What came and went so far.
     pub traffic: Traffic,
@@ -74,9 +78,25 @@ impl<'a> Wires<'a> {
             origin_ns,
             next: 0,
             sink,
+            tap: None,
             failure: None,
             traffic: Traffic::default(),
         }
+    }
+
+    /// The same lines with somebody who is told of every frame that leaves.
+    #[must_use]
+    pub fn tapped(mut self, tap: impl FnMut(&Departure<'_>, Option<Cycle>) + 'a) -> Self {
+        self.tap = Some(Box::new(tap));
+        self
+    }
+
+    /// Frames whose first bit came before or at `cycle`, of those that were
+    /// handed to the chip.
+    #[must_use]
+    pub fn offered_by(&self, cycle: Cycle) -> u64 {
+        let handed = &self.schedule.arrivals[..self.next];
+        handed.partition_point(|planned| self.cycles(planned.start_ps) <= cycle) as u64
     }
 
     /// Whether every frame has been handed to the chip.
@@ -160,15 +180,16 @@ impl Lines for Wires<'_> {
         self.traffic.sent_bytes += departure.bytes.len() as u64;
         self.traffic.first_departure.get_or_insert(departure.start);
         self.traffic.last_departure = self.traffic.last_departure.max(departure.end);
-        match departure
+        let latency = departure
             .frame
             .and_then(|frame| self.schedule.arrivals.get(frame as usize))
-        {
-            Some(arrival) => self
-                .traffic
-                .latencies
-                .push(departure.end.saturating_sub(self.cycles(arrival.end_ps))),
+            .map(|arrival| departure.end.saturating_sub(self.cycles(arrival.end_ps)));
+        match latency {
+            Some(latency) => self.traffic.latencies.push(latency),
             None => self.traffic.untraced_frames += 1,
+        }
+        if let Some(tap) = &mut self.tap {
+            tap(&departure, latency);
         }
         let ns = (u128::from(departure.end) * NANO / u128::from(self.hertz)) as u64;
         if let Some(sink) = &mut self.sink

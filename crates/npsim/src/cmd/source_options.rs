@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use npsim::assemble::Messages;
-use npsim::project::Overrides;
 use npsim::project::text::{is_name, parse_value};
+use npsim::project::{Overrides, Setting};
 
 use crate::output;
 
-/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`.
+/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`, `--set`.
 #[derive(Debug, Args)]
 pub struct SourceOptions {
     /// Define NAME as VALUE (1 if left out) before the first line
@@ -32,6 +32,13 @@ pub struct SourceOptions {
     /// Chip profile instead of the project's (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     chip: Option<String>,
+    /// Set a key of the project file for this time, such as `me.forward.id=0-1`; may be repeated
+    ///
+    /// An entry of a list is named by its number from 0, its name, or `*` for all:
+    /// `port.*.rate=10Gbps`. `profile.GROUP.NAME=N` changes a parameter of the
+    /// chip (`npsim chip NAME` lists them), and the stats say so.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
+    set: Vec<Setting>,
 }
 
 impl SourceOptions {
@@ -44,8 +51,13 @@ impl SourceOptions {
             include: self.include.clone(),
             imports: self.imports.clone(),
             spill_moves: self.spill_moves,
+            set: self.set.clone(),
         }
     }
+}
+
+fn setting(text: &str) -> Result<Setting, String> {
+    text.parse()
 }
 
 fn define(text: &str) -> Result<(String, String), String> {

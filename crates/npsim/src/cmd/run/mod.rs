@@ -220,6 +220,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         simulation.stats(),
     );
     report.seed = arguments.seed;
+    report.note_settings(&project);
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
         Some(path) => npsim::stats_file::write(path, &report)
