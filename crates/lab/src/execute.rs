@@ -1,20 +1,22 @@
 //! Runs one point and measures it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use npsim_chip::Cycle;
+use npsim_chip::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
-use npsim_net::pace::Schedule;
+use npsim_system::load::generator;
 use npsim_system::problem::Problem;
 use npsim_system::simulation::{Ending, Settings, Simulation};
-use npsim_system::wires::Wires;
+use npsim_system::wires::{Tap, Wires};
 
 use crate::metric::Metric;
 use crate::observation::{Left, Lost, Observation, microcode_losses};
-use crate::prepare::Ready;
+use crate::prepare::{Ready, Traffic};
 use crate::store::{Outcome, Reading};
 
 /// How long the media interface rests before a capture counts as handled.
@@ -41,16 +43,15 @@ pub fn execute(
         seed: ready.seed,
     };
     let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
-    let left = Mutex::new(Vec::new());
-    let quiet = Schedule::default();
-    let mut wires = match &ready.trace {
-        Some(trace) => Wires::new(&trace.capture.frames, &trace.plan, 0, hertz, None),
-        None => Wires::new(&[], &quiet, 0, hertz, None),
-    }
-    .tapped(|departure, latency| {
-        if let Ok(mut left) = left.lock() {
-            left.push((departure.end, Left::new(departure.bytes, latency)));
-        }
+    let seen = Rc::new(RefCell::new(Seen::default()));
+    let wires = match &ready.traffic {
+        Traffic::Trace(trace) => Wires::new(&trace.capture.frames, &trace.plan, 0, hertz, None),
+        Traffic::Load(load) => Wires::loaded(generator(load, &ready.project)?, hertz, None),
+        Traffic::Nothing => Wires::streaming(Box::new(std::iter::empty()), 0, hertz, None),
+    };
+    let mut wires = wires.with_tap(Watch {
+        from: window.warm_up,
+        seen: Rc::clone(&seen),
     });
     let go = |simulation: &mut Simulation, wires: &mut Wires<'_>| {
         simulation.run_while(wires, &mut |_, _| {
@@ -84,7 +85,7 @@ pub fn execute(
     let mut observation = Observation {
         cycles: until.saturating_sub(window.warm_up),
         hertz,
-        offered: wires.offered_by(until) - wires.offered_by(window.warm_up),
+        offered: 0,
         left: Vec::new(),
         lost_before: before.1,
         lost_after: after.1,
@@ -92,11 +93,15 @@ pub fn execute(
         after: json(&after.0)?,
     };
     drop(wires);
-    let frames = left.into_inner().unwrap_or_default();
-    let inside = |end: Cycle| end > window.warm_up && end <= until;
-    observation.left = frames
+    let seen = seen.take();
+    // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
+    let begins_inside = |cycle: Cycle| cycle >= window.warm_up && cycle < until;
+    let ends_inside = |cycle: Cycle| cycle > window.warm_up && cycle <= until;
+    observation.offered = seen.came.iter().filter(|&&cycle| begins_inside(cycle)).count() as u64;
+    observation.left = seen
+        .left
         .into_iter()
-        .filter(|(end, _)| inside(*end))
+        .filter(|(end, _)| ends_inside(*end))
         .map(|(_, left)| left)
         .collect();
     outcome.fault = match &ending {
@@ -133,6 +138,37 @@ pub fn execute(
         outcome.metrics.insert(name.to_owned(), reading);
     }
     Ok(Some(outcome))
+}
+
+/// Frames after the begin of the window: when they came, when and how they left.
+#[derive(Default)]
+struct Seen {
+    came: Vec<Cycle>,
+    left: Vec<(Cycle, Left)>,
+}
+
+/// Notes frames from a cycle on.
+struct Watch {
+    from: Cycle,
+    seen: Rc<RefCell<Seen>>,
+}
+
+impl Tap for Watch {
+    fn arriving(&mut self, arrival: &Arrival) {
+        if arrival.start >= self.from {
+            self.seen.borrow_mut().came.push(arrival.start);
+        }
+    }
+
+    fn departed(&mut self, departure: &Departure<'_>) {
+        if departure.end > self.from {
+            let latency = departure
+                .arrived
+                .map(|arrived| departure.end.saturating_sub(arrived));
+            let left = Left::new(departure.bytes, latency);
+            self.seen.borrow_mut().left.push((departure.end, left));
+        }
+    }
 }
 
 fn snapshot(simulation: &Simulation, wires: &Wires<'_>) -> (Stats, Lost) {

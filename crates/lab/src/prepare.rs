@@ -5,6 +5,7 @@ use std::path::Path;
 
 use npsim_chip::check::Check;
 use npsim_net::capture::Capture;
+use npsim_net::load::{Load, Span};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
 use npsim_system::assemble::{Program, assemble_project};
 use npsim_system::problem::{Problem, Problems};
@@ -35,6 +36,17 @@ pub struct Trace {
     pub plan: Schedule,
 }
 
+/// What comes in at the ports.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// Nothing.
+    Nothing,
+    /// A capture.
+    Trace(Trace),
+    /// What the project's load makes.
+    Load(Load),
+}
+
 /// A point that can be run.
 #[derive(Clone, Debug)]
 pub struct Ready {
@@ -44,8 +56,8 @@ pub struct Ready {
     pub project: Project,
     /// What its microengines run.
     pub programs: Vec<Program>,
-    /// The capture, if one is played.
-    pub trace: Option<Trace>,
+    /// What comes in.
+    pub traffic: Traffic,
     /// When it is measured.
     pub window: Window,
     /// Checks that do not stop it.
@@ -103,12 +115,17 @@ fn make_ready(
     };
     let hertz = project.capacity.hertz;
     let window = window(study, quick, hertz)?;
-    let (trace, trace_key) = match &point.trace {
-        Some(text) => {
+    let (traffic, traffic_key) = match (&point.trace, &project.load) {
+        (Some(text), _) => {
             let (trace, key) = play(text, &project, places)?;
-            (Some(trace), key)
+            (Traffic::Trace(trace), key)
         }
-        None => (None, Value::Null),
+        (None, Some(load)) => {
+            let load = make(load, &project, window)?;
+            let key = serde_json::to_value(&load).map_err(|e| Problem::new(e.to_string()))?;
+            (Traffic::Load(load), key)
+        }
+        (None, None) => (Traffic::Nothing, Value::Null),
     };
     let mut allow = Vec::new();
     for name in &sweep.allow {
@@ -117,8 +134,8 @@ fn make_ready(
         })?;
         allow.push(check);
     }
-    if trace.is_none() && window.measure.is_none() {
-        return Err(Problem::new("without a trace a point needs an end")
+    if matches!(traffic, Traffic::Nothing) && window.measure.is_none() {
+        return Err(Problem::new("without traffic a point needs an end")
             .help("give the study `[window]` with `measure`, such as \"1ms\"")
             .into());
     }
@@ -128,7 +145,7 @@ fn make_ready(
         "project": project_data(&project)?,
         "profile": profile_data(&project),
         "programs": programs_data(&project, &programs),
-        "trace": trace_key,
+        "traffic": traffic_key,
         "window": [window.warm_up, window.measure.unwrap_or(0)],
         "seed": point.seed,
         "allow": sweep.allow,
@@ -138,7 +155,7 @@ fn make_ready(
         key: hash(inputs.to_string().as_bytes()),
         project,
         programs,
-        trace,
+        traffic,
         window,
         allow,
         seed: point.seed,
@@ -173,6 +190,8 @@ fn project_data(project: &Project) -> Result<Value, Problem> {
     let mut table: toml::Table = toml::from_str(&project.text.text)
         .map_err(|error| Problem::new(error.message().to_owned()))?;
     table.remove("name");
+    // Traffic is in the key as what it comes to.
+    table.remove("load");
     serde_json::to_value(table).map_err(|error| Problem::new(error.to_string()))
 }
 
@@ -188,7 +207,13 @@ fn profile_data(project: &Project) -> Value {
         .iter()
         .map(|erratum| json!([erratum.number, erratum.elements]))
         .collect();
-    json!({ "name": profile.name(), "id": profile.product_id(), "parameters": parameters, "errata": errata })
+    json!({
+        "name": profile.name(),
+        "id": profile.product_id(),
+        "fingerprint": profile.fingerprint(),
+        "parameters": parameters,
+        "errata": errata,
+    })
 }
 
 /// The texts that each microengine's program came from, or its words.
@@ -220,6 +245,20 @@ fn programs_data(project: &Project, programs: &[Program]) -> Value {
         })
         .collect();
     Value::Array(data)
+}
+
+/// The project's load as it comes in at a point: with the destinations of the
+/// project, and for as long as is measured.
+fn make(load: &Load, project: &Project, window: Window) -> Result<Load, Problem> {
+    let mut load = npsim_system::load::resolved(load.clone(), project);
+    if let Some(measure) = window.measure {
+        let cycles = u128::from(window.warm_up.saturating_add(measure));
+        let picoseconds = cycles * 1_000_000_000_000 / u128::from(project.capacity.hertz.max(1));
+        load.time = Span::from_picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX));
+    }
+    // Whether it fits the ports is found before anything runs.
+    npsim_system::load::generator(&load, project)?;
+    Ok(load)
 }
 
 /// A capture on the project's ports, and what of it belongs to the key.

@@ -9,7 +9,7 @@ use npsim::project::{Overrides, Setting};
 
 use crate::output;
 
-/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`, `--set`.
+/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`, `--board`, `--set`.
 #[derive(Debug, Args)]
 pub struct SourceOptions {
     /// Define NAME as VALUE (1 if left out) before the first line
@@ -32,6 +32,12 @@ pub struct SourceOptions {
     /// Chip profile instead of the project's (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     chip: Option<String>,
+    /// Board instead of the project's (`npsim chip` lists them)
+    ///
+    /// A board brings its chip, memories and ports. A path that ends in `.toml` is
+    /// a board file of your own, as with --chip a chip file.
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
     /// Set a key of the project file for this time, such as `me.forward.id=0-1`; may be repeated
     ///
     /// An entry of a list is named by its number from 0, its name, or `*` for all:
@@ -46,6 +52,7 @@ impl SourceOptions {
     pub fn overrides(&self, ids: Option<String>) -> Overrides {
         Overrides {
             chip: self.chip.clone(),
+            board: self.board.clone(),
             ids,
             defines: self.defines.clone(),
             include: self.include.clone(),

@@ -400,7 +400,11 @@ fn refused(setting: &Setting, message: &str) -> Problem {
     let mut quoted = rest.split('`').step_by(2);
     let unknown = quoted.next().unwrap_or_default();
     let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
-    let at = setting.keys.iter().position(|key| key == unknown).unwrap_or(0);
+    let at = setting
+        .keys
+        .iter()
+        .position(|key| key == unknown)
+        .unwrap_or(0);
     let place = match &setting.keys[..at] {
         [] => "a project file".to_owned(),
         before => format!("`{}`", before.join(".")),
