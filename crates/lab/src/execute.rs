@@ -97,7 +97,11 @@ pub fn execute(
     // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
     let begins_inside = |cycle: Cycle| cycle >= window.warm_up && cycle < until;
     let ends_inside = |cycle: Cycle| cycle > window.warm_up && cycle <= until;
-    observation.offered = seen.came.iter().filter(|&&cycle| begins_inside(cycle)).count() as u64;
+    observation.offered = seen
+        .came
+        .iter()
+        .filter(|&&cycle| begins_inside(cycle))
+        .count() as u64;
     observation.left = seen
         .left
         .into_iter()

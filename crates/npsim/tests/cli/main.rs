@@ -9,4 +9,5 @@ mod images;
 mod linking;
 mod projects;
 mod runs;
+mod sweeps;
 mod usage;

@@ -119,11 +119,21 @@ fn troubleshooting() {
 }
 
 #[test]
+fn experiments() {
+    let folder = follow("experiments.md");
+    let results = folder.path().join("npsim-results/under-load/results.json");
+    let text = fs::read_to_string(results).expect("results.json");
+    let results: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(results["points"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "experiments.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();
