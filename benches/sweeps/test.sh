@@ -61,13 +61,22 @@ snakemake --cores "$(nproc)" --config npsim="$npsim" sweep=$sweep out="$work/loc
 same "$work/npsim" "$work/local"
 echo "  the same, byte for byte"
 
-echo "Snakemake goes on with what npsim did, and runs what is lost"
-lost=$(ls "$work"/local/points/*.json | head -1)
-rm "$lost"
-snakemake --cores 2 --config npsim="$npsim" sweep=$sweep out="$work/local" --dry-run > "$work/dry.txt" 2>&1 || true
-snakemake --cores 2 --config npsim="$npsim" sweep=$sweep out="$work/local"
+# How many points the last run of Snakemake ran, by what npsim said.
+ran() { grep -c "^1 point: 1 run now" "$work/said.txt" || true; }
+
+echo "Snakemake goes on after a break"
+rm "$(ls "$work"/local/points/*.json | head -1)" "$work/local/results.json"
+snakemake --cores 2 --config npsim="$npsim" sweep=$sweep out="$work/local" 2> "$work/said.txt"
 same "$work/npsim" "$work/local"
-echo "  the same, byte for byte"
+[ "$(ran)" = 1 ]
+echo "  one point run, the same, byte for byte"
+
+echo "Snakemake with another load in the sweep"
+sed 's/"4Mpps"\]/"4Mpps", "4.2Mpps"]/' $sweep > "$work/more.toml"
+more() { snakemake --cores 2 --config npsim="$npsim" sweep="$work/more.toml" out="$work/local" options="--root $PWD"; }
+more 2> "$work/said.txt"
+[ "$(ran)" = 2 ]
+"$npsim" sweep "$work/more.toml" --root "$PWD" --out "$work/local" 2>&1 > /dev/null | grep "0 run now, 14 from before"
 
 if [ "$(id -u)" != 0 ]; then
     skip "Slurm needs root"
@@ -134,7 +143,7 @@ done
 sinfo
 
 echo "Snakemake on Slurm, the same Snakefile"
-snakemake --executor slurm --jobs 8 --default-resources slurm_partition=main \
+snakemake --executor slurm --jobs 8 --cores "$(nproc)" --default-resources slurm_partition=main \
     --slurm-no-account --slurm-status-command squeue --group-components point=4 \
     --config npsim="$npsim" sweep=$sweep out="$work/cluster"
 same "$work/npsim" "$work/cluster"

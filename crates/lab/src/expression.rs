@@ -21,7 +21,7 @@ pub enum CurveName {
         /// `SWEEP.METRIC`.
         of: String,
         /// Values of the other axes.
-        #[serde(rename = "where")]
+        #[serde(default, rename = "where")]
         at: BTreeMap<String, SettingValue>,
     },
 }

@@ -37,6 +37,7 @@ struct Page<'a> {
     measure: Option<&'a String>,
     hits: usize,
     predictions: usize,
+    predicted: usize,
     rows: Vec<PageRow<'a>>,
     figures: &'a [Drawn],
     sweeps: Vec<PageSweep>,
@@ -174,7 +175,9 @@ fn page(
         .filter(|p| !p.is_empty())
         .collect();
     let hits = rows.iter().filter(|row| row.hit).count();
-    let predictions = rows.iter().filter(|row| row.calibrated.is_none()).count();
+    let free = || rows.iter().filter(|row| row.calibrated.is_none());
+    let predictions = free().count();
+    let predicted = free().filter(|row| row.hit).count();
     let page = Page {
         name: &study.name,
         title: &study.title,
@@ -185,6 +188,7 @@ fn page(
         measure,
         hits,
         predictions,
+        predicted,
         rows,
         figures,
         sweeps,

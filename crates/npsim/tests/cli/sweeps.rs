@@ -7,7 +7,7 @@ use super::harness::{Dir, LOOP};
 
 const COUNT: &str = "\
 .num_contexts 8
-.reg n m
+.reg n
     br=ctx[0, go#]
     ctx_arb[kill]
 go#:
@@ -55,7 +55,7 @@ fn a_sweep_writes_tables_and_goes_on() {
         .skip(1)
         .filter_map(|line| line.split(',').nth(7))
         .collect();
-    // Two instructions a turn, and four around them.
+    // Two instructions a turn, and seventeen around them.
     assert_eq!(values.len(), 3, "{csv}");
     let number = |at: usize| values[at].parse::<u64>().expect("a number");
     assert_eq!(
@@ -188,7 +188,7 @@ const STUDY_ROWS: &str = r#"
 id = "T-1"
 what = "right"
 unit = "cycles"
-value = 204
+value = 217
 tolerance = 3
 source = "count.uc"
 evidence = "derived"

@@ -48,6 +48,7 @@ Examples:
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
+  npsim run microcode/forward --load 0.5 --set me.forward.id=0,2 --set profile.sram.read=120
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 
