@@ -21,6 +21,13 @@ finish() {
     for pid in "${daemons[@]}"; do
         kill "$pid" 2>/dev/null || true
     done
+    # They write their state when they end.
+    for pid in "${daemons[@]}"; do
+        for _ in $(seq 100); do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+    done
     if [ -n "$slurm" ]; then
         rm -f /etc/slurm/slurm.conf
     fi

@@ -99,7 +99,8 @@ impl Observation {
                 let frames = self.left.iter().filter(|frame| meant(metric, frame));
                 let cycles: Vec<u64> = frames.filter_map(|frame| frame.latency).collect();
                 let value = metric.statistic.unwrap_or_default().of(&cycles);
-                self.microseconds(value.ok_or("no frame that could be traced left in the window")?)
+                let cycles = value.ok_or("no frame that could be traced left in the window")?;
+                Ok(self.microseconds(cycles))
             }
             Quantity::StampDelay => self.stamps(metric),
             Quantity::Utilisation => self.utilisation(metric),
@@ -133,8 +134,8 @@ impl Observation {
         Ok(count as f64 * self.hertz as f64 / cycles / 1e6)
     }
 
-    fn microseconds(&self, cycles: f64) -> Result<f64, String> {
-        Ok(cycles * 1e6 / self.hertz as f64)
+    fn microseconds(&self, cycles: f64) -> f64 {
+        cycles * 1e6 / self.hertz as f64
     }
 
     fn lost(&self, place: Option<LossPlace>) -> u64 {
@@ -177,7 +178,8 @@ impl Observation {
             ));
         }
         let value = metric.statistic.unwrap_or_default().of(&cycles);
-        self.microseconds(value.ok_or("no such frame left in the window")?)
+        let cycles = value.ok_or("no such frame left in the window")?;
+        Ok(self.microseconds(cycles))
     }
 
     /// Cycles from the start of the run to the window's end.

@@ -25,13 +25,12 @@ impl Places {
                 folder.to_path_buf()
             });
         }
-        match root {
-            Some(root) => folders.push(root.to_path_buf()),
-            None => {
-                folders.push(PathBuf::from("."));
-                let above = std::env::current_dir().unwrap_or_default();
-                folders.extend(above.ancestors().skip(1).map(Path::to_path_buf));
-            }
+        if let Some(root) = root {
+            folders.push(root.to_path_buf());
+        } else {
+            folders.push(PathBuf::from("."));
+            let above = std::env::current_dir().unwrap_or_default();
+            folders.extend(above.ancestors().skip(1).map(Path::to_path_buf));
         }
         Self {
             folders,

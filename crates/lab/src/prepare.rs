@@ -44,7 +44,7 @@ pub enum Traffic {
     /// A capture.
     Trace(Trace),
     /// What the project's load makes.
-    Load(Load),
+    Load(Box<Load>),
 }
 
 /// A point that can be run.
@@ -123,7 +123,7 @@ fn make_ready(
         (None, Some(load)) => {
             let load = make(load, &project, window)?;
             let key = serde_json::to_value(&load).map_err(|e| Problem::new(e.to_string()))?;
-            (Traffic::Load(load), key)
+            (Traffic::Load(Box::new(load)), key)
         }
         (None, None) => (Traffic::Nothing, Value::Null),
     };
@@ -165,7 +165,8 @@ fn make_ready(
 /// The digits that name an outcome: enough that no two inputs ever share them.
 fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
-    digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
+    let digits: Vec<_> = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
+    digits.concat()
 }
 
 fn window(study: &Study, quick: bool, hertz: u64) -> Result<Window, Problem> {

@@ -50,15 +50,13 @@ pub fn shown_difference(row: &Row) -> String {
     }
 }
 
-/// Published beside measured, for a terminal.
+/// Published beside measured, for a terminal of so many columns.
 #[must_use]
-pub fn comparison(rows: &[Row], width: Option<u16>) -> String {
+pub fn comparison(rows: &[Row], width: u16) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    if let Some(width) = width {
-        table.set_width(width);
-        table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-    }
+    table.set_width(width);
+    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
     table.set_header([
         "id",
         "what",

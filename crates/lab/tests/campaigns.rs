@@ -11,6 +11,7 @@ use npsim_lab::points::{Point, points};
 use npsim_lab::store::Outcome;
 use npsim_lab::study::Study;
 use npsim_lab::{output, verdict};
+use npsim_system::problem::Problems;
 
 const STUDY: &str = r#"
 name = "load"
@@ -152,6 +153,14 @@ impl Bench {
                 .run(points, &AtomicBool::new(false), &())
                 .expect("results")
         })
+    }
+
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method alone is not general enough in its lifetimes"
+    )]
+    fn merge(&self) -> Result<Results, Problems> {
+        self.with(STUDY, false, 1, |campaign, points| campaign.merge(points))
     }
 
     /// Runs everything and writes it; gives the files that were written.
@@ -337,8 +346,7 @@ fn what_is_broken_off_goes_on_where_it_was() {
         campaign.run(points, &stop, &stopper).expect("results")
     });
     assert_eq!((part.ran, part.interrupted), (1, true));
-    let problem = bench.with(STUDY, false, 1, |campaign, points| campaign.merge(points));
-    let problem = problem.expect_err("three are missing").to_string();
+    let problem = bench.merge().expect_err("three are missing").to_string();
     assert!(
         problem.contains("3 of 4 points were not run yet"),
         "{problem}"
@@ -346,7 +354,7 @@ fn what_is_broken_off_goes_on_where_it_was() {
     let rest = bench.run(1);
     assert_eq!(rest.ran, 3);
     assert_eq!(rest.outcomes, whole.outcomes);
-    let merged = bench.with(STUDY, false, 1, |campaign, points| campaign.merge(points));
+    let merged = bench.merge();
     assert_eq!(merged.expect("all").outcomes, whole.outcomes);
 }
 

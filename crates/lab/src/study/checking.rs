@@ -304,6 +304,7 @@ fn check_curve(
 }
 
 /// The place of an axis that a value in `where` means.
+#[must_use]
 pub fn place_of(axis: &Axis, value: &SettingValue) -> Option<super::Place> {
     let text = value.text();
     axis.places().into_iter().find(|place| {

@@ -1,5 +1,7 @@
 //! `npsim reproduce`: published figures beside what this simulator measures.
 
+use std::fmt::Write as _;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -66,12 +68,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(name) = &arguments.study else {
         let mut text = String::new();
         for study in studies::all()? {
-            text += &format!(
-                "{:12} {} ({} published values)\n",
-                study.name,
-                study.title,
-                study.published.len()
-            );
+            let values = study.published.len();
+            writeln!(
+                text,
+                "{:12} {} ({values} published values)",
+                study.name, study.title
+            )?;
         }
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
@@ -111,11 +113,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         Format::Text => {
             let hits = rows.iter().filter(|row| row.verdict.is_hit()).count();
-            let width = terminal_width();
             output::print(&format!(
                 "{}\n\n{}\n\n{hits} of {} reproduced\n",
                 study.title,
-                comparison(&rows, width),
+                comparison(&rows, width()),
                 rows.len(),
             ))?;
         }
@@ -129,17 +130,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tables are cut to the terminal; what goes elsewhere has the same width always.
-fn terminal_width() -> Option<u16> {
-    /// Wide enough for sentences beside numbers.
+/// Columns of the table: those of a terminal that tells them, or enough for
+/// sentences beside numbers.
+fn width() -> u16 {
     const ELSEWHERE: u16 = 160;
-    Some(indicatif_width().unwrap_or(ELSEWHERE).max(80))
-}
-
-fn indicatif_width() -> Option<u16> {
-    use std::io::IsTerminal;
-    if !std::io::stdout().is_terminal() {
-        return None;
-    }
-    std::env::var("COLUMNS").ok()?.parse().ok()
+    const LEAST: u16 = 80;
+    let terminal = std::io::stdout().is_terminal();
+    let told = std::env::var("COLUMNS").ok().filter(|_| terminal);
+    let columns = told.and_then(|columns| columns.parse().ok());
+    columns.unwrap_or(ELSEWHERE).max(LEAST)
 }

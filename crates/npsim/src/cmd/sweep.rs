@@ -130,7 +130,7 @@ fn write(
         Format::Text => {
             output::print(&(measurements(study, results) + "\n"))?;
             if !rows.is_empty() && page.is_some() {
-                output::print(&format!("\n{}\n", comparison(&rows, Some(160))))?;
+                output::print(&format!("\n{}\n", comparison(&rows, 160)))?;
             }
         }
     }
