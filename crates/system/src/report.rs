@@ -23,8 +23,6 @@ pub struct Report {
     pub project: String,
     /// The seed of the pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
-    /// Stands for all numbers of chip and board that the run took.
-    pub fingerprint: String,
     /// Settings over the project file, `PATH=VALUE` each.
     pub settings: Vec<String>,
     /// What settings changed in the chip profile; such a run tells nothing of
@@ -145,9 +143,8 @@ pub struct Latency {
 }
 
 impl Report {
-    /// Notes the chip as the project has it, and which settings it was run with.
-    pub fn note_project(&mut self, project: &Project) {
-        self.fingerprint = project.profile.fingerprint();
+    /// Notes which settings the project was run with.
+    pub fn note_settings(&mut self, project: &Project) {
         self.settings = project.settings.iter().map(ToString::to_string).collect();
         self.profile_changes.clone_from(&project.profile_changes);
     }
@@ -200,7 +197,6 @@ impl Report {
             npsim: env!("CARGO_PKG_VERSION"),
             project: project.to_string(),
             seed: None,
-            fingerprint: String::new(),
             settings: Vec::new(),
             profile_changes: Vec::new(),
             load: None,

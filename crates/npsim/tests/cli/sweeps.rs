@@ -246,7 +246,10 @@ fn settings_reach_the_run_and_its_stats() {
         .expect(0, &["sram.read is 120 here"]);
     let changed = stats("b.json");
     assert_eq!(changed["profile_changes"][0]["parameter"], "sram.read");
-    assert_ne!(changed["fingerprint"], plain["fingerprint"]);
+    assert_ne!(
+        changed["chip"]["profile_hash"],
+        plain["chip"]["profile_hash"]
+    );
     dir.npsim("run count.uc --set profile.sram.raed=1")
         .expect(1, &["did you mean `profile.sram.read`?"]);
     dir.npsim("run count.uc --set chip.profil=ixp2400")

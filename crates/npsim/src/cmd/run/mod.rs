@@ -224,7 +224,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         simulation.stats(),
     );
     report.seed = arguments.seed;
-    report.note_project(&project);
+    report.note_settings(&project);
     report.load = load;
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
