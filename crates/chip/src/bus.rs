@@ -12,6 +12,7 @@ use npsim_isa::Unit;
 
 use crate::Cycle;
 use crate::fabric::{BusCommand, Slot, TransferKind};
+use crate::happening::Bus;
 use crate::profile::Profile;
 
 /// A unit's inlet: what a command is sent to.
@@ -146,6 +147,10 @@ pub struct Buses {
     pub busy: BusBusy,
     /// How often a command had to wait for room at its unit.
     pub waits_for_units: u64,
+    /// Whether `taken` is kept.
+    pub(crate) watched: bool,
+    /// For whoever watches: which bus was taken from when until when.
+    pub(crate) taken: Vec<(Bus, Cycle, Cycle)>,
 }
 
 impl Buses {
@@ -185,6 +190,8 @@ impl Buses {
             d_pull_free: 0,
             busy: BusBusy::default(),
             waits_for_units: 0,
+            watched: false,
+            taken: Vec::new(),
         }
     }
 
@@ -284,6 +291,8 @@ impl Buses {
         let cluster = &mut self.clusters[self.cluster_of[me] as usize];
         let granted = cluster.command.max(now).next_multiple_of(self.bus_cycle);
         cluster.command = granted + self.bus_cycle;
+        let end = granted + self.bus_cycle;
+        self.note(Bus::Command(self.cluster_of[me]), end, self.bus_cycle);
         self.busy.command += self.bus_cycle;
         let fifo = &mut self.fifos[me];
         fifo.departures[fifo.next] = granted;
@@ -301,17 +310,21 @@ impl Buses {
         words: u8,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
-        let free = match command.transfer_kind {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let (bus, free) = match command.transfer_kind {
             TransferKind::S => {
                 self.busy.s_pull += cycles;
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_pull
+                let free = &mut self.clusters[cluster as usize].s_pull;
+                (Bus::SPull(cluster), free)
             }
             TransferKind::D => {
                 self.busy.d_pull += cycles;
-                &mut self.d_pull_free
+                (Bus::DPull, &mut self.d_pull_free)
             }
         };
-        reserve(free, now, cycles) + lead + self.transfer_latency
+        let end = reserve(free, now, cycles);
+        self.note(bus, end, cycles);
+        end + lead + self.transfer_latency
     }
 
     /// Carries data to IN registers, ready `lead` cycles from now; gives the
@@ -324,17 +337,21 @@ impl Buses {
         words: u8,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
-        let free = match command.transfer_kind {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let (bus, free) = match command.transfer_kind {
             TransferKind::S => {
                 self.busy.s_push += cycles;
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_push
+                let free = &mut self.clusters[cluster as usize].s_push;
+                (Bus::SPush(cluster), free)
             }
             TransferKind::D => {
                 self.busy.d_push += cycles;
-                &mut self.d_push_free
+                (Bus::DPush, &mut self.d_push_free)
             }
         };
-        reserve(free, now, cycles) + lead + self.transfer_latency
+        let end = reserve(free, now, cycles);
+        self.note(bus, end, cycles);
+        end + lead + self.transfer_latency
     }
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
@@ -342,7 +359,9 @@ impl Buses {
     pub fn media_pull(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         self.busy.d_pull += cycles;
-        reserve(&mut self.d_pull_free, now, cycles) + lead
+        let end = reserve(&mut self.d_pull_free, now, cycles);
+        self.note(Bus::DPull, end, cycles);
+        end + lead
     }
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
@@ -350,7 +369,25 @@ impl Buses {
     pub fn media_push(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         self.busy.d_push += cycles;
-        reserve(&mut self.d_push_free, now, cycles) + lead
+        let end = reserve(&mut self.d_push_free, now, cycles);
+        self.note(Bus::DPush, end, cycles);
+        end + lead
+    }
+
+    /// Writes down for whoever watches that a bus is taken until `end`.
+    #[inline]
+    fn note(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
+        if self.watched {
+            self.write(bus, end, cycles);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
+        if cycles != 0 {
+            self.taken.push((bus, end - cycles, end));
+        }
     }
 }
 

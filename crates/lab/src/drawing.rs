@@ -240,18 +240,41 @@ fn labels(study: &Study, figure: &Figure) -> (String, String) {
     )
 }
 
-/// From 0, or from the typed begin, to a little more than what is seen.
+/// From 0, or from the typed begin, to the typed end, or to a little more than
+/// what is seen where that lies beyond it.
 fn range(scale: &Scale, seen: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = seen.fold((0.0_f64, 0.0_f64), |(low, high), v| {
         (low.min(v), high.max(v))
     });
     let from = scale.from.unwrap_or(low);
-    let to = scale
-        .to
-        .unwrap_or(if high > 0.0 { high * 1.08 } else { 1.0 });
+    let needed = if high > 0.0 { high * 1.08 } else { 1.0 };
+    // What lies beyond the typed end would be drawn at it, where it is not.
+    let to = scale.to.filter(|&to| to >= high).unwrap_or(needed);
     if to > from {
         (from, to)
     } else {
         (from, from + 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+    use crate::study::Scale;
+
+    #[test]
+    fn no_scale_hides_what_was_measured() {
+        let scale = |from, to| Scale {
+            label: None,
+            from,
+            to,
+        };
+        let of = |scale: &Scale, seen: &[f64]| range(scale, seen.iter().copied());
+        assert_eq!(of(&scale(None, Some(8.0)), &[3.0, 4.0]), (0.0, 8.0));
+        assert_eq!(of(&scale(None, Some(8.0)), &[3.0, 8.0]), (0.0, 8.0));
+        assert_eq!(of(&scale(None, Some(8.0)), &[3.0, 50.0]), (0.0, 54.0));
+        assert_eq!(of(&scale(Some(2.0), None), &[100.0]), (2.0, 108.0));
+        assert_eq!(of(&scale(None, None), &[-1.0]), (-1.0, 1.0));
+        assert_eq!(of(&scale(Some(5.0), None), &[1.0]), (5.0, 6.0));
     }
 }

@@ -249,7 +249,7 @@ pub struct Scale {
     pub label: Option<String>,
     /// Its begin; 0 if left out.
     pub from: Option<f64>,
-    /// Its end; what the curves need if left out.
+    /// Its end; what the curves need if left out, or if they need more.
     pub to: Option<f64>,
 }
 

@@ -18,3 +18,4 @@ pub use npsim_system::{
     problem, project, quantity, remarks, report, simulation, stats_file, summary, whole_file,
     wires,
 };
+pub use npsim_views as views;

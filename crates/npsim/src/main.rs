@@ -50,6 +50,7 @@ enum Command {
     Isa(cmd::isa::Arguments),
     Completions(cmd::completions::Arguments),
     Lsp(cmd::lsp::Arguments),
+    Trace(cmd::trace::Arguments),
     #[command(hide = true)]
     Generate(cmd::generate::Arguments),
 }
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         Command::Isa(arguments) => cmd::isa::run(arguments),
         Command::Completions(arguments) => cmd::completions::run(arguments),
         Command::Lsp(arguments) => cmd::lsp::run(arguments),
+        Command::Trace(arguments) => cmd::trace::run(arguments),
         Command::Generate(arguments) => cmd::generate::run(arguments),
     };
     match result {

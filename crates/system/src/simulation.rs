@@ -7,7 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::me::{Microengine, Program as Loaded};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::probe::{NoProbe, Probe};
 use npsim_chip::stats::Stats;
 
 use crate::assemble::Program;
@@ -148,11 +148,22 @@ impl Simulation {
         wires: &mut Wires<'_>,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
+        self.run_watched(wires, &mut NoProbe, progress)
+    }
+
+    /// As [`Self::run_while`], watched by a probe. The run is the same with any
+    /// probe.
+    pub fn run_watched<P: Probe>(
+        &mut self,
+        wires: &mut Wires<'_>,
+        probe: &mut P,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Ending {
         loop {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let target = (now + SLICE).min(until).min(self.rest_end(wires));
-            match self.chip.run(target, wires, &mut NoProbe) {
+            match self.chip.run(target, wires, probe) {
                 Stop::Fault(fault) => return Ending::Fault(fault),
                 Stop::Quiet => return self.rested(Ending::Quiet),
                 Stop::Reached => {}

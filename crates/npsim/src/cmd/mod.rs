@@ -19,4 +19,5 @@ pub mod reproduce;
 pub mod run;
 mod source_options;
 pub mod sweep;
+pub mod trace;
 mod value;

@@ -3,6 +3,7 @@
 mod harness;
 
 mod bad_input;
+mod boards;
 mod checking;
 mod determinism;
 mod images;
@@ -10,4 +11,6 @@ mod linking;
 mod projects;
 mod runs;
 mod sweeps;
+mod traffic;
 mod usage;
+mod watching;

@@ -1,5 +1,7 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
+mod eyes;
+
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -21,20 +23,20 @@ use npsim::report::Report;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
 use npsim::whole_file::{same_file, write_whole};
-use npsim::wires::Wires;
+use npsim::wires::{Frames, Traffic, Wires};
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
-use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
-use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Replay, ReplayError};
 
 use super::load_options::LoadOptions;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
 use super::value::parser;
 use crate::output;
+use eyes::EyesOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +51,8 @@ Examples:
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
   npsim run microcode/forward --load 0.5 --set me.forward.id=0,2 --set profile.sram.read=120
+  npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
+  npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 
@@ -116,8 +120,6 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
-    traffic: LoadOptions,
-    #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
     pub messages: MessageOptions,
@@ -127,6 +129,11 @@ pub struct Arguments {
     /// Print no summary
     #[arg(short, long)]
     quiet: bool,
+    // These have headings of their own, under which all that follows would stand.
+    #[command(flatten)]
+    traffic: LoadOptions,
+    #[command(flatten)]
+    eyes: EyesOptions,
 }
 
 /// Simulated milliseconds after which a run without --trace and --until is given
@@ -156,11 +163,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let capture = match &arguments.trace {
-        Some(path) => Capture::open(path)?,
-        None => Capture::default(),
-    };
-    let plan = plan(arguments, &project, &capture)?;
+    let replay = replay(arguments, &project)?;
     let hertz = project.capacity.hertz;
     let traffic_comes = arguments.trace.is_some() || load.is_some();
     let open_end = !traffic_comes && arguments.until.is_none();
@@ -181,31 +184,40 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         None => None,
     };
-    let (mut wires, arrivals_end) = match &load {
-        Some(load) => {
-            let generator = npsim::load::generator(load, &project)?;
-            let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
-            (Wires::loaded(generator, hertz, sink), end)
-        }
-        None => {
-            let origin_ns = capture.first_timestamp_ns;
-            let wires = Wires::new(&capture.frames, &plan, origin_ns, hertz, sink);
-            (wires, Time::Picoseconds(plan.end_ps()).cycles(hertz))
-        }
+    let (mut wires, arrivals_end) = if let Some(load) = &load {
+        let generator = npsim::load::generator(load, &project)?;
+        let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
+        (Wires::loaded(generator, hertz, sink), end)
+    } else {
+        let survey = replay.as_ref().map(Replay::survey);
+        let frames: Frames<'_> = match &replay {
+            Some(replay) => Box::new(replay.frames()?),
+            None => Box::new(std::iter::empty()),
+        };
+        let origin_ns = survey.map_or(0, |survey| survey.first_timestamp_ns);
+        let end_ps = survey.map_or(0, |survey| survey.plan.end_ps());
+        let wires = Wires::streaming(frames, origin_ns, hertz, sink);
+        (wires, Time::Picoseconds(end_ps).cycles(hertz))
     };
     let started = Instant::now();
     let mut progress = Progress::new(started, arrivals_end, until);
     let stop = interrupt_flag();
-    let ending = simulation.run_while(&mut wires, &mut |cycle, _| {
+    let mut eyes = arguments.eyes.open(&simulation, &project)?;
+    let mut each = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
-    });
+    };
+    let ending = match &mut eyes {
+        Some(eyes) => simulation.run_watched(&mut wires, eyes, &mut each),
+        None => simulation.run_while(&mut wires, &mut each),
+    };
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
+    let unread = wires.input_failure().map(ToString::to_string);
     let traffic = match (wires.finish(simulation.now()), &arguments.out) {
         (Ok(traffic), _) => traffic,
         (Err(error), Some(path)) => return Err(Problem::io("write", path, &error).into()),
@@ -237,18 +249,31 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
     });
     let files_written = stats_written.and(dumps_written);
-    if arguments.trace.is_some() && capture.frames.is_empty() {
-        output::line("note: the capture has no frames, so nothing arrives");
-    }
-    if let Some(remark) = remarks::of_capture(&capture, &plan) {
-        output::line(&format!("note: {remark}"));
+    if let Some(survey) = replay.as_ref().map(Replay::survey) {
+        if survey.frames == 0 {
+            output::line("note: the capture has no frames, so nothing arrives");
+        }
+        if let Some(remark) = remarks::of_capture(survey) {
+            output::line(&format!("note: {remark}"));
+        }
     }
     if !arguments.quiet {
         output::print(&summary(&report, host_seconds))?;
         hints(arguments, &report, simulation.chip());
     }
+    let watched = eyes.map_or(Ok(()), |eyes| {
+        arguments
+            .eyes
+            .show(eyes, &simulation, &programs, arguments.quiet)
+    });
     let Some(fault) = fault else {
         files_written?;
+        watched?;
+        if let Some(reason) = unread {
+            return Err(Problem::new(reason)
+                .note("the capture was whole when the run began, so it has changed since")
+                .into());
+        }
         if open_end && ending == Ending::Reached {
             return Err(restless().into());
         }
@@ -275,6 +300,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     if let Err(problem) = files_written {
         output::message(&render_problem(&problem));
+    }
+    if let Err(error) = watched {
+        match error.downcast::<Problem>() {
+            Ok(problem) => output::message(&render_problem(&problem)),
+            Err(error) => return Err(error),
+        }
     }
     Ok(ExitCode::from(3))
 }
@@ -340,6 +371,7 @@ fn keep_inputs(
     outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
     outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
+    outputs.extend(arguments.eyes.outputs());
     for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(
@@ -364,10 +396,11 @@ fn keep_inputs(
     Ok(())
 }
 
-fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::Result<Schedule> {
-    if arguments.trace.is_none() {
-        return Ok(Schedule::default());
-    }
+/// The capture of the run on the project's ports, if there is one.
+fn replay(arguments: &Arguments, project: &Project) -> anyhow::Result<Option<Replay>> {
+    let Some(path) = &arguments.trace else {
+        return Ok(None);
+    };
     let lines: Vec<_> = project
         .boot
         .ports
@@ -379,7 +412,10 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
     let pace = arguments
         .speed
         .map_or(arguments.pace, |speed| Pace::Trace { speed });
-    schedule(&capture.frames, &lines, arguments.ports, pace).map_err(|error| {
+    let replay = Replay::open(path, &lines, arguments.ports, pace).map_err(|error| {
+        let ReplayError::Pace(error) = error else {
+            return anyhow::Error::from(error);
+        };
         let problem = Problem::new(format!(
             "the capture cannot be put on the project's ports: {error}"
         ));
@@ -390,7 +426,8 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
             _ => problem,
         }
         .into()
-    })
+    })?;
+    Ok(Some(replay))
 }
 
 /// What may explain the results; a fault explains itself.
