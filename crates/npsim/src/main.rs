@@ -39,6 +39,7 @@ enum Command {
     Run(cmd::run::Arguments),
     Asm(cmd::asm::Arguments),
     Disasm(cmd::disasm::Arguments),
+    Explain(cmd::explain::Arguments),
     Pp(cmd::pp::Arguments),
     New(cmd::new::Arguments),
     Sweep(cmd::sweep::Arguments),
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
     let json = match &arguments.command {
         Command::Run(arguments) => arguments.messages.json(),
         Command::Asm(arguments) => arguments.messages.json(),
+        Command::Explain(arguments) => arguments.messages.json(),
         Command::Check(arguments) => arguments.messages.json(),
         _ => false,
     };
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Asm(arguments) => cmd::asm::run(arguments),
         Command::Disasm(arguments) => cmd::disasm::run(arguments),
+        Command::Explain(arguments) => cmd::explain::run(arguments),
         Command::Pp(arguments) => cmd::pp::run(arguments),
         Command::New(arguments) => cmd::new::run(arguments),
         Command::Sweep(arguments) => cmd::sweep::run(arguments),

@@ -77,6 +77,18 @@ impl Histogram {
         Some(self.most)
     }
 
+    /// What was counted, as values in the middle of their buckets and how often
+    /// they came, least first.
+    pub fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let buckets = self.buckets.iter().enumerate();
+        buckets
+            .filter(|(_, values)| **values > 0)
+            .map(|(bucket, &values)| {
+                let middle = middle_of(bucket).clamp(self.least, self.most);
+                (middle, values)
+            })
+    }
+
     /// Adds what another one counted.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {
@@ -141,6 +153,15 @@ mod tests {
             }
         }
         assert_eq!(bucket_of(u64::MAX), 217_087);
+    }
+
+    #[test]
+    fn values_are_all_that_was_counted() {
+        let histogram: Histogram = [7, 3, 7, 100_000].into_iter().collect();
+        let values: Vec<_> = histogram.values().collect();
+        assert_eq!(values[..2], [(3, 1), (7, 2)]);
+        assert_eq!(values.len(), 3);
+        assert!(values[2].0.abs_diff(100_000) <= 100_000 / 256);
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod chip;
 pub mod codes;
 pub mod completions;
 pub mod disasm;
+pub mod explain;
 pub mod generate;
 pub mod isa;
 pub mod lab_options;

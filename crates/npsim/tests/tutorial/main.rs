@@ -128,6 +128,21 @@ fn experiments() {
 }
 
 #[test]
+fn report() {
+    let folder = follow("report.md");
+    let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(
+        page.contains("Nothing is saturated"),
+        "the last run's verdict"
+    );
+}
+
+#[test]
+fn explain() {
+    follow("explain.md");
+}
+
+#[test]
 fn profile() {
     let folder = follow("profile.md");
     let picture = fs::read_to_string(folder.path().join("flame.svg")).expect("a picture");
@@ -158,6 +173,8 @@ fn every_page_with_commands_is_followed() {
         "where-the-cycles-went.md",
         "troubleshooting.md",
         "experiments.md",
+        "report.md",
+        "explain.md",
         "profile.md",
         "timeline.md",
         "traffic.md",

@@ -1,6 +1,7 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
 mod eyes;
+mod report;
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
@@ -20,8 +21,11 @@ use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::remarks;
 use npsim::report::Report;
+use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
+use npsim::views::bottleneck;
+use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::{same_file, write_whole};
 use npsim::wires::{Frames, Traffic, Wires};
 use npsim_chip::check::{Check, Fault};
@@ -84,6 +88,13 @@ pub struct Arguments {
     /// Write all counts as JSON (docs/src/stats.md); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
     stats: Option<PathBuf>,
+    /// Write the run as one page, DIR/index.html, and print what limits it (docs/src/report.md)
+    ///
+    /// The page needs no network and no other file: figures over time, where frames
+    /// were lost, how busy everything is, the bottleneck in words, and a close look
+    /// at the most interesting moment. The same inputs give the same bytes.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
     /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
     ///
     /// One longword a line, its byte address before it.
@@ -177,28 +188,42 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         allow: arguments.allow.clone(),
         seed: arguments.seed,
     };
-    let mut simulation = Simulation::new(&project, &programs, settings)?;
+    let mut simulation = Simulation::new(&project, &programs, settings.clone())?;
+    let mut flow = arguments.report.as_ref().map(|_| TrafficFlow::new());
+    if flow.is_some() {
+        simulation.watch(Series::new(&project));
+    }
     let sink = match &arguments.out {
         Some(path) => {
             Some(PcapSink::create(path).map_err(|error| Problem::io("write", path, &error))?)
         }
         None => None,
     };
-    let (mut wires, arrivals_end) = if let Some(load) = &load {
-        let generator = npsim::load::generator(load, &project)?;
-        let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
-        (Wires::loaded(generator, hertz, sink), end)
-    } else {
-        let survey = replay.as_ref().map(Replay::survey);
+    // A report looks at the same traffic twice.
+    let lines = |sink| {
+        if let Some(load) = &load {
+            let generator = npsim::load::generator(load, &project)?;
+            return Ok::<_, Problem>(Wires::loaded(generator, hertz, sink));
+        }
         let frames: Frames<'_> = match &replay {
-            Some(replay) => Box::new(replay.frames()?),
+            Some(replay) => Box::new(
+                replay
+                    .frames()
+                    .map_err(|error| Problem::new(error.to_string()))?,
+            ),
             None => Box::new(std::iter::empty()),
         };
+        let survey = replay.as_ref().map(Replay::survey);
         let origin_ns = survey.map_or(0, |survey| survey.first_timestamp_ns);
-        let end_ps = survey.map_or(0, |survey| survey.plan.end_ps());
-        let wires = Wires::streaming(frames, origin_ns, hertz, sink);
-        (wires, Time::Picoseconds(end_ps).cycles(hertz))
+        Ok(Wires::streaming(frames, origin_ns, hertz, sink))
     };
+    let mut wires = lines(sink)?;
+    let arrivals_end = match (&load, &replay) {
+        (Some(load), _) => load.time.picoseconds(),
+        (None, Some(replay)) => replay.survey().plan.end_ps(),
+        (None, None) => 0,
+    };
+    let arrivals_end = Time::Picoseconds(arrivals_end).cycles(hertz);
     let started = Instant::now();
     let mut progress = Progress::new(started, arrivals_end, until);
     let stop = interrupt_flag();
@@ -211,9 +236,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             ControlFlow::Continue(())
         }
     };
-    let ending = match &mut eyes {
-        Some(eyes) => simulation.run_watched(&mut wires, eyes, &mut each),
-        None => simulation.run_while(&mut wires, &mut each),
+    let ending = if flow.is_some() || eyes.is_some() {
+        let mut watchers = (flow.as_mut(), eyes.as_mut());
+        simulation.run_watched(&mut wires, &mut watchers, &mut each)
+    } else {
+        simulation.run_while(&mut wires, &mut each)
     };
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
@@ -237,7 +264,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     );
     report.seed = arguments.seed;
     report.note_settings(&project);
-    report.load = load;
+    report.load.clone_from(&load);
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
         Some(path) => npsim::stats_file::write(path, &report)
@@ -248,7 +275,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let text = memory_dump::text(simulation.chip(), range);
         write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
     });
-    let files_written = stats_written.and(dumps_written);
+    let series = simulation.take_series();
+    let seen = flow
+        .as_ref()
+        .zip(series.as_ref())
+        .map(|(flow, series)| report::Seen {
+            project: &project,
+            programs: &programs,
+            report: &report,
+            traffic: &traffic,
+            series,
+            flow,
+            settings: report_settings(arguments, report.load.as_ref()),
+        });
+    let analysis = seen.as_ref().map(report::Seen::analysis);
+    let page_written = match (&seen, &analysis, &arguments.report) {
+        (Some(seen), Some(analysis), Some(folder)) => {
+            lines(None).and_then(|again| seen.write(folder, analysis, &settings, again))
+        }
+        _ => Ok(()),
+    };
+    let files_written = stats_written.and(dumps_written).and(page_written);
     if let Some(survey) = replay.as_ref().map(Replay::survey) {
         if survey.frames == 0 {
             output::line("note: the capture has no frames, so nothing arrives");
@@ -259,6 +306,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     if !arguments.quiet {
         output::print(&summary(&report, host_seconds))?;
+        if let Some(analysis) = &analysis {
+            output::print(&format!("\n{}", bottleneck::as_text(analysis)))?;
+        }
         hints(arguments, &report, simulation.chip());
     }
     let watched = eyes.map_or(Ok(()), |eyes| {
@@ -370,6 +420,8 @@ fn keep_inputs(
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
     outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
     outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
+    let page = arguments.report.as_deref().map(report::page_path);
+    outputs.extend(page.iter().map(|path| ("--report", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
     outputs.extend(arguments.eyes.outputs());
     for &(option, path) in &outputs {
@@ -445,6 +497,30 @@ fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
         let gap = if i == 0 { "\n" } else { "" };
         output::line(&format!("{gap}note: {line}"));
     }
+}
+
+/// What the page says about how the run was asked for.
+fn report_settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, String)> {
+    let mut settings = vec![("Project".to_owned(), arguments.target.display().to_string())];
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    if let Some(trace) = &arguments.trace {
+        add("Capture", trace.display().to_string());
+        let pace = arguments
+            .speed
+            .map_or(arguments.pace, |speed| Pace::Trace { speed });
+        add("Pace", pace.to_string());
+        add("Ports", arguments.ports.to_string());
+    }
+    if let Some(load) = load {
+        add("Traffic", format!("{load}, for {}", load.time));
+    }
+    if let Some(until) = arguments.until {
+        add("Until", until.to_string());
+    }
+    if let Some(seed) = arguments.seed {
+        add("Seed", seed.to_string());
+    }
+    settings
 }
 
 fn restless() -> Problem {
