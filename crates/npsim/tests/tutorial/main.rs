@@ -119,6 +119,15 @@ fn troubleshooting() {
 }
 
 #[test]
+fn experiments() {
+    let folder = follow("experiments.md");
+    let results = folder.path().join("npsim-results/under-load/results.json");
+    let text = fs::read_to_string(results).expect("results.json");
+    let results: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(results["points"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
 fn report() {
     let folder = follow("report.md");
     let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
@@ -163,6 +172,7 @@ fn every_page_with_commands_is_followed() {
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "experiments.md",
         "report.md",
         "explain.md",
         "profile.md",

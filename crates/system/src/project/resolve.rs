@@ -20,6 +20,7 @@ use npsim_chip::gpp::boot::{Boot, PortSetup};
 use super::capacity::Capacity;
 use super::file::{Ids, MeSection, NnModeKind, PortSection, ProjectFile};
 use super::layout::Space;
+use super::settings::Setting;
 use super::text::{is_name, parse_ids, parse_mac, value_of};
 use crate::firmware_file::is_bare;
 use crate::problem::{Excerpt, Problem, Problems};
@@ -81,6 +82,8 @@ pub struct Overrides {
     pub imports: Vec<(String, u32)>,
     /// `--spill-moves`.
     pub spill_moves: bool,
+    /// `--set`: keys of the project file and parameters of the profile.
+    pub set: Vec<Setting>,
 }
 
 /// The text of a project file and where it lies.

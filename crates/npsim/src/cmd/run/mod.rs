@@ -54,6 +54,7 @@ Examples:
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
+  npsim run microcode/forward --load 0.5 --set me.forward.id=0,2 --set profile.sram.read=120
   npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
   npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 
@@ -262,6 +263,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         simulation.stats(),
     );
     report.seed = arguments.seed;
+    report.note_settings(&project);
     report.load.clone_from(&load);
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
