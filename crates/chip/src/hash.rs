@@ -160,7 +160,7 @@ impl Hash {
     /// A command has reached the inlet: its operands are pulled.
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         self.waiting += 1;
-        self.counters.queue(self.waiting);
+        self.counters.queue(fabric.now, self.waiting);
         let command = &fabric.flight(slot).command;
         let words = HashWidth::of(command.op).words() as u8 * command.count.clamp(1, 3);
         let at = fabric.now + self.pull_lead;
@@ -192,6 +192,7 @@ impl Hash {
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
         self.waiting -= 1;
+        self.counters.queue(now, self.waiting);
         fabric.release(Target::HASH);
         fabric.push_at(
             slot,

@@ -107,10 +107,6 @@ impl Microengine {
         let command = prepared.command;
         match fabric.issue(self.cycle, command) {
             Issue::Accepted => {}
-            Issue::FullUntil(at) => {
-                self.stalled_until(at, probe);
-                return Err(Flow::Post(self.cycle));
-            }
             Issue::Held => return Err(Flow::Held),
         }
         self.stats.commands += 1;

@@ -112,6 +112,10 @@ parameters! {
         issue_to_inlet: u64, "ME cycles", 1..=256 => issue_to_inlet;
         /// Last word on a push or pull bus to transfer register and signal.
         transfer_latency: u64, "ME cycles", 0..=256 => transfer_latency;
+        /// Data for an S push bus that a unit can have waiting before it stops reading.
+        s_push_fifo: u64, "longwords", 1..=1024 => s_push_fifo;
+        /// Data for the D push bus that DRAM can have waiting before it stops reading.
+        d_push_fifo: u64, "quadwords", 1..=1024 => d_push_fifo;
     }
     scratch {
         /// Size of the scratchpad.
@@ -183,7 +187,7 @@ parameters! {
         /// Bytes that one burst moves.
         burst_bytes: u32, "bytes", 8..=256 => dram_burst_bytes;
         /// Time one burst keeps the data pins busy.
-        burst_cycles: u64, "ME cycles", 1..=1024 => dram_burst_cycles;
+        burst_half_cycles: u64, "half ME cycles", 1..=2048 => dram_burst_half_cycles;
         /// Row activation to column command.
         row_to_column: u64, "ME cycles", 0..=1024 => dram_row_to_column;
         /// Column command to first data.

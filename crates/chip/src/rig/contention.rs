@@ -244,7 +244,7 @@ fn a_command_behind_a_held_one_waits_too() {
     let end = |id| rig.notices.iter().rfind(|n| n.id == id).unwrap().cycle;
     assert_eq!(end(4), 22 + 90, "another microengine passes");
     assert!(end(3) > 22 + 90, "the same microengine's FIFO is in order");
-    assert_eq!(rig.fabric.buses.waits_for_units, 2);
+    assert_eq!(rig.fabric.buses.waits, 2);
 }
 
 #[test]

@@ -16,10 +16,10 @@ use super::{Leads, uses_entry};
 use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
-use crate::fabric::{BusCommand, Fabric, Slot};
+use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::memory::{OutOfRange, Paged};
 use crate::profile::Profile;
-use crate::unit_counters::UnitCounters;
+use crate::unit_counters::{UnitCounters, Way};
 
 /// What a command must not overtake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Channel {
             ready: pulled == 0,
             since: now,
         });
-        self.counters.queue(self.waiting.len());
+        self.counters.queue(now, self.waiting.len());
         if pulled > 0 {
             fabric.pull(slot, pulled, now + leads.write);
         }
@@ -236,13 +236,18 @@ impl Channel {
                 at += 1;
                 continue;
             }
-            let free = self.free_at(&candidate);
+            let mut free = self.free_at(&candidate);
+            if candidate.op.info().pushes {
+                let command = &fabric.flight(candidate.slot).command;
+                free = free.max(fabric.buses.push_ready(command));
+            }
             if free > now {
                 earliest = earliest.min(free);
                 at += 1;
                 continue;
             }
             self.waiting.remove(at);
+            self.counters.queue(now, self.waiting.len());
             fabric.release(Target::sram(self.number));
             self.start(&candidate, fabric, leads);
             // Only commands after this one can have waited for it, so the scan
@@ -280,12 +285,39 @@ impl Channel {
 
     fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
         self.read_free = self.read_free.max(now) + Cycle::from(words) * leads.longword;
-        self.counters.busy += Cycle::from(words) * leads.longword;
+        let busy = Cycle::from(words) * leads.longword;
+        self.counters.used(Way::Read, busy);
     }
 
     fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
         self.write_free = self.write_free.max(now) + Cycle::from(words) * leads.longword;
-        self.counters.busy += Cycle::from(words) * leads.longword;
+        let busy = Cycle::from(words) * leads.longword;
+        self.counters.used(Way::Write, busy);
+    }
+
+    /// The core reads or writes longwords now; gives how long it waits for the
+    /// pins.
+    pub fn core_access(
+        &mut self,
+        way: Way,
+        words: u8,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Cycle {
+        let now = fabric.now + fabric.buses.core_command(fabric.now);
+        let start = match way {
+            Way::Read => self.read_free,
+            Way::Write => self.write_free,
+        }
+        .max(now);
+        match way {
+            Way::Read => self.use_read(start, u32::from(words), leads),
+            Way::Write => self.use_write(start, u32::from(words), leads),
+        }
+        fabric
+            .buses
+            .core_data(fabric.now, TransferKind::S, way == Way::Read, words);
+        start - fabric.now
     }
 
     fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
