@@ -188,7 +188,11 @@ pub struct BackPressure {
 pub struct Buses {
     clusters: Vec<Cluster>,
     per_cluster: usize,
+    /// Cluster of each microengine.
+    cluster_of: Vec<u8>,
     fifos: Vec<Fifo>,
+    /// Commands held in all FIFOs.
+    held: usize,
     fifo_depth: usize,
     /// Commands sent to each target that it has not taken yet.
     waiting: [u16; TARGETS],
@@ -234,6 +238,10 @@ impl Buses {
         Self {
             clusters: vec![Cluster::default(); clusters],
             per_cluster: microengines / clusters,
+            cluster_of: (0..profile.microengines())
+                .map(|me| profile.cluster_of(me))
+                .collect(),
+            held: 0,
             fifos: vec![Fifo::default(); microengines],
             fifo_depth: profile.command_fifo_depth() as usize,
             waiting: [0; TARGETS],
@@ -321,7 +329,7 @@ impl Buses {
             self.fifos[me].stalled = Some((now, blame));
             return Admission::Full;
         }
-        let cluster = me / self.per_cluster;
+        let cluster = self.cluster_of[me] as usize;
         let state = &self.clusters[cluster];
         let slot = now.next_multiple_of(self.bus_cycle);
         if fifo.held.is_empty()
@@ -338,7 +346,7 @@ impl Buses {
 
     /// Keeps a command that [`Self::admit`] said waits.
     pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
-        let cluster = me as usize / self.per_cluster;
+        let cluster = self.cluster_of[me as usize] as usize;
         let refused = !self.has_room(target, cluster);
         self.fifos[me as usize].held.push_back(Held {
             slot,
@@ -346,6 +354,7 @@ impl Buses {
             since: now,
             refused,
         });
+        self.held += 1;
         let cluster = &mut self.clusters[cluster];
         cluster.held += 1;
         cluster.command.queue_peak = cluster.command.queue_peak.max(cluster.held);
@@ -356,7 +365,7 @@ impl Buses {
     pub(crate) fn release(&mut self, target: Target) -> Option<usize> {
         let at = target.0 as usize;
         self.waiting[at] = self.waiting[at].saturating_sub(1);
-        if self.clusters.iter().all(|cluster| cluster.held == 0) {
+        if self.held == 0 {
             return None;
         }
         let count = self.clusters.len();
@@ -452,6 +461,7 @@ impl Buses {
                 continue;
             }
             self.fifos[me].held.pop_front();
+            self.held -= 1;
             self.clusters[cluster].held -= 1;
             self.clusters[cluster].turn = (place + 1) % self.per_cluster;
             let arrival = self.depart(now, first.since, cluster, first.target);
@@ -530,7 +540,7 @@ impl Buses {
         if media || command.transfer_kind == TransferKind::D {
             self.d_push.free.saturating_sub(self.d_ahead)
         } else {
-            let cluster = command.transfer_me as usize / self.per_cluster;
+            let cluster = self.cluster_of[command.transfer_me as usize] as usize;
             self.clusters[cluster]
                 .s_push
                 .free
@@ -550,7 +560,7 @@ impl Buses {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let bus = match command.transfer_kind {
             TransferKind::S => {
-                &mut self.clusters[command.transfer_me as usize / self.per_cluster].s_pull
+                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_pull
             }
             TransferKind::D => &mut self.d_pull,
         };
@@ -569,7 +579,7 @@ impl Buses {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let bus = match command.transfer_kind {
             TransferKind::S => {
-                &mut self.clusters[command.transfer_me as usize / self.per_cluster].s_push
+                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_push
             }
             TransferKind::D => &mut self.d_push,
         };

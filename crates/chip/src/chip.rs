@@ -267,7 +267,8 @@ impl Chip {
             Unit::Scratch => self.scratch.turn(&mut self.fabric),
             Unit::Sram => self.sram.turn(target, &mut self.fabric),
             Unit::Dram => self.dram.turn(target, &mut self.fabric),
-            Unit::Hash | Unit::Msf => self.fabric.release(target),
+            Unit::Msf => self.fabric.release(target),
+            Unit::Hash => self.hash.turn(&mut self.fabric),
             Unit::Cap | Unit::Pci => self.cap.turn(&mut self.fabric),
         }
     }

@@ -6,6 +6,7 @@ use npsim_isa::CommandOp;
 
 use crate::Cycle;
 use crate::bus::Target;
+use crate::event::Event;
 use crate::fabric::{Fabric, Slot};
 use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
@@ -191,14 +192,20 @@ impl Hash {
         self.counters.busy += busy;
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
-        self.waiting -= 1;
-        self.counters.queue(now, self.waiting);
-        fabric.release(Target::HASH);
+        // Its place among the operands is free when it enters the array.
+        fabric.events.post(start, Event::Turn(Target::HASH));
         fabric.push_at(
             slot,
             (words * usize::from(count)) as u8,
             start + busy + buffers,
         );
+    }
+
+    /// A command's operands have entered the array.
+    pub fn turn(&mut self, fabric: &mut Fabric) {
+        self.waiting -= 1;
+        self.counters.queue(fabric.now, self.waiting);
+        fabric.release(Target::HASH);
     }
 
     /// A command has been served.

@@ -178,7 +178,7 @@ impl Rig {
                 Unit::Scratch => self.scratch.turn(fabric),
                 Unit::Sram => self.sram.turn(target, fabric),
                 Unit::Dram => self.dram.turn(target, fabric),
-                _ => fabric.release(target),
+                _ => self.hash.turn(fabric),
             },
             Event::Pull(slot) => {
                 let (command, words) = (

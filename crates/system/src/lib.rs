@@ -24,6 +24,7 @@ pub mod assemble;
 pub mod diagnostics;
 pub mod firmware_file;
 pub mod includes;
+pub mod measure;
 pub mod memory_dump;
 pub mod messages;
 pub mod problem;

@@ -146,6 +146,8 @@ parameters! {
         channel_bytes: u32, "bytes", 4096..=67108864 => sram_channel_bytes;
         /// Commands that wait at a channel before microengines stall.
         inlet_depth: u8, "commands", 1..=255 => sram_inlet_depth;
+        /// Commands in a channel's FIFO of each direction, behind the inlet.
+        fifo_depth: u8, "commands", 1..=255 => sram_fifo_depth;
         /// ME cycles per longword and direction on a channel's pins.
         longword_cycles: u64, "ME cycles", 1..=256 => sram_longword_cycles;
         /// Idle latency of a read of one longword.

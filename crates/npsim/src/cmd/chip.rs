@@ -3,16 +3,22 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
+use npsim::measure::{bandwidth, latency};
 use npsim_chip::profile::Profile;
+use serde::Serialize;
 
 use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
   npsim chip                the chips there are
-  npsim chip ixp2400        every number of one, and where it comes from";
+  npsim chip ixp2400        every number of one, and where it comes from
+  npsim chip ixp2400 --latencies
+                            what operations take on the idle chip, measured by microcode
+  npsim chip ixp2400 --bandwidths --format json
+                            what memories and buses carry at most, measured by microcode";
 
 /// List the chips, or show the numbers of one with their sources
 ///
@@ -27,6 +33,37 @@ pub struct Arguments {
     /// Also print where each number comes from
     #[arg(long, requires = "name")]
     sources: bool,
+    /// Run microcode that times each kind of operation on the idle chip, and
+    /// compare with the numbers it should meet
+    #[arg(long, requires = "name", conflicts_with_all = ["sources", "bandwidths"])]
+    latencies: bool,
+    /// Run microcode that saturates each memory and bus, and compare with the
+    /// most that it can carry
+    #[arg(long, requires = "name", conflicts_with = "sources")]
+    bandwidths: bool,
+    /// How measurements are printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// How measurements are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table for people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+impl Format {
+    fn print<T: Serialize>(self, measured: &T, table: String) -> anyhow::Result<ExitCode> {
+        let text = match self {
+            Self::Table => table,
+            Self::Json => serde_json::to_string_pretty(measured)? + "\n",
+        };
+        output::print(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -43,6 +80,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let profile = npsim::project::profile(name, None)?;
+    if arguments.latencies {
+        let measured = latency::measure(&profile)?;
+        return arguments.format.print(&measured, measured.table());
+    }
+    if arguments.bandwidths {
+        let measured = bandwidth::measure(&profile)?;
+        return arguments.format.print(&measured, measured.table());
+    }
     let mut text = format!("{}: {}\n\n", profile.name(), profile.title());
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

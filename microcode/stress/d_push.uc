@@ -1,0 +1,19 @@
+; Saturates the D push bus on its way to microengines, which take 32 bits a bus
+; clock: every context reads 64 bytes of DRAM after 64.
+
+#include "spread.uc"
+
+.num_contexts 8
+.reg read $$in[16]
+.xfer_order $$in
+.reg address number place
+.sig done
+
+    context_number(number)
+    alu_shf[address, --, B, number, <<11]
+    alu_shf[place, --, B, number, <<7]
+    alu[address, address, +, place]
+    immed[place, (ME_INDEX << 8)]
+next#:
+    dram[read, $$in[0], address, place, 8], ctx_swap[done]
+    br[next#]
