@@ -1,5 +1,7 @@
 ; Saturates the D pull bus on its way from microengines, which give 32 bits a bus
 ; clock: every context writes 64 bytes of DRAM after 64.
+; Threads are spread over banks so that commands that follow each other, of one
+; microengine as of several, fall in different ones.
 
 #include "spread.uc"
 
@@ -15,10 +17,9 @@
 #define_eval N (N + 1)
 #endloop
     context_number(number)
+    alu[number, number, +, ME_INDEX]
     alu_shf[address, --, B, number, <<11]
-    alu_shf[place, --, B, number, <<7]
-    alu[address, address, +, place]
-    immed[place, (ME_INDEX << 8)]
+    immed[place, (ME_INDEX << 7)]
 next#:
     dram[write, $$out[0], address, place, 8], ctx_swap[done]
     br[next#]

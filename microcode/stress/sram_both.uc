@@ -1,5 +1,5 @@
-; Saturates both ports of all SRAM channels at once: even contexts read, odd ones
-; write elsewhere.
+; Saturates both ports of all SRAM channels at once: every context reads and
+; writes eight longwords at the same time, each in a place of its own.
 
 #include "spread.uc"
 
@@ -9,7 +9,7 @@
 .reg write $out[8]
 .xfer_order $out
 .reg address number place
-.sig done
+.sig got put
 
 #define_eval N 0
 #while (N < 8)
@@ -17,17 +17,12 @@
 #define_eval N (N + 1)
 #endloop
     context_number(number)
-    alu_shf[address, --, B, number, >>1]
-    sram_channel(address, address)
+    sram_channel(address, number)
     alu_shf[place, --, B, number, <<6]
     alu[address, address, OR, place]
     immed[place, (ME_INDEX << 9)]
-    br_bset[number, 0, write#]
-
-read#:
-    sram[read, $in[0], address, place, 8], ctx_swap[done]
-    br[read#]
-
-write#:
-    sram[write, $out[0], address, place, 8], ctx_swap[done]
-    br[write#]
+next#:
+    sram[read, $in[0], address, place, 8], sig_done[got]
+    sram[write, $out[0], address, place, 8], sig_done[put]
+    ctx_arb[got, put]
+    br[next#]

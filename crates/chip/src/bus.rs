@@ -93,6 +93,12 @@ pub struct BusUse {
 }
 
 impl BusUse {
+    /// Without what is booked beyond `now`.
+    fn until(mut self, now: Cycle, free: Cycle) -> Self {
+        self.busy -= free.saturating_sub(now).min(self.busy);
+        self
+    }
+
     fn carried(&mut self, cycles: Cycle, waited: Cycle) {
         self.busy += cycles;
         self.transfers += 1;
@@ -108,6 +114,10 @@ struct DataBus {
 }
 
 impl DataBus {
+    fn until(&self, now: Cycle) -> BusUse {
+        self.used.until(now, self.free)
+    }
+
     /// Books `cycles` from now or when free; gives the end.
     fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
         let waited = self.free.saturating_sub(now);
@@ -302,17 +312,21 @@ impl Buses {
         self.pressure[target.0 as usize]
     }
 
-    /// What each cluster's command, S push and S pull bus did.
-    pub fn cluster_uses(&self) -> impl Iterator<Item = [BusUse; 3]> + '_ {
-        self.clusters
-            .iter()
-            .map(|cluster| [cluster.command, cluster.s_push.used, cluster.s_pull.used])
+    /// What each cluster's command, S push and S pull bus did until now.
+    pub fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
+        self.clusters.iter().map(move |cluster| {
+            [
+                cluster.command.until(now, cluster.command_free),
+                cluster.s_push.until(now),
+                cluster.s_pull.until(now),
+            ]
+        })
     }
 
-    /// What the D push and the D pull bus did.
+    /// What the D push and the D pull bus did until now.
     #[must_use]
-    pub fn d_uses(&self) -> [BusUse; 2] {
-        [self.d_push.used, self.d_pull.used]
+    pub fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
+        [self.d_push.until(now), self.d_pull.until(now)]
     }
 
     /// Takes a command into its microengine's FIFO, if it has room, and sends
@@ -338,7 +352,7 @@ impl Buses {
             && self.has_room(target, cluster)
             && self.may_share(target, cluster, slot)
         {
-            return Admission::Arrives(self.depart(now, now, cluster, target));
+            return Admission::Arrives(self.depart(slot, now, cluster, target));
         }
         self.waits += 1;
         Admission::Waits
@@ -464,7 +478,7 @@ impl Buses {
             self.held -= 1;
             self.clusters[cluster].held -= 1;
             self.clusters[cluster].turn = (place + 1) % self.per_cluster;
-            let arrival = self.depart(now, first.since, cluster, first.target);
+            let arrival = self.depart(slot, first.since, cluster, first.target);
             if first.refused {
                 self.pressure[first.target.0 as usize].held += slot - first.since;
             }
@@ -485,15 +499,15 @@ impl Buses {
         None
     }
 
-    /// Books the command bus, which is free; gives the arrival at the inlet.
-    fn depart(&mut self, now: Cycle, since: Cycle, cluster: usize, target: Target) -> Cycle {
+    /// Books a slot of the command bus, which is free; gives the arrival at the
+    /// inlet.
+    fn depart(&mut self, granted: Cycle, since: Cycle, cluster: usize, target: Target) -> Cycle {
         let at = target.0 as usize;
         self.waiting[at] += 1;
         self.granted_last[at] = cluster as u8;
         if self.promised[at] == Some(cluster as u8) {
             self.promised[at] = None;
         }
-        let granted = now.next_multiple_of(self.bus_cycle);
         if target.shares_interface() {
             self.shared_free = granted + self.bus_cycle;
             if self.shared_promised == Some(cluster as u8) {

@@ -131,9 +131,9 @@ fn unit(name: String, counters: &UnitCounters, pressure: BackPressure, cycles: C
 
 fn buses(chip: &Chip, cycles: Cycle) -> Vec<BusStats> {
     let buses = &chip.fabric.buses;
-    let by_cluster: Vec<_> = buses.cluster_uses().collect();
+    let by_cluster: Vec<_> = buses.cluster_uses(cycles).collect();
     let of = |kind: usize| by_cluster.iter().map(|uses| uses[kind]).collect();
-    let [d_push, d_pull] = buses.d_uses();
+    let [d_push, d_pull] = buses.d_uses(cycles);
     let mut all = vec![
         bus("command", of(0), cycles),
         bus("s_push", of(1), cycles),
