@@ -441,7 +441,7 @@ fn a_full_unit_stalls_who_sends_to_it_and_nobody_else() {
 fn turning_the_pins_around_costs_what_the_profile_says() {
     let alternate = |me: u8, n: u32| {
         let address = (n + u32::from(me)) % 4 * 2048 + n * 8192;
-        let op = if n % 2 == 0 {
+        let op = if n.is_multiple_of(2) {
             Op::DramRead
         } else {
             Op::DramWrite

@@ -132,20 +132,20 @@ fn unit(name: String, counters: &UnitCounters, pressure: BackPressure, cycles: C
 fn buses(chip: &Chip, cycles: Cycle) -> Vec<BusStats> {
     let buses = &chip.fabric.buses;
     let by_cluster: Vec<_> = buses.cluster_uses(cycles).collect();
-    let of = |kind: usize| by_cluster.iter().map(|uses| uses[kind]).collect();
+    let of = |kind: usize| -> Vec<_> { by_cluster.iter().map(|uses| uses[kind]).collect() };
     let [d_push, d_pull] = buses.d_uses(cycles);
     let mut all = vec![
-        bus("command", of(0), cycles),
-        bus("s_push", of(1), cycles),
-        bus("s_pull", of(2), cycles),
-        bus("d_push", vec![d_push], cycles),
-        bus("d_pull", vec![d_pull], cycles),
+        bus("command", &of(0), cycles),
+        bus("s_push", &of(1), cycles),
+        bus("s_pull", &of(2), cycles),
+        bus("d_push", &[d_push], cycles),
+        bus("d_pull", &[d_pull], cycles),
     ];
     all[0].stalled_microengines = buses.stalled_by_bus;
     all
 }
 
-fn bus(name: &str, uses: Vec<BusUse>, cycles: Cycle) -> BusStats {
+fn bus(name: &str, uses: &[BusUse], cycles: Cycle) -> BusStats {
     let sum = |field: fn(&BusUse) -> u64| uses.iter().map(field).sum::<u64>();
     let busy = sum(|used| used.busy);
     BusStats {

@@ -124,6 +124,7 @@ fn every_page_with_commands_is_followed() {
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "timing.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();

@@ -39,13 +39,16 @@ const fn rate(amount: u64, cycles: u64) -> Rate {
     Rate { amount, cycles }
 }
 
+/// A resource, the most that it can do, and the amount that it did.
+type Reading = (String, Rate, u64);
+
 /// What is measured by one source.
 struct Stress {
     path: &'static str,
     /// All microengines, or the first alone.
     all: bool,
     media: bool,
-    read: fn(&Profile, &Stats) -> Vec<(String, Rate, u64)>,
+    read: fn(&Profile, &Stats) -> Vec<Reading>,
 }
 
 const STRESSES: &[Stress] = &[
@@ -156,13 +159,13 @@ const STRESSES: &[Stress] = &[
 
 fn media_peak(profile: &Profile) -> Rate {
     rate(
-        u64::from(profile.media_bus_bytes()) * profile.media_mhz(),
+        profile.media_bus_bytes() * profile.media_mhz(),
         profile.me_mhz(),
     )
 }
 
 /// Bytes that each channel of a unit moved.
-fn units(stats: &Stats, kind: &str, how: &str, peak: Rate) -> Vec<(String, Rate, u64)> {
+fn units(stats: &Stats, kind: &str, how: &str, peak: Rate) -> Vec<Reading> {
     let channels = stats.units.iter().filter(|unit| {
         unit.name
             .strip_prefix(kind)
@@ -174,13 +177,7 @@ fn units(stats: &Stats, kind: &str, how: &str, peak: Rate) -> Vec<(String, Rate,
 }
 
 /// What each bus of a kind carried, `amount` a bus clock.
-fn buses(
-    profile: &Profile,
-    stats: &Stats,
-    kind: &str,
-    amount: u64,
-    how: &str,
-) -> Vec<(String, Rate, u64)> {
+fn buses(profile: &Profile, stats: &Stats, kind: &str, amount: u64, how: &str) -> Vec<Reading> {
     let Some(bus) = stats.buses.iter().find(|bus| bus.name == kind) else {
         return Vec::new();
     };
