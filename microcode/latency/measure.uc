@@ -19,6 +19,8 @@
 #define MEASURE_UC
 
 #define REPEATS 16
+; Rounds of five cycles between repetitions.
+#define PAUSE 64
 ; Where results go in scratch, after the rings of the measurements.
 #define RESULTS 0x2000
 
@@ -34,9 +36,14 @@
     immed[left, REPEATS]
 #endm
 
-; A taken branch costs an odd number of cycles more than one that is not taken,
+; What went before is given time to end, a row of DRAM to close. A taken branch
+; costs an odd number of cycles more than one that is not taken,
 ; so that every second repetition begins on the other phase.
 #macro measure_before()
+    immed[phase, PAUSE]
+pause#:
+    alu[phase, phase, -, 1]
+    bne[pause#]
     local_csr_rd[PROFILE_COUNT]
     immed[phase, 0]
     alu[phase, phase, XOR, left]

@@ -4,7 +4,8 @@
 
 #include "tbuf.uc"
 
-; Elements of 256 bytes in TBUF.
+; Elements of 256 bytes in TBUF. The IXP2800 numbers them by their place, in steps
+; of 64 bytes.
 #define ELEMENTS 32
 #define BYTES    252
 
@@ -30,6 +31,9 @@ room#:
     alu[--, ahead, -, ELEMENTS]
     bhs[room#]
     alu[element, count, AND, (ELEMENTS - 1)]
+#ifdef IXP2800
+    alu_shf[element, --, B, element, <<2]
+#endif
     transmit_validate(element, $control0, $control1, control, valid)
     alu[count, count, +, 8]
     br[room#]

@@ -23,7 +23,9 @@
 pub mod assemble;
 pub mod diagnostics;
 pub mod firmware_file;
+pub mod histogram;
 pub mod includes;
+pub mod load;
 pub mod measure;
 pub mod memory_dump;
 pub mod messages;

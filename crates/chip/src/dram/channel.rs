@@ -8,7 +8,7 @@
 //! booked no further ahead than a row takes to open, so the choice stays open
 //! as long as it can without leaving the pins idle. A bank does not start to
 //! read while the bus that takes the data is booked too far ahead. A refresh
-//! waits until all rows are closed and then blocks all banks.
+//! waits until the rows of its banks are closed and then blocks these banks.
 //!
 //! Bursts may end between two microengine cycles, so the time of the pins is
 //! counted in half cycles.
@@ -70,6 +70,7 @@ struct Timing {
     write_to_read: Cycle,
     refresh_interval: Cycle,
     refresh_cycles: Cycle,
+    refresh_banks: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +86,8 @@ pub(super) struct Channel {
     odd: [Cycle; 2],
     pins_wrote: bool,
     next_refresh: Cycle,
-    refreshing_until: Cycle,
+    /// The first bank of the next refresh.
+    refresh_turn: usize,
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
     waiting: usize,
@@ -108,6 +110,7 @@ impl Channel {
             write_to_read: profile.dram_write_to_read(),
             refresh_interval: profile.dram_refresh_interval(),
             refresh_cycles: profile.dram_refresh_cycles(),
+            refresh_banks: usize::from(profile.dram_refresh_banks().min(profile.dram_banks())),
         };
         Self {
             next_refresh: timing.refresh_interval,
@@ -118,7 +121,7 @@ impl Channel {
             pins_free: 0,
             odd: [0; 2],
             pins_wrote: false,
-            refreshing_until: 0,
+            refresh_turn: 0,
             turn_at: Cycle::MAX,
             waiting: 0,
             counters: UnitCounters::default(),
@@ -206,9 +209,6 @@ impl Channel {
             return None;
         }
         self.refresh(now);
-        if self.refreshing_until > now {
-            return self.later(self.refreshing_until);
-        }
         let pins_free = self.pins_free / 2;
         if pins_free > now + self.timing.access {
             return self.later(pins_free - self.timing.access);
@@ -234,8 +234,15 @@ impl Channel {
         let missed = (now - self.next_refresh) / self.timing.refresh_interval;
         let last = self.next_refresh + missed * self.timing.refresh_interval;
         self.next_refresh = last + self.timing.refresh_interval;
-        let closed = self.banks.iter().map(|bank| bank.free).max().unwrap_or(0);
-        self.refreshing_until = last.max(closed) + self.timing.refresh_cycles;
+        let (count, together) = (self.banks.len(), self.timing.refresh_banks);
+        let skipped = (missed % count as Cycle) as usize * together;
+        let first = (self.refresh_turn + skipped) % count;
+        self.refresh_turn = (first + together) % count;
+        let set = || (first..first + together).map(|at| at % count);
+        let closed = set().map(|at| self.banks[at].free).max().unwrap_or(0);
+        for at in set() {
+            self.banks[at].free = last.max(closed) + self.timing.refresh_cycles;
+        }
         self.counters.refreshing += (missed + 1) * self.timing.refresh_cycles;
     }
 
@@ -331,7 +338,7 @@ impl Channel {
         let timing = &self.timing;
         let bank = (address / timing.bank_interleave) as usize % self.banks.len();
         let bank = &mut self.banks[bank];
-        let activated = now.max(bank.free).max(self.refreshing_until);
+        let activated = now.max(bank.free);
         let opened = 2 * (activated + timing.access);
         let turnaround = if self.pins_wrote {
             timing.write_to_read
