@@ -1,6 +1,6 @@
-; Saturates the data pins of DRAM with 128-byte transfers to TBUF and, where the
-; push bus alone is slower than the pins, from RBUF. Each thread walks through
-; banks and channels. Of the eight contexts, WRITERS move data from RBUF.
+; Saturates the data pins of DRAM, or the push bus where that is slower, with
+; 128-byte transfers to TBUF. Each thread walks through banks and channels. Of the
+; eight contexts of a microengine, WRITERS move data from RBUF instead.
 
 #include "spread.uc"
 

@@ -18,10 +18,10 @@
     alu[place, number, OR, ((ME_INDEX & 3) << 3)]
     alu_shf[place, --, B, place, <<6]
     sram_channel(address, number)
-    alu[--, number, -, 5]
+    alu[--, number, -, 4]
     bhs[sram#]
     immed[address, 0]
-    alu[--, number, -, 3]
+    alu[--, number, -, 2]
     blo[scratch#]
     immed[address, 0x2000]
 

@@ -11,10 +11,10 @@
 
     context_number(number)
     sram_channel(address, number)
-    alu[--, number, -, 5]
+    alu[--, number, -, 4]
     bhs[sram#]
     immed[address, 0]
-    alu[--, number, -, 3]
+    alu[--, number, -, 2]
     blo[scratch#]
     immed[address, 0x2000]
 

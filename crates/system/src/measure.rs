@@ -78,7 +78,6 @@ fn chip(
     boot: &Boot,
     source: &str,
     microengines: std::ops::Range<u8>,
-    defines: &[(&str, u64)],
 ) -> Result<Chip, Problem> {
     let count = microengines.len();
     let mut programs = Vec::with_capacity(count);
@@ -89,11 +88,8 @@ fn chip(
             ("ME_COUNT".to_owned(), count.to_string()),
             (profile.name().to_uppercase(), "1".to_owned()),
         ];
-        let given = defines
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.to_string()));
         let options = Options {
-            defines: own.into_iter().chain(given).collect(),
+            defines: own.into(),
             control_store_words: usize::from(profile.control_store_words()),
             local_memory_words: usize::from(profile.local_memory_words()),
             ..Options::default()

@@ -162,7 +162,7 @@ fn measure_source(
     source: &Source,
     latencies: &mut Vec<Latency>,
 ) -> Result<(), Problem> {
-    let mut chip = chip(profile, &Boot::default(), source.path, 0..1, &[])?;
+    let mut chip = chip(profile, &Boot::default(), source.path, 0..1)?;
     match chip.run(LIMIT, &mut NoLines, &mut NoProbe) {
         Stop::Quiet => {}
         Stop::Reached => {
