@@ -114,6 +114,11 @@ fn where_the_cycles_went() {
 }
 
 #[test]
+fn timing() {
+    follow("timing.md");
+}
+
+#[test]
 fn troubleshooting() {
     follow("troubleshooting.md");
 }
