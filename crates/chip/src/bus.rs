@@ -20,6 +20,7 @@ use npsim_isa::{CommandOp, Unit};
 
 use crate::Cycle;
 use crate::fabric::{BusCommand, Slot, TransferKind};
+use crate::happening::Bus;
 use crate::profile::Profile;
 
 /// A unit's inlet: what a command is sent to.
@@ -230,6 +231,10 @@ pub struct Buses {
     d_pull: DataBus,
     /// How often a command had to wait in its FIFO.
     pub waits: u64,
+    /// Whether `taken` is kept.
+    pub(crate) watched: bool,
+    /// For whoever watches: which bus was taken from when until when.
+    pub(crate) taken: Vec<(Bus, Cycle, Cycle)>,
 }
 
 impl Buses {
@@ -273,6 +278,8 @@ impl Buses {
             d_push: DataBus::default(),
             d_pull: DataBus::default(),
             waits: 0,
+            watched: false,
+            taken: Vec::new(),
         }
     }
 
@@ -514,9 +521,11 @@ impl Buses {
                 self.shared_promised = None;
             }
         }
-        let cluster = &mut self.clusters[cluster];
-        cluster.command_free = granted + self.bus_cycle;
-        cluster.command.carried(self.bus_cycle, granted - since);
+        let end = granted + self.bus_cycle;
+        let state = &mut self.clusters[cluster];
+        state.command_free = end;
+        state.command.carried(self.bus_cycle, granted - since);
+        self.note(Bus::Command(cluster as u8), end, self.bus_cycle);
         granted + self.issue_to_inlet
     }
 
@@ -528,8 +537,10 @@ impl Buses {
             .command_free
             .max(now)
             .next_multiple_of(self.bus_cycle);
-        cluster.command_free = granted + self.bus_cycle;
+        let end = granted + self.bus_cycle;
+        cluster.command_free = end;
         cluster.command.carried(self.bus_cycle, granted - now);
+        self.note(Bus::Command(0), end, self.bus_cycle);
         granted - now
     }
 
@@ -537,13 +548,14 @@ impl Buses {
     /// cluster's S buses, or over the D buses, which carry 32 bits to it.
     pub(crate) fn core_data(&mut self, now: Cycle, kind: TransferKind, read: bool, words: u8) {
         let cycles = Cycle::from(words) * self.bus_cycle;
-        let bus = match (kind, read) {
-            (TransferKind::S, true) => &mut self.clusters[0].s_push,
-            (TransferKind::S, false) => &mut self.clusters[0].s_pull,
-            (TransferKind::D, true) => &mut self.d_push,
-            (TransferKind::D, false) => &mut self.d_pull,
+        let (bus, name) = match (kind, read) {
+            (TransferKind::S, true) => (&mut self.clusters[0].s_push, Bus::SPush(0)),
+            (TransferKind::S, false) => (&mut self.clusters[0].s_pull, Bus::SPull(0)),
+            (TransferKind::D, true) => (&mut self.d_push, Bus::DPush),
+            (TransferKind::D, false) => (&mut self.d_pull, Bus::DPull),
         };
-        bus.reserve(now, cycles);
+        let end = bus.reserve(now, cycles);
+        self.note(name, end, cycles);
     }
 
     /// When a unit may start to read for a command: the bus that takes the data
@@ -572,13 +584,17 @@ impl Buses {
         words: u8,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
-        let bus = match command.transfer_kind {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let (bus, name) = match command.transfer_kind {
             TransferKind::S => {
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_pull
+                let bus = &mut self.clusters[cluster as usize].s_pull;
+                (bus, Bus::SPull(cluster))
             }
-            TransferKind::D => &mut self.d_pull,
+            TransferKind::D => (&mut self.d_pull, Bus::DPull),
         };
-        bus.reserve(now, cycles) + lead + self.transfer_latency
+        let end = bus.reserve(now, cycles);
+        self.note(name, end, cycles);
+        end + lead + self.transfer_latency
     }
 
     /// Carries data to IN registers, ready `lead` cycles from now; gives the
@@ -591,26 +607,50 @@ impl Buses {
         words: u8,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
-        let bus = match command.transfer_kind {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let (bus, name) = match command.transfer_kind {
             TransferKind::S => {
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_push
+                let bus = &mut self.clusters[cluster as usize].s_push;
+                (bus, Bus::SPush(cluster))
             }
-            TransferKind::D => &mut self.d_push,
+            TransferKind::D => (&mut self.d_push, Bus::DPush),
         };
-        bus.reserve(now, cycles) + lead + self.transfer_latency
+        let end = bus.reserve(now, cycles);
+        self.note(name, end, cycles);
+        end + lead + self.transfer_latency
     }
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
     pub fn media_pull(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
-        self.d_pull.reserve(now, cycles) + lead
+        let end = self.d_pull.reserve(now, cycles);
+        self.note(Bus::DPull, end, cycles);
+        end + lead
     }
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
     pub fn media_push(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
-        self.d_push.reserve(now, cycles) + lead
+        let end = self.d_push.reserve(now, cycles);
+        self.note(Bus::DPush, end, cycles);
+        end + lead
+    }
+
+    /// Writes down for whoever watches that a bus is taken until `end`.
+    #[inline]
+    fn note(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
+        if self.watched {
+            self.write(bus, end, cycles);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
+        if cycles != 0 {
+            self.taken.push((bus, end - cycles, end));
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::bus::Target;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::gpp::{Gpp, InterruptLine};
+use crate::happening::Cause;
 use crate::hash::{Hash, HashWidth};
 use crate::profile::Profile;
 use crate::scratch::{RingRegister, Scratch};
@@ -102,6 +103,7 @@ impl Cap {
             self.counters.used(Way::Write, busy);
         }
         self.counters.started(command.op, words, now - fabric.now);
+        fabric.serves(slot, Target::CAP, 0, now, self.free_at);
         if now > fabric.now {
             self.waiting += 1;
             self.counters.queue(fabric.now, self.waiting);
@@ -343,6 +345,13 @@ impl Cap {
         match fabric.profile.index_of(number) {
             Some(me) if signal != 0 => {
                 self.interthread_signals += 1;
+                let command = fabric.flight(slot).command;
+                fabric
+                    .watch
+                    .expect(fabric.now, (me, context, signal), || Cause::Thread {
+                        me: command.me,
+                        context: command.context,
+                    });
                 fabric.events.post(
                     fabric.now,
                     Event::Signal {

@@ -12,7 +12,8 @@ use npsim_isa::CommandOp;
 use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
-use crate::fabric::{Fabric, Slot, TransferKind};
+use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
+use crate::happening::{Bus, Cause, Happening};
 use crate::lines::Tag;
 use crate::memory::{OutOfRange, Paged};
 use crate::msf::Msf;
@@ -141,13 +142,15 @@ impl Dram {
         let words = usize::from(quadwords(command.count) as u8) * 2;
         let buffer = buffer_address(command.indirect.unwrap_or(0));
         if command.op == CommandOp::DramTbufWr {
-            if let Err(error) = msf.tbuf_write(buffer, &data[..words], tag) {
-                media_fault(slot, "tbuf_wr", &error.to_string(), fabric);
+            match msf.tbuf_write(buffer, &data[..words], tag) {
+                Ok(()) => msf.tell_tbuf_written(buffer, tag, &command, fabric),
+                Err(error) => media_fault(slot, "tbuf_wr", &error.to_string(), fabric),
             }
             return fabric.finish(slot);
         }
         match msf.rbuf_read(buffer, &mut data[..words]) {
             Ok(tag) => {
+                msf.tell_rbuf_read(buffer, &command, fabric);
                 let flight = fabric.flight_mut(slot);
                 flight.data = data;
                 flight.tag = tag;
@@ -164,9 +167,15 @@ impl Dram {
                     context: command.signal_context,
                     signal,
                 };
-                fabric
-                    .events
-                    .post(fabric.now + self.transfer_latency, event);
+                let due = fabric.now + self.transfer_latency;
+                let to = (command.transfer_me, command.signal_context, signal);
+                fabric.watch.expect(due, to, || Cause::Command {
+                    op: command.op,
+                    me: command.me,
+                    context: command.context,
+                    pc: command.pc,
+                });
+                fabric.events.post(due, event);
             }
         }
         self.data_is_there(slot, fabric);
@@ -207,9 +216,13 @@ impl Dram {
             }
             let ready_at = |slot: Slot| fabric.buses.push_ready(&fabric.flight(slot).command);
             match self.channels[channel].book(fabric.now, ready_at) {
-                Some(Booked::Data { part, start }) => {
+                Some(Booked::Data { part, pins, free }) => {
                     self.channels[channel].counters.words += u64::from(part.words);
-                    self.booked(part, start, fabric);
+                    if fabric.watch.is_open() {
+                        tell_pins(target, pins, fabric);
+                        fabric.serves(part.slot, target, part.bank, fabric.now, free);
+                    }
+                    self.booked(part, pins.0, fabric);
                 }
                 Some(Booked::Later(at)) => return fabric.events.post(at, Event::Turn(target)),
                 None => return,
@@ -253,6 +266,7 @@ impl Dram {
             return;
         }
         let tag = flight.tag;
+        self.tell_touch(&command, words, fabric);
         let (first, block) = (
             (command.address / 8 * 2) as usize,
             command.address / TAG_BLOCK,
@@ -298,6 +312,25 @@ impl Dram {
                 fabric.ready_at(slot, end);
             }
             _ => fabric.finish(slot),
+        }
+    }
+
+    /// Tells whoever watches that a command reads or writes a frame's beginning.
+    fn tell_touch(&self, command: &BusCommand, words: u8, fabric: &mut Fabric) {
+        let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
+        if media || !fabric.watch.is_open() {
+            return;
+        }
+        let first = command.address / TAG_BLOCK;
+        let last = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
+        let frame = (first..=last)
+            .filter_map(|block| self.tags.get(block as usize))
+            .find_map(Tag::frame);
+        if let Some(frame) = frame {
+            let (me, context) = (command.me, command.context);
+            fabric
+                .watch
+                .tell(fabric.now, || Happening::Touched { frame, me, context });
         }
     }
 
@@ -361,7 +394,10 @@ impl Dram {
         fabric
             .buses
             .core_data(fabric.now, TransferKind::D, true, words);
-        waited + self.channels[channel].core_read(local, bytes, fabric.now + waited)
+        let now = fabric.now + waited;
+        let (at_bank, pins) = self.channels[channel].core_read(local, bytes, now);
+        tell_pins(Target::dram(channel as u8), pins, fabric);
+        waited + at_bank
     }
 
     /// Reads bytes in network order; `None` where there is no memory.
@@ -404,6 +440,15 @@ impl Dram {
     pub fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         self.channels.iter().map(|channel| &channel.counters)
     }
+}
+
+/// Tells whoever watches that the pins of a channel are taken from when until
+/// when.
+fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
+    let bus = Bus::DramPins(target.channel());
+    fabric
+        .watch
+        .tell(from, || Happening::Bus { bus, from, until });
 }
 
 /// Quadwords of a command.

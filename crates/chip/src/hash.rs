@@ -192,6 +192,7 @@ impl Hash {
         self.counters.busy += busy;
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
+        fabric.serves(slot, Target::HASH, 0, start, start + busy);
         // Its place among the operands is free when it enters the array.
         fabric.events.post(start, Event::Turn(Target::HASH));
         fabric.push_at(

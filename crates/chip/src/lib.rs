@@ -15,6 +15,7 @@ pub mod dram;
 pub mod event;
 pub mod fabric;
 pub mod gpp;
+pub mod happening;
 pub mod hash;
 pub mod lines;
 pub mod me;
@@ -27,6 +28,7 @@ pub mod scratch;
 pub mod sram;
 pub mod stats;
 pub mod unit_counters;
+pub mod watch;
 
 #[cfg(test)]
 mod rig;

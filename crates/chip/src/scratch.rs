@@ -159,6 +159,7 @@ impl Scratch {
         self.occupy(now, reads, writes);
         self.counters
             .started(command.op, (reads + writes) as u8, waited);
+        fabric.serves(slot, Target::SCRATCH, 0, now, self.free_at);
         match command.op {
             Op::ScratchRead => {
                 let Some(range) = self.range(command.address, count) else {

@@ -1,4 +1,7 @@
-//! What the chip sent, as a capture file.
+//! Frames as capture files: what the chip sent ([`PcapSink`]), and traffic for several ports
+//! ([`TraceSink`]).
+
+mod trace_sink;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -11,6 +14,8 @@ use std::time::Duration;
 
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapTsResolution, PcapWriteError, PcapWriter};
 use pcap_file::{DataLink, Endianness};
+
+pub use trace_sink::{Form, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;
 
@@ -26,7 +31,7 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub struct PcapSink {
     writer: PcapWriter<BufWriter<File>>,
-    temporary: Option<Temporary>,
+    target: Target,
     frames: u64,
 }
 
@@ -44,50 +49,70 @@ impl Drop for Temporary {
     }
 }
 
-impl PcapSink {
-    /// Begins the file that is to be at `path`.
-    ///
-    /// # Errors
-    /// If no file can be made beside `path`, or `path` is a directory.
-    pub fn create(path: &Path) -> io::Result<Self> {
+/// Where a file is written: beside the place that it is to have, or straight to what is no regular file.
+#[derive(Debug)]
+struct Target(Option<Temporary>);
+
+impl Target {
+    fn create(path: &Path) -> io::Result<(File, Target)> {
         // A link keeps pointing where it does: what it points at is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let (file, temporary) = match fs::metadata(&target) {
-            Ok(existing) if existing.is_dir() => {
-                return Err(io::Error::new(
-                    io::ErrorKind::IsADirectory,
-                    format!("{} is a directory; name a file in it", path.display()),
-                ));
-            }
+        match fs::metadata(&target) {
+            Ok(existing) if existing.is_dir() => Err(io::Error::new(
+                io::ErrorKind::IsADirectory,
+                format!("{} is a directory; name a file in it", path.display()),
+            )),
             Ok(existing) if !existing.is_file() => {
-                (OpenOptions::new().write(true).open(&target)?, None)
+                let file = OpenOptions::new().write(true).open(&target)?;
+                Ok((file, Target(None)))
             }
             _ => {
                 let temporary = Temporary {
                     path: temporary_name(&target)?,
                     target,
                 };
-                (
-                    OpenOptions::new()
-                        .write(true)
-                        .create_new(true)
-                        .open(&temporary.path)?,
-                    Some(temporary),
-                )
+                let file = OpenOptions::new()
+                    .write(true)
+                    .create_new(true)
+                    .open(&temporary.path)?;
+                Ok((file, Target(Some(temporary))))
             }
-        };
-        let header = PcapHeader {
-            snaplen: MAX_FRAME_BYTES as u32,
-            datalink: DataLink::ETHERNET,
-            // The crate's default is microseconds, to which it would cut times without a word.
-            ts_resolution: PcapTsResolution::NanoSecond,
-            endianness: Endianness::Little,
-            ..PcapHeader::default()
-        };
-        let writer = PcapWriter::with_header(BufWriter::new(file), header).map_err(into_io)?;
+        }
+    }
+
+    /// Gives the file its name.
+    fn finish(self) -> io::Result<()> {
+        match &self.0 {
+            Some(temporary) => fs::rename(&temporary.path, &temporary.target),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The header of a classic file with nanoseconds.
+fn classic_header() -> PcapHeader {
+    PcapHeader {
+        snaplen: MAX_FRAME_BYTES as u32,
+        datalink: DataLink::ETHERNET,
+        // The crate's default is microseconds, to which it would cut times without a word.
+        ts_resolution: PcapTsResolution::NanoSecond,
+        endianness: Endianness::Little,
+        ..PcapHeader::default()
+    }
+}
+
+impl PcapSink {
+    /// Begins the file that is to be at `path`.
+    ///
+    /// # Errors
+    /// If no file can be made beside `path`, or `path` is a directory.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let (file, target) = Target::create(path)?;
+        let writer =
+            PcapWriter::with_header(BufWriter::new(file), classic_header()).map_err(into_io)?;
         Ok(PcapSink {
             writer,
-            temporary,
+            target,
             frames: 0,
         })
     }
@@ -118,10 +143,7 @@ impl PcapSink {
         let mut buffer = self.writer.into_inner();
         buffer.flush()?;
         drop(buffer);
-        match &self.temporary {
-            Some(temporary) => fs::rename(&temporary.path, &temporary.target),
-            None => Ok(()),
-        }
+        self.target.finish()
     }
 
     /// Frames written so far.

@@ -7,12 +7,13 @@ use npsim_chip::Cycle;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::me::{Microengine, Program as Loaded};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::probe::{NoProbe, Probe};
 use npsim_chip::stats::Stats;
 
 use crate::assemble::Program;
 use crate::problem::Problem;
 use crate::project::Project;
+use crate::series::Series;
 use crate::wires::{Traffic, Wires};
 
 /// How long a run goes on and what it passes over.
@@ -76,6 +77,7 @@ fn linked(program: &Program) -> Result<(), Problem> {
 pub struct Simulation {
     chip: Chip,
     settings: Settings,
+    series: Option<Series>,
 }
 
 impl Simulation {
@@ -109,7 +111,11 @@ impl Simulation {
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
-        Ok(Self { chip, settings })
+        Ok(Self {
+            chip,
+            settings,
+            series: None,
+        })
     }
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
@@ -132,14 +138,31 @@ impl Simulation {
         wires: &mut Wires<'_>,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
+        self.run_watched(wires, &mut NoProbe, progress)
+    }
+
+    /// As [`Self::run_while`], watched by a probe. The run is the same with any
+    /// probe.
+    pub fn run_watched<P: Probe>(
+        &mut self,
+        wires: &mut Wires<'_>,
+        probe: &mut P,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Ending {
         loop {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
-            let target = (now + SLICE).min(until).min(self.rest_end(wires));
-            match self.chip.run(target, wires, &mut NoProbe) {
+            let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
+            let target = (now + SLICE).min(until).min(self.rest_end(wires)).min(look);
+            match self.chip.run(target, wires, probe) {
                 Stop::Fault(fault) => return Ending::Fault(fault),
                 Stop::Quiet => return self.rested(Ending::Quiet),
                 Stop::Reached => {}
+            }
+            if let Some(series) = &mut self.series
+                && target == look
+            {
+                series.look(&self.chip);
             }
             if wires.has_failed() {
                 return Ending::OutputFailed;
@@ -183,6 +206,19 @@ impl Simulation {
                 .saturating_add(drain),
             None => Cycle::MAX,
         }
+    }
+
+    /// Looks at the chip again and again from now on; the results stay the same.
+    pub fn watch(&mut self, series: Series) {
+        self.series = Some(series);
+    }
+
+    /// What was seen until now, the present included; nothing if nobody
+    /// [watched](Self::watch).
+    pub fn take_series(&mut self) -> Option<Series> {
+        let mut series = self.series.take()?;
+        series.end(&self.chip);
+        Some(series)
     }
 
     /// The cycle that the run has come to.

@@ -24,7 +24,7 @@ use crate::unit_counters::{UnitCounters, Way};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub slot: Slot,
-    bank: u8,
+    pub bank: u8,
     write: bool,
     /// Bursts on the pins.
     pub bursts: u32,
@@ -41,8 +41,14 @@ pub(super) struct Part {
 /// What came of looking for the next command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Booked {
-    /// The part has the data pins from `start`.
-    Data { part: Part, start: Cycle },
+    /// The part has the data pins.
+    Data {
+        part: Part,
+        /// From when until when, rounded up to whole cycles.
+        pins: (Cycle, Cycle),
+        /// When its bank is free again.
+        free: Cycle,
+    },
     /// Nothing can start before this cycle.
     Later(Cycle),
 }
@@ -314,12 +320,14 @@ impl Channel {
         };
         bank.free = closed.max(now + timing.row_cycle);
         bank.passed_over = 0;
+        let free = bank.free;
         self.waiting -= 1;
         self.counters.queue(now, self.waiting);
         self.count_pins(part.write, on_pins);
         Booked::Data {
             part,
-            start: start.div_ceil(2),
+            pins: (start.div_ceil(2), end),
+            free,
         }
     }
 
@@ -332,8 +340,9 @@ impl Channel {
     }
 
     /// The core reads `bytes` at an address within the channel now, from the
-    /// bank's next free time on; gives how long it waits for bank and pins.
-    pub fn core_read(&mut self, address: u32, bytes: u32, now: Cycle) -> Cycle {
+    /// bank's next free time on; gives how long it waits for bank and pins, and
+    /// from when until when it has the pins.
+    pub fn core_read(&mut self, address: u32, bytes: u32, now: Cycle) -> (Cycle, (Cycle, Cycle)) {
         self.refresh(now);
         let timing = &self.timing;
         let bank = (address / timing.bank_interleave) as usize % self.banks.len();
@@ -349,10 +358,11 @@ impl Channel {
         let on_pins = Cycle::from(bytes.div_ceil(timing.burst_bytes)) * timing.burst;
         self.pins_free = start + on_pins;
         self.pins_wrote = false;
-        let closed = self.pins_free.div_ceil(2) - timing.column_to_data + timing.precharge;
+        let pins = (start.div_ceil(2), self.pins_free.div_ceil(2));
+        let closed = pins.1 - timing.column_to_data + timing.precharge;
         bank.free = closed.max(activated + timing.row_cycle);
-        let waited = start.div_ceil(2) - (now + timing.access);
+        let waited = pins.0 - (now + timing.access);
         self.count_pins(false, on_pins);
-        waited
+        (waited, pins)
     }
 }

@@ -92,7 +92,7 @@ const STRESSES: &[Stress] = &[
         path: "stress/dram.uc",
         all: true,
         media: false,
-        read: |profile, stats| units(stats, "dram", "to media", dram_peak(profile)),
+        read: dram,
     },
     Stress {
         path: "stress/hash.uc",
@@ -153,18 +153,18 @@ const STRESSES: &[Stress] = &[
     },
 ];
 
-/// What a DRAM channel can send: what its pins move, or its share of the D push
-/// bus where that is less.
-fn dram_peak(profile: &Profile) -> Rate {
+/// What the channels of DRAM sent: each against its pins, or all together against
+/// the D push bus where that is slower.
+fn dram(profile: &Profile, stats: &Stats) -> Vec<Reading> {
     let pins = rate(
         2 * u64::from(profile.dram_burst_bytes()),
         profile.dram_burst_half_cycles(),
     );
-    let push = rate(8, profile.bus_cycle() * u64::from(profile.dram_channels()));
-    if push.amount * pins.cycles < pins.amount * push.cycles {
-        push
+    let push = rate(8, profile.bus_cycle());
+    if push.amount * pins.cycles < pins.amount * push.cycles * u64::from(profile.dram_channels()) {
+        buses(profile, stats, "d_push", push.amount, "to media")
     } else {
-        pins
+        units(stats, "dram", "to media", pins)
     }
 }
 

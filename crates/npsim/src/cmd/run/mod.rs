@@ -1,5 +1,8 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
+mod eyes;
+mod report;
+
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -18,23 +21,26 @@ use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::remarks;
 use npsim::report::Report;
+use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
+use npsim::views::bottleneck;
+use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::{same_file, write_whole};
-use npsim::wires::Wires;
+use npsim::wires::{Frames, Traffic, Wires};
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
-use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
-use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
+use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Replay, ReplayError};
 
 use super::load_options::LoadOptions;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
 use super::value::parser;
 use crate::output;
+use eyes::EyesOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,6 +54,8 @@ Examples:
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
+  npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
+  npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 
@@ -79,6 +87,13 @@ pub struct Arguments {
     /// Write all counts as JSON (docs/src/stats.md); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
     stats: Option<PathBuf>,
+    /// Write the run as one page, DIR/index.html, and print what limits it (docs/src/report.md)
+    ///
+    /// The page needs no network and no other file: figures over time, where frames
+    /// were lost, how busy everything is, the bottleneck in words, and a close look
+    /// at the most interesting moment. The same inputs give the same bytes.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
     /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
     ///
     /// One longword a line, its byte address before it.
@@ -115,8 +130,6 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
-    traffic: LoadOptions,
-    #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
     pub messages: MessageOptions,
@@ -126,6 +139,11 @@ pub struct Arguments {
     /// Print no summary
     #[arg(short, long)]
     quiet: bool,
+    // These have headings of their own, under which all that follows would stand.
+    #[command(flatten)]
+    traffic: LoadOptions,
+    #[command(flatten)]
+    eyes: EyesOptions,
 }
 
 /// Simulated milliseconds after which a run without --trace and --until is given
@@ -155,11 +173,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let capture = match &arguments.trace {
-        Some(path) => Capture::open(path)?,
-        None => Capture::default(),
-    };
-    let plan = plan(arguments, &project, &capture)?;
+    let replay = replay(arguments, &project)?;
     let hertz = project.capacity.hertz;
     let traffic_comes = arguments.trace.is_some() || load.is_some();
     let open_end = !traffic_comes && arguments.until.is_none();
@@ -173,38 +187,63 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         allow: arguments.allow.clone(),
         seed: arguments.seed,
     };
-    let mut simulation = Simulation::new(&project, &programs, settings)?;
+    let mut simulation = Simulation::new(&project, &programs, settings.clone())?;
+    let mut flow = arguments.report.as_ref().map(|_| TrafficFlow::new());
+    if flow.is_some() {
+        simulation.watch(Series::new(&project));
+    }
     let sink = match &arguments.out {
         Some(path) => {
             Some(PcapSink::create(path).map_err(|error| Problem::io("write", path, &error))?)
         }
         None => None,
     };
-    let (mut wires, arrivals_end) = match &load {
-        Some(load) => {
+    // A report looks at the same traffic twice.
+    let lines = |sink| {
+        if let Some(load) = &load {
             let generator = npsim::load::generator(load, &project)?;
-            let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
-            (Wires::loaded(generator, hertz, sink), end)
+            return Ok::<_, Problem>(Wires::loaded(generator, hertz, sink));
         }
-        None => {
-            let origin_ns = capture.first_timestamp_ns;
-            let wires = Wires::new(&capture.frames, &plan, origin_ns, hertz, sink);
-            (wires, Time::Picoseconds(plan.end_ps()).cycles(hertz))
-        }
+        let frames: Frames<'_> = match &replay {
+            Some(replay) => Box::new(
+                replay
+                    .frames()
+                    .map_err(|error| Problem::new(error.to_string()))?,
+            ),
+            None => Box::new(std::iter::empty()),
+        };
+        let survey = replay.as_ref().map(Replay::survey);
+        let origin_ns = survey.map_or(0, |survey| survey.first_timestamp_ns);
+        Ok(Wires::streaming(frames, origin_ns, hertz, sink))
     };
+    let mut wires = lines(sink)?;
+    let arrivals_end = match (&load, &replay) {
+        (Some(load), _) => load.time.picoseconds(),
+        (None, Some(replay)) => replay.survey().plan.end_ps(),
+        (None, None) => 0,
+    };
+    let arrivals_end = Time::Picoseconds(arrivals_end).cycles(hertz);
     let started = Instant::now();
     let mut progress = Progress::new(started, arrivals_end, until);
     let stop = interrupt_flag();
-    let ending = simulation.run_while(&mut wires, &mut |cycle, _| {
+    let mut eyes = arguments.eyes.open(&simulation, &project)?;
+    let mut each = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
-    });
+    };
+    let ending = if flow.is_some() || eyes.is_some() {
+        let mut watchers = (flow.as_mut(), eyes.as_mut());
+        simulation.run_watched(&mut wires, &mut watchers, &mut each)
+    } else {
+        simulation.run_while(&mut wires, &mut each)
+    };
     let host_seconds = started.elapsed().as_secs_f64();
     progress.finish();
+    let unread = wires.input_failure().map(ToString::to_string);
     let traffic = match (wires.finish(simulation.now()), &arguments.out) {
         (Ok(traffic), _) => traffic,
         (Err(error), Some(path)) => return Err(Problem::io("write", path, &error).into()),
@@ -223,7 +262,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         simulation.stats(),
     );
     report.seed = arguments.seed;
-    report.load = load;
+    report.load.clone_from(&load);
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
         Some(path) => npsim::stats_file::write(path, &report)
@@ -234,19 +273,55 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let text = memory_dump::text(simulation.chip(), range);
         write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
     });
-    let files_written = stats_written.and(dumps_written);
-    if arguments.trace.is_some() && capture.frames.is_empty() {
-        output::line("note: the capture has no frames, so nothing arrives");
-    }
-    if let Some(remark) = remarks::of_capture(&capture, &plan) {
-        output::line(&format!("note: {remark}"));
+    let series = simulation.take_series();
+    let seen = flow
+        .as_ref()
+        .zip(series.as_ref())
+        .map(|(flow, series)| report::Seen {
+            project: &project,
+            programs: &programs,
+            report: &report,
+            traffic: &traffic,
+            series,
+            flow,
+            settings: report_settings(arguments, report.load.as_ref()),
+        });
+    let analysis = seen.as_ref().map(report::Seen::analysis);
+    let page_written = match (&seen, &analysis, &arguments.report) {
+        (Some(seen), Some(analysis), Some(folder)) => {
+            lines(None).and_then(|again| seen.write(folder, analysis, &settings, again))
+        }
+        _ => Ok(()),
+    };
+    let files_written = stats_written.and(dumps_written).and(page_written);
+    if let Some(survey) = replay.as_ref().map(Replay::survey) {
+        if survey.frames == 0 {
+            output::line("note: the capture has no frames, so nothing arrives");
+        }
+        if let Some(remark) = remarks::of_capture(survey) {
+            output::line(&format!("note: {remark}"));
+        }
     }
     if !arguments.quiet {
         output::print(&summary(&report, host_seconds))?;
+        if let Some(analysis) = &analysis {
+            output::print(&format!("\n{}", bottleneck::as_text(analysis)))?;
+        }
         hints(arguments, &report, simulation.chip());
     }
+    let watched = eyes.map_or(Ok(()), |eyes| {
+        arguments
+            .eyes
+            .show(eyes, &simulation, &programs, arguments.quiet)
+    });
     let Some(fault) = fault else {
         files_written?;
+        watched?;
+        if let Some(reason) = unread {
+            return Err(Problem::new(reason)
+                .note("the capture was whole when the run began, so it has changed since")
+                .into());
+        }
         if open_end && ending == Ending::Reached {
             return Err(restless().into());
         }
@@ -273,6 +348,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     if let Err(problem) = files_written {
         output::message(&render_problem(&problem));
+    }
+    if let Err(error) = watched {
+        match error.downcast::<Problem>() {
+            Ok(problem) => output::message(&render_problem(&problem)),
+            Err(error) => return Err(error),
+        }
     }
     Ok(ExitCode::from(3))
 }
@@ -337,7 +418,10 @@ fn keep_inputs(
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
     outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
     outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
+    let page = arguments.report.as_deref().map(report::page_path);
+    outputs.extend(page.iter().map(|path| ("--report", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
+    outputs.extend(arguments.eyes.outputs());
     for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(
@@ -362,10 +446,11 @@ fn keep_inputs(
     Ok(())
 }
 
-fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::Result<Schedule> {
-    if arguments.trace.is_none() {
-        return Ok(Schedule::default());
-    }
+/// The capture of the run on the project's ports, if there is one.
+fn replay(arguments: &Arguments, project: &Project) -> anyhow::Result<Option<Replay>> {
+    let Some(path) = &arguments.trace else {
+        return Ok(None);
+    };
     let lines: Vec<_> = project
         .boot
         .ports
@@ -377,7 +462,10 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
     let pace = arguments
         .speed
         .map_or(arguments.pace, |speed| Pace::Trace { speed });
-    schedule(&capture.frames, &lines, arguments.ports, pace).map_err(|error| {
+    let replay = Replay::open(path, &lines, arguments.ports, pace).map_err(|error| {
+        let ReplayError::Pace(error) = error else {
+            return anyhow::Error::from(error);
+        };
         let problem = Problem::new(format!(
             "the capture cannot be put on the project's ports: {error}"
         ));
@@ -388,7 +476,8 @@ fn plan(arguments: &Arguments, project: &Project, capture: &Capture) -> anyhow::
             _ => problem,
         }
         .into()
-    })
+    })?;
+    Ok(Some(replay))
 }
 
 /// What may explain the results; a fault explains itself.
@@ -406,6 +495,30 @@ fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
         let gap = if i == 0 { "\n" } else { "" };
         output::line(&format!("{gap}note: {line}"));
     }
+}
+
+/// What the page says about how the run was asked for.
+fn report_settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, String)> {
+    let mut settings = vec![("Project".to_owned(), arguments.target.display().to_string())];
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    if let Some(trace) = &arguments.trace {
+        add("Capture", trace.display().to_string());
+        let pace = arguments
+            .speed
+            .map_or(arguments.pace, |speed| Pace::Trace { speed });
+        add("Pace", pace.to_string());
+        add("Ports", arguments.ports.to_string());
+    }
+    if let Some(load) = load {
+        add("Traffic", format!("{load}, for {}", load.time));
+    }
+    if let Some(until) = arguments.until {
+        add("Until", until.to_string());
+    }
+    if let Some(seed) = arguments.seed {
+        add("Seed", seed.to_string());
+    }
+    settings
 }
 
 fn restless() -> Problem {
