@@ -114,6 +114,8 @@ struct Waiting {
     slot: Slot,
     op: CommandOp,
     concern: Concern,
+    /// Whether it needs the push bus.
+    pushes: bool,
     /// Whether its data is there.
     ready: bool,
     /// Since when it could start, but for others.
@@ -175,6 +177,7 @@ impl Channel {
             slot,
             op: command.op,
             concern: Concern::of(&command),
+            pushes: command.op.info().pushes,
             ready: false,
             since: now,
         });
@@ -257,18 +260,29 @@ impl Channel {
         let mut at = 0;
         while at < self.waiting.len() {
             let candidate = self.waiting[at];
-            if !candidate.ready
-                || self.waiting[..at]
+            if !candidate.ready {
+                at += 1;
+                continue;
+            }
+            // Behind one that is free no later a busy one decides nothing, so all
+            // else about it need not be known.
+            let mut free = self.free_at(&candidate);
+            if free > now && free >= earliest {
+                at += 1;
+                continue;
+            }
+            if candidate.pushes {
+                let command = &fabric.flight(candidate.slot).command;
+                free = free.max(fabric.buses.push_ready(command));
+            }
+            let earlier = &self.waiting[..at];
+            if free > now && free >= earliest
+                || earlier
                     .iter()
                     .any(|earlier| earlier.concern.conflicts(candidate.concern))
             {
                 at += 1;
                 continue;
-            }
-            let mut free = self.free_at(&candidate);
-            if candidate.op.info().pushes {
-                let command = &fabric.flight(candidate.slot).command;
-                free = free.max(fabric.buses.push_ready(command));
             }
             if free > now {
                 earliest = earliest.min(free);
