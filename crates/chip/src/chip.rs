@@ -17,7 +17,7 @@ use crate::lines::Lines;
 use crate::me::{Microengine, Program};
 use crate::msf::Msf;
 use crate::msf::receive::NULL_STATUS;
-use crate::probe::Probe;
+use crate::probe::{NoProbe, Probe};
 use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::sram::Sram;
@@ -162,6 +162,12 @@ impl Chip {
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::collect(self)
+    }
+
+    /// As [`Self::run`] with nobody who watches. It is compiled here, together
+    /// with all that it calls, and not wherever a probe's type is known.
+    pub fn run_unwatched(&mut self, until: Cycle, lines: &mut dyn Lines) -> Stop {
+        self.run(until, lines, &mut NoProbe)
     }
 
     /// Runs until every event before `until` is handled. Running in steps gives

@@ -96,6 +96,21 @@ const MICROENGINES: usize = 16;
 /// End of a bucket's list and of the list of free nodes.
 const NIL: u32 = u32::MAX;
 
+/// The turn of a microengine that has none.
+const NEVER: u64 = u64::MAX;
+
+/// A turn as one number, in whose order turns are taken. Times beyond 2^60
+/// cycles, sixty years, do not come.
+#[inline]
+const fn turn_key(time: Cycle, me: usize) -> u64 {
+    time << 4 | me as u64
+}
+
+#[inline]
+const fn turn_time(key: u64) -> Cycle {
+    if key == NEVER { Cycle::MAX } else { key >> 4 }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Far {
     time: Cycle,
@@ -136,15 +151,19 @@ pub struct EventQueue {
     free: u32,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
-    /// When each microengine takes its turn; `Cycle::MAX` for never. They come
-    /// last in their cycle, by their number, so they need no place in the wheel.
-    turns: [Cycle; MICROENGINES],
+    /// When each microengine takes its turn, as a [`turn_key`]; `NEVER` for not
+    /// at all. Turns come last in their cycle, by the microengine's number, so
+    /// they need no place in the wheel.
+    turns: [u64; MICROENGINES],
+    /// Microengines that ever had a turn, counted from 0 on.
+    turning: usize,
     base: Cycle,
-    /// The earliest of all events but turns, of `far`, of turns, and of all.
+    /// The earliest of all events but turns, of `far`, and of all.
     next_other: Cycle,
     next_far: Cycle,
-    next_turn: Cycle,
     next: Cycle,
+    /// The earliest of `turns`.
+    next_turn: u64,
     len: usize,
     sequence: u64,
 }
@@ -158,12 +177,13 @@ impl Default for EventQueue {
             nodes: Vec::new(),
             free: NIL,
             far: BinaryHeap::new(),
-            turns: [Cycle::MAX; MICROENGINES],
+            turns: [NEVER; MICROENGINES],
+            turning: 0,
             base: 0,
             next_other: Cycle::MAX,
             next_far: Cycle::MAX,
-            next_turn: Cycle::MAX,
             next: Cycle::MAX,
+            next_turn: NEVER,
             len: 0,
             sequence: 0,
         }
@@ -180,10 +200,13 @@ impl EventQueue {
         let time = time.max(self.base);
         self.next = self.next.min(time);
         if let Event::Microengine(me) = event {
-            let turn = &mut self.turns[me as usize % MICROENGINES];
-            self.len += usize::from(*turn == Cycle::MAX);
-            *turn = time.min(*turn);
-            self.next_turn = self.next_turn.min(time);
+            let me = me as usize % MICROENGINES;
+            let key = turn_key(time, me);
+            let turn = &mut self.turns[me];
+            self.len += usize::from(*turn == NEVER);
+            *turn = key.min(*turn);
+            self.next_turn = self.next_turn.min(key);
+            self.turning = self.turning.max(me + 1);
             return;
         }
         let order = u64::from(event.rank()) << 56 | self.sequence;
@@ -220,9 +243,9 @@ impl EventQueue {
         let event = if self.next_other == time {
             self.take(time)
         } else {
-            self.take_turn(time)
+            self.take_turn()
         };
-        self.next = self.next_other.min(self.next_turn);
+        self.next = self.next_other.min(turn_time(self.next_turn));
         Some((time, event))
     }
 
@@ -238,22 +261,13 @@ impl EventQueue {
         self.len == 0
     }
 
-    /// Takes the turn of the first microengine that has one now.
+    /// Takes the turn that is due.
     #[inline]
-    fn take_turn(&mut self, time: Cycle) -> Event {
-        let mut first = 0;
-        let mut rest = Cycle::MAX;
-        // Backwards, so that the last one found is the first in order.
-        for (me, &turn) in self.turns.iter().enumerate().rev() {
-            if turn == time {
-                first = me;
-            }
-        }
-        self.turns[first] = Cycle::MAX;
-        for &turn in &self.turns {
-            rest = rest.min(turn);
-        }
-        self.next_turn = rest;
+    fn take_turn(&mut self) -> Event {
+        let first = self.next_turn as usize % MICROENGINES;
+        self.turns[first] = NEVER;
+        let turns = self.turns.iter().take(self.turning);
+        self.next_turn = turns.fold(NEVER, |earliest, &turn| earliest.min(turn));
         Event::Microengine(first as u8)
     }
 

@@ -170,7 +170,12 @@ impl Simulation {
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
             let target = (now + SLICE).min(until).min(self.rest_end(wires)).min(look);
-            match self.chip.run(target, wires, probe) {
+            let stop = if P::ON {
+                self.chip.run(target, wires, probe)
+            } else {
+                self.chip.run_unwatched(target, wires)
+            };
+            match stop {
                 Stop::Fault(fault) => return Ending::Fault(fault),
                 Stop::Quiet => return self.rested(Ending::Quiet),
                 Stop::Reached => {}

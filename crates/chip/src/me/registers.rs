@@ -113,7 +113,7 @@ impl Initialised {
         self.0[slot / 64] & 1 << (slot % 64) != 0
     }
 
-    /// Whether all of up to 64 slots have been written.
+    /// Whether all of up to 63 slots have been written.
     pub fn has_all(&self, first: u16, words: u8) -> bool {
         let mut all = true;
         Bits::new(first, words).each(|at, bits| {
@@ -122,7 +122,7 @@ impl Initialised {
         all
     }
 
-    /// Marks up to 64 slots.
+    /// Marks up to 63 slots.
     pub fn mark_all(&mut self, first: u16, words: u8) {
         Bits::new(first, words).each(|at, bits| {
             if let Some(word) = self.0.get_mut(at) {
@@ -159,7 +159,7 @@ impl Claim {
     }
 }
 
-/// Up to 64 neighbouring slots as bits of two words that follow one another.
+/// Up to 63 neighbouring slots as bits of two words that follow one another.
 #[derive(Clone, Copy, Debug)]
 struct Bits {
     word: usize,
@@ -170,11 +170,12 @@ struct Bits {
 impl Bits {
     #[inline]
     fn new(first: u16, words: u8) -> Self {
-        let bits = ((1_u128 << (words & 127)) - 1) << (first % 64);
+        let bits = (1 << (words & 63)) - 1_u64;
+        let shift = first % 64;
         Self {
             word: usize::from(first / 64),
-            low: bits as u64,
-            high: (bits >> 64) as u64,
+            low: bits << shift,
+            high: bits >> 1 >> (63 - shift),
         }
     }
 
@@ -224,7 +225,7 @@ impl Claims {
         word.unwrap_or(0) & 1 << (slot % 64) != 0
     }
 
-    /// Whether a unit owns one of up to 64 slots.
+    /// Whether a unit owns one of up to 63 slots.
     #[inline]
     pub fn owns_any(&self, first: u16, words: u8) -> bool {
         let mut any = false;
