@@ -197,28 +197,46 @@ impl EventQueue {
     #[inline]
     pub fn post(&mut self, time: Cycle, event: Event) {
         debug_assert!(time >= self.base, "{event:?} is posted into the past");
-        let time = time.max(self.base);
-        self.next = self.next.min(time);
         if let Event::Microengine(me) = event {
-            let me = me as usize % MICROENGINES;
-            let key = turn_key(time, me);
-            let turn = &mut self.turns[me];
-            self.len += usize::from(*turn == NEVER);
-            *turn = key.min(*turn);
-            self.next_turn = self.next_turn.min(key);
-            self.turning = self.turning.max(me + 1);
-            return;
+            self.post_turn(time, me);
+        } else {
+            // The rank is known here, where the kind of event is.
+            self.post_other(time, u64::from(event.rank()) << 56, event);
         }
-        let order = u64::from(event.rank()) << 56 | self.sequence;
+    }
+
+    #[inline]
+    fn post_turn(&mut self, time: Cycle, me: u8) {
+        let time = time.max(self.base);
+        let me = me as usize % MICROENGINES;
+        let key = turn_key(time, me);
+        let turn = &mut self.turns[me];
+        self.len += usize::from(*turn == NEVER);
+        *turn = key.min(*turn);
+        self.next_turn = self.next_turn.min(key);
+        self.turning = self.turning.max(me + 1);
+        self.next = self.next.min(time);
+    }
+
+    fn post_other(&mut self, time: Cycle, rank: u64, event: Event) {
+        let time = time.max(self.base);
+        let order = rank | self.sequence;
         self.sequence += 1;
         self.len += 1;
         self.next_other = self.next_other.min(time);
+        self.next = self.next.min(time);
         if time - self.base < SPAN as Cycle {
             self.insert(time, order, event);
         } else {
-            self.next_far = self.next_far.min(time);
-            self.far.push(Reverse(Far { time, order, event }));
+            self.post_far(time, order, event);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn post_far(&mut self, time: Cycle, order: u64, event: Event) {
+        self.next_far = self.next_far.min(time);
+        self.far.push(Reverse(Far { time, order, event }));
     }
 
     /// The time of the next event; `Cycle::MAX` when nothing is pending.
@@ -303,37 +321,18 @@ impl EventQueue {
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
     }
 
+    #[inline]
     fn insert(&mut self, time: Cycle, order: u64, event: Event) {
+        if self.free == NIL {
+            self.grow();
+        }
+        let index = self.free;
         let bucket = (time & MASK) as usize;
-        let first = self.buckets[bucket];
-        let node = Node {
-            order,
-            event,
-            next: NIL,
-        };
-        let index = if self.free == NIL {
-            self.nodes.push(node);
-            self.nodes.len() as u32 - 1
-        } else {
-            let index = self.free;
-            let place = &mut self.nodes[index as usize];
-            self.free = place.next;
-            *place = node;
-            index
-        };
-        if first == NIL {
-            self.buckets[bucket] = index;
+        let (mut before, mut after) = (NIL, self.buckets[bucket]);
+        if after == NIL {
             self.occupied[bucket / 64] |= 1 << (bucket % 64);
             self.words |= 1 << (bucket / 64);
-        } else {
-            self.link(bucket, index);
         }
-    }
-
-    /// Puts a node in its place in a bucket that has others.
-    fn link(&mut self, bucket: usize, index: u32) {
-        let order = self.nodes[index as usize].order;
-        let (mut before, mut after) = (NIL, self.buckets[bucket]);
         while after != NIL {
             let node = &self.nodes[after as usize];
             if node.order > order {
@@ -341,12 +340,28 @@ impl EventQueue {
             }
             (before, after) = (after, node.next);
         }
-        self.nodes[index as usize].next = after;
+        let node = &mut self.nodes[index as usize];
+        self.free = node.next;
+        node.order = order;
+        node.event = event;
+        node.next = after;
         if before == NIL {
             self.buckets[bucket] = index;
         } else {
             self.nodes[before as usize].next = index;
         }
+    }
+
+    /// Adds a free node; there never are more than were pending at one time.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            order: 0,
+            event: Event::Microengine(0),
+            next: NIL,
+        });
     }
 
     /// The earliest time in the wheel from `base` on, else in the heap.
