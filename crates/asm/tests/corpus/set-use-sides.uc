@@ -1,5 +1,4 @@
 ; good
-; .set_wr and .use_rd speak of one side of a transfer register only.
 .reg read $in
 .reg write $out
 .reg where
