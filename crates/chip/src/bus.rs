@@ -6,6 +6,7 @@
 //! booked on its bus at once and completes that much later. The order on a bus
 //! is so the order of the requests, and a bus never idles while one waits.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use npsim_isa::Unit;
@@ -15,7 +16,7 @@ use crate::fabric::{BusCommand, Slot, TransferKind};
 use crate::profile::Profile;
 
 /// A unit's inlet: what a command is sent to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Target(u8);
 
 /// Number of targets of the largest chip.
@@ -64,7 +65,7 @@ impl Target {
 }
 
 /// Busy ME cycles per kind of bus, summed over clusters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusBusy {
     /// Command buses.
     pub command: Cycle,
@@ -79,7 +80,7 @@ pub struct BusBusy {
 }
 
 /// When each bus of a cluster is free again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cluster {
     command: Cycle,
     s_push: Cycle,
@@ -87,7 +88,7 @@ struct Cluster {
 }
 
 /// Commands of one microengine on their way to the command bus.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Fifo {
     /// Departure times of the last `depth` commands that were granted the bus,
     /// oldest at `next`.
@@ -122,7 +123,7 @@ pub(crate) struct Grant {
 }
 
 /// All buses of the chip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buses {
     clusters: Vec<Cluster>,
     fifos: Vec<Fifo>,

@@ -1,6 +1,7 @@
 //! The chip: microengines, units, and the loop that gives each its turn.
 
 use npsim_isa::Unit;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -59,7 +60,7 @@ pub enum ChipError {
 const ALL_CONTEXTS: u8 = 0xff;
 
 /// A chip with programs loaded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Chip {
     /// Buses, events and commands in flight.
     pub fabric: Fabric,

@@ -8,6 +8,7 @@
 mod channel;
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -27,10 +28,12 @@ const TAG_BITS: u32 = 56;
 const TAG_MASK: u64 = (1 << TAG_BITS) - 1;
 
 /// All DRAM channels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dram {
-    memory: Paged<u32>,
-    tags: Paged<u64>,
+    #[serde(skip)]
+    pub(crate) memory: Paged<u32>,
+    #[serde(skip)]
+    pub(crate) tags: Paged<u64>,
     channels: Vec<Channel>,
     interleave: u32,
     bytes: u64,

@@ -14,6 +14,7 @@
 //! ([`Event::Ready`]).
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::{Admission, Buses, Target};
@@ -23,11 +24,11 @@ use crate::profile::Profile;
 use crate::ring_status::RingStatusLines;
 
 /// Index of a command in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Slot(pub u32);
 
 /// Which register file a command pushes to or pulls from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TransferKind {
     /// S transfer registers.
     S,
@@ -36,7 +37,7 @@ pub enum TransferKind {
 }
 
 /// A command as the bus carries it. Built by the microengine at issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusCommand {
     /// Unit and sub-command.
     pub op: CommandOp,
@@ -76,7 +77,7 @@ pub struct BusCommand {
 }
 
 /// A command with its data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InFlight {
     /// The command.
     pub command: BusCommand,
@@ -105,7 +106,7 @@ pub enum Issue {
 
 /// Pointers of a microengine's next-neighbour ring, where both neighbours see
 /// them. All are modulo 128.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NnRing {
     /// Words that the writer has put: its `NN_PUT`.
     pub put: u8,
@@ -116,7 +117,7 @@ pub struct NnRing {
 }
 
 /// The chip's interior between its units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fabric {
     /// The cycle of the event being handled. A microengine that runs ahead
     /// keeps its own time and passes it along.
@@ -126,6 +127,7 @@ pub struct Fabric {
     /// Command, push and pull buses.
     pub buses: Buses,
     /// The chip as data.
+    #[serde(skip, default = "Profile::absent")]
     pub profile: Profile,
     /// Checks in force and the first fault.
     pub checks: Checks,

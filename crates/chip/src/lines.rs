@@ -1,9 +1,10 @@
 //! The lines at the chip's ports: where frames come from and go to.
 
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// A frame that arrives.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
     /// First preamble bit.
     pub start: Cycle,
@@ -34,7 +35,7 @@ pub struct Departure<'a> {
 }
 
 /// Why a frame or a part of it went no further, outside microcode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MediaDrop {
     /// The port's receive FIFO was full because no RBUF element was free.
     ReceiveFifoFull,

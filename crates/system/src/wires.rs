@@ -7,15 +7,16 @@ use std::io;
 use npsim_chip::Cycle;
 use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_net::Frame;
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::{PcapSink, Position};
 use npsim_net::ethernet::MIN_FRAME_BYTES;
 use npsim_net::pace::Schedule;
+use serde::{Deserialize, Serialize};
 
 const PICO: u128 = 1_000_000_000_000;
 const NANO: u128 = 1_000_000_000;
 
 /// What came and went on the lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Frames put on the lines.
     pub offered_frames: u64,
@@ -40,6 +41,25 @@ pub struct Traffic {
     pub latencies: Vec<Cycle>,
     /// Frames lost at the media interface, by port and reason.
     pub drops: BTreeMap<(u8, MediaDrop), u64>,
+}
+
+/// Where the lines stand in the middle of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WiresState {
+    /// Frames handed to the chip.
+    next: u64,
+    /// What came and went.
+    traffic: Traffic,
+    /// How far the capture of departures has come.
+    capture: Option<Position>,
+}
+
+impl WiresState {
+    /// How far the capture of departures has come, where there is one.
+    #[must_use]
+    pub fn capture(&self) -> Option<&Position> {
+        self.capture.as_ref()
+    }
 }
 
 /// Frames on their way in, and what becomes of them.
@@ -77,6 +97,29 @@ impl<'a> Wires<'a> {
             failure: None,
             traffic: Traffic::default(),
         }
+    }
+
+    /// Where the lines stand. What was captured so far is safe on the disk then;
+    /// the sink has to be one that can be gone on with.
+    ///
+    /// # Errors
+    /// The capture of departures could not be written.
+    pub fn save(&mut self) -> io::Result<WiresState> {
+        let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
+        Ok(WiresState {
+            next: self.next as u64,
+            traffic: self.traffic.clone(),
+            capture,
+        })
+    }
+
+    /// Goes on where other lines with the same frames and schedule stood. The
+    /// sink is already where it has to be. False if there are not as many frames.
+    #[must_use]
+    pub fn restore(&mut self, state: WiresState) -> bool {
+        self.next = usize::try_from(state.next).unwrap_or(usize::MAX);
+        self.traffic = state.traffic;
+        self.next <= self.schedule.arrivals.len()
     }
 
     /// Whether every frame has been handed to the chip.

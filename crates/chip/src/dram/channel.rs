@@ -8,6 +8,7 @@
 //! booked no further ahead than a row takes to open, so the choice stays open
 //! as long as it can without leaving the pins idle. Refresh blocks all banks.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
@@ -16,7 +17,7 @@ use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
 
 /// The part of a command that one channel serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub slot: Slot,
     bank: u8,
@@ -40,14 +41,14 @@ pub(super) enum Booked {
     Later(Cycle),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
     fifo: VecDeque<Part>,
     free: Cycle,
     passed_over: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timing {
     bank_interleave: u32,
     bank_depth: usize,
@@ -64,7 +65,7 @@ struct Timing {
     refresh_cycles: Cycle,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     timing: Timing,
     inlet: VecDeque<Part>,

@@ -2,9 +2,10 @@
 
 use super::stats::ContextTimes;
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// State of a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContextState {
     /// Not enabled.
     Inactive,
@@ -17,7 +18,7 @@ pub enum ContextState {
 }
 
 /// One hardware thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Context {
     pub state: ContextState,
     pub pc: u16,

@@ -30,6 +30,7 @@ pub use parameters::MediaParameters;
 use port::Port;
 pub use rbuf::Leak;
 use receive::Receive;
+use serde::{Deserialize, Serialize};
 use transmit::Transmit;
 
 /// Start of the data window: reads take RBUF, writes go to TBUF.
@@ -96,7 +97,7 @@ impl Code {
 }
 
 /// The media interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Msf {
     /// The receive half.
     pub receive: Receive,

@@ -2,9 +2,10 @@
 
 use crate::Cycle;
 use crate::profile::Profile;
+use serde::{Deserialize, Serialize};
 
 /// What timing and sizes the media interface has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaParameters {
     /// Microengine clock.
     pub microengine_hz: u64,

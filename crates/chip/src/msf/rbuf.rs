@@ -1,12 +1,13 @@
 //! The receive buffer: elements, who has them, and the list of full ones.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use super::MsfError;
 use crate::Cycle;
 
 /// Who has an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holder {
     /// Nobody: it was never put into the pool.
     Withheld,
@@ -28,7 +29,7 @@ pub enum Holder {
 }
 
 /// What an element holds and who has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Element {
     /// Who has it.
     pub holder: Holder,
@@ -63,7 +64,7 @@ pub struct Leak {
 }
 
 /// The receive buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rbuf {
     element_bytes: u16,
     words: Vec<u32>,

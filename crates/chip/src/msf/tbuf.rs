@@ -3,6 +3,7 @@
 use super::MsfError;
 use super::rbuf::longwords;
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// What a control word says (first longword; the second is not used by SPI-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ pub struct Refusal {
     pub help: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Element {
     control: [u32; 2],
     valid_since: Option<Cycle>,
@@ -89,7 +90,7 @@ struct Element {
 }
 
 /// The transmit buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tbuf {
     element_bytes: u16,
     words: Vec<u32>,

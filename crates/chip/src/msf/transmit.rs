@@ -9,9 +9,10 @@ use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
 use crate::lines::{Departure, Lines, MediaDrop};
+use serde::{Deserialize, Serialize};
 
 /// Why frames given to TBUF did not become frames on a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransmitErrors {
     /// The first mpacket lacked SOP.
     pub no_sop: u64,
@@ -43,7 +44,7 @@ impl TransmitErrors {
 }
 
 /// The transmit half of the media interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Transmit {
     /// The transmit buffer.
     pub tbuf: Tbuf,
@@ -57,6 +58,7 @@ pub struct Transmit {
     start_latency: Cycle,
     /// Cycles in which the bus moved data.
     pub bus_busy: Cycle,
+    #[serde(skip)]
     scratch: Vec<u8>,
 }
 

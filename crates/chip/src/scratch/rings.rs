@@ -2,6 +2,7 @@
 //! words of a ring stand in the scratchpad's own memory.
 
 use crate::fabric::Fabric;
+use serde::{Deserialize, Serialize};
 
 /// Number of rings.
 pub(super) const RINGS: usize = 16;
@@ -19,7 +20,7 @@ pub enum RingRegister {
 }
 
 /// One ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ring {
     base: u32,
     /// First longword.
@@ -94,7 +95,7 @@ impl Ring {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rings {
     all: Vec<Ring>,
     /// A word came onto a ring since this was last taken.

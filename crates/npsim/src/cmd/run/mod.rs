@@ -1,5 +1,7 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
+mod checkpoints;
+
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -12,6 +14,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use npsim::assemble::{Program, assemble_project_with};
+use npsim::checkpoint::Checkpoint;
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::memory_dump;
 use npsim::problem::Problem;
@@ -22,13 +25,15 @@ use npsim::report::Report;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
 use npsim::whole_file::{same_file, write_whole};
-use npsim::wires::Wires;
+use npsim::wires::{Traffic, Wires};
+use npsim_chip::Cycle;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
 use npsim_net::capture::Capture;
-use npsim_net::egress::PcapSink;
 use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
+
+use checkpoints::Saver;
 
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
@@ -43,6 +48,8 @@ Examples:
   npsim run firmware.uc --trace in.pcap --me 0-3      the same source on four microengines
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
   npsim run lab --until 1ms --dump TABLE=table.txt   the project's [[memory]] TABLE after the run
+  npsim run lab --until 10s --checkpoint lab.ckpt    saved every 10 ms of simulated time
+  npsim run --resume lab.ckpt                        go on after a crash, to the same results
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
@@ -62,7 +69,8 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Project file, its folder, one `.uc`, or assembled firmware
-    target: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    target: Option<PathBuf>,
     /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
     #[arg(long, value_name = "IN.pcap")]
     trace: Option<PathBuf>,
@@ -108,6 +116,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
+    saving: checkpoints::Options,
+    #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
     pub messages: MessageOptions,
@@ -134,10 +144,21 @@ where
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let project = Project::load(
-        &arguments.target,
-        &arguments.source.overrides(arguments.me.clone()),
-    )?;
+    let Some(path) = arguments.saving.resume() else {
+        return execute(arguments, None);
+    };
+    let (arguments, checkpoint) = checkpoints::resumed(arguments, path)?;
+    execute(&arguments, Some(&checkpoint)).inspect_err(|_| checkpoints::tell_folder(&checkpoint))
+}
+
+/// Runs from the start, or from where a checkpoint stands.
+fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Result<ExitCode> {
+    let Some(target) = &arguments.target else {
+        return Err(Problem::new("there is nothing to run")
+            .help("name a project file, its folder, or a source")
+            .into());
+    };
+    let project = Project::load(target, &arguments.source.overrides(arguments.me.clone()))?;
     if arguments.explain {
         output::print(&(project.explain() + "\n"))?;
         if arguments.trace.is_none() && arguments.until.is_none() {
@@ -176,12 +197,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         seed: arguments.seed,
     };
     let mut simulation = Simulation::new(&project, &programs, settings)?;
-    let sink = match &arguments.out {
-        Some(path) => {
-            Some(PcapSink::create(path).map_err(|error| Problem::io("write", path, &error))?)
-        }
-        None => None,
-    };
+    let mut saver = Saver::new(arguments, checkpoint, &project, &programs, &simulation)?;
+    let sink = checkpoints::sink(arguments, checkpoint)?;
     let mut wires = Wires::new(
         &capture.frames,
         &plan,
@@ -189,18 +206,42 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         hertz,
         sink,
     );
+    if let Some(checkpoint) = checkpoint {
+        checkpoints::restore(checkpoint, &mut simulation, &mut wires, until)?;
+    }
     let started = Instant::now();
     let mut progress = Progress::new(started, wires.arrivals_end(), until);
     let stop = interrupt_flag();
-    let ending = simulation.run_while(&mut wires, &mut |cycle, _| {
+    let mut watch = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
-    });
-    let host_seconds = started.elapsed().as_secs_f64();
+    };
+    if let Some(saver) = &saver {
+        saver.save(&simulation, &mut wires)?;
+    }
+    let ending = loop {
+        let pause = saver
+            .as_ref()
+            .map_or(Cycle::MAX, |saver| saver.next(simulation.now()));
+        if let Some(ending) = simulation.run_to(pause, &mut wires, &mut watch) {
+            break ending;
+        }
+        if let Some(saver) = &mut saver {
+            saver.try_save(&simulation, &mut wires);
+        }
+    };
+    // Both could go on: with a later `--until`, or as if nothing had been.
+    if matches!(ending, Ending::Reached | Ending::Interrupted)
+        && let Some(saver) = &mut saver
+    {
+        saver.try_save(&simulation, &mut wires);
+    }
+    let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
+    let host_seconds = (before + started.elapsed()).as_secs_f64();
     progress.finish();
     let traffic = match (wires.finish(simulation.now()), &arguments.out) {
         (Ok(traffic), _) => traffic,
@@ -315,6 +356,8 @@ fn keep_inputs(
     let inputs: Vec<_> = sources.chain(file).chain(trace).collect();
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
     outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
+    let checkpoint = arguments.saving.checkpoint();
+    outputs.extend(checkpoint.map(|path| ("--checkpoint", path)));
     outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
     for &(option, path) in &outputs {
