@@ -166,21 +166,41 @@ impl Chip {
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
     pub fn run<P: Probe>(&mut self, until: Cycle, lines: &mut dyn Lines, probe: &mut P) -> Stop {
+        loop {
+            if let Some(stop) = self.run_or_pause(until, Cycle::MAX, lines, probe) {
+                return stop;
+            }
+        }
+    }
+
+    /// The same, but comes back with `None` before the first event at `pause` or
+    /// later. Unlike an earlier `until`, a pause changes nothing at all in the
+    /// chip: microengines still run ahead of it.
+    pub fn run_or_pause<P: Probe>(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        lines: &mut dyn Lines,
+        probe: &mut P,
+    ) -> Option<Stop> {
         self.fabric.horizon = until;
         self.msf.refill(&mut self.fabric, lines);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
-                return Stop::Fault(Box::new(fault.clone()));
+                return Some(Stop::Fault(Box::new(fault.clone())));
             }
             if self.fabric.events.next_time() >= until {
                 if self.fabric.events.is_empty() {
-                    return self.quiet();
+                    return Some(self.quiet());
                 }
                 self.fabric.now = until;
-                return Stop::Reached;
+                return Some(Stop::Reached);
+            }
+            if self.fabric.events.next_time() >= pause {
+                return None;
             }
             let Some((time, event)) = self.fabric.events.pop() else {
-                return self.quiet();
+                return Some(self.quiet());
             };
             self.fabric.now = time;
             self.handle(event, lines, probe);

@@ -157,6 +157,3 @@ impl Chip {
         (sram + dram) as u64
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -108,6 +108,8 @@ impl Simulation {
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
+        // No slice has begun.
+        chip.fabric.horizon = 0;
         Ok(Self { chip, settings })
     }
 
@@ -138,9 +140,9 @@ impl Simulation {
         }
     }
 
-    /// Runs to the end, or to the cycle `pause`, where the run can be saved, looked
-    /// at and gone on with; `None` if it has not ended by then. Pauses change
-    /// nothing.
+    /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
+    /// where the run can be saved, looked at and gone on with; `None` if it has
+    /// not ended by then. Pauses change nothing.
     pub fn run_to(
         &mut self,
         pause: Cycle,
@@ -150,12 +152,17 @@ impl Simulation {
         loop {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
-            let target = now
-                .saturating_add(SLICE)
-                .min(until)
-                .min(self.rest_end(wires))
-                .min(pause.max(now));
-            match self.chip.run(target, wires, &mut NoProbe) {
+            let horizon = self.chip.fabric.horizon;
+            // After a pause the slice is the same: how far microengines run ahead
+            // shows in the counts of a run that a fault ends.
+            let target = if now < horizon {
+                horizon.min(until)
+            } else {
+                now.saturating_add(SLICE)
+                    .min(until)
+                    .min(self.rest_end(wires))
+            };
+            match self.chip.run_or_pause(target, pause, wires, &mut NoProbe)? {
                 Stop::Fault(fault) => return Some(Ending::Fault(fault)),
                 Stop::Quiet => return Some(self.rested(Ending::Quiet)),
                 Stop::Reached => {}
@@ -171,9 +178,6 @@ impl Simulation {
             }
             if progress(target, &wires.traffic).is_break() {
                 return Some(Ending::Interrupted);
-            }
-            if target >= pause {
-                return None;
             }
         }
     }

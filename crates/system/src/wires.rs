@@ -105,6 +105,9 @@ impl<'a> Wires<'a> {
     /// # Errors
     /// The capture of departures could not be written.
     pub fn save(&mut self) -> io::Result<WiresState> {
+        if let Some(error) = &self.failure {
+            return Err(io::Error::new(error.kind(), error.to_string()));
+        }
         let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
         Ok(WiresState {
             next: self.next as u64,

@@ -25,6 +25,9 @@ impl Microengine {
             }
         }
         self.datapath.context &= 7;
-        self.open_lane();
+        // One without a program never runs and has no lane.
+        if !self.program.image.words.is_empty() {
+            self.open_lane();
+        }
     }
 }

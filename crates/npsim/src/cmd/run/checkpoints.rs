@@ -91,7 +91,7 @@ fn refuse_others() {
             |long| format!("`--{long}`"),
         );
         let message = format!(
-            "{name} cannot be given with `--resume`: the run goes on as its first command says\n"
+            "{name} cannot be given with `--resume`: the run goes on as its first command says"
         );
         run.error(ErrorKind::ArgumentConflict, message).exit();
     }
@@ -205,6 +205,9 @@ pub struct Saver {
     origin: Origin,
     before: Duration,
     started: Instant,
+    next: Cycle,
+    /// The cycle of the last one; nothing has happened since if it is still that.
+    saved: Option<Cycle>,
     told: bool,
 }
 
@@ -248,20 +251,28 @@ impl Saver {
             },
             before: Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds)),
             started: Instant::now(),
+            next: 0,
+            saved: None,
             told: false,
         }))
     }
 
     /// When to save next.
-    pub fn next(&self, now: Cycle) -> Cycle {
-        (now / self.every + 1).saturating_mul(self.every)
+    pub fn next(&self) -> Cycle {
+        self.next
     }
 
     /// Saves the run as it stands.
-    pub fn save(&self, simulation: &Simulation, wires: &mut Wires<'_>) -> Result<(), Problem> {
+    pub fn save(&mut self, simulation: &Simulation, wires: &mut Wires<'_>) -> Result<(), Problem> {
         let host = self.before + self.started.elapsed();
         let nanoseconds = u64::try_from(host.as_nanos()).unwrap_or(u64::MAX);
-        Checkpoint::take(&self.origin, simulation, wires, nanoseconds)?.write(&self.path)
+        let now = simulation.now();
+        self.next = (now.max(self.next) / self.every + 1).saturating_mul(self.every);
+        if self.saved != Some(now) {
+            Checkpoint::take(&self.origin, simulation, wires, nanoseconds)?.write(&self.path)?;
+            self.saved = Some(now);
+        }
+        Ok(())
     }
 
     /// The same in the middle of a run, which a full disk does not end: the
@@ -273,6 +284,17 @@ impl Saver {
             output::message(&render_problem(&problem));
             output::line("note: the run goes on; the checkpoint before stays");
         }
+    }
+}
+
+/// Removes the checkpoint of an earlier run, because the capture that it goes on
+/// with is about to be replaced.
+fn forget(path: &Path) -> Result<(), Problem> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Problem::io("replace", path, &error))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -292,8 +314,15 @@ pub fn sink(
                     .help("start the run anew"),
             );
         }
-        None if arguments.saving.checkpoint().is_some() => PcapSink::create_kept(path),
-        None => PcapSink::create(path),
+        None => match arguments.saving.checkpoint() {
+            Some(checkpoint) => {
+                if checkpoint.is_file() {
+                    forget(checkpoint)?;
+                }
+                PcapSink::create_kept(path)
+            }
+            None => PcapSink::create(path),
+        },
     };
     sink.map(Some)
         .map_err(|error| Problem::io("write", path, &error))

@@ -220,13 +220,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             ControlFlow::Continue(())
         }
     };
-    if let Some(saver) = &saver {
+    if let Some(saver) = &mut saver {
         saver.save(&simulation, &mut wires)?;
     }
     let ending = loop {
-        let pause = saver
-            .as_ref()
-            .map_or(Cycle::MAX, |saver| saver.next(simulation.now()));
+        let pause = saver.as_ref().map_or(Cycle::MAX, Saver::next);
         if let Some(ending) = simulation.run_to(pause, &mut wires, &mut watch) {
             break ending;
         }
