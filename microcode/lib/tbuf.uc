@@ -1,6 +1,8 @@
-; Mpackets into TBUF.
+; Mpackets into TBUF, for both chips.
 ;
-; The transmit control word: 31..24 bytes, 9 SOP, 8 EOP, 4..0 port.
+; The transmit control word: 31..24 bytes, 9 SOP, 8 EOP, and the port in 4..0 on
+; the IXP2400 (SPI-3), 7..0 on the IXP2800 (SPI-4). SPI-4 sends all but the last
+; part of a frame in multiples of sixteen bytes.
 
 #ifndef TBUF_UC
 #define TBUF_UC

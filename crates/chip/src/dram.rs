@@ -14,6 +14,7 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
 use crate::fabric::{Fabric, Slot};
+use crate::lines::Tag;
 use crate::memory::{OutOfRange, Paged};
 use crate::msf::Msf;
 use crate::profile::Profile;
@@ -22,10 +23,6 @@ use channel::{Booked, Channel, Part};
 
 /// Bytes of memory that share one packet tag.
 const TAG_BLOCK: u32 = 64;
-/// Bits of [`crate::fabric::InFlight::note`] that hold a packet tag; above them
-/// stands the number of parts that are not yet served.
-const TAG_BITS: u32 = 56;
-const TAG_MASK: u64 = (1 << TAG_BITS) - 1;
 
 /// All DRAM channels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,7 +30,7 @@ pub struct Dram {
     #[serde(skip)]
     pub(crate) memory: Paged<u32>,
     #[serde(skip)]
-    pub(crate) tags: Paged<u64>,
+    pub(crate) tags: Paged<Tag>,
     channels: Vec<Channel>,
     interleave: u32,
     bytes: u64,
@@ -124,7 +121,7 @@ impl Dram {
             parts += 1;
             at = next;
         }
-        fabric.flight_mut(slot).note = parts << TAG_BITS;
+        fabric.flight_mut(slot).note = parts;
         if parts == 1 {
             self.serve(first, fabric);
         } else {
@@ -140,7 +137,7 @@ impl Dram {
     /// The media interface's bus has carried a transfer.
     pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, msf: &mut Msf) {
         let flight = fabric.flight(slot);
-        let (command, mut data, tag) = (flight.command, flight.data, flight.note & TAG_MASK);
+        let (command, mut data, tag) = (flight.command, flight.data, flight.tag);
         let words = usize::from(quadwords(command.count) as u8) * 2;
         let buffer = buffer_address(command.indirect.unwrap_or(0));
         if command.op == CommandOp::DramTbufWr {
@@ -153,7 +150,7 @@ impl Dram {
             Ok(tag) => {
                 let flight = fabric.flight_mut(slot);
                 flight.data = data;
-                flight.note = flight.note & !TAG_MASK | tag & TAG_MASK;
+                flight.tag = tag;
             }
             Err(error) => media_fault(slot, "rbuf_rd", &error.to_string(), fabric),
         }
@@ -239,7 +236,7 @@ impl Dram {
         let now = fabric.now;
         let slot = part.slot;
         let flight = fabric.flight_mut(slot);
-        flight.note -= 1 << TAG_BITS;
+        flight.note -= 1;
         let command = flight.command;
         let channel = self.channel_of(command.address & !7);
         let words = quadwords(command.count) as u8 * 2;
@@ -248,10 +245,10 @@ impl Dram {
                 .counters
                 .started(command.op, words, now - part.since);
         }
-        if flight.note >> TAG_BITS != 0 {
+        if flight.note != 0 {
             return;
         }
-        let tag = flight.note;
+        let tag = flight.tag;
         let (first, block) = (
             (command.address / 8 * 2) as usize,
             command.address / TAG_BLOCK,
@@ -290,8 +287,8 @@ impl Dram {
             CommandOp::DramTbufWr => {
                 let tag = (block..=last_block)
                     .filter_map(|b| self.tags.get(b as usize))
-                    .find(|tag| *tag != 0);
-                fabric.flight_mut(slot).note = tag.unwrap_or(0);
+                    .find(|tag| !tag.is_none());
+                fabric.flight_mut(slot).tag = tag.unwrap_or_default();
                 let lead = first_burst + self.tbuf_back - now;
                 let end = fabric.buses.media_push(now, lead, words / 2);
                 fabric.ready_at(slot, end);

@@ -20,6 +20,7 @@ use crate::Cycle;
 use crate::bus::{Admission, Buses, Target};
 use crate::check::{Check, Checks, Fault};
 use crate::event::{Event, EventQueue};
+use crate::lines::Tag;
 use crate::profile::Profile;
 use crate::ring_status::RingStatusLines;
 
@@ -89,6 +90,8 @@ pub struct InFlight {
     pub words: u8,
     /// A unit's own remark between its steps.
     pub note: u64,
+    /// Which arrival the data came from, on its way between RBUF, DRAM and TBUF.
+    pub tag: Tag,
 }
 
 /// Whether a command was taken.
@@ -194,6 +197,7 @@ impl Fabric {
             flight.data.fill(0);
             flight.words = 0;
             flight.note = 0;
+            flight.tag = Tag::default();
             slot
         } else {
             self.slots.push(InFlight {
@@ -202,6 +206,7 @@ impl Fabric {
                 data: [0; 32],
                 words: 0,
                 note: 0,
+                tag: Tag::default(),
             });
             Slot(self.slots.len() as u32 - 1)
         }

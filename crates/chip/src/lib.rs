@@ -6,6 +6,7 @@
 /// A time or a duration in microengine cycles.
 pub type Cycle = u64;
 
+pub mod board;
 pub mod bus;
 pub mod cap;
 pub mod check;

@@ -32,6 +32,56 @@ pub struct Departure<'a> {
     /// The arrival whose first mpacket its first mpacket was made from, as far
     /// as the data's way through RBUF, DRAM and TBUF tells.
     pub frame: Option<u64>,
+    /// Last bit of that arrival's frame check sequence.
+    pub arrived: Option<Cycle>,
+}
+
+/// What follows a frame's first mpacket through RBUF, DRAM and TBUF: which
+/// arrival it came from. The default is that of data from no arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tag {
+    /// The frame's number plus one, 0 for none.
+    number: u64,
+    end: Cycle,
+}
+
+impl Tag {
+    /// The tag as two numbers, for a saved state.
+    pub(crate) const fn numbers(self) -> [u64; 2] {
+        [self.number, self.end]
+    }
+
+    /// The tag of two such numbers.
+    pub(crate) const fn from_numbers([number, end]: [u64; 2]) -> Self {
+        Self { number, end }
+    }
+
+    /// The tag of an arrival by its number and its last bit.
+    #[must_use]
+    pub const fn new(frame: u64, end: Cycle) -> Self {
+        Self {
+            number: frame.wrapping_add(1),
+            end,
+        }
+    }
+
+    /// Whether the data came from no arrival.
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.number == 0
+    }
+
+    /// The caller's number of the frame.
+    #[must_use]
+    pub const fn frame(self) -> Option<u64> {
+        self.number.checked_sub(1)
+    }
+
+    /// When its last bit arrived.
+    #[must_use]
+    pub const fn arrived(self) -> Option<Cycle> {
+        if self.is_none() { None } else { Some(self.end) }
+    }
 }
 
 /// Why a frame or a part of it went no further, outside microcode.

@@ -6,8 +6,13 @@
 //! of a source, `mark = "likely" | "assumed" | "derived" | "calibrated"` and a
 //! `basis`. Latencies are targets from the issue of the instruction to the
 //! signal on an idle chip; the units take the fixed parts of the way off.
+//!
+//! What stands around the chip is the board's ([`crate::board`]): a profile is
+//! always both.
 
-mod parse;
+mod consistency;
+mod fingerprint;
+pub(crate) mod parse;
 mod schema;
 
 use std::fmt;
@@ -15,11 +20,15 @@ use std::fmt;
 use toml::Table;
 
 use crate::Cycle;
+use crate::board::{Board, MediaBus};
 use parse::{in_range, take_errata, take_number, take_parameter, take_text, wrong};
 pub use schema::{Schema, Values};
 
 /// Profiles that come with the program: name and text.
-const BUILT_IN: &[(&str, &str)] = &[("ixp2400", include_str!("../profiles/ixp2400.toml"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("ixp2400", include_str!("../profiles/ixp2400.toml")),
+    ("ixp2800", include_str!("../profiles/ixp2800.toml")),
+];
 
 /// Why a profile could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,11 +41,32 @@ pub enum ProfileError {
         /// The names there are.
         known: String,
     },
+    /// No built-in board has the name.
+    #[error("no board is named `{name}`; there are: {known}")]
+    UnknownBoard {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// Something is wrong in a board's file.
+    #[error("in the board's file: {0}")]
+    Board(Box<ProfileError>),
+    /// Chip and board do not go together.
+    #[error("board `{board}` does not take chip `{chip}`: {reason}")]
+    Mismatch {
+        /// The board.
+        board: String,
+        /// The chip.
+        chip: String,
+        /// Why.
+        reason: String,
+    },
     /// The text is not TOML.
-    #[error("the chip profile is not valid TOML: {0}")]
+    #[error("it is not valid TOML: {0}")]
     Syntax(String),
     /// A parameter is missing.
-    #[error("the chip profile lacks `{key}` ({unit}): {meaning}")]
+    #[error("`{key}` ({unit}) is missing: {meaning}")]
     Missing {
         /// `group.name`
         key: String,
@@ -46,15 +76,13 @@ pub enum ProfileError {
         meaning: String,
     },
     /// A parameter that the model does not know.
-    #[error(
-        "the chip profile has `{key}`, which this model does not know; remove it or correct its name"
-    )]
+    #[error("`{key}` is not known to this model; remove it or correct its name")]
     Surplus {
         /// `group.name`
         key: String,
     },
     /// A parameter is there but wrong.
-    #[error("the chip profile's `{key}` is wrong: {reason}")]
+    #[error("`{key}` is wrong: {reason}")]
     Wrong {
         /// `group.name`
         key: String,
@@ -139,12 +167,13 @@ pub struct Erratum {
     pub elements: [Vec<u8>; 3],
 }
 
-/// A chip as data.
+/// A chip on a board, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     name: String,
     title: String,
     product_id: u32,
+    board: Board,
     pub(crate) values: Values,
     parameters: Vec<Parameter>,
     errata: Vec<Erratum>,
@@ -158,6 +187,13 @@ impl Profile {
             name: String::new(),
             title: String::new(),
             product_id: 0,
+            board: Board {
+                name: String::new(),
+                title: String::new(),
+                chip: String::new(),
+                media: MediaBus::Spi3,
+                ports: Vec::new(),
+            },
             values: Values::new(&[]),
             parameters: Vec::new(),
             errata: Vec::new(),
@@ -178,7 +214,7 @@ impl Profile {
             .map(|(_, text)| *text)
     }
 
-    /// A built-in profile.
+    /// A built-in profile on its plain board.
     ///
     /// # Errors
     /// There is none of that name, or it is incomplete.
@@ -190,48 +226,87 @@ impl Profile {
         Self::from_toml(text)
     }
 
-    /// A profile from its text.
+    /// A chip from its text, on the built-in board that it names.
     ///
     /// # Errors
-    /// The text is no TOML, a parameter is missing, unknown, out of range, has
-    /// another unit than the model expects, or no source or mark.
+    /// As [`Profile::from_texts`]; there is no such board.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        let mut table: Table = text
-            .parse()
-            .map_err(|e: toml::de::Error| ProfileError::Syntax(e.to_string()))?;
+        let name = take_text(&mut table_of(text)?, "", "board")?;
+        let board = Board::text(&name).ok_or_else(|| ProfileError::UnknownBoard {
+            name,
+            known: Board::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Self::from_texts(text, board)
+    }
+
+    /// A chip and a board from their texts.
+    ///
+    /// # Errors
+    /// A text is no TOML, a parameter is missing, unknown, in the wrong one of
+    /// the two, out of range, has another unit than the model expects, or no
+    /// source or mark; chip and board do not go together.
+    pub fn from_texts(chip: &str, board: &str) -> Result<Self, ProfileError> {
+        let mut table = table_of(chip)?;
         let name = take_text(&mut table, "", "name")?;
         let title = take_text(&mut table, "", "title")?;
         let product_id = take_number(&mut table, "", "product_id")?;
         let product_id =
             u32::try_from(product_id).map_err(|_| wrong("product_id", "it must fit in 32 bits"))?;
+        let media = MediaBus::take(&mut table)?;
+        take_text(&mut table, "", "board")?;
         let errata = take_errata(&mut table)?;
+        let in_board = |error| ProfileError::Board(Box::new(error));
+        let mut board_table = table_of(board).map_err(in_board)?;
+        let board = Board::take(&mut board_table).map_err(in_board)?;
         let mut parameters = Vec::with_capacity(schema::SCHEMA.len());
         for schema in schema::SCHEMA {
-            parameters.push(take_parameter(&mut table, schema)?);
+            parameters.push(if schema.is_of_the_board() {
+                take_parameter(&mut board_table, schema).map_err(in_board)?
+            } else {
+                take_parameter(&mut table, schema)?
+            });
         }
-        for (group, value) in &table {
-            match value.as_table() {
-                Some(rest) if schema::SCHEMA.iter().any(|s| s.group == group) => {
-                    if let Some(name) = rest.keys().next() {
-                        return Err(ProfileError::Surplus {
-                            key: format!("{group}.{name}"),
-                        });
-                    }
-                }
-                _ => return Err(ProfileError::Surplus { key: group.clone() }),
-            }
+        nothing_left(&table, false)?;
+        nothing_left(&board_table, true).map_err(in_board)?;
+        let mismatch = |reason: String| ProfileError::Mismatch {
+            board: board.name.clone(),
+            chip: name.clone(),
+            reason,
+        };
+        if board.chip != name {
+            return Err(mismatch(format!("it is made for `{}`", board.chip)));
+        }
+        if board.media != media {
+            return Err(mismatch(format!(
+                "its media bus is {}, the chip's {}",
+                board.media.name(),
+                media.name()
+            )));
         }
         let values = Values::new(&parameters);
         let profile = Self {
             name,
             title,
             product_id,
+            board,
             values,
             parameters,
             errata,
         };
         profile.check()?;
         Ok(profile)
+    }
+
+    /// The board that the chip is on.
+    #[must_use]
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The bus between the chip and its ports.
+    #[must_use]
+    pub fn media(&self) -> MediaBus {
+        self.board.media
     }
 
     /// The profile's name.
@@ -364,83 +439,41 @@ impl Profile {
     fn carriage(&self, words: u8) -> Cycle {
         Cycle::from(words) * self.values.bus_cycle + self.values.transfer_latency
     }
+}
 
-    /// What no single range can say: latencies must leave room for the way.
-    fn check(&self) -> Result<(), ProfileError> {
-        let v = &self.values;
-        let dram_access = v.dram_row_to_column + v.dram_column_to_data + v.dram_burst_cycles;
-        let array = (v.hash_array_48 + 2 * v.hash_buffer_48_64) * v.bus_cycle;
-        let media = 8 * v.bus_cycle;
-        let least = [
-            ("scratch.read", v.scratch_read, self.path(1)),
-            ("scratch.write", v.scratch_write, self.path(1)),
-            (
-                "scratch.atomic",
-                v.scratch_atomic,
-                v.scratch_write + self.carriage(1),
-            ),
-            ("scratch.ring_get", v.scratch_ring_get, self.path(1)),
-            ("scratch.ring_put", v.scratch_ring_put, self.path(1)),
-            ("sram.read", v.sram_read, self.path(1)),
-            ("sram.write", v.sram_write, self.path(1)),
-            (
-                "sram.atomic",
-                v.sram_atomic,
-                v.sram_write + self.carriage(1),
-            ),
-            ("sram.dequeue", v.sram_dequeue, self.path(1)),
-            ("sram.ring_get", v.sram_ring_get, self.path(1)),
-            (
-                "sram.ring_put",
-                v.sram_ring_put,
-                v.sram_write + self.carriage(1),
-            ),
-            ("sram.csr", v.sram_csr, self.path(1)),
-            ("dram.read", v.dram_read, self.path(2) + dram_access),
-            ("dram.write", v.dram_write, self.path(2)),
-            ("dram.rbuf_rd", v.dram_rbuf_rd, self.path(0) + media),
-            (
-                "dram.tbuf_wr",
-                v.dram_tbuf_wr,
-                self.path(0) + dram_access + media,
-            ),
-            (
-                "hash.one",
-                v.hash_one,
-                self.path(2) + array + self.carriage(2),
-            ),
-            ("msf.read", v.msf_read, self.path(1)),
-            ("msf.write", v.msf_write, self.path(1)),
-            ("cap.read", v.cap_read, self.path(1)),
-            ("cap.write", v.cap_write, self.path(1)),
-        ];
-        for (key, value, least) in least {
-            if value < least {
-                return Err(wrong(
-                    key,
-                    &format!("{value} ME cycles are fewer than the {least} that the way takes"),
-                ));
+fn table_of(text: &str) -> Result<Table, ProfileError> {
+    text.parse()
+        .map_err(|e: toml::de::Error| ProfileError::Syntax(e.to_string()))
+}
+
+/// Refuses what is left in a file after all that belongs there is taken out.
+fn nothing_left(table: &Table, in_board: bool) -> Result<(), ProfileError> {
+    for (group, value) in table {
+        let known = |name: Option<&String>| {
+            schema::SCHEMA
+                .iter()
+                .any(|s| s.group == group && name.is_none_or(|name| s.name == name))
+        };
+        let Some(rest) = value.as_table().filter(|_| known(None)) else {
+            return Err(ProfileError::Surplus { key: group.clone() });
+        };
+        if let Some(name) = rest.keys().next() {
+            let key = format!("{group}.{name}");
+            if !known(Some(name)) {
+                return Err(ProfileError::Surplus { key });
             }
+            let (here, there) = if in_board {
+                ("board", "chip")
+            } else {
+                ("chip", "board")
+            };
+            let reason = format!(
+                "it says what a {there} is like, not a {here}; it belongs in the {there}'s file"
+            );
+            return Err(wrong(&key, &reason));
         }
-        if !v.dram_channel_interleave.is_power_of_two() {
-            return Err(wrong(
-                "dram.channel_interleave",
-                "it must be a power of two",
-            ));
-        }
-        if !v.dram_bank_interleave.is_power_of_two() {
-            return Err(wrong("dram.bank_interleave", "it must be a power of two"));
-        }
-        for (key, bytes) in [
-            ("dram.channel_bytes", v.dram_channel_bytes),
-            ("sram.channel_bytes", v.sram_channel_bytes),
-        ] {
-            if !bytes.is_multiple_of(4096) {
-                return Err(wrong(key, "it must be a multiple of 4096"));
-            }
-        }
-        Ok(())
     }
+    Ok(())
 }
 
 #[cfg(test)]

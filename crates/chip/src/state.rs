@@ -9,6 +9,7 @@
 //! version of this crate that wrote them.
 
 use crate::chip::Chip;
+use crate::lines::Tag;
 use crate::memory::{PAGE, Paged};
 
 /// Why a state cannot be restored.
@@ -36,24 +37,32 @@ trait Cell: Copy + Default + PartialEq {
     fn get(bytes: &[u8]) -> Self;
 }
 
-macro_rules! cell {
-    ($type:ty) => {
-        impl Cell for $type {
-            const BYTES: usize = size_of::<Self>();
+impl Cell for u32 {
+    const BYTES: usize = 4;
 
-            fn put(self, out: &mut Vec<u8>) {
-                out.extend_from_slice(&self.to_le_bytes());
-            }
+    fn put(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
 
-            fn get(bytes: &[u8]) -> Self {
-                Self::from_le_bytes(std::array::from_fn(|at| bytes[at]))
-            }
-        }
-    };
+    fn get(bytes: &[u8]) -> Self {
+        Self::from_le_bytes(std::array::from_fn(|at| bytes[at]))
+    }
 }
 
-cell!(u32);
-cell!(u64);
+impl Cell for Tag {
+    const BYTES: usize = 16;
+
+    fn put(self, out: &mut Vec<u8>) {
+        for number in self.numbers() {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    fn get(bytes: &[u8]) -> Self {
+        let number = |from| u64::from_le_bytes(std::array::from_fn(|at| bytes[from + at]));
+        Self::from_numbers([number(0), number(8)])
+    }
+}
 
 /// The pages that are not all zero: how many, then number and content of each.
 fn put_memory<T: Cell>(memory: &Paged<T>, out: &mut Vec<u8>) {
@@ -153,7 +162,7 @@ impl Chip {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let sram: usize = self.sram.memories().map(|memory| memory.len() * 4).sum();
-        let dram = self.dram.memory.len() * 4 + self.dram.tags.len() * 8;
+        let dram = self.dram.memory.len() * 4 + self.dram.tags.len() * Tag::BYTES;
         (sram + dram) as u64
     }
 }

@@ -11,6 +11,10 @@ use serde::Serialize;
 pub struct Stats {
     /// Name of the chip profile.
     pub chip: String,
+    /// Name of the board.
+    pub board: String,
+    /// Fingerprint of all numbers of chip and board.
+    pub profile_hash: String,
     /// Microengine clock in MHz.
     pub mhz: u64,
     /// Cycles simulated.

@@ -17,7 +17,8 @@ use npsim_chip::profile::Profile;
 const GIGABIT: u64 = 1_000_000_000;
 
 /// Start, end, port, bytes, frame.
-type Sent = (Cycle, Cycle, u8, Vec<u8>, Option<u64>);
+/// Start, end, port, bytes, and the arrival with its end.
+type Sent = (Cycle, Cycle, u8, Vec<u8>, Option<(u64, Cycle)>);
 
 #[derive(Default)]
 struct Wires {
@@ -32,8 +33,13 @@ impl Lines for Wires {
     }
 
     fn departed(&mut self, d: Departure<'_>) {
-        self.sent
-            .push((d.start, d.end, d.port, d.bytes.to_vec(), d.frame));
+        self.sent.push((
+            d.start,
+            d.end,
+            d.port,
+            d.bytes.to_vec(),
+            d.frame.zip(d.arrived),
+        ));
     }
 
     fn dropped(&mut self, _: Cycle, _: u8, frame: Option<u64>, reason: MediaDrop) {
@@ -107,7 +113,11 @@ fn frames_come_back_unchanged_and_in_order() {
     for (sent, arrival) in wires.sent.iter().zip(&offered) {
         assert_eq!(
             (sent.2, &sent.3, sent.4),
-            (arrival.port, &arrival.bytes, Some(arrival.frame))
+            (
+                arrival.port,
+                &arrival.bytes,
+                Some((arrival.frame, arrival.end))
+            )
         );
         assert!(sent.0 > arrival.end, "a frame leaves after it has arrived");
         assert!(

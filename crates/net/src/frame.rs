@@ -20,3 +20,16 @@ impl Frame {
         self.bytes.len() < self.original_len as usize
     }
 }
+
+/// A frame on the line of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineFrame {
+    /// When the first bit of the preamble arrives, in picoseconds since the start.
+    pub start_ps: u64,
+    /// When the last bit of the FCS has arrived, in picoseconds since the start.
+    pub end_ps: u64,
+    /// The port.
+    pub port: u32,
+    /// The frame without its FCS.
+    pub bytes: Vec<u8>,
+}

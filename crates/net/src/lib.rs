@@ -1,5 +1,6 @@
 //! Frames in and out of the emulator: captures are read ([`capture`]), their frames are put on the
-//! wires of ports ([`pace`]), and what the chip sends is written as a capture again ([`egress`]).
+//! wires of ports ([`pace`]), or traffic is made ([`load`]), and what the chip sends is written as a
+//! capture again ([`egress`]).
 //!
 //! Nothing here knows the chip. Times are integers: nanoseconds in captures, picoseconds on wires.
 //!
@@ -19,8 +20,9 @@ pub mod capture;
 pub mod egress;
 pub mod ethernet;
 mod frame;
+pub mod load;
 pub mod pace;
 mod ratio;
 
-pub use frame::Frame;
+pub use frame::{Frame, LineFrame};
 pub use ratio::{Ratio, RatioError};

@@ -3,13 +3,17 @@
 //! A capture says what came; a [`Pace`] says when it is to come, a [`PortAssignment`] where. [`schedule`]
 //! turns both into [`Arrival`]s on wires that obey Ethernet: a frame takes the time of its bits, including
 //! preamble, padding and FCS, and the next one on the same port waits for it and the gap. The arithmetic
-//! is exact; picoseconds are rounded down only when they are put into an arrival.
+//! is exact; picoseconds are rounded down only when they are put into an arrival. A [`Replay`] does the
+//! same for a file of any length, without holding it in memory.
 
 mod assignment;
+mod placing;
+mod replay;
 mod schedule;
 mod speed;
 
 pub use assignment::PortAssignment;
+pub use replay::{Replay, ReplayError, ReplayFrames, Survey};
 pub use schedule::{Arrival, PortLoad, Schedule, schedule};
 pub use speed::Pace;
 

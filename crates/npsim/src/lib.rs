@@ -14,6 +14,7 @@ pub use npsim_chip as chip;
 pub use npsim_isa as isa;
 pub use npsim_net as net;
 pub use npsim_system::{
-    assemble, checkpoint, diagnostics, firmware_file, includes, memory_dump, messages, problem,
-    project, quantity, remarks, report, simulation, stats_file, summary, whole_file, wires,
+    assemble, checkpoint, diagnostics, firmware_file, histogram, includes, load, memory_dump,
+    messages, problem, project, quantity, remarks, report, simulation, stats_file, summary,
+    whole_file, wires,
 };

@@ -1,4 +1,4 @@
-//! Atomicity and order: contexts of one to eight microengines hammer atomic
+//! Atomicity and order: contexts of one to sixteen microengines hammer atomic
 //! operations, queues, rings and signals, and nothing is lost, duplicated or out
 //! of order. Where a protocol is what keeps things right, a run without it shows
 //! that the test would notice.
@@ -14,12 +14,13 @@ use npsim_chip::check::Check;
 use npsim_chip::chip::Chip;
 use npsim_net::pace::Schedule;
 
-/// Microengines that run the firmware; all eight contexts of each do.
-const SIZES: [u32; 3] = [1, 2, 8];
+/// Microengines that run the firmware; all eight contexts of each do. More than
+/// eight are on an IXP2800.
+const SIZES: [u32; 4] = [1, 2, 8, 16];
 const CONTEXTS: u32 = 8;
 
-/// No program here needs a tenth of it.
-const LATEST: u64 = 20_000_000;
+/// No program here needs half of it; the longest is 128 contexts at one lock.
+const LATEST: u64 = 200_000_000;
 
 /// A run that has ended.
 struct Outcome {
@@ -79,7 +80,13 @@ impl Outcome {
 /// Runs `tests/firmware/NAME.uc` on microengines 0 to `microengines` - 1.
 fn run_with(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/firmware/{name}.toml"));
+    let chip = if microengines > 8 {
+        "ixp2800"
+    } else {
+        "ixp2400"
+    };
     let overrides = Overrides {
+        chip: Some(chip.into()),
         ids: Some(format!("0-{}", microengines - 1)),
         defines: defines
             .iter()
@@ -225,7 +232,7 @@ fn tokens(outcome: &Outcome, unit: &str, microengines: u32) -> Vec<u32> {
 #[test]
 fn swap_neither_loses_nor_duplicates_a_token() {
     for microengines in SIZES {
-        let expected: Vec<u32> = (1..=microengines * CONTEXTS).chain(100..116).collect();
+        let expected: Vec<u32> = (1..=microengines * CONTEXTS).chain(200..216).collect();
         let whole = run("swap", microengines, &[]);
         let torn = run("swap", microengines, &[("TORN", 1)]);
         for unit in ["SCRATCH", "SRAM"] {
@@ -402,7 +409,8 @@ fn an_sram_ring_with_one_consumer_keeps_each_producers_order_and_refuses_when_fu
 #[test]
 fn next_neighbour_rings_hand_values_on_in_order() {
     const VALUES: u32 = 512;
-    for microengines in [2, 3, 8] {
+    // Nine go over the seam of the IXP2800's clusters, sixteen are all it has.
+    for microengines in [2, 3, 8, 9, 16] {
         let outcome = run("neighbours", microengines, &[]);
         let log = outcome.sram_words("LOG", VALUES);
         for context in 1..=CONTEXTS {

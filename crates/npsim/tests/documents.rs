@@ -46,7 +46,7 @@ fn full_report() -> Report {
     chip.media.drops = vec![drop.clone()];
     chip.gpp.reasons = vec![drop];
     let mut traffic = Traffic {
-        latencies: vec![600],
+        latencies: [600].into_iter().collect(),
         ..Traffic::default()
     };
     traffic.drops.insert((0, MediaDrop::ReceiveFifoFull), 1);

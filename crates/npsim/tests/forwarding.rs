@@ -19,6 +19,21 @@ struct Outcome {
     stats: serde_json::Value,
 }
 
+/// What runs the forwarder: the project's own chip, and the boards.
+const HARDWARE: [&[&str]; 4] = [
+    &[],
+    &["--board", "enp-2611"],
+    &["--chip", "ixp2800"],
+    &["--board", "ixp2800-6g"],
+];
+
+/// On all hardware, with further arguments.
+fn expect_forwarded_on_all(trace: &str, arguments: &[&str]) {
+    for hardware in HARDWARE {
+        expect_forwarded(trace, &[hardware, arguments].concat());
+    }
+}
+
 fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
     forward_by(Path::new("microcode/forward"), trace, arguments)
 }
@@ -127,6 +142,32 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
     assert_eq!(outcome.stats["packets"]["unaccounted"], 0, "{trace}");
 }
 
+/// The fingerprint in the stats tells on which numbers a run was.
+#[test]
+fn runs_on_one_board_have_one_fingerprint() {
+    let trace = root().join("traces/exceptions.pcap");
+    let print = |arguments: &[&str]| {
+        let chip = &forward(&trace, &[arguments, &["--pace", "line"]].concat()).stats["chip"];
+        let text = |key: &str| chip[key].as_str().unwrap().to_owned();
+        (text("chip"), text("board"), text("profile_hash"))
+    };
+    let seen: Vec<_> = HARDWARE.map(print).into();
+    let again = print(&["--board", "ixp2800-6g", "--drain", "50us"]);
+    assert_eq!(again, seen[3]);
+    let boards: Vec<_> = seen.iter().map(|s| (s.0.as_str(), s.1.as_str())).collect();
+    assert_eq!(
+        boards,
+        [
+            ("ixp2400", "ixp2400-plain"),
+            ("ixp2400", "enp-2611"),
+            ("ixp2800", "ixp2800-plain"),
+            ("ixp2800", "ixp2800-6g"),
+        ]
+    );
+    let different: std::collections::BTreeSet<_> = seen.iter().map(|s| &s.2).collect();
+    assert_eq!(different.len(), 4);
+}
+
 /// Addresses, protocol and ports: what must stay in order.
 fn flow(frame: &[u8]) -> Vec<u8> {
     [&frame[23..24], &frame[26..38]].concat()
@@ -134,22 +175,23 @@ fn flow(frame: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_mixed_capture_is_forwarded_frame_for_frame() {
-    expect_forwarded("mixed.pcap", &[]);
+    expect_forwarded_on_all("mixed.pcap", &[]);
 }
 
 #[test]
 fn a_mixed_capture_at_line_rate_is_forwarded_frame_for_frame() {
-    expect_forwarded("mixed.pcap", &["--pace", "line"]);
+    expect_forwarded_on_all("mixed.pcap", &["--pace", "line"]);
 }
 
 #[test]
 fn exceptions_and_bad_headers_are_counted_by_reason() {
     expect_forwarded("exceptions.pcap", &[]);
+    expect_forwarded_on_all("exceptions.pcap", &["--pace", "line"]);
 }
 
 #[test]
 fn minimum_frames_at_line_rate_are_forwarded() {
-    expect_forwarded("minsize.pcap.gz", &["--pace", "line"]);
+    expect_forwarded_on_all("minsize.pcap.gz", &["--pace", "line"]);
 }
 
 #[test]

@@ -9,20 +9,22 @@ pub mod capacity;
 pub mod defaults;
 mod explain;
 pub mod file;
+mod hardware;
 pub mod layout;
 pub mod resolve;
 pub mod text;
 
 use std::path::{Path, PathBuf};
 
-use npsim_asm::spelling::closest;
 use npsim_chip::gpp::boot::Boot;
 use npsim_chip::profile::Profile;
+use npsim_net::load::{Load, Prefix};
 
 pub use capacity::Capacity;
+pub use hardware::{board, profile};
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
 
-use crate::problem::{Excerpt, Problem, Problems};
+use crate::problem::{Problem, Problems};
 
 /// The project file's name in its folder.
 pub const FILE_NAME: &str = "npsim.toml";
@@ -50,6 +52,12 @@ pub struct Project {
     pub boot: Boot,
     /// The memories with what is where.
     pub spaces: Vec<layout::Space>,
+    /// The router's own address on each port.
+    pub macs: Vec<[u8; 6]>,
+    /// Where routes lead to, without those to the router itself.
+    pub routed: Vec<Prefix>,
+    /// The traffic that comes in, if the project says so.
+    pub load: Option<Load>,
 }
 
 impl Project {
@@ -64,16 +72,15 @@ impl Project {
             let span = error.span().unwrap_or(0..0);
             Problem::new(error.message().trim().to_string()).at(text.excerpt(span, ""))
         })?;
-        let (chip, place) = match (&overrides.chip, &file.chip.profile) {
-            (Some(chip), _) => (chip.as_str(), None),
-            (None, Some(chip)) => (chip.get_ref().as_str(), Some(text.excerpt(chip.span(), ""))),
-            (None, None) => (DEFAULT_CHIP, None),
-        };
-        let profile = profile(chip, place)?;
+        let profile = hardware::choose(&text, &file.chip, overrides)?;
         let capacity = Capacity::of(&profile);
         let resolved = resolve::resolve(&text, &file, &capacity, overrides)?;
         let folder = text.folder.clone();
         let own = file.include.iter().map(|path| folder.join(path));
+        let outward = file.route.iter().filter(|route| !route.local);
+        let routed = outward
+            .filter_map(|route| route.prefix.get_ref().parse().ok())
+            .collect();
         let name = file.name.clone().unwrap_or_else(|| folder_name(&folder));
         Ok(Self {
             name,
@@ -84,27 +91,12 @@ impl Project {
             programs: resolved.programs,
             boot: resolved.boot,
             spaces: resolved.spaces,
+            macs: resolved.macs,
+            routed,
+            load: file.load,
             text,
         })
     }
-}
-
-/// The chip profile of this name.
-///
-/// # Errors
-/// There is none; says which there are.
-pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
-    let names: Vec<_> = Profile::names().collect();
-    if !names.contains(&name) {
-        let mut problem = Problem::new(format!("there is no chip `{name}`"))
-            .note(format!("the chips are {}", names.join(", ")));
-        problem.excerpt = place.map(Box::new);
-        if let Some(near) = closest(name, names.iter().copied()) {
-            problem = problem.help(format!("did you mean `{near}`?"));
-        }
-        return Err(problem);
-    }
-    Profile::load(name).map_err(|error| Problem::new(error.to_string()))
 }
 
 /// Whether a target is a single source.
@@ -117,25 +109,35 @@ pub fn is_source(target: &Path) -> bool {
 
 /// The default project for a source that the file is to name `shown`, with the
 /// folders for `#include` as the file is to name them.
-#[must_use]
+///
+/// # Errors
+/// There is no such board.
 pub fn default_text(
     source: &Path,
     shown: &str,
     include: &[String],
     overrides: &Overrides,
-) -> String {
+) -> Result<String, Problem> {
     let name = source.file_stem().map_or_else(
         || "firmware".into(),
         |stem| stem.to_string_lossy().into_owned(),
     );
     let ids = overrides.ids.as_deref().unwrap_or("0");
-    defaults::default_project(
+    let board = match &overrides.board {
+        Some(name) => Some((
+            name.as_str(),
+            hardware::named_board(name, Path::new(""), None)?,
+        )),
+        None => None,
+    };
+    Ok(defaults::default_project(
         &name,
         shown,
         include,
         ids,
         overrides.chip.as_deref().unwrap_or(DEFAULT_CHIP),
-    )
+        board.as_ref().map(|(name, board)| (*name, board)),
+    ))
 }
 
 fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Problem> {
@@ -150,7 +152,7 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
         let shown = target
             .file_name()
             .map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
-        let text = default_text(target, &shown, &[], &overrides);
+        let text = default_text(target, &shown, &[], &overrides)?;
         let path = format!("the default project for {}", target.display());
         return Ok((
             ProjectText {

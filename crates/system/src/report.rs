@@ -4,8 +4,10 @@
 use npsim_chip::check::Fault;
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::stats::Stats;
+use npsim_net::load::Load;
 use serde::Serialize;
 
+use crate::histogram::Histogram;
 use crate::simulation::Ending;
 use crate::wires::Traffic;
 
@@ -20,7 +22,9 @@ pub struct Report {
     pub project: String,
     /// The seed of the pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
-    /// `drained`, `quiet`, `reached`, `fault`, `output-failed` or
+    /// The traffic that was made, with all its defaults; absent for a capture.
+    pub load: Option<Load>,
+    /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed` or
     /// `interrupted`.
     pub ending: &'static str,
     /// What stopped the run.
@@ -119,7 +123,7 @@ pub struct Rates {
     pub sent_bits_per_second: u64,
 }
 
-/// Nanoseconds, rounded down; percentiles by nearest rank.
+/// Nanoseconds, rounded down; percentiles by nearest rank, to 1/256 of their value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Latency {
@@ -181,6 +185,7 @@ impl Report {
             npsim: env!("CARGO_PKG_VERSION"),
             project: project.to_string(),
             seed: None,
+            load: None,
             ending: name(ending),
             fault: if let Ending::Fault(fault) = ending {
                 Some(fault_report(fault, place))
@@ -204,6 +209,7 @@ fn name(ending: &Ending) -> &'static str {
         Ending::Reached => "reached",
         Ending::Fault(_) => "fault",
         Ending::OutputFailed => "output-failed",
+        Ending::InputFailed => "input-failed",
         Ending::Interrupted => "interrupted",
     }
 }
@@ -283,24 +289,16 @@ fn rates(traffic: &Traffic, mhz: u64) -> Rates {
     }
 }
 
-fn latency(cycles: &[u64], mhz: u64) -> Option<Latency> {
-    let mut sorted = cycles.to_vec();
-    sorted.sort_unstable();
-    let (min, max) = (*sorted.first()?, *sorted.last()?);
-    let count = sorted.len() as u64;
-    let rank = |percent: u64| {
-        let at = (count * percent).div_ceil(100).max(1) - 1;
-        nanoseconds(sorted[at as usize], mhz)
-    };
-    let sum: u128 = sorted.iter().map(|&c| u128::from(c)).sum();
+fn latency(cycles: &Histogram, mhz: u64) -> Option<Latency> {
+    let rank = |permille| Some(nanoseconds(cycles.permille(permille)?, mhz));
     Some(Latency {
-        packets: count,
-        min_ns: nanoseconds(min, mhz),
-        mean_ns: nanoseconds((sum / u128::from(count)) as u64, mhz),
-        p50_ns: rank(50),
-        p90_ns: rank(90),
-        p99_ns: rank(99),
-        max_ns: nanoseconds(max, mhz),
+        packets: cycles.count(),
+        min_ns: nanoseconds(cycles.least()?, mhz),
+        mean_ns: nanoseconds(cycles.mean()?, mhz),
+        p50_ns: rank(500)?,
+        p90_ns: rank(900)?,
+        p99_ns: rank(990)?,
+        max_ns: nanoseconds(cycles.most()?, mhz),
     })
 }
 
@@ -313,6 +311,7 @@ fn nanoseconds(cycles: u64, mhz: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Report, latency};
+    use crate::histogram::Histogram;
     use crate::simulation::Ending;
     use crate::wires::Traffic;
     use npsim_chip::lines::MediaDrop;
@@ -320,22 +319,19 @@ mod tests {
 
     #[test]
     fn percentiles_are_nearest_rank() {
-        let cycles: Vec<u64> = (1..=100).rev().map(|n| n * 600).collect();
-        let figures = latency(&cycles, 600).unwrap();
-        assert_eq!(
-            (
-                figures.min_ns,
-                figures.p50_ns,
-                figures.p90_ns,
-                figures.p99_ns,
-                figures.max_ns
-            ),
-            (1000, 50_000, 90_000, 99_000, 100_000)
-        );
+        let figures = latency(&(1..=100).rev().map(|n| n * 600).collect(), 600).unwrap();
+        assert_eq!((figures.min_ns, figures.max_ns), (1000, 100_000));
+        for (told, exact) in [
+            (figures.p50_ns, 50_000u64),
+            (figures.p90_ns, 90_000),
+            (figures.p99_ns, 99_000),
+        ] {
+            assert!(told.abs_diff(exact) <= exact / 256, "{told}");
+        }
         assert_eq!((figures.mean_ns, figures.packets), (50_500, 100));
-        let one = latency(&[6], 600).unwrap();
+        let one = latency(&[6].into_iter().collect(), 600).unwrap();
         assert_eq!((one.p50_ns, one.p99_ns), (10, 10));
-        assert_eq!(latency(&[], 600), None);
+        assert_eq!(latency(&Histogram::default(), 600), None);
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub enum Ending {
     Fault(Box<Fault>),
     /// The capture of departures could not be written.
     OutputFailed,
+    /// The frames that were still to come could not be read.
+    InputFailed,
     /// The caller asked for an end.
     Interrupted,
 }
@@ -170,7 +172,10 @@ impl Simulation {
             if wires.has_failed() {
                 return Some(Ending::OutputFailed);
             }
-            if target >= self.rest_end(wires) {
+            if wires.input_failure().is_some() && wires.all_offered() {
+                return Some(Ending::InputFailed);
+            }
+            if wires.all_offered() && target >= self.rest_end(wires) {
                 return Some(self.rested(Ending::Drained));
             }
             if target >= until {
@@ -192,8 +197,9 @@ impl Simulation {
         }
     }
 
-    /// The cycle at which the run is drained if nothing moves until then. It
-    /// only ever grows, so running up to it never runs too far.
+    /// The cycle at which the run is drained if nothing moves or comes until
+    /// then. It only ever grows, so running up to it never runs too far; while
+    /// frames are still to come it lies after the next one of them.
     fn rest_end(&self, wires: &Wires<'_>) -> Cycle {
         match self.settings.drain {
             Some(drain) => self

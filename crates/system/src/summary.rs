@@ -39,6 +39,9 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
         "host         {}",
         host(chip.cycles, instructions, host_seconds)
     )?;
+    if let Some(load) = &report.load {
+        writeln!(out, "load         {load}, for {}", load.time)?;
+    }
     let packets = &report.packets;
     if packets.offered > 0 || packets.sent > 0 {
         write_packets(out, report)?;

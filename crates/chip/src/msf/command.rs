@@ -2,12 +2,16 @@
 
 use npsim_isa::{CommandOp, msf_csr};
 
+use super::calendar::ENTRIES;
 use super::rbuf::Holder;
 use super::receive::{FREELISTS, Waiter};
 use super::{DATA_WINDOW, Msf};
+use crate::Cycle;
+use crate::board::MediaBus;
 use crate::bus::Target;
 use crate::check::Check;
 use crate::fabric::{Fabric, Slot, TransferKind};
+use crate::lines::Tag;
 use crate::me::Microengine;
 
 /// Remark of a write whose data has been pulled.
@@ -102,10 +106,10 @@ impl Msf {
         } else {
             for (i, word) in out.iter_mut().enumerate() {
                 let at = address.wrapping_add(4 * i as u32);
-                if let Some(value) = self.read_register(at) {
+                if let Some(value) = self.read_register(at, fabric.now) {
                     *word = value;
                 } else {
-                    unknown(slot, "read", at, fabric);
+                    self.unknown(slot, "read", at, fabric);
                 }
             }
         }
@@ -124,7 +128,7 @@ impl Msf {
         let address = aligned(fabric.flight(slot).command.op, address);
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
             self.last_activity = fabric.now;
-            if let Err(error) = self.tbuf_write(address, data, 0) {
+            if let Err(error) = self.tbuf_write(address, data, Tag::default()) {
                 fabric.fault(slot, None, format!("msf[write]: {error}"), None);
             }
         } else if (CONTROL..CONTROL_END).contains(&address) {
@@ -153,8 +157,18 @@ impl Msf {
             return;
         }
         for (i, pair) in data.chunks_exact(2).enumerate() {
-            let element = (address - CONTROL) as usize / 8 + i;
+            let number = (address - CONTROL) / 8 + i as u32;
             self.last_activity = fabric.now;
+            let Some(element) = self.transmit.tbuf.element_of(number) else {
+                let tbuf = &self.transmit.tbuf;
+                let message = format!(
+                    "TBUF element {number} does not exist, the last is {}",
+                    tbuf.number_of(tbuf.elements() - 1)
+                );
+                let help = tbuf.numbering().to_owned();
+                fabric.fault(slot, None, message, Some(help));
+                continue;
+            };
             if let Err(refusal) = self.transmit.set_valid(element, [pair[0], pair[1]], fabric) {
                 let help = refusal.help.to_owned();
                 fabric.fault(slot, None, refusal.message, Some(help));
@@ -162,17 +176,25 @@ impl Msf {
         }
     }
 
-    /// A register's value; `None` for an address where none is.
+    /// A register's value now; `None` for an address where none is.
     #[must_use]
-    pub fn read_register(&self, address: u32) -> Option<u32> {
+    pub fn read_register(&self, address: u32, now: Cycle) -> Option<u32> {
         if (CONTROL..CONTROL_END).contains(&address) {
-            let control = self
-                .transmit
-                .tbuf
-                .control((address - CONTROL) as usize / 8)?;
+            let tbuf = &self.transmit.tbuf;
+            let control = tbuf.control(tbuf.element_of((address - CONTROL) / 8)?)?;
             return Some(control[address as usize / 4 % 2]);
         }
-        let known = register(address)?;
+        if let Some(calendar) = &self.calendar
+            && let Some(place) = Status::at(address)
+        {
+            return Some(match place {
+                Status::Length => calendar.length(),
+                Status::Entry(n) => calendar.entry(n),
+                Status::Port(n) => calendar.status(n, &self.ports, now) as u32,
+                Status::Ports(n) => calendar.statuses(n, &self.ports, now),
+            });
+        }
+        let known = self.register(address)?;
         Some(match known {
             msf_csr::TX_SEQUENCE_0 => self.transmit.tbuf.sequence(),
             // With one partition nothing is ever pending on the others.
@@ -187,6 +209,29 @@ impl Msf {
         })
     }
 
+    /// The register at a byte address, among those that both buses have and
+    /// those of this one.
+    fn register(&self, address: u32) -> Option<u16> {
+        let address = u16::try_from(address).ok().filter(|&a| a < 0x100)?;
+        let other = self.parameters.bus == MediaBus::Spi4
+            && (msf_csr::RX_UP_CONTROL_0..=msf_csr::TX_UP_CONTROL_3).contains(&address);
+        msf_csr::name(address).filter(|_| !other).map(|_| address)
+    }
+
+    fn unknown(&self, slot: Slot, what: &str, address: u32, fabric: &mut Fabric) {
+        let message = format!("msf[{what}]: no register is at 0x{address:04x}");
+        let help = match self.parameters.bus {
+            MediaBus::Spi3 if Status::at(address).is_some() => {
+                Some("calendars and FIFO status are for SPI-4; this interface runs SPI-3")
+            }
+            MediaBus::Spi4 if address < 0x100 && msf_csr::name(address as u16).is_some() => {
+                Some("RX_UP_CONTROL and TX_UP_CONTROL are for SPI-3; this interface runs SPI-4")
+            }
+            _ => None,
+        };
+        fabric.fault(slot, None, message, help.map(str::to_owned));
+    }
+
     fn write_register(
         &mut self,
         slot: Slot,
@@ -195,8 +240,24 @@ impl Msf {
         fabric: &mut Fabric,
         microengines: &mut [Microengine],
     ) {
-        let Some(known) = register(address) else {
-            unknown(slot, "write", address, fabric);
+        if let Some(calendar) = &mut self.calendar
+            && let Some(place) = Status::at(address)
+        {
+            match place {
+                Status::Length => calendar.set_length(data),
+                Status::Entry(n) => calendar.set_entry(n, data),
+                // RX_PORT_CALENDAR_STATUS: what is sent instead of the fill of
+                // RBUF, in a mode that is not modelled.
+                Status::Port(_) => {}
+                Status::Ports(n) => {
+                    let message = format!("TX_MULTIPLE_PORT_STATUS_{n} is read only");
+                    fabric.fault(slot, None, message, None);
+                }
+            }
+            return;
+        }
+        let Some(known) = self.register(address) else {
+            self.unknown(slot, "write", address, fabric);
             return;
         };
         match known {
@@ -268,26 +329,34 @@ impl Msf {
             }
             Err(message) => {
                 let message = format!("RX_THREAD_FREELIST_{list}: {message}");
-                let help = "on the IXP2400 bit 9 is the cluster and bits 8-7 the microengine in it"
-                    .to_owned();
+                let help = match self.parameters.bus {
+                    MediaBus::Spi3 => {
+                        "on the IXP2400 bit 9 is the cluster and bits 8-7 the microengine in it"
+                    }
+                    MediaBus::Spi4 => {
+                        "on the IXP2800 bits 11-7 are the microengine's number, as in ACTIVE_CTX_STS"
+                    }
+                }
+                .to_owned();
                 fabric.fault(slot, None, message, Some(help));
             }
         }
     }
 
     fn element_done(&mut self, slot: Slot, data: u32, fabric: &mut Fabric) {
-        let count = self.receive.rbuf.elements().len();
-        if data as usize >= count {
+        let rbuf = &self.receive.rbuf;
+        let Some(element) = rbuf.element_of(data) else {
+            let last = (rbuf.elements().len() - 1) as u8;
             let message = format!(
                 "RBUF_ELEMENT_DONE: element {data} does not exist, the last is {}",
-                count - 1
+                rbuf.number_of(last)
             );
             let help = "the element number is in bits 30-24 of the receive status word".to_owned();
             fabric.fault(slot, None, message, Some(help));
             return;
-        }
+        };
         self.last_activity = fabric.now;
-        match self.receive.rbuf.release(data as u8) {
+        match self.receive.rbuf.release(element) {
             // An mpacket may have waited for it.
             Ok(()) => self.receive.arbitrate(&self.ports, fabric),
             Err(holder) => {
@@ -317,20 +386,34 @@ fn aligned(op: CommandOp, address: u32) -> u32 {
     address & if quadwords { !7 } else { !3 }
 }
 
-/// The register at a byte address, among those below the transmit calendar.
-fn register(address: u32) -> Option<u16> {
-    let address = u16::try_from(address).ok().filter(|&a| a < 0x100)?;
-    msf_csr::name(address).map(|_| address)
+/// A place of the FIFO status channel.
+enum Status {
+    /// `TX_CALENDAR_LENGTH`.
+    Length,
+    /// `TX_CALENDAR_n`.
+    Entry(usize),
+    /// `TX_PORT_STATUS_n`.
+    Port(usize),
+    /// `TX_MULTIPLE_PORT_STATUS_n`.
+    Ports(usize),
 }
 
-fn unknown(slot: Slot, what: &str, address: u32, fabric: &mut Fabric) {
-    let message = format!("msf[{what}]: no register is at 0x{address:04x}");
-    let help =
-        "TX_CALENDAR and the port calendar are for SPI-4; this interface runs SPI-3".to_owned();
-    fabric.fault(
-        slot,
-        None,
-        message,
-        (0x1000..CONTROL).contains(&address).then_some(help),
-    );
+impl Status {
+    /// What stands at a byte address of an SPI-4 interface.
+    fn at(address: u32) -> Option<Self> {
+        const SHARED: u32 = msf_csr::TX_MULTIPLE_PORT_STATUS_0 as u32;
+        const SHARED_END: u32 = SHARED + ENTRIES as u32 / 16 * 4;
+        const CALENDAR: u32 = msf_csr::TX_CALENDAR_0 as u32;
+        const STATUS: u32 = msf_csr::RX_PORT_CALENDAR_STATUS as u32;
+        const STATUS_END: u32 = STATUS + ENTRIES as u32 * 4;
+        const LENGTH: u32 = msf_csr::TX_MPHY_POLL_LIMIT as u32;
+        let word = |base: u32| ((address - base) / 4) as usize;
+        match address & !3 {
+            LENGTH => Some(Self::Length),
+            SHARED..SHARED_END => Some(Self::Ports(word(SHARED))),
+            CALENDAR..STATUS => Some(Self::Entry(word(CALENDAR))),
+            STATUS..STATUS_END => Some(Self::Port(word(STATUS))),
+            _ => None,
+        }
+    }
 }

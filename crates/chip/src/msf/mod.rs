@@ -1,13 +1,17 @@
-//! The media switch fabric interface in the mode of the ENP-2611: one 32-bit
-//! SPI-3 (POS-PHY level 3) bus each way, up to 256 channels in one partition.
+//! The media switch fabric interface with one partition of RBUF and TBUF: a
+//! 32-bit SPI-3 (POS-PHY level 3) bus each way on the IXP2400, as on the ENP-2611;
+//! a 16-bit SPI-4.2 bus each way on the IXP2800. Which one a chip has stands in
+//! its profile; microcode sees the difference in a few fields.
 //!
 //! In: [`Lines`] → MAC receive FIFO → receive bus → RBUF
 //! element → thread on `RX_THREAD_FREELIST_0`. Out: TBUF elements in strict
 //! order → transmit bus → MAC transmit FIFO (store and forward) → line. Frames
 //! are without their check sequence inside the chip.
 
+pub mod calendar;
 pub mod clock;
 mod command;
+pub mod link;
 mod parameters;
 pub mod port;
 pub mod rbuf;
@@ -19,13 +23,15 @@ pub mod transmit;
 mod tests;
 
 use crate::Cycle;
+use crate::board::MediaBus;
 use crate::check::{Check, Fault};
 use crate::fabric::Fabric;
 use crate::gpp::boot::Boot;
-use crate::lines::Lines;
+use crate::lines::{Lines, Tag};
 use crate::me::Microengine;
 use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
+use calendar::Calendar;
 pub use parameters::MediaParameters;
 use port::Port;
 pub use rbuf::Leak;
@@ -107,6 +113,8 @@ pub struct Msf {
     parameters: MediaParameters,
     /// Registers that are kept and have no effect in this mode, by word offset.
     registers: Vec<u32>,
+    /// The FIFO status channel; SPI-4 only.
+    calendar: Option<Calendar>,
     read_free: Cycle,
     write_free: Cycle,
     last_activity: Cycle,
@@ -141,14 +149,21 @@ impl Msf {
             )
         };
         let mut registers = vec![0; 0x100 / 4];
-        // 1x32, MPHY-32, polled status, level 3, element size.
-        let control = 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17 | size_code << 2;
+        let control = match parameters.bus {
+            // 1x32, MPHY-32, polled status, level 3, element size.
+            MediaBus::Spi3 => 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17 | size_code << 2,
+            // One partition; the place of the element size is taken from the
+            // IXP2400.
+            MediaBus::Spi4 => size_code << 2,
+        };
         registers[0] = control;
         registers[1] = control;
         Self {
             receive: Receive::new(&parameters, element_bytes, &withheld),
             transmit: Transmit::new(&parameters, element_bytes),
             ports: boot.ports.iter().map(port).collect(),
+            calendar: (parameters.bus == MediaBus::Spi4)
+                .then(|| Calendar::new(&parameters, boot.ports.len())),
             parameters,
             registers,
             read_free: 0,
@@ -250,7 +265,7 @@ impl Msf {
     ///
     /// # Errors
     /// The range is not in the window.
-    pub fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<u64, MsfError> {
+    pub fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
         self.receive.rbuf.read(window(address)?, words)
     }
 
@@ -258,7 +273,7 @@ impl Msf {
     ///
     /// # Errors
     /// The range is not in the window.
-    pub fn tbuf_write(&mut self, address: u32, words: &[u32], tag: u64) -> Result<(), MsfError> {
+    pub fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
         self.transmit.tbuf.write(window(address)?, words, tag)
     }
 

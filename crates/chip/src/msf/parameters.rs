@@ -1,12 +1,16 @@
 //! The media interface's numbers, taken from the chip profile.
 
+use super::link::Link;
 use crate::Cycle;
+use crate::board::MediaBus;
 use crate::profile::Profile;
 use serde::{Deserialize, Serialize};
 
 /// What timing and sizes the media interface has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaParameters {
+    /// The kind of media bus.
+    pub bus: MediaBus,
     /// Microengine clock.
     pub microengine_hz: u64,
     /// Clock of the media bus.
@@ -25,6 +29,10 @@ pub struct MediaParameters {
     pub receive_fifo_bytes: u32,
     /// Transmit FIFO of a port.
     pub transmit_fifo_bytes: u32,
+    /// Fill of a transmit FIFO below which a port starves.
+    pub transmit_low_water: u64,
+    /// Fill of a transmit FIFO above which a port is satisfied.
+    pub transmit_high_water: u64,
     /// Element valid and thread waiting, to the request for the push bus.
     pub autopush_lead: Cycle,
     /// Element valid to its first word on the pins.
@@ -44,11 +52,34 @@ pub struct MediaParameters {
 }
 
 impl MediaParameters {
+    /// The bus on which mpackets come.
+    #[must_use]
+    pub const fn receive_link(&self) -> Link {
+        self.link(self.receive_overhead)
+    }
+
+    /// The bus on which mpackets go.
+    #[must_use]
+    pub const fn transmit_link(&self) -> Link {
+        self.link(self.transmit_overhead)
+    }
+
+    const fn link(&self, overhead: u64) -> Link {
+        Link::new(
+            self.bus,
+            self.microengine_hz,
+            self.media_hz,
+            self.bus_bytes,
+            overhead,
+        )
+    }
+
     /// What a profile says.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
         let mhz = 1_000_000;
         Self {
+            bus: profile.media(),
             microengine_hz: profile.me_mhz() * mhz,
             media_hz: profile.media_mhz() * mhz,
             bus_bytes: profile.media_bus_bytes(),
@@ -58,6 +89,8 @@ impl MediaParameters {
             tbuf_bytes: profile.tbuf_bytes(),
             receive_fifo_bytes: profile.receive_fifo_bytes(),
             transmit_fifo_bytes: profile.transmit_fifo_bytes(),
+            transmit_low_water: u64::from(profile.transmit_low_water()),
+            transmit_high_water: u64::from(profile.transmit_high_water()),
             autopush_lead: profile
                 .autopush_latency()
                 .saturating_sub(2 * profile.bus_cycle() + profile.transfer_latency()),

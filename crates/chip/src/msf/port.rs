@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::clock::Clock;
 use crate::Cycle;
-use crate::lines::Arrival;
+use crate::lines::{Arrival, Tag};
 
 /// Preamble and start delimiter, bytes.
 pub const PREAMBLE: u64 = 8;
@@ -54,8 +54,8 @@ impl Incoming {
 pub struct Outgoing {
     /// The frame.
     pub bytes: Vec<u8>,
-    /// Packet tag of its first mpacket, 0 for none.
-    pub tag: u64,
+    /// Packet tag of its first mpacket.
+    pub tag: Tag,
 }
 
 /// The frame on the line.
@@ -188,8 +188,14 @@ impl Port {
     /// Reserves room for an mpacket that is on the transmit bus.
     pub fn reserve(&mut self, bytes: u64, now: Cycle) {
         self.held += bytes;
-        let occupied = self.held - self.drained(now);
+        let occupied = self.transmit_fill(now);
         self.counts.transmit_fifo_peak = self.counts.transmit_fifo_peak.max(occupied);
+    }
+
+    /// Bytes in the transmit FIFO, with those that are on their way to it.
+    #[must_use]
+    pub fn transmit_fill(&self, now: Cycle) -> u64 {
+        self.held - self.drained(now)
     }
 
     /// Bytes of the frame on the line that have left the FIFO.
@@ -209,7 +215,7 @@ impl Port {
     }
 
     /// Drops the frame that is put together and gives its tag.
-    pub fn drop_partial(&mut self) -> u64 {
+    pub fn drop_partial(&mut self) -> Tag {
         self.held -= self.partial.bytes.len() as u64;
         self.partial.bytes.clear();
         std::mem::take(&mut self.partial.tag)
@@ -220,7 +226,7 @@ impl Port {
     pub fn complete(&mut self, now: Cycle) -> Option<Cycle> {
         let empty = Outgoing {
             bytes: self.spare.pop().unwrap_or_default(),
-            tag: 0,
+            tag: Tag::default(),
         };
         let mut frame = std::mem::replace(&mut self.partial, empty);
         let short = SHORTEST.saturating_sub(frame.bytes.len());

@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
 
-use super::clock::Clock;
+use super::link::Link;
 use super::port::{Incoming, Port, SHORTEST};
 use super::rbuf::Rbuf;
 use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, TransferKind};
-use crate::lines::{Arrival, Lines, MediaDrop};
+use crate::lines::{Arrival, Lines, MediaDrop, Tag};
 use crate::profile::Profile;
 
 /// Number of thread freelists.
@@ -116,16 +116,11 @@ pub struct Receive {
     lists: [Freelist; FREELISTS],
     next_arrival: Option<Arrival>,
     exhausted: bool,
-    clock: Clock,
-    bus_free: u64,
+    link: Link,
     transfer: Option<Transfer>,
     turn: usize,
     fifo_bytes: u64,
-    bus_bytes: u64,
-    overhead: u64,
     autopush: Cycle,
-    /// Cycles in which the bus moved data.
-    pub bus_busy: Cycle,
     /// Elements given to threads.
     pub handed: u64,
     /// Most threads that waited.
@@ -139,24 +134,26 @@ pub struct Receive {
 impl Receive {
     pub(super) fn new(parameters: &MediaParameters, element_bytes: u16, withheld: &[u8]) -> Self {
         Self {
-            rbuf: Rbuf::new(parameters.rbuf_bytes, element_bytes, withheld),
+            rbuf: Rbuf::new(parameters, element_bytes, withheld),
             lists: Default::default(),
             next_arrival: None,
             exhausted: false,
-            clock: Clock::new(parameters.microengine_hz, parameters.media_hz),
-            bus_free: 0,
+            link: parameters.receive_link(),
             transfer: None,
             turn: 0,
             fifo_bytes: u64::from(parameters.receive_fifo_bytes),
-            bus_bytes: parameters.bus_bytes,
-            overhead: parameters.receive_overhead,
             autopush: parameters.autopush_lead,
-            bus_busy: 0,
             handed: 0,
             freelist_peak: 0,
             null_pushes: 0,
             no_such_port: 0,
         }
+    }
+
+    /// Cycles in which the bus moved data.
+    #[must_use]
+    pub const fn bus_busy(&self) -> Cycle {
+        self.link.busy
     }
 
     /// Threads that wait on all lists.
@@ -287,18 +284,16 @@ impl Receive {
             return;
         };
         self.turn = (index + 1) % ports.len();
-        let clocks = (frame.chunk(element_bytes) as u64).div_ceil(self.bus_bytes) + self.overhead;
-        let start = self.clock.edge(fabric.now).max(self.bus_free);
-        self.bus_free = start + clocks;
-        self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
+        let end = self
+            .link
+            .book(frame.chunk(element_bytes) as u64, fabric.now);
         self.transfer = Some(Transfer {
             port: index,
             element,
         });
-        fabric.events.post(
-            self.clock.cycle(self.bus_free),
-            Event::Media(Code::ReceiveDone.with(0)),
-        );
+        fabric
+            .events
+            .post(end, Event::Media(Code::ReceiveDone.with(0)));
     }
 
     /// The mpacket on the bus is in its element.
@@ -324,7 +319,7 @@ impl Receive {
                 index as u8,
                 from == 0,
                 eop,
-                frame.arrival.frame,
+                Tag::new(frame.arrival.frame, frame.arrival.end),
             );
             frame.moved = to;
             if eop {
@@ -445,5 +440,18 @@ mod tests {
         assert_eq!(waiter.absolute_register(), 84);
         let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
         assert!(text.contains("field 16"), "{text}");
+    }
+
+    #[test]
+    fn the_ixp2800_names_microengines_by_their_number() {
+        let profile = Profile::load("ixp2800").unwrap();
+        let me = |number: u32| Waiter::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
+        for (number, index) in [(0x00, 0), (0x07, 7), (0x10, 8), (0x17, 15)] {
+            let waiter = me(number).unwrap();
+            assert_eq!((waiter.me, waiter.context, waiter.register), (index, 5, 4));
+        }
+        for number in [0x08, 0x0f, 0x18, 0x1f] {
+            assert!(me(number).unwrap_err().contains("does not have"));
+        }
     }
 }

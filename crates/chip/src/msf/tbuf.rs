@@ -1,11 +1,18 @@
 //! The transmit buffer: elements filled by microcode and sent in ring order.
 
 use super::MsfError;
-use super::rbuf::longwords;
+use super::rbuf::{LEAST_ELEMENT, longwords};
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
 
-/// What a control word says (first longword; the second is not used by SPI-3).
+use crate::board::MediaBus;
+use crate::lines::Tag;
+
+/// Bytes of which a burst on SPI-4 is a multiple unless it ends a frame.
+const BURST_UNIT: u32 = 16;
+
+/// What a control word says (first longword; the second is for CSIX). SPI-3 and
+/// SPI-4 have the same fields; of the port SPI-3 uses fewer bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control(pub u32);
 
@@ -86,12 +93,13 @@ pub struct Refusal {
 struct Element {
     control: [u32; 2],
     valid_since: Option<Cycle>,
-    tag: u64,
+    tag: Tag,
 }
 
 /// The transmit buffer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tbuf {
+    bus: MediaBus,
     element_bytes: u16,
     words: Vec<u32>,
     elements: Vec<Element>,
@@ -105,14 +113,47 @@ pub struct Tbuf {
 impl Tbuf {
     /// An empty buffer.
     #[must_use]
-    pub fn new(buffer_bytes: u32, element_bytes: u16) -> Self {
+    pub fn new(bus: MediaBus, buffer_bytes: u32, element_bytes: u16) -> Self {
         Self {
+            bus,
             element_bytes,
             words: vec![0; (buffer_bytes / 4) as usize],
             elements: vec![Element::default(); (buffer_bytes / u32::from(element_bytes)) as usize],
             head: 0,
             sent: 0,
             skipped: 0,
+        }
+    }
+
+    /// The number by which microcode knows an element: counted in units of 64
+    /// bytes on SPI-4, in elements on SPI-3.
+    #[must_use]
+    pub fn number_of(&self, element: usize) -> u32 {
+        element as u32 * self.unit()
+    }
+
+    /// The element that microcode means by a number; `None` when there is none.
+    #[must_use]
+    pub fn element_of(&self, number: u32) -> Option<usize> {
+        let element = (number / self.unit()) as usize;
+        (number.is_multiple_of(self.unit()) && element < self.elements.len()).then_some(element)
+    }
+
+    /// How elements are counted, for who used a number that is none.
+    #[must_use]
+    pub const fn numbering(&self) -> &'static str {
+        match self.bus {
+            MediaBus::Spi3 => "count elements from 0 and begin again at 0 after the last",
+            MediaBus::Spi4 => {
+                "on SPI-4 an element's number is its byte offset in TBUF divided by 64; begin again at 0 after the last"
+            }
+        }
+    }
+
+    fn unit(&self) -> u32 {
+        match self.bus {
+            MediaBus::Spi3 => 1,
+            MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),
         }
     }
 
@@ -131,14 +172,14 @@ impl Tbuf {
             .count()
     }
 
-    /// Writes longwords from a byte offset on. A tag other than 0 becomes the
+    /// Writes longwords from a byte offset on. A tag of an arrival becomes the
     /// element's.
     ///
     /// # Errors
     /// The range is not inside the buffer or not on longwords.
-    pub fn write(&mut self, offset: u32, words: &[u32], tag: u64) -> Result<(), MsfError> {
+    pub fn write(&mut self, offset: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
         let range = longwords(self.words.len(), offset, words.len())?;
-        if tag != 0 {
+        if !tag.is_none() {
             self.elements[offset as usize / self.element_bytes as usize].tag = tag;
         }
         self.words[range].copy_from_slice(words);
@@ -183,6 +224,17 @@ impl Tbuf {
                 "the payload length stands in bits 31-24, the prepend length in 20-16; both count from the start of the element",
             );
         }
+        let part = word.bytes() % BURST_UNIT;
+        if self.bus == MediaBus::Spi4 && !word.skip() && !word.eop() && !word.abort() && part != 0 {
+            return refuse(
+                format!(
+                    "the control word 0x{:08x} of TBUF element {element} sends {} bytes without EOP: SPI-4 sends all but the last part of a frame in multiples of {BURST_UNIT} bytes",
+                    word.0,
+                    word.bytes()
+                ),
+                "fill elements in the middle of a frame to the end",
+            );
+        }
         slot.control = control;
         slot.valid_since = Some(now);
         Ok(())
@@ -210,7 +262,7 @@ impl Tbuf {
     }
 
     /// Appends the bytes that the head element sends and gives its tag.
-    pub fn extract(&self, out: &mut Vec<u8>) -> u64 {
+    pub fn extract(&self, out: &mut Vec<u8>) -> Tag {
         let element = &self.elements[self.head];
         let control = Control(element.control[0]);
         let start = self.head * self.element_bytes as usize;
@@ -229,7 +281,7 @@ impl Tbuf {
     pub fn release(&mut self, skipped: bool) {
         let element = &mut self.elements[self.head];
         element.valid_since = None;
-        element.tag = 0;
+        element.tag = Tag::default();
         self.head = (self.head + 1) % self.elements.len();
         if skipped {
             self.skipped += 1;
@@ -261,11 +313,11 @@ mod tests {
 
     #[test]
     fn prepended_part_and_payload_leave_without_the_gap() {
-        let mut tbuf = Tbuf::new(8192, 64);
+        let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
         let words: Vec<u32> = (0..16)
             .map(|i| u32::from_be_bytes([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]))
             .collect();
-        tbuf.write(0, &words, 0).unwrap();
+        tbuf.write(0, &words, Tag::new(0, 0)).unwrap();
         // Bytes 2-6 prepended, payload from the next quadword (8) plus 3.
         tbuf.set_valid(0, [4 << 24 | 2 << 21 | 5 << 16 | 3 << 13 | 0x300, 0], 9)
             .unwrap();
@@ -276,7 +328,7 @@ mod tests {
 
     #[test]
     fn control_words_that_leave_the_element_are_refused() {
-        let mut tbuf = Tbuf::new(8192, 64);
+        let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
         let text = tbuf
             .set_valid(3, [64 << 24 | 1 << 13, 0], 0)
             .unwrap_err()
@@ -298,8 +350,23 @@ mod tests {
     }
 
     #[test]
+    fn only_the_last_part_of_a_frame_may_be_odd_on_spi4() {
+        let mut tbuf = Tbuf::new(MediaBus::Spi4, 8192, 64);
+        let refusal = tbuf.set_valid(0, [60 << 24 | 0x200, 0], 0).unwrap_err();
+        assert!(
+            refusal.message.contains("60 bytes without EOP"),
+            "{refusal:?}"
+        );
+        tbuf.set_valid(0, [48 << 24 | 0x2ff, 0], 0).unwrap();
+        tbuf.set_valid(1, [3 << 24 | 0x1ff, 0], 0).unwrap();
+        assert_eq!(Control(tbuf.control(0).unwrap()[0]).port(), 255);
+        let mut spi3 = Tbuf::new(MediaBus::Spi3, 8192, 64);
+        spi3.set_valid(0, [60 << 24 | 0x200, 0], 0).unwrap();
+    }
+
+    #[test]
     fn the_sequence_counts_modulo_256_and_tells_idleness() {
-        let mut tbuf = Tbuf::new(8192, 64);
+        let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
         assert_eq!(tbuf.sequence(), 0x8000_0000);
         for round in 0..300 {
             tbuf.set_valid(round % 128, [64 << 24, 0], 0).unwrap();

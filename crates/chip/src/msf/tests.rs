@@ -3,6 +3,7 @@
 
 mod incoming;
 mod outgoing;
+mod spi4;
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use super::*;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Slot, TransferKind};
 use crate::gpp::boot::PortSetup;
-use crate::lines::{Arrival, Departure, MediaDrop};
+use crate::lines::{Arrival, Departure, MediaDrop, Tag};
 
 const GIGABIT: u64 = 1_000_000_000;
 
@@ -47,7 +48,7 @@ struct Mpacket {
     at: Cycle,
     status: u32,
     bytes: Vec<u8>,
-    tag: u64,
+    tag: Tag,
 }
 
 struct Bench {
@@ -61,7 +62,11 @@ struct Bench {
 
 impl Bench {
     fn new(ports: usize, element_size: u16) -> Self {
-        let profile = Profile::load("ixp2400").unwrap();
+        Self::on("ixp2400-plain", ports, element_size)
+    }
+
+    fn on(board: &str, ports: usize, element_size: u16) -> Self {
+        let profile = Profile::load_board(board).unwrap();
         let boot = Boot {
             ports: vec![
                 PortSetup {
@@ -154,13 +159,16 @@ impl Bench {
             (1, 2, 2, 32)
         );
         let status = data[0];
-        let size = u32::from(self.msf.element_bytes());
+        let size = match self.fabric.profile.media() {
+            MediaBus::Spi3 => u32::from(self.msf.element_bytes()),
+            MediaBus::Spi4 => 64,
+        };
         let length = match status >> 16 & 0xff {
             0 => 256,
             n => n as usize,
         };
         let mut words = vec![0; length.div_ceil(4)];
-        let mut tag = 0;
+        let mut tag = Tag::default();
         if status & receive::NULL_STATUS == 0 {
             tag = self
                 .msf

@@ -1,14 +1,14 @@
 //! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
 //! lines.
 
-use super::clock::Clock;
+use super::link::Link;
 use super::port::{Assembly, Port};
 use super::tbuf::{Control, Refusal, Tbuf};
 use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
-use crate::lines::{Departure, Lines, MediaDrop};
+use crate::lines::{Departure, Lines, MediaDrop, Tag};
 use serde::{Deserialize, Serialize};
 
 /// Why frames given to TBUF did not become frames on a line.
@@ -50,14 +50,9 @@ pub struct Transmit {
     pub tbuf: Tbuf,
     /// Frames that were lost.
     pub errors: TransmitErrors,
-    clock: Clock,
-    bus_free: u64,
+    link: Link,
     busy: bool,
-    bus_bytes: u64,
-    overhead: u64,
     start_latency: Cycle,
-    /// Cycles in which the bus moved data.
-    pub bus_busy: Cycle,
     #[serde(skip)]
     scratch: Vec<u8>,
 }
@@ -65,17 +60,19 @@ pub struct Transmit {
 impl Transmit {
     pub(super) fn new(parameters: &MediaParameters, element_bytes: u16) -> Self {
         Self {
-            tbuf: Tbuf::new(parameters.tbuf_bytes, element_bytes),
+            tbuf: Tbuf::new(parameters.bus, parameters.tbuf_bytes, element_bytes),
             errors: TransmitErrors::default(),
-            clock: Clock::new(parameters.microengine_hz, parameters.media_hz),
-            bus_free: 0,
+            link: parameters.transmit_link(),
             busy: false,
-            bus_bytes: parameters.bus_bytes,
-            overhead: parameters.transmit_overhead,
             start_latency: parameters.transmit_start,
-            bus_busy: 0,
             scratch: Vec::with_capacity(256),
         }
+    }
+
+    /// Cycles in which the bus moved data.
+    #[must_use]
+    pub const fn bus_busy(&self) -> Cycle {
+        self.link.busy
     }
 
     /// Makes an element valid.
@@ -128,7 +125,7 @@ impl Transmit {
                         self.errors.too_long += 1;
                         MediaDrop::TransmitTooLong
                     };
-                    lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
+                    lines.dropped(fabric.now, control.port(), tag.frame(), reason);
                 }
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
@@ -142,15 +139,11 @@ impl Transmit {
                     None => return,
                 }
             }
-            let clocks = bytes.div_ceil(self.bus_bytes) + self.overhead;
-            let start = self.clock.edge(fabric.now).max(self.bus_free);
-            self.bus_free = start + clocks;
-            self.bus_busy += self.clock.cycle(self.bus_free) - self.clock.cycle(start);
+            let end = self.link.book(bytes, fabric.now);
             self.busy = true;
-            fabric.events.post(
-                self.clock.cycle(self.bus_free),
-                Event::Media(Code::TransmitDone.with(0)),
-            );
+            fabric
+                .events
+                .post(end, Event::Media(Code::TransmitDone.with(0)));
         }
     }
 
@@ -174,7 +167,7 @@ impl Transmit {
                 lines.dropped(
                     fabric.now,
                     control.port(),
-                    frame_of(tag),
+                    tag.frame(),
                     MediaDrop::NoSuchPort,
                 );
             }
@@ -187,14 +180,14 @@ impl Transmit {
         &mut self,
         control: Control,
         mpacket: &[u8],
-        tag: u64,
+        tag: Tag,
         port: &mut Port,
         fabric: &mut Fabric,
         lines: &mut dyn Lines,
     ) {
-        let mut lose = |counter: &mut u64, tag: u64, reason: MediaDrop| {
+        let mut lose = |counter: &mut u64, tag: Tag, reason: MediaDrop| {
             *counter += 1;
-            lines.dropped(fabric.now, control.port(), frame_of(tag), reason);
+            lines.dropped(fabric.now, control.port(), tag.frame(), reason);
         };
         if control.sop() && port.assembly == Assembly::Within {
             lose(
@@ -248,13 +241,14 @@ impl Transmit {
             return;
         };
         if let Some((start, end, frame)) = port.left() {
-            let (bytes, number) = (frame.bytes.as_slice(), frame_of(frame.tag));
+            let (bytes, tag) = (frame.bytes.as_slice(), frame.tag);
             lines.departed(Departure {
                 start,
                 end,
                 port: index as u8,
                 bytes,
-                frame: number,
+                frame: tag.frame(),
+                arrived: tag.arrived(),
             });
             if let Some(end) = port.next(fabric.now, frame) {
                 fabric
@@ -270,9 +264,4 @@ impl Transmit {
     pub fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
-}
-
-/// The frame number in a packet tag.
-const fn frame_of(tag: u64) -> Option<u64> {
-    tag.checked_sub(1)
 }

@@ -1,11 +1,13 @@
 //! Takes parameters and errata out of a profile's TOML table, removing what it
 //! has understood, so that what is left over is unknown.
 
+use std::ops::RangeInclusive;
+
 use toml::{Table, Value};
 
 use super::{Erratum, Foundation, Parameter, ProfileError, Schema};
 
-pub(super) fn wrong(key: &str, reason: &str) -> ProfileError {
+pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
     ProfileError::Wrong {
         key: key.to_owned(),
         reason: reason.to_owned(),
@@ -13,17 +15,20 @@ pub(super) fn wrong(key: &str, reason: &str) -> ProfileError {
 }
 
 pub(super) fn in_range(schema: &Schema, value: u64) -> Result<(), ProfileError> {
-    if (schema.least..=schema.most).contains(&value) {
+    let range = schema.least..=schema.most;
+    if range.contains(&value) {
         return Ok(());
     }
     let key = format!("{}.{}", schema.group, schema.name);
-    Err(wrong(
-        &key,
-        &format!(
-            "{value} is not within {} to {} {}",
-            schema.least, schema.most, schema.unit
-        ),
-    ))
+    Err(outside(&key, schema.unit, &range, value))
+}
+
+fn outside(key: &str, unit: &str, range: &RangeInclusive<u64>, value: u64) -> ProfileError {
+    let (least, most) = (range.start(), range.end());
+    wrong(
+        key,
+        &format!("{value} is not within {least} to {most} {unit}"),
+    )
 }
 
 pub(super) fn take_parameter(
@@ -42,47 +47,11 @@ pub(super) fn take_parameter(
             meaning: schema.meaning.trim().to_owned(),
         });
     };
-    let Value::Table(mut entry) = entry else {
-        return Err(wrong(
-            &key,
-            "write { value = ..., unit = \"...\", source = \"...\" }",
-        ));
-    };
-    let value = take_number(&mut entry, &key, "value")?;
-    in_range(schema, value)?;
-    let unit = take_text(&mut entry, &key, "unit")?;
-    if unit != schema.unit {
-        return Err(wrong(
-            &key,
-            &format!("the model counts it in {}, not in {unit}", schema.unit),
-        ));
-    }
-    let (foundation, basis) = if entry.contains_key("source") {
-        (Foundation::Source, take_text(&mut entry, &key, "source")?)
-    } else if entry.contains_key("mark") {
-        let mark = take_text(&mut entry, &key, "mark")?;
-        let foundation = Foundation::ALL[1..]
-            .iter()
-            .copied()
-            .find(|f| f.name() == mark)
-            .ok_or_else(|| {
-                wrong(
-                    &key,
-                    &format!("`{mark}` is no mark; there are likely, derived, calibrated, assumed"),
-                )
-            })?;
-        (foundation, take_text(&mut entry, &key, "basis")?)
-    } else {
-        return Err(wrong(
-            &key,
-            "it needs a `source`, or a `mark` and a `basis`",
-        ));
-    };
-    if let Some(surplus) = entry.keys().next() {
-        return Err(ProfileError::Surplus {
-            key: format!("{key}.{surplus}"),
-        });
-    }
+    let Rated {
+        value,
+        foundation,
+        basis,
+    } = take_rated(entry, &key, schema.unit, schema.least..=schema.most)?;
     let Schema {
         group,
         name,
@@ -96,6 +65,68 @@ pub(super) fn take_parameter(
         value,
         unit,
         meaning: meaning.trim_ascii(),
+        foundation,
+        basis,
+    })
+}
+
+/// A number with how well it is founded.
+pub(crate) struct Rated {
+    pub value: u64,
+    pub foundation: Foundation,
+    pub basis: String,
+}
+
+/// Reads `{ value = 60, unit = "...", source = "..." }` or the form with mark and
+/// basis.
+pub(crate) fn take_rated(
+    entry: Value,
+    key: &str,
+    unit: &str,
+    range: RangeInclusive<u64>,
+) -> Result<Rated, ProfileError> {
+    let Value::Table(mut entry) = entry else {
+        return Err(wrong(
+            key,
+            "write { value = ..., unit = \"...\", source = \"...\" }",
+        ));
+    };
+    let value = take_number(&mut entry, key, "value")?;
+    if !range.contains(&value) {
+        return Err(outside(key, unit, &range, value));
+    }
+    let written = take_text(&mut entry, key, "unit")?;
+    if written != unit {
+        return Err(wrong(
+            key,
+            &format!("the model counts it in {unit}, not in {written}"),
+        ));
+    }
+    let (foundation, basis) = if entry.contains_key("source") {
+        (Foundation::Source, take_text(&mut entry, key, "source")?)
+    } else if entry.contains_key("mark") {
+        let mark = take_text(&mut entry, key, "mark")?;
+        let foundation = Foundation::ALL[1..]
+            .iter()
+            .copied()
+            .find(|f| f.name() == mark)
+            .ok_or_else(|| {
+                wrong(
+                    key,
+                    &format!("`{mark}` is no mark; there are likely, derived, calibrated, assumed"),
+                )
+            })?;
+        (foundation, take_text(&mut entry, key, "basis")?)
+    } else {
+        return Err(wrong(key, "it needs a `source`, or a `mark` and a `basis`"));
+    };
+    if let Some(surplus) = entry.keys().next() {
+        return Err(ProfileError::Surplus {
+            key: format!("{key}.{surplus}"),
+        });
+    }
+    Ok(Rated {
+        value,
         foundation,
         basis,
     })
@@ -161,7 +192,7 @@ fn join(prefix: &str, name: &str) -> String {
     }
 }
 
-pub(super) fn take_text(
+pub(crate) fn take_text(
     table: &mut Table,
     prefix: &str,
     name: &str,
@@ -175,7 +206,7 @@ pub(super) fn take_text(
     }
 }
 
-pub(super) fn take_number(
+pub(crate) fn take_number(
     table: &mut Table,
     prefix: &str,
     name: &str,

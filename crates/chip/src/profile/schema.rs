@@ -21,6 +21,34 @@ pub struct Schema {
     pub meaning: &'static str,
 }
 
+/// What a board says and a chip does not.
+const OF_THE_BOARD: &[(&str, &str)] = &[
+    ("clock", "media_mhz"),
+    ("sram", "channel_bytes"),
+    ("dram", "channel_bytes"),
+    ("msf", "bus_bytes"),
+    ("msf", "receive_fifo"),
+    ("msf", "transmit_fifo"),
+    ("msf", "transmit_low_water"),
+    ("msf", "transmit_high_water"),
+];
+
+impl Schema {
+    /// What a parameter must look like; `None` for one that no profile has.
+    #[must_use]
+    pub fn of(parameter: &Parameter) -> Option<&'static Self> {
+        SCHEMA
+            .iter()
+            .find(|s| (s.group, s.name) == (parameter.group, parameter.name))
+    }
+
+    /// Whether the parameter stands in the board's file, not in the chip's.
+    #[must_use]
+    pub fn is_of_the_board(&self) -> bool {
+        OF_THE_BOARD.contains(&(self.group, self.name))
+    }
+}
+
 macro_rules! parameters {
     ($($group:ident {
         $($(#[doc = $doc:literal])+ $name:ident: $kind:ty, $unit:literal, $least:literal..=$most:literal => $accessor:ident;)+
@@ -256,6 +284,10 @@ parameters! {
         receive_fifo: u32, "bytes", 64..=1048576 => receive_fifo_bytes;
         /// Room for frames that have left TBUF and not the port, per port.
         transmit_fifo: u32, "bytes", 256..=1048576 => transmit_fifo_bytes;
+        /// Fill of a transmit FIFO below which its status says starving.
+        transmit_low_water: u32, "bytes", 1..=1048576 => transmit_low_water;
+        /// Fill of a transmit FIFO above which its status says satisfied.
+        transmit_high_water: u32, "bytes", 1..=1048576 => transmit_high_water;
         /// Cycles per count of a receive freelist's timeout.
         timeout_unit: u64, "ME cycles", 1..=4096 => freelist_timeout_unit;
     }

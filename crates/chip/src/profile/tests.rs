@@ -1,4 +1,5 @@
 use super::*;
+use crate::board::{Board, MediaBus};
 
 fn text() -> &'static str {
     Profile::text("ixp2400").unwrap()
@@ -49,20 +50,292 @@ fn an_unknown_name_lists_the_known() {
 
 #[test]
 fn every_parameter_is_missed_by_name() {
-    for schema in schema::SCHEMA {
-        let mut table: Table = text().parse().unwrap();
-        table
-            .get_mut(schema.group)
-            .unwrap()
-            .as_table_mut()
-            .unwrap()
-            .remove(schema.name)
-            .unwrap();
-        let key = format!("{}.{}", schema.group, schema.name);
-        match Profile::from_toml(&table.to_string()) {
-            Err(ProfileError::Missing { key: missing, .. }) => assert_eq!(missing, key),
-            other => panic!("{key}: {other:?}"),
+    for (chip, board) in [("ixp2400", "enp-2611"), ("ixp2800", "ixp2800-6g")] {
+        let (chip, board) = (Profile::text(chip).unwrap(), Board::text(board).unwrap());
+        for schema in schema::SCHEMA {
+            let of_board = schema.is_of_the_board();
+            let mut table: Table = if of_board { board } else { chip }.parse().unwrap();
+            let group = table.get_mut(schema.group).unwrap();
+            group.as_table_mut().unwrap().remove(schema.name).unwrap();
+            let text = table.to_string();
+            let key = format!("{}.{}", schema.group, schema.name);
+            let error = if of_board {
+                match Profile::from_texts(chip, &text) {
+                    Err(ProfileError::Board(error)) => *error,
+                    other => panic!("{key}: {other:?}"),
+                }
+            } else {
+                Profile::from_texts(&text, board).unwrap_err()
+            };
+            match error {
+                ProfileError::Missing { key: missing, .. } => assert_eq!(missing, key),
+                other => panic!("{key}: {other:?}"),
+            }
         }
+    }
+}
+
+#[test]
+fn every_parameter_refuses_a_value_beyond_its_range() {
+    let profile = Profile::load("ixp2800").unwrap();
+    for schema in schema::SCHEMA {
+        let key = format!("`{}.{}`", schema.group, schema.name);
+        let mut bad = vec![schema.most + 1];
+        bad.extend(schema.least.checked_sub(1));
+        for value in bad {
+            let error = profile.with(schema.group, schema.name, value).unwrap_err();
+            assert!(error.to_string().contains(&key), "{error}");
+        }
+    }
+    // Clocks and depths are never nothing.
+    for (group, name) in [
+        ("clock", "me_mhz"),
+        ("clock", "media_mhz"),
+        ("clock", "bus_cycle"),
+        ("microengine", "command_fifo_depth"),
+        ("sram", "inlet_depth"),
+        ("dram", "bank_fifo_depth"),
+        ("msf", "receive_freelist_depth"),
+    ] {
+        let error = profile.with(group, name, 0).unwrap_err().to_string();
+        assert!(error.contains("0 is not within 1 to"), "{error}");
+    }
+}
+
+#[test]
+fn numbers_must_go_together() {
+    let refused = |profile: &str, group: &str, name: &str, value: u64| {
+        let profile = Profile::load(profile).unwrap();
+        profile.with(group, name, value).unwrap_err().to_string()
+    };
+    for (profile, group, name, value, why) in [
+        (
+            "ixp2400",
+            "dram",
+            "burst_bytes",
+            48,
+            "`dram.channel_interleave` is wrong: 128 bytes are no multiple of the 48 of dram.burst_bytes",
+        ),
+        (
+            "ixp2400",
+            "msf",
+            "rbuf_bytes",
+            1000,
+            "`msf.rbuf_bytes` is wrong: 1000 bytes are no multiple of the 256",
+        ),
+        (
+            "ixp2800",
+            "msf",
+            "bus_bytes",
+            3,
+            "spi-4 moves 2 transfers a clock",
+        ),
+        (
+            "ixp2800",
+            "msf",
+            "transmit_low_water",
+            3073,
+            "is more than msf.transmit_high_water, which is 3072",
+        ),
+        (
+            "ixp2800",
+            "msf",
+            "transmit_fifo",
+            3071,
+            "is more than msf.transmit_fifo, which is 3071",
+        ),
+        (
+            "ixp2800",
+            "dram",
+            "refresh_cycles",
+            2735,
+            "is more than dram.refresh_interval",
+        ),
+        (
+            "ixp2800",
+            "dram",
+            "bank_interleave",
+            192,
+            "must be a power of two",
+        ),
+        (
+            "ixp2800",
+            "sram",
+            "channel_bytes",
+            5000,
+            "must be a multiple of 4096",
+        ),
+        (
+            "ixp2800",
+            "sram",
+            "read",
+            19,
+            "`sram.read` is wrong: 19 ME cycles are fewer than the 20 that the way takes",
+        ),
+    ] {
+        let error = refused(profile, group, name, value);
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn the_ixp2800_is_complete() {
+    let profile = Profile::load("ixp2800").unwrap();
+    assert_eq!(
+        (profile.microengines(), profile.control_store_words()),
+        (16, 8192)
+    );
+    assert_eq!((profile.me_mhz(), profile.bus_cycle()), (1400, 2));
+    let numbers: Vec<u8> = (0..16).map(|me| profile.number_of(me)).collect();
+    assert_eq!(numbers[6..10], [0x06, 0x07, 0x10, 0x11]);
+    for (index, number) in (0..).zip(numbers) {
+        assert_eq!(profile.index_of(number), Some(index));
+    }
+    assert_eq!(
+        [0x08, 0x0f, 0x18, 0x20].map(|n| profile.index_of(n)),
+        [None; 4]
+    );
+    assert_eq!((profile.cluster_of(7), profile.cluster_of(8)), (0, 1));
+    assert_eq!(profile.media(), MediaBus::Spi4);
+    assert!(profile.errata().is_empty());
+}
+
+#[test]
+fn nothing_is_calibrated_yet() {
+    for name in Board::names() {
+        let profile = Profile::load_board(name).unwrap();
+        assert_eq!(profile.board().name, name);
+        let calibrated = profile.foundations()[3];
+        assert_eq!(calibrated, (Foundation::Calibrated, 0), "{name}");
+    }
+}
+
+#[test]
+fn a_board_brings_ports_and_memory() {
+    let board = Profile::load_board("enp-2611").unwrap();
+    assert_eq!((board.name(), board.board().ports.len()), ("ixp2400", 3));
+    assert_eq!(board.sram_channel_bytes(), 4 << 20);
+    let board = Profile::load_board("ixp2800-6g").unwrap();
+    let rates: u64 = board.board().ports.iter().map(|p| p.bits_per_second).sum();
+    assert_eq!((board.name(), rates), ("ixp2800", 6_000_000_000));
+    assert!(Profile::load("ixp2800").unwrap().board().ports.is_empty());
+    let error = Profile::load_board("enp-2505").unwrap_err().to_string();
+    assert!(
+        error.contains("enp-2505") && error.contains("ixp2800-6g"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_chip_and_a_board_must_belong_together() {
+    let refused =
+        |chip: &str, board: &str| Profile::from_texts(chip, board).unwrap_err().to_string();
+    let enp = Board::text("enp-2611").unwrap();
+    let error = refused(Profile::text("ixp2800").unwrap(), enp);
+    assert_eq!(
+        error,
+        "board `enp-2611` does not take chip `ixp2800`: it is made for `ixp2400`"
+    );
+    let error = refused(
+        text(),
+        &enp.replace("media = \"spi-3\"", "media = \"spi-4\""),
+    );
+    assert!(
+        error.contains("its media bus is spi-4, the chip's spi-3"),
+        "{error}"
+    );
+    let error = refused(
+        text(),
+        &enp.replace("media = \"spi-3\"", "media = \"utopia\""),
+    );
+    assert!(
+        error.starts_with("in the board's file: `media` is wrong"),
+        "{error}"
+    );
+    let error = Profile::from_board_toml(&enp.replace("\"ixp2400\"", "\"ixp1200\""));
+    assert!(error.unwrap_err().to_string().contains("ixp1200"));
+}
+
+#[test]
+fn numbers_stand_in_the_file_of_what_they_describe() {
+    let enp = Board::text("enp-2611").unwrap();
+    let clock = "[clock]\nmedia_mhz = { value = 104, unit = \"MHz\", source = \"x\" }";
+    let error = Profile::from_texts(&text().replace("[clock]", clock), enp).unwrap_err();
+    assert!(
+        error.to_string().contains("it belongs in the board's file"),
+        "{error}"
+    );
+    let scratch = "[scratch]\nbytes = { value = 16384, unit = \"bytes\", source = \"x\" }\n[clock]";
+    let error = Profile::from_texts(text(), &enp.replace("[clock]", scratch)).unwrap_err();
+    assert!(
+        error.to_string().contains("it belongs in the chip's file"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_ports_rate_is_checked_like_a_parameter() {
+    let enp = Board::text("enp-2611").unwrap();
+    let rate = "rate = { value = 1000, unit = \"Mbit/s\", source";
+    for (with, why) in [
+        (
+            "rate = { value = 0, unit = \"Mbit/s\", source",
+            "`port 0.rate` is wrong: 0 is not within 1 to 100000",
+        ),
+        (
+            "rate = { value = 1, unit = \"Gbit/s\", source",
+            "counts it in Mbit/s, not in Gbit/s",
+        ),
+        (
+            "rate = { value = 1, unit = \"Mbit/s\", why",
+            "needs a `source`",
+        ),
+        (
+            "speed = 3 \nrate = { value = 1, unit = \"Mbit/s\", source",
+            "`port 0.speed` is not known",
+        ),
+        (
+            "rates = { value = 1, unit = \"Mbit/s\", source",
+            "`port 0.rate` (Mbit/s) is missing",
+        ),
+    ] {
+        let error = Profile::from_board_toml(&enp.replacen(rate, with, 1)).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
+
+#[test]
+fn the_fingerprint_changes_with_what_a_run_depends_on_and_with_nothing_else() {
+    let print = |profile: Result<Profile, ProfileError>| profile.unwrap().fingerprint();
+    let enp = Board::text("enp-2611").unwrap();
+    let base = print(Profile::load_board("enp-2611"));
+    assert_eq!(base.len(), 16);
+    assert_eq!(base, print(Profile::from_texts(text(), enp)));
+    assert_eq!(
+        base,
+        print(Profile::from_texts(
+            &text().replace("IXP2800 manual p227", "elsewhere"),
+            enp
+        ))
+    );
+    let others = [
+        print(Profile::load("ixp2400")),
+        print(
+            Profile::load_board("enp-2611")
+                .unwrap()
+                .with("dram", "read", 121),
+        ),
+        print(Profile::from_texts(
+            &text().replace("[9, 18, 27]", "[9, 18]"),
+            enp,
+        )),
+        print(Profile::from_texts(
+            text(),
+            &enp.replacen("value = 1000,", "value = 100,", 1),
+        )),
+    ];
+    for (n, other) in others.iter().enumerate() {
+        assert_ne!(*other, base, "{n}");
     }
 }
 

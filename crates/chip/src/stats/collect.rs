@@ -26,6 +26,8 @@ impl Stats {
         let microengines = chip.microengines.iter().enumerate();
         Self {
             chip: profile.name().to_owned(),
+            board: profile.board().name.clone(),
+            profile_hash: profile.fingerprint(),
             mhz,
             cycles,
             nanoseconds: (u128::from(cycles) * 1000 / u128::from(mhz.max(1))) as u64,
@@ -174,8 +176,8 @@ fn media(msf: &Msf) -> MediaStats {
         tbuf_sent: transmit.tbuf.sent,
         tbuf_skipped: transmit.tbuf.skipped,
         tbuf_valid: transmit.tbuf.valid() as u64,
-        receive_bus_busy: receive.bus_busy,
-        transmit_bus_busy: transmit.bus_busy,
+        receive_bus_busy: receive.bus_busy(),
+        transmit_bus_busy: transmit.bus_busy(),
         commands: operations(&msf.counters),
         drops: drops
             .map(|(reason, frames)| DropStats {

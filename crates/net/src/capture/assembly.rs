@@ -1,6 +1,6 @@
-//! Frames become a capture: relative times, order, FCS.
+//! Records become frames: relative times, order, FCS.
 
-use super::{Capture, MAX_FRAME_BYTES};
+use super::MAX_FRAME_BYTES;
 use crate::Frame;
 
 /// A frame as a file has it.
@@ -14,33 +14,27 @@ pub(super) struct Record<'a> {
     pub(super) fcs_bytes: u32,
 }
 
-/// A capture in the making.
-#[derive(Default)]
+/// What frames have to know of those before them.
+#[derive(Debug, Default)]
 pub(super) struct Assembly {
-    capture: Capture,
+    pub(super) frames: u64,
+    pub(super) first_timestamp_ns: u64,
+    pub(super) interfaces: Vec<String>,
+    pub(super) reordered: u64,
+    pub(super) truncated_frames: u64,
     dated: bool,
     latest_ns: u64,
 }
 
 impl Assembly {
-    /// Frames so far.
-    pub(super) fn len(&self) -> usize {
-        self.capture.frames.len()
-    }
-
     /// Adds an interface and returns its index.
     pub(super) fn interface(&mut self, name: String) -> u32 {
-        self.capture.interfaces.push(name);
-        self.capture.interfaces.len() as u32 - 1
+        self.interfaces.push(name);
+        self.interfaces.len() as u32 - 1
     }
 
-    /// Names of the interfaces so far.
-    pub(super) fn interfaces(&self) -> &[String] {
-        &self.capture.interfaces
-    }
-
-    /// Adds a frame; the reason if its lengths are impossible.
-    pub(super) fn push(&mut self, record: &Record<'_>) -> Result<(), String> {
+    /// The frame of a record; the reason if its lengths are impossible.
+    pub(super) fn frame(&mut self, record: &Record<'_>) -> Result<Frame, String> {
         let captured = record.bytes.len();
         if captured > MAX_FRAME_BYTES {
             return Err(format!(
@@ -56,14 +50,14 @@ impl Assembly {
         let original_len = record.original_len.saturating_sub(record.fcs_bytes);
         let kept = captured.min(original_len as usize);
         let time_ns = self.relative(record.time_ns);
-        self.capture.truncated_frames += u64::from(kept < original_len as usize);
-        self.capture.frames.push(Frame {
+        self.truncated_frames += u64::from(kept < original_len as usize);
+        self.frames += 1;
+        Ok(Frame {
             time_ns,
             port: record.port,
             bytes: record.bytes[..kept].to_vec(),
             original_len,
-        });
-        Ok(())
+        })
     }
 
     fn relative(&mut self, time_ns: Option<u64>) -> u64 {
@@ -72,16 +66,12 @@ impl Assembly {
         };
         if !self.dated {
             self.dated = true;
-            self.capture.first_timestamp_ns = time_ns;
+            self.first_timestamp_ns = time_ns;
         }
-        match time_ns.checked_sub(self.capture.first_timestamp_ns) {
+        match time_ns.checked_sub(self.first_timestamp_ns) {
             Some(relative) if relative >= self.latest_ns => self.latest_ns = relative,
-            _ => self.capture.reordered += 1,
+            _ => self.reordered += 1,
         }
         self.latest_ns
-    }
-
-    pub(super) fn finish(self) -> Capture {
-        self.capture
     }
 }

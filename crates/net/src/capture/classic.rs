@@ -1,77 +1,126 @@
 //! Classic pcap.
 
-use pcap_file::pcap::{PcapParseError, PcapParser, PcapTsResolution};
+use pcap_file::pcap::{PcapParseError, PcapParser, PcapTsResolution, RawPcapPacket};
 use pcap_file::{DataLink, Endianness};
 
 use super::assembly::{Assembly, Record};
-use super::{CaptureError, MAX_FRAME_BYTES, Source};
+use super::data::Data;
+use super::{CaptureError, MAX_FRAME_BYTES};
+use crate::Frame;
 
 /// Set in the link type field when bits 28 to 31 hold the length of the FCS in units of 16 bits.
 const FCS_LENGTH_PRESENT: u32 = 0x0400_0000;
 
-pub(super) fn read(source: &Source<'_>) -> Result<Assembly, CaptureError> {
-    let mut assembly = Assembly::default();
-    let Ok((mut rest, parser)) = PcapParser::new(source.bytes) else {
-        // The magic number is known, so only a short header is left as a cause.
-        return Err(source.ends_early(0, 0));
-    };
-    let header = parser.header();
-    let field = u32::from(header.datalink);
-    let link = DataLink::from(field & 0xffff);
-    let fcs_bytes = if field & FCS_LENGTH_PRESENT == 0 {
-        0
-    } else {
-        (field >> 28) * 2
-    };
-    if link != DataLink::ETHERNET {
-        return Err(super::link::refusal(source, "its interface", link));
-    }
-    let ticks_per_second = match header.ts_resolution {
-        PcapTsResolution::MicroSecond => 1_000_000,
-        PcapTsResolution::NanoSecond => 1_000_000_000,
-    };
-    let port = assembly.interface("interface 0".to_string());
+/// The reader of a classic file, whose header has been read.
+#[derive(Debug)]
+pub(super) struct Classic {
+    parser: PcapParser,
+    port: u32,
+    fcs_bytes: u32,
+    ticks_per_second: u32,
+}
 
-    while !rest.is_empty() {
-        let offset = source.bytes.len() - rest.len();
-        let malformed = |reason: String| source.malformed(assembly.len(), offset, reason);
-        // The raw form: the checked one also refuses frames longer than the snap length in the
-        // header, which real writers leave at 0 or too low.
-        let packet = match parser.next_raw_packet(rest) {
-            Ok((after, packet)) => {
-                rest = after;
-                packet
+impl Classic {
+    pub(super) fn open(data: &mut Data, assembly: &mut Assembly) -> Result<Self, CaptureError> {
+        let (header_bytes, parser) = loop {
+            // The magic number is known, so only a short header can be wrong.
+            if let Ok((after, parser)) = PcapParser::new(data.rest()) {
+                break (data.rest().len() - after.len(), parser);
             }
-            Err(PcapParseError::IncompleteBuffer(..)) => {
-                return Err(match claimed_length(rest, header.endianness) {
-                    Some(length) if length as usize > MAX_FRAME_BYTES => malformed(format!(
-                        "a frame of {length} bytes, more than the {MAX_FRAME_BYTES} that a capture can hold"
-                    )),
-                    _ => source.ends_early(assembly.len(), offset),
-                });
+            if !data.more()? {
+                return Err(data.ends_early(0));
             }
-            Err(error) => return Err(malformed(error.to_string())),
         };
+        let header = parser.header();
+        let field = u32::from(header.datalink);
+        let link = DataLink::from(field & 0xffff);
+        if link != DataLink::ETHERNET {
+            return Err(super::link::refusal(data, "its interface", link));
+        }
+        data.advance(header_bytes);
+        Ok(Self {
+            parser,
+            port: assembly.interface("interface 0".to_string()),
+            fcs_bytes: if field & FCS_LENGTH_PRESENT == 0 {
+                0
+            } else {
+                (field >> 28) * 2
+            },
+            ticks_per_second: match header.ts_resolution {
+                PcapTsResolution::MicroSecond => 1_000_000,
+                PcapTsResolution::NanoSecond => 1_000_000_000,
+            },
+        })
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        if self.ticks_per_second == 1_000_000 {
+            "pcap, microseconds"
+        } else {
+            "pcap, nanoseconds"
+        }
+    }
+
+    /// The next frame; `None` at the end of the data.
+    pub(super) fn next(
+        &self,
+        data: &mut Data,
+        assembly: &mut Assembly,
+    ) -> Result<Option<Frame>, CaptureError> {
+        if data.rest().is_empty() && !data.more()? {
+            return Ok(None);
+        }
+        let frames_before = assembly.frames;
+        loop {
+            // The raw form: the checked one also refuses frames longer than the snap length in the
+            // header, which real writers leave at 0 or too low.
+            match self.parser.next_raw_packet(data.rest()) {
+                Ok((after, packet)) => {
+                    let bytes = data.rest().len() - after.len();
+                    let frame = self
+                        .frame(&packet, assembly)
+                        .map_err(|reason| data.malformed(frames_before, reason))?;
+                    data.advance(bytes);
+                    return Ok(Some(frame));
+                }
+                Err(PcapParseError::IncompleteBuffer(..)) => {}
+                Err(error) => return Err(data.malformed(frames_before, error.to_string())),
+            }
+            let order = self.parser.header().endianness;
+            match claimed_length(data.rest(), order) {
+                Some(length) if length as usize > MAX_FRAME_BYTES => {
+                    return Err(data.malformed(
+                        frames_before,
+                        format!(
+                            "a frame of {length} bytes, more than the {MAX_FRAME_BYTES} that a capture can hold"
+                        ),
+                    ));
+                }
+                _ => {}
+            }
+            if !data.more()? {
+                return Err(data.ends_early(frames_before));
+            }
+        }
+    }
+
+    fn frame(&self, packet: &RawPcapPacket<'_>, assembly: &mut Assembly) -> Result<Frame, String> {
+        let ticks_per_second = self.ticks_per_second;
         if packet.ts_frac >= ticks_per_second {
-            return Err(malformed(format!(
+            return Err(format!(
                 "the time has {} of {ticks_per_second} parts of a second",
                 packet.ts_frac
-            )));
+            ));
         }
         let fraction_ns = u64::from(packet.ts_frac) * (1_000_000_000 / u64::from(ticks_per_second));
-        let record = Record {
+        assembly.frame(&Record {
             time_ns: Some(u64::from(packet.ts_sec) * 1_000_000_000 + fraction_ns),
-            port,
+            port: self.port,
             bytes: &packet.data,
             original_len: packet.orig_len,
-            fcs_bytes,
-        };
-        let frames_before = assembly.len();
-        assembly
-            .push(&record)
-            .map_err(|reason| source.malformed(frames_before, offset, reason))?;
+            fcs_bytes: self.fcs_bytes,
+        })
     }
-    Ok(assembly)
 }
 
 /// The captured length that a record header at the start of `rest` states.

@@ -2,11 +2,12 @@
 
 use pcap_file::DataLink;
 
-use super::{CaptureError, Source};
+use super::CaptureError;
+use super::data::Data;
 
-pub(super) fn refusal(source: &Source<'_>, interface: &str, link: DataLink) -> CaptureError {
+pub(super) fn refusal(data: &Data, interface: &str, link: DataLink) -> CaptureError {
     CaptureError::LinkType {
-        path: source.path(),
+        path: data.path().to_path_buf(),
         interface: interface.to_string(),
         found: match link {
             DataLink::Unknown(number) => format!("{number} (without a name)"),

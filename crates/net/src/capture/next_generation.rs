@@ -14,12 +14,15 @@ use pcap_file::pcapng::blocks::{
 use pcap_file::pcapng::{Block, PcapNgParseError, PcapNgParser, RawBlock};
 
 use super::assembly::{Assembly, Record};
-use super::{CaptureError, Source, TOO_LATE};
+use super::data::Data;
+use super::{CaptureError, TOO_LATE};
+use crate::Frame;
 
-/// A block that claims more than this is taken for damage, not for the beginning of a long block.
+/// A block that claims more than this is taken for damage: nothing that matters here is as long.
 const MAX_BLOCK_BYTES: usize = 16 << 20;
 
 /// An interface of the current section.
+#[derive(Debug)]
 struct Interface {
     /// Index in the capture, assigned when the interface is described.
     port: u32,
@@ -28,35 +31,71 @@ struct Interface {
     fcs_bytes: Result<u32, u8>,
 }
 
-pub(super) fn read(source: &Source<'_>) -> Result<Assembly, CaptureError> {
-    let mut assembly = Assembly::default();
-    let mut section: Vec<Interface> = Vec::new();
-    let (mut rest, mut parser) =
-        PcapNgParser::new(source.bytes).map_err(|error| damage(source, 0, 0, &error))?;
+/// The reader of a pcapng file, whose first section header has been read.
+#[derive(Debug)]
+pub(super) struct NextGeneration {
+    parser: PcapNgParser,
+    section: Vec<Interface>,
+}
 
-    while !rest.is_empty() {
-        let offset = source.bytes.len() - rest.len();
-        // Raw blocks, so that only blocks that matter are decoded: a damaged name resolution block
-        // or comment is no reason to refuse the frames.
-        let (after, raw) = parser
-            .next_raw_block(rest)
-            .map_err(|error| damage(source, assembly.len(), offset, &error))?;
-        rest = after;
-        match raw.type_ {
-            SECTION_HEADER_BLOCK => section.clear(),
-            INTERFACE_DESCRIPTION_BLOCK => {
-                if let Some(described) = parser.interfaces().last() {
-                    let interface = describe(described, &section, &mut assembly);
-                    section.push(interface);
+impl NextGeneration {
+    pub(super) fn open(data: &mut Data) -> Result<Self, CaptureError> {
+        loop {
+            match PcapNgParser::new(data.rest()) {
+                Ok((after, parser)) => {
+                    data.advance(data.rest().len() - after.len());
+                    return Ok(Self {
+                        parser,
+                        section: Vec::new(),
+                    });
                 }
+                Err(error) => more(data, 0, &error)?,
             }
-            PACKET_BLOCK | ENHANCED_PACKET_BLOCK | SIMPLE_PACKET_BLOCK => {
-                packet(source, &parser, raw, offset, &section, &mut assembly)?;
-            }
-            _ => {}
         }
     }
-    Ok(assembly)
+
+    /// The next frame; `None` at the end of the data.
+    pub(super) fn next(
+        &mut self,
+        data: &mut Data,
+        assembly: &mut Assembly,
+    ) -> Result<Option<Frame>, CaptureError> {
+        loop {
+            if data.rest().is_empty() && !data.more()? {
+                return Ok(None);
+            }
+            // Raw blocks, so that only blocks that matter are decoded: a damaged name resolution block
+            // or comment is no reason to refuse the frames.
+            let mut frame = None;
+            let bytes = match self.parser.next_raw_block(data.rest()) {
+                Ok((after, raw)) => {
+                    let bytes = data.rest().len() - after.len();
+                    match raw.type_ {
+                        SECTION_HEADER_BLOCK => self.section.clear(),
+                        INTERFACE_DESCRIPTION_BLOCK => {
+                            if let Some(described) = self.parser.interfaces().last() {
+                                let interface = describe(described, &self.section, assembly);
+                                self.section.push(interface);
+                            }
+                        }
+                        PACKET_BLOCK | ENHANCED_PACKET_BLOCK | SIMPLE_PACKET_BLOCK => {
+                            frame = packet(data, &self.parser, raw, &self.section, assembly)?;
+                        }
+                        _ => {}
+                    }
+                    bytes
+                }
+                Err(error) => {
+                    more(data, assembly.frames, &error)?;
+                    continue;
+                }
+            };
+            data.advance(bytes);
+            if frame.is_some() {
+                return Ok(frame);
+            }
+        }
+    }
 }
 
 /// Finds or makes the interface's place in the capture.
@@ -79,8 +118,8 @@ fn describe(
             .iter()
             .any(|interface| interface.port as usize == port)
     };
-    let known = (0..assembly.interfaces().len())
-        .find(|&port| assembly.interfaces()[port] == name && !taken(port));
+    let known = (0..assembly.interfaces.len())
+        .find(|&port| assembly.interfaces[port] == name && !taken(port));
     let port = match known {
         Some(port) => port as u32,
         None => assembly.interface(name),
@@ -102,15 +141,14 @@ fn fcs_length(field: u8) -> Result<u32, u8> {
 }
 
 fn packet(
-    source: &Source<'_>,
+    data: &Data,
     parser: &PcapNgParser,
     raw: RawBlock<'_>,
-    offset: usize,
     section: &[Interface],
     assembly: &mut Assembly,
-) -> Result<(), CaptureError> {
-    let frames_before = assembly.len();
-    let malformed = |reason: String| source.malformed(frames_before, offset, reason);
+) -> Result<Option<Frame>, CaptureError> {
+    let frames_before = assembly.frames;
+    let malformed = |reason: String| data.malformed(frames_before, reason);
     let block = raw
         .try_into_block(parser.state())
         .map_err(|error| malformed(chain(&error)))?;
@@ -129,7 +167,7 @@ fn packet(
         ),
         // A simple packet belongs to the first interface and has no time: it gets that of the frame before.
         Block::SimplePacket(packet) => (0, None, &packet.data, packet.original_len),
-        _ => return Ok(()),
+        _ => return Ok(None),
     };
     let interface = section.get(id as usize).ok_or_else(|| {
         malformed(format!(
@@ -140,9 +178,9 @@ fn packet(
     if interface.link != DataLink::ETHERNET {
         let name = format!(
             "interface `{}`",
-            assembly.interfaces()[interface.port as usize]
+            assembly.interfaces[interface.port as usize]
         );
-        return Err(super::link::refusal(source, &name, interface.link));
+        return Err(super::link::refusal(data, &name, interface.link));
     }
     let fcs_bytes = interface.fcs_bytes.map_err(|length| {
         malformed(format!(
@@ -157,28 +195,22 @@ fn packet(
         original_len,
         fcs_bytes,
     };
-    assembly.push(&record).map_err(malformed)
+    assembly.frame(&record).map(Some).map_err(malformed)
 }
 
 fn nanoseconds(time: Duration) -> Result<u64, String> {
     u64::try_from(time.as_nanos()).map_err(|_| TOO_LATE.to_string())
 }
 
-fn damage(
-    source: &Source<'_>,
-    frames_before: usize,
-    offset: usize,
-    error: &PcapNgParseError,
-) -> CaptureError {
+/// Gets more data if that is what the error is about.
+fn more(data: &mut Data, frames_before: u64, error: &PcapNgParseError) -> Result<(), CaptureError> {
     match error {
-        PcapNgParseError::IncompleteBuffer(needed, _) if *needed > MAX_BLOCK_BYTES => source
-            .malformed(
-                frames_before,
-                offset,
-                format!("a block of about {needed} bytes"),
-            ),
-        PcapNgParseError::IncompleteBuffer(..) => source.ends_early(frames_before, offset),
-        other => source.malformed(frames_before, offset, chain(other)),
+        PcapNgParseError::IncompleteBuffer(needed, _) if *needed > MAX_BLOCK_BYTES => {
+            Err(data.malformed(frames_before, format!("a block of about {needed} bytes")))
+        }
+        PcapNgParseError::IncompleteBuffer(..) if data.more()? => Ok(()),
+        PcapNgParseError::IncompleteBuffer(..) => Err(data.ends_early(frames_before)),
+        other => Err(data.malformed(frames_before, chain(other))),
     }
 }
 

@@ -1,11 +1,8 @@
 //! Frames to arrivals.
 
+use super::placing::Placing;
 use super::{Pace, PaceError, PortAssignment, PortLine};
 use crate::Frame;
-use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
-
-/// Picoseconds in a second.
-const SECOND_PS: u128 = 1_000_000_000_000;
 
 /// One frame on the wire of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +54,6 @@ impl Schedule {
     }
 }
 
-/// The line of a port in time. Times are exact: counted in units of 1/rate picoseconds, of which a bit takes 10^12.
-struct Line {
-    rate: u128,
-    free: u128,
-}
-
 /// Puts `frames` on the lines of `ports`. The bytes of a frame are what takes time, also where the capture
 /// cut it; the time of a frame is when its first bit is to arrive.
 ///
@@ -74,83 +65,15 @@ pub fn schedule(
     assignment: PortAssignment,
     pace: Pace,
 ) -> Result<Schedule, PaceError> {
-    let count = ports.len() as u32;
-    if count == 0 {
-        return Err(PaceError::NoPorts);
-    }
-    if let Some(port) = ports.iter().position(|line| line.bits_per_second == 0) {
-        return Err(PaceError::DeadLine { port: port as u32 });
-    }
-    match assignment {
-        PortAssignment::Fixed(port) if port >= count => {
-            return Err(PaceError::NoSuchPort { port, ports: count });
-        }
-        _ => {}
-    }
-
-    let mut lines: Vec<Line> = ports
-        .iter()
-        .map(|line| Line {
-            rate: u128::from(line.bits_per_second),
-            free: 0,
-        })
-        .collect();
-    let mut plan = Schedule {
-        arrivals: Vec::with_capacity(frames.len()),
-        ports: vec![PortLoad::default(); ports.len()],
-        ..Schedule::default()
-    };
-    for (index, frame) in frames.iter().enumerate() {
-        let port = assignment.port(index, frame, count);
-        let line = &mut lines[port as usize];
-        let load = &mut plan.ports[port as usize];
-        let too_long = |_| PaceError::TooLong { frame: index };
-
-        // 2^64 ps times a rate of 2^64 fits, and so do the few bits that a frame adds.
-        let wanted_ps = wanted_ps(index, frame, pace);
-        let start = match wanted_ps {
-            Some(wanted_ps) => line
-                .free
-                .max(u128::from(u64::try_from(wanted_ps).map_err(too_long)?) * line.rate),
-            None => line.free,
-        };
-        let end = start + u128::from(busy_bytes(frame.bytes.len()) * 8) * SECOND_PS;
-        line.free = end + u128::from(GAP_BYTES * 8) * SECOND_PS;
-        let end_ps = u64::try_from(end / line.rate).map_err(too_long)?;
-        // Rounded down from a time before the end, so it fits too.
-        let start_ps = (start / line.rate) as u64;
-
-        if let Some(wanted_ps) = wanted_ps
-            && start > wanted_ps * line.rate
-        {
-            plan.waited += 1;
-            plan.max_wait_ps = plan.max_wait_ps.max(start_ps - wanted_ps as u64);
-        }
-        plan.padded += u64::from((frame.bytes.len() as u64) < MIN_FRAME_BYTES);
-        load.frames += 1;
-        load.frame_bytes += frame.bytes.len() as u64;
-        load.line_bits += line_bytes(frame.bytes.len()) * 8;
-        load.end_ps = end_ps;
-        plan.arrivals.push(Arrival {
-            start_ps,
-            end_ps,
-            port,
-            frame: index,
-        });
-    }
+    let mut placing = Placing::new(ports, assignment, pace)?;
+    let placed = frames.iter().enumerate();
+    let mut arrivals = placed
+        .map(|(index, frame)| placing.place(index, frame))
+        .collect::<Result<Vec<_>, _>>()?;
     // Stable, so that frames of one port stay in order even where a line is faster than a picosecond.
-    plan.arrivals
-        .sort_by_key(|arrival| (arrival.start_ps, arrival.port));
-    Ok(plan)
-}
-
-/// When the pace wants the frame to begin, in whole picoseconds; `None` for as soon as the line is free.
-fn wanted_ps(index: usize, frame: &Frame, pace: Pace) -> Option<u128> {
-    let (units, ratio) = match pace {
-        Pace::Line => return None,
-        Pace::Trace { speed } => (u128::from(frame.time_ns) * 1000, speed),
-        Pace::Rate { packets_per_second } => (index as u128 * SECOND_PS, packets_per_second),
-    };
-    // At most 2^74 or 2^87 (2^47 frames) times 2^40.
-    Some(units * u128::from(ratio.denominator()) / u128::from(ratio.numerator()))
+    arrivals.sort_by_key(|arrival| (arrival.start_ps, arrival.port));
+    Ok(Schedule {
+        arrivals,
+        ..placing.plan
+    })
 }

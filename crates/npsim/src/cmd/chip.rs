@@ -1,28 +1,37 @@
-//! `npsim chip`: the numbers behind a chip.
+//! `npsim chip`: the numbers behind a chip and a board.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use npsim_chip::profile::Profile;
+use npsim::problem::Problem;
+use npsim::project;
+use npsim_asm::spelling::closest;
+use npsim_chip::board::Board;
+use npsim_chip::profile::Schema;
+use npsim_chip::profile::{Parameter, Profile};
 
 use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
-  npsim chip                the chips there are
-  npsim chip ixp2400        every number of one, and where it comes from";
+  npsim chip                the chips and boards there are
+  npsim chip ixp2400        every number of a chip, on its plain board
+  npsim chip enp-2611       what a board adds: memories, media clock, ports
+  npsim chip enp-2611 --sources
+                            and where each number comes from";
 
-/// List the chips, or show the numbers of one with their sources
+/// List the chips and boards, or show the numbers of one with their sources
 ///
 /// A number is `source` (read in a primary source), `likely` (two weak sources
 /// agree), `derived` (computed from others), `calibrated` (fitted to one published
-/// figure) or `assumed`.
+/// figure) or `assumed`. The fingerprint stands for all numbers of chip and board
+/// together; runs write it to their stats file.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The chip
+    /// The chip or the board
     name: Option<String>,
     /// Also print where each number comes from
     #[arg(long, requires = "name")]
@@ -31,26 +40,99 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(name) = &arguments.name else {
-        let mut text = String::new();
-        for name in Profile::names() {
-            writeln!(
-                text,
-                "{name}  {}",
-                npsim::project::profile(name, None)?.title()
-            )?;
-        }
-        output::print(&text)?;
+        output::print(&list()?)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let profile = npsim::project::profile(name, None)?;
+    let text = if Profile::names().any(|known| known == name) {
+        chip(&project::profile(name, None)?, arguments.sources)?
+    } else if Board::names().any(|known| known == name) {
+        board(&project::board(name)?, arguments.sources)?
+    } else {
+        return Err(unknown(name).into());
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(name: &str) -> Problem {
+    let (chips, boards): (Vec<_>, Vec<_>) = (Profile::names().collect(), Board::names().collect());
+    let problem = Problem::new(format!("there is no chip or board `{name}`"))
+        .note(format!("the chips are {}", chips.join(", ")))
+        .note(format!("the boards are {}", boards.join(", ")));
+    match closest(name, chips.into_iter().chain(boards)) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem,
+    }
+}
+
+fn list() -> anyhow::Result<String> {
+    let mut text = "chips\n".to_owned();
+    for name in Profile::names() {
+        let title = project::profile(name, None)?;
+        writeln!(text, "  {name:14} {}", title.title())?;
+    }
+    text += "\nboards\n";
+    for name in Board::names() {
+        let profile = project::board(name)?;
+        writeln!(text, "  {name:14} {}", profile.board().title)?;
+    }
+    Ok(text)
+}
+
+fn chip(profile: &Profile, sources: bool) -> anyhow::Result<String> {
     let mut text = format!("{}: {}\n\n", profile.name(), profile.title());
+    let all: Vec<_> = profile.parameters().collect();
+    table(&mut text, &all)?;
+    counts(&mut text, profile)?;
+    if sources {
+        foundations(&mut text, &all)?;
+    }
+    Ok(text)
+}
+
+fn board(profile: &Profile, sources: bool) -> anyhow::Result<String> {
+    let board = profile.board();
+    let mut text = format!("{}: {}\n\n", board.name, board.title);
+    let own: Vec<_> = profile
+        .parameters()
+        .filter(|p| Schema::of(p).is_some_and(Schema::is_of_the_board))
+        .collect();
+    table(&mut text, &own)?;
+    writeln!(text, "\nmedia bus {}", board.media.name())?;
+    if board.ports.is_empty() {
+        writeln!(text, "ports     as the project says")?;
+    }
+    for (n, port) in board.ports.iter().enumerate() {
+        let rate = npsim::quantity::show_rate(port.bits_per_second as f64);
+        writeln!(
+            text,
+            "port {n}    {rate}  {}  {}",
+            port.foundation, port.name
+        )?;
+    }
+    let chip = profile.name();
+    writeln!(
+        text,
+        "chip      {chip} (`npsim chip {chip}` prints its numbers)"
+    )?;
+    counts(&mut text, profile)?;
+    if sources {
+        foundations(&mut text, &own)?;
+        for (n, port) in board.ports.iter().enumerate() {
+            writeln!(text, "port {n} [{}]: {}", port.foundation, port.basis)?;
+        }
+    }
+    Ok(text)
+}
+
+fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["parameter", "value", "unit", "mark", "meaning"]);
     if let Some(column) = table.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    for parameter in profile.parameters() {
+    for parameter in parameters {
         table.add_row([
             format!("{}.{}", parameter.group, parameter.name),
             parameter.value.to_string(),
@@ -62,6 +144,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for line in table.to_string().lines() {
         writeln!(text, "{}", line.trim_end())?;
     }
+    Ok(())
+}
+
+/// How many numbers there are of each kind, and what stands for all of them.
+fn counts(text: &mut String, profile: &Profile) -> std::fmt::Result {
     let counts: Vec<_> = profile
         .foundations()
         .iter()
@@ -73,16 +160,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         profile.parameters().count(),
         counts.join(", ")
     )?;
-    if arguments.sources {
-        writeln!(text)?;
-        for parameter in profile.parameters() {
-            writeln!(
-                text,
-                "{}.{} [{}]: {}",
-                parameter.group, parameter.name, parameter.foundation, parameter.basis
-            )?;
-        }
+    writeln!(
+        text,
+        "fingerprint of {} on {}: {}",
+        profile.name(),
+        profile.board().name,
+        profile.fingerprint()
+    )
+}
+
+fn foundations(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
+    writeln!(text)?;
+    for parameter in parameters {
+        writeln!(
+            text,
+            "{}.{} [{}]: {}",
+            parameter.group, parameter.name, parameter.foundation, parameter.basis
+        )?;
     }
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

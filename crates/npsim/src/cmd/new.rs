@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Chip profile (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     chip: Option<String>,
+    /// Board (`npsim chip` lists them)
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -56,6 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let folder = arguments.out.clone().unwrap_or(own);
     let overrides = Overrides {
         chip: arguments.chip.clone(),
+        board: arguments.board.clone(),
         ids: arguments.me.clone(),
         include: arguments.include.clone(),
         ..Overrides::default()
@@ -85,7 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|include| seen_from(&folder, include))
         .collect::<Result<Vec<_>, _>>()?;
-    let text = default_text(source, &shown, &include, &overrides);
+    let text = default_text(source, &shown, &include, &overrides)?;
     write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
     output::print(&format!(
         "wrote {}; `npsim run {}` runs it{}\n",

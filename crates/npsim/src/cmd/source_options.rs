@@ -9,7 +9,7 @@ use npsim::project::text::{is_name, parse_value};
 
 use crate::output;
 
-/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`.
+/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`, `--board`.
 #[derive(Debug, Args)]
 pub struct SourceOptions {
     /// Define NAME as VALUE (1 if left out) before the first line
@@ -32,6 +32,12 @@ pub struct SourceOptions {
     /// Chip profile instead of the project's (`npsim chip` lists them)
     #[arg(long, value_name = "NAME")]
     chip: Option<String>,
+    /// Board instead of the project's (`npsim chip` lists them)
+    ///
+    /// A board brings its chip, memories and ports. A path that ends in `.toml` is
+    /// a board file of your own, as with --chip a chip file.
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
 }
 
 impl SourceOptions {
@@ -39,6 +45,7 @@ impl SourceOptions {
     pub fn overrides(&self, ids: Option<String>) -> Overrides {
         Overrides {
             chip: self.chip.clone(),
+            board: self.board.clone(),
             ids,
             defines: self.defines.clone(),
             include: self.include.clone(),

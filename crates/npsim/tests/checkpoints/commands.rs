@@ -229,3 +229,28 @@ fn an_interrupted_run_leaves_a_checkpoint() {
     assert_eq!(dir.read("a.pcap"), dir.read("b.pcap"));
     assert_eq!(dir.read("a.json"), dir.read("b.json"));
 }
+
+#[test]
+fn traffic_that_is_made_goes_on() {
+    let dir = Dir::new();
+    for chip in ["ixp2400", "ixp2800"] {
+        let command = format!("run microcode/forward --chip {chip} --load 0.3 --seed 4 --until");
+        let whole = dir.npsim(
+            &format!("{command} 2ms --out @a.pcap --stats @a.json"),
+            0,
+            "the time is up",
+        );
+        dir.npsim(
+            &format!(
+                "{command} 777us --out @b.pcap --stats @b.json --checkpoint @b.ckpt --every 200us"
+            ),
+            0,
+            "the time is up",
+        );
+        let resumed = dir.npsim("run --resume @b.ckpt --until 2ms", 0, "the time is up");
+        assert_eq!(whole, resumed);
+        assert!(dir.read("a.json") == dir.read("b.json"), "counts differ");
+        assert!(dir.read("a.pcap") == dir.read("b.pcap"), "captures differ");
+        assert!(dir.read("a.pcap").len() > 10_000);
+    }
+}

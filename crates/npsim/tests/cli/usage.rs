@@ -61,7 +61,10 @@ fn lists_checks_chips_and_pages() {
         .expect(0, &["clock.me_mhz", "600", "parameters: "]);
     dir.npsim("chip ixp2401").expect(
         1,
-        &["there is no chip `ixp2401`", "did you mean `ixp2400`?"],
+        &[
+            "there is no chip or board `ixp2401`",
+            "did you mean `ixp2400`?",
+        ],
     );
     dir.npsim("isa").expect(0, &["Instructions", "Local CSRs"]);
     dir.npsim("isa local")

@@ -16,12 +16,18 @@
 .sig done
 .reg number log position round place next
 
-; Microengines 0 to 3 are numbers 0 to 3, 4 to 7 are numbers 16 to 19.
+; The second cluster's numbers begin at 16: after four microengines on the
+; IXP2400, after eight on the IXP2800.
+#ifdef __IXP2800
+#define CLUSTER 8
+#else
+#define CLUSTER 4
+#endif
 #define_eval NEXT_INDEX ((ME_INDEX + 1) % ME_COUNT)
-#if (NEXT_INDEX < 4)
+#if (NEXT_INDEX < CLUSTER)
 #define_eval NEXT_NUMBER NEXT_INDEX
 #else
-#define_eval NEXT_NUMBER (NEXT_INDEX + 12)
+#define_eval NEXT_NUMBER (NEXT_INDEX - CLUSTER + 16)
 #endif
 
     context_number(number)

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -81,6 +82,15 @@ pub fn of_simulation(
         .map_err(|error| Problem::new(error.to_string()))?;
     inputs.push(Input::new(START, state));
     Ok(inputs)
+}
+
+/// Traffic that is made.
+#[must_use]
+pub fn load(load: &Load) -> Input {
+    Input::new(
+        "the traffic that is made ([load] and its options)",
+        format!("{load:?}"),
+    )
 }
 
 /// All that is in the chip at cycle 0; it changes with most other inputs too.

@@ -7,6 +7,11 @@ use npsim_chip::profile::Profile;
 pub struct Capacity {
     /// Name of the chip.
     pub name: String,
+    /// Name of the board.
+    pub board: String,
+    /// Line rates of the board's ports in bits a second; none where a project
+    /// brings its ports.
+    pub board_ports: Vec<u64>,
     /// Microengine clock.
     pub hertz: u64,
     /// Microengines.
@@ -38,6 +43,10 @@ impl Capacity {
     pub fn of(profile: &Profile) -> Self {
         Self {
             name: profile.name().to_string(),
+            board: profile.board().name.clone(),
+            board_ports: (profile.board().ports.iter())
+                .map(|port| port.bits_per_second)
+                .collect(),
             hertz: profile.me_mhz() * 1_000_000,
             microengines: profile.microengines(),
             me_numbers: (0..profile.microengines())

@@ -1,8 +1,28 @@
 //! The project that a single `.uc` runs in: written as a project file, so that
 //! `--explain` shows it and `npsim new` can save it.
 
+use npsim_chip::profile::Profile;
+
+/// Ports of a chip that no board brings any for.
+const PORTS: &str = r#"
+# The ports, from 0: the line rate, and the router's own address.
+[[port]]
+rate = "1Gbps"
+mac = "02:00:00:00:01:00"
+
+[[port]]
+rate = "1Gbps"
+mac = "02:00:00:00:02:00"
+
+[[port]]
+rate = "1Gbps"
+mac = "02:00:00:00:03:00"
+"#;
+
 /// The default project file for a source, shown as `source` and run on the
 /// microengines `ids`; without folders in `include` the file has no such key.
+/// `board`, with what its name stands for, is named in place of `chip` and brings
+/// its own ports if it has any.
 #[must_use]
 pub fn default_project(
     name: &str,
@@ -10,9 +30,16 @@ pub fn default_project(
     include: &[String],
     ids: &str,
     chip: &str,
+    board: Option<(&str, &Profile)>,
 ) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_string()).to_string();
-    let (name, source, ids, chip) = (quoted(name), quoted(source), quoted(ids), quoted(chip));
+    let chip = match board {
+        Some((name, _)) => format!("board = {}", quoted(name)),
+        None => format!("profile = {}", quoted(chip)),
+    };
+    let own_ports = board.is_some_and(|(_, board)| !board.board().ports.is_empty());
+    let ports = if own_ports { "" } else { PORTS };
+    let (name, source, ids) = (quoted(name), quoted(source), quoted(ids));
     let include = if include.is_empty() {
         String::new()
     } else {
@@ -27,25 +54,12 @@ pub fn default_project(
 name = {name}
 {include}
 [chip]
-profile = {chip}
+{chip}
 
 [[me]]
 id = {ids}
 source = {source}
-
-# The ports, from 0: the line rate, and the router's own address.
-[[port]]
-rate = "1Gbps"
-mac = "02:00:00:00:01:00"
-
-[[port]]
-rate = "1Gbps"
-mac = "02:00:00:00:02:00"
-
-[[port]]
-rate = "1Gbps"
-mac = "02:00:00:00:03:00"
-
+{ports}
 # RBUF and TBUF elements.
 [media]
 element_size = 64

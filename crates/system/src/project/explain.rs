@@ -12,7 +12,10 @@ impl Project {
     /// the programs, the memory map, the names that sources see.
     #[must_use]
     pub fn explain(&self) -> String {
-        let mut text = format!("project {} on {}\n", self.name, self.capacity.name);
+        let mut text = format!(
+            "project {} on {}, board {}\n",
+            self.name, self.capacity.name, self.capacity.board
+        );
         // Writing to a String cannot fail.
         let _ = self.write_parts(&mut text);
         text

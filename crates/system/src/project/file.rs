@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use npsim_net::load::Load;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -21,7 +22,7 @@ pub struct ProjectFile {
     /// Which source runs on which microengines.
     #[serde(default)]
     pub me: Vec<MeSection>,
-    /// Ports in the order of their number.
+    /// Ports in the order of their number; the board's if there are none.
     #[serde(default)]
     pub port: Vec<PortSection>,
     /// The media interface.
@@ -49,14 +50,19 @@ pub struct ProjectFile {
     /// The general-purpose core.
     #[serde(default)]
     pub gpp: GppSection,
+    /// Traffic that comes in when a run is given none.
+    pub load: Option<Load>,
 }
 
 /// `[chip]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChipSection {
-    /// Name of a chip profile; `ixp2400` if not given.
+    /// A chip profile by name or file; the board's chip, or `ixp2400`, if not
+    /// given.
     pub profile: Option<Spanned<String>>,
+    /// A board by name or file; the chip's plain one if not given.
+    pub board: Option<Spanned<String>>,
 }
 
 /// `[[me]]`.
@@ -128,7 +134,7 @@ impl DefineValue {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortSection {
-    /// Line rate; `1Gbps` if not given.
+    /// Line rate; the board's, or `1Gbps`, if not given.
     pub rate: Option<Spanned<String>>,
     /// The router's own address on it.
     pub mac: Option<Spanned<String>>,
@@ -293,6 +299,7 @@ mod tests {
             include = ["../lib"]
             [chip]
             profile = "ixp2400"
+            board = "enp-2611"
             [[me]]
             id = "0-2,4"
             source = "a.uc"
@@ -344,6 +351,11 @@ mod tests {
             ring = "R"
             period = "2us"
             reasons = ["", "ttl"]
+            [load]
+            rate = 0.33
+            size = "imix"
+            [load.special]
+            tcp = 0.1
         "#;
         let file = parse(text).unwrap();
         assert_eq!(file.me.len(), 2);

@@ -16,12 +16,12 @@ use npsim_asm::spelling::closest;
 use npsim_chip::gpp::boot::{Boot, PortSetup};
 
 use super::capacity::Capacity;
-use super::file::{Ids, MeSection, NnModeKind, ProjectFile};
+use super::file::{Ids, MeSection, NnModeKind, PortSection, ProjectFile};
 use super::layout::Space;
 use super::text::{is_name, parse_ids, parse_mac, value_of};
 use crate::firmware_file::is_bare;
 use crate::problem::{Excerpt, Problem, Problems};
-use crate::quantity::parse_rate;
+use crate::quantity::{parse_rate, show_rate};
 
 /// What runs on one microengine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Resolved {
     pub boot: Boot,
     /// The memories with what is where.
     pub spaces: Vec<Space>,
+    /// The router's own address on each port.
+    pub macs: Vec<[u8; 6]>,
 }
 
 /// What the command line says over the project file.
@@ -65,6 +67,8 @@ pub struct Resolved {
 pub struct Overrides {
     /// `--chip`.
     pub chip: Option<String>,
+    /// `--board`.
+    pub board: Option<String>,
     /// `--me`: replaces the index list of the only `[[me]]`.
     pub ids: Option<String>,
     /// `-D`: replace a project's `define` of the same name.
@@ -148,6 +152,7 @@ pub fn resolve(
         programs,
         boot: resolver.boot,
         spaces,
+        macs: resolver.macs,
     })
 }
 
@@ -266,10 +271,35 @@ impl Resolver<'_> {
                 .help("remove some of the [[port]] sections"),
             );
         }
-        for (n, port) in file.port.iter().enumerate() {
-            let mut bits_per_second = 1_000_000_000;
+        let board = self.capacity.board_ports.clone();
+        if !board.is_empty() && file.port.len() > board.len() {
+            self.problems.push(
+                Problem::new(format!(
+                    "{} ports are given, but the board {} has {}",
+                    file.port.len(),
+                    self.capacity.board,
+                    board.len()
+                ))
+                .help("remove some of the [[port]] sections, or name a chip instead of a board: `profile` takes any ports"),
+            );
+        }
+        let count = match file.port.len() {
+            0 => board.len(),
+            given => given,
+        };
+        let nothing = PortSection::default();
+        for n in 0..count {
+            let port = file.port.get(n).unwrap_or(&nothing);
+            let most = board.get(n).copied();
+            let mut bits_per_second = most.unwrap_or(1_000_000_000);
             if let Some(rate) = &port.rate {
                 match parse_rate(rate.get_ref()) {
+                    Ok(wanted) if most.is_some_and(|most| wanted > most) => self.fail(
+                        rate.span(),
+                        format!("port {n} of the board {} is not that fast", self.capacity.board),
+                        format!("it has {}", show_rate(bits_per_second as f64)),
+                        "a project can slow a board's port down, not speed it up; name a chip with `profile` instead of the board for ports of any rate",
+                    ),
                     Ok(rate) => bits_per_second = rate,
                     Err(message) => self.fail(rate.span(), message, "", ""),
                 }
@@ -294,7 +324,7 @@ impl Resolver<'_> {
             self.macs.push(mac);
             self.boot.ports.push(PortSetup { bits_per_second });
         }
-        self.define("PORT_COUNT".into(), file.port.len(), owner, 0..0);
+        self.define("PORT_COUNT".into(), count, owner, 0..0);
     }
 
     fn mac(&mut self, text: &toml::Spanned<String>) -> Option<[u8; 6]> {
@@ -333,7 +363,11 @@ impl Resolver<'_> {
     }
 
     fn programs(&mut self, file: &ProjectFile, overrides: &Overrides) -> Vec<ProgramPlan> {
-        self.define(self.capacity.name.to_uppercase(), 1_u8, "the chip", 0..0);
+        let chip = self.capacity.name.to_uppercase();
+        for name in family_names(&chip) {
+            self.define(name, 1_u8, "the chip", 0..0);
+        }
+        self.define(chip, 1_u8, "the chip", 0..0);
         let mut programs: Vec<(ProgramPlan, &MeSection)> = Vec::new();
         if file.me.is_empty() {
             self.problems.push(
@@ -582,6 +616,16 @@ fn suggestion<'a>(
         return format!("there is no {what} in the project");
     }
     format!("there is {}", all.join(", "))
+}
+
+/// The names that microcode of the vendor's kit tests the chip by: its own with
+/// two underscores, and that of the chips that take its code.
+fn family_names(chip: &str) -> Vec<String> {
+    let mut names = vec![format!("__{chip}")];
+    if chip == "IXP2800" {
+        names.push("__IXP28XX".into());
+    }
+    names
 }
 
 fn hex(value: u32) -> String {

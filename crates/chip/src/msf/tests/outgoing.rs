@@ -4,7 +4,7 @@ use npsim_isa::CommandOp;
 
 use super::super::{DATA_WINDOW, MsfError};
 use super::Bench;
-use crate::lines::MediaDrop;
+use crate::lines::{MediaDrop, Tag};
 
 /// Writes one mpacket to an element and makes it valid.
 fn send(bench: &mut Bench, element: u32, bytes: &[u8], flags: u32) {
@@ -64,12 +64,13 @@ fn mpackets_become_frames_again() {
 #[test]
 fn a_tag_follows_the_frame() {
     let mut bench = Bench::new(1, 64);
-    bench.msf.tbuf_write(DATA_WINDOW, &[0; 16], 78).unwrap();
+    let tag = Tag::new(77, 5);
+    bench.msf.tbuf_write(DATA_WINDOW, &[0; 16], tag).unwrap();
     bench.write(0x1800, &[60 << 24 | SOP | EOP, 0]);
     bench.run();
     assert_eq!(bench.lines.departed[0].4, Some(77));
     assert_eq!(
-        bench.msf.tbuf_write(0x1000, &[0], 0),
+        bench.msf.tbuf_write(0x1000, &[0], tag),
         Err(MsfError::OutsideWindow(0x1000))
     );
 }
@@ -81,12 +82,12 @@ fn an_invalid_element_blocks_those_behind_it() {
     send(&mut bench, 2, &[2; 60], SOP | EOP);
     bench.run();
     assert!(bench.lines.departed.is_empty());
-    assert_eq!(bench.msf.read_register(0x60), Some(1 << 31));
+    assert_eq!(bench.msf.read_register(0x60, 0), Some(1 << 31));
     send(&mut bench, 0, &[0; 60], SOP | EOP);
     bench.run();
     let order: Vec<u8> = bench.lines.departed.iter().map(|d| d.3[0]).collect();
     assert_eq!(order, [0, 1, 2]);
-    assert_eq!(bench.msf.read_register(0x60), Some(1 << 31 | 3));
+    assert_eq!(bench.msf.read_register(0x60, 0), Some(1 << 31 | 3));
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn the_sequence_register_wraps_and_skipping_counts() {
         }
         bench.run();
     }
-    assert_eq!(bench.msf.read_register(0x60), Some(1 << 31 | 4));
+    assert_eq!(bench.msf.read_register(0x60, 0), Some(1 << 31 | 4));
     assert_eq!(bench.lines.departed.len(), 195);
     bench.command(CommandOp::MsfRead, 0x60, 1);
     bench.run();

@@ -6,12 +6,10 @@ use std::time::{Duration, Instant};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgGroup, Args, CommandFactory, Parser};
-use npsim::assemble::Program;
 use npsim::checkpoint::inputs::{self, Input};
 use npsim::checkpoint::{Checkpoint, Origin};
 use npsim::diagnostics::render_problem;
 use npsim::problem::Problem;
-use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::simulation::Simulation;
 use npsim::wires::Wires;
@@ -212,28 +210,23 @@ pub struct Saver {
 }
 
 impl Saver {
-    /// For a run that is about to begin, or to go on from `checkpoint`; none if it
-    /// is not to be saved. Refuses to go on with other inputs.
+    /// For a run of these inputs that is about to begin, or to go on from
+    /// `checkpoint`; none if it is not to be saved. Refuses to go on with other inputs.
     pub fn new(
         arguments: &Arguments,
         checkpoint: Option<&Checkpoint>,
-        project: &Project,
-        programs: &[Program],
-        simulation: &Simulation,
+        hertz: u64,
+        inputs: Vec<Input>,
     ) -> Result<Option<Self>, Problem> {
         let Some(path) = arguments.saving.checkpoint() else {
             return Ok(None);
         };
-        let every = arguments.saving.every.cycles(project.capacity.hertz);
+        let every = arguments.saving.every.cycles(hertz);
         if every == 0 {
             return Err(Problem::new(
                 "`--every` is less than a cycle, so the run would never go on",
             )
             .help("give a longer time, such as `--every 1ms`"));
-        }
-        let mut inputs = inputs::of_simulation(project, programs, simulation)?;
-        if let Some(trace) = &arguments.trace {
-            inputs.push(Input::capture(trace)?);
         }
         let mut commands = Vec::new();
         if let Some(checkpoint) = checkpoint {

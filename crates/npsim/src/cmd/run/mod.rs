@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use npsim::assemble::{Program, assemble_project_with};
 use npsim::checkpoint::Checkpoint;
+use npsim::checkpoint::inputs::{self, Input};
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::memory_dump;
 use npsim::problem::Problem;
@@ -31,12 +31,15 @@ use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::Chip;
 use npsim_net::Ratio;
 use npsim_net::capture::Capture;
+use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Schedule, schedule};
 
 use checkpoints::Saver;
 
+use super::load_options::LoadOptions;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
+use super::value::parser;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -44,6 +47,8 @@ Examples:
   npsim run microcode/forward --trace traces/mixed.pcap --out out.pcap --stats out.json
   npsim run microcode/forward --trace traces/mixed.pcap --pace line      as fast as the lines go
   npsim run microcode/forward --trace traces/mixed.pcap --pace 2.5Mpps --ports flow
+  npsim run microcode/forward --load 0.33 --size imix    made traffic, a third of the lines' rate
+  npsim run microcode/forward --rate 1.2Mpps --arrivals poisson --time 5ms --stats out.json
   npsim run firmware.uc --until 500us --explain       one source without traffic, defaults shown
   npsim run firmware.uc --trace in.pcap --me 0-3      the same source on four microengines
   npsim run firmware.uc --trace in.pcap --allow uninitialised-read
@@ -63,8 +68,11 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 ///
 /// With --trace the frames of a capture arrive at the ports, and the run ends when
 /// all of them have arrived and the media interface has been at rest for the drain
-/// time. Without it the run goes on until --until, or until nothing can happen any
-/// more; a program that does not come to rest within 100 ms needs --until.
+/// time. With --load or --rate, or a rate in the project's [load], frames are made
+/// (docs/src/traffic.md): they come for --time, 1 ms if nothing is said, and the run
+/// ends in the same way. Without either the run goes on until --until, or until
+/// nothing can happen any more; a program that does not come to rest within 100 ms
+/// needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -72,7 +80,7 @@ pub struct Arguments {
     #[arg(required_unless_present = "resume")]
     target: Option<PathBuf>,
     /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
-    #[arg(long, value_name = "IN.pcap")]
+    #[arg(long, value_name = "IN.pcap", conflicts_with_all = ["load", "rate", "size", "arrivals", "burst", "flows", "destinations", "time"])]
     trace: Option<PathBuf>,
     /// Write the frames that leave as a capture
     #[arg(long, value_name = "OUT.pcap")]
@@ -112,11 +120,13 @@ pub struct Arguments {
     /// Begin `PSEUDO_RANDOM_NUMBER` of each microengine with a value made from N, not with 1
     ///
     /// The same N gives the same run; another N gives firmware that draws random
-    /// numbers other ones.
+    /// numbers other ones, and makes other traffic of the same kind.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
     saving: checkpoints::Options,
+    #[command(flatten)]
+    traffic: LoadOptions,
     #[command(flatten)]
     source: SourceOptions,
     #[command(flatten)]
@@ -132,16 +142,6 @@ pub struct Arguments {
 /// Simulated milliseconds after which a run without --trace and --until is given
 /// up: what rests at all without traffic rests long before.
 const PATIENCE_MS: u64 = 100;
-
-/// Reads a value with its `FromStr`, whose message then stands in the usage error.
-fn parser<T>() -> impl TypedValueParser<Value = T>
-where
-    T: std::str::FromStr + Clone + Send + Sync + 'static,
-    T::Err: std::fmt::Display,
-{
-    clap::builder::NonEmptyStringValueParser::new()
-        .try_map(|text| text.parse::<T>().map_err(|error| error.to_string()))
-}
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(path) = arguments.saving.resume() else {
@@ -159,9 +159,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .into());
     };
     let project = Project::load(target, &arguments.source.overrides(arguments.me.clone()))?;
+    let load = load(arguments, &project)?;
     if arguments.explain {
         output::print(&(project.explain() + "\n"))?;
-        if arguments.trace.is_none() && arguments.until.is_none() {
+        if arguments.trace.is_none() && load.is_none() && arguments.until.is_none() {
             return Ok(ExitCode::SUCCESS);
         }
     }
@@ -182,35 +183,46 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     };
     let plan = plan(arguments, &project, &capture)?;
     let hertz = project.capacity.hertz;
-    let open_end = arguments.trace.is_none() && arguments.until.is_none();
+    let traffic_comes = arguments.trace.is_some() || load.is_some();
+    let open_end = !traffic_comes && arguments.until.is_none();
     let until = match arguments.until {
         Some(time) => Some(time.cycles(hertz)),
         None => open_end.then(|| hertz / 1000 * PATIENCE_MS),
     };
     let settings = Settings {
         until,
-        drain: arguments
-            .trace
-            .is_some()
-            .then(|| arguments.drain.cycles(hertz)),
+        drain: traffic_comes.then(|| arguments.drain.cycles(hertz)),
         allow: arguments.allow.clone(),
         seed: arguments.seed,
     };
     let mut simulation = Simulation::new(&project, &programs, settings)?;
-    let mut saver = Saver::new(arguments, checkpoint, &project, &programs, &simulation)?;
+    let mut inputs = Vec::new();
+    if arguments.saving.checkpoint().is_some() {
+        inputs = inputs::of_simulation(&project, &programs, &simulation)?;
+        inputs.extend(load.as_ref().map(inputs::load));
+        if let Some(trace) = &arguments.trace {
+            inputs.push(Input::capture(trace)?);
+        }
+    }
+    let mut saver = Saver::new(arguments, checkpoint, hertz, inputs)?;
     let sink = checkpoints::sink(arguments, checkpoint)?;
-    let mut wires = Wires::new(
-        &capture.frames,
-        &plan,
-        capture.first_timestamp_ns,
-        hertz,
-        sink,
-    );
+    let (mut wires, arrivals_end) = match &load {
+        Some(load) => {
+            let generator = npsim::load::generator(load, &project)?;
+            let end = Time::Picoseconds(load.time.picoseconds()).cycles(hertz);
+            (Wires::loaded(generator, hertz, sink), end)
+        }
+        None => {
+            let origin_ns = capture.first_timestamp_ns;
+            let wires = Wires::new(&capture.frames, &plan, origin_ns, hertz, sink);
+            (wires, Time::Picoseconds(plan.end_ps()).cycles(hertz))
+        }
+    };
     if let Some(checkpoint) = checkpoint {
         checkpoints::restore(checkpoint, &mut simulation, &mut wires, until)?;
     }
     let started = Instant::now();
-    let mut progress = Progress::new(started, wires.arrivals_end(), until);
+    let mut progress = Progress::new(started, arrivals_end, until);
     let stop = interrupt_flag();
     let mut watch = |cycle, _: &Traffic| {
         progress.at(cycle);
@@ -259,6 +271,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         simulation.stats(),
     );
     report.seed = arguments.seed;
+    report.load = load;
     // A file that cannot be written must not hide a fault: it is told last.
     let stats_written = match &arguments.stats {
         Some(path) => npsim::stats_file::write(path, &report)
@@ -310,6 +323,23 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         output::message(&render_problem(&problem));
     }
     Ok(ExitCode::from(3))
+}
+
+/// The traffic to make, if any is to be made.
+fn load(arguments: &Arguments, project: &Project) -> Result<Option<Load>, Problem> {
+    if arguments.trace.is_some() {
+        return Ok(None);
+    }
+    let options = &arguments.traffic;
+    let load = options.over(project.load.as_ref(), arguments.seed);
+    match (load, options.shape()) {
+        (Some(load), _) => Ok(Some(npsim::load::resolved(load, project))),
+        (None, None) => Ok(None),
+        (None, Some(option)) => Err(Problem::new(format!(
+            "`{option}` shapes traffic, and no traffic is asked for"
+        ))
+        .help("say how much, such as `--load 0.5` or `--rate 1Mpps`, or give `rate` in the project's [load]")),
+    }
 }
 
 /// What a shell reports for a program that Ctrl-C ended.
@@ -432,7 +462,7 @@ fn restless() -> Problem {
     Problem::new(format!(
         "the program did not come to rest within {PATIENCE_MS} ms of simulated time"
     ))
-    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap`")
+    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
 }
 
 fn place(fault: &Fault, programs: &[Program]) -> Option<String> {

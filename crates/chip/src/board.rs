@@ -1,0 +1,201 @@
+//! Boards as data: what stands around a chip. A board names its chip and says
+//! which memories are populated, at what clock the media interface runs, how
+//! large the FIFOs beside it are, and which ports there are. A chip profile and
+//! a board make a whole [`Profile`].
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::profile::parse::{take_rated, take_text, wrong};
+use crate::profile::{Foundation, Profile, ProfileError};
+
+/// Boards that come with the program: name and text.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("enp-2611", include_str!("../boards/enp-2611.toml")),
+    (
+        "ixp2400-plain",
+        include_str!("../boards/ixp2400-plain.toml"),
+    ),
+    ("ixp2800-6g", include_str!("../boards/ixp2800-6g.toml")),
+    (
+        "ixp2800-plain",
+        include_str!("../boards/ixp2800-plain.toml"),
+    ),
+];
+
+/// The kinds of media bus that are modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MediaBus {
+    /// SPI-3 (POS-PHY level 3): 32 bits, one transfer a clock, an address cycle
+    /// before each mpacket. The IXP2400's.
+    Spi3,
+    /// SPI-4.2: 16 bits, two transfers a clock, a control word before each
+    /// burst. The IXP2800's.
+    Spi4,
+}
+
+impl MediaBus {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Spi3, Self::Spi4];
+
+    /// The word used in profiles and boards.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spi3 => "spi-3",
+            Self::Spi4 => "spi-4",
+        }
+    }
+
+    /// Transfers on the bus in one of its clocks.
+    #[must_use]
+    pub const fn transfers_per_clock(self) -> u64 {
+        match self {
+            Self::Spi3 => 1,
+            Self::Spi4 => 2,
+        }
+    }
+
+    pub(crate) fn take(table: &mut Table) -> Result<Self, ProfileError> {
+        let text = take_text(table, "", "media")?;
+        Self::ALL
+            .into_iter()
+            .find(|bus| bus.name() == text)
+            .ok_or_else(|| {
+                wrong(
+                    "media",
+                    &format!("`{text}` is no media bus; there are spi-3 and spi-4"),
+                )
+            })
+    }
+}
+
+/// A port of a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardPort {
+    /// What it is called on the board.
+    pub name: String,
+    /// Line rate.
+    pub bits_per_second: u64,
+    /// How well the rate is founded.
+    pub foundation: Foundation,
+    /// The source, or the reason for the mark.
+    pub basis: String,
+}
+
+/// A board, but for the numbers that it adds to the chip's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Its name.
+    pub name: String,
+    /// One line that says what it is.
+    pub title: String,
+    /// The chip on it.
+    pub chip: String,
+    /// The bus between chip and ports.
+    pub media: MediaBus,
+    /// The ports in the order of their number; none where a project brings them.
+    pub ports: Vec<BoardPort>,
+}
+
+impl Board {
+    /// Names of the built-in boards.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The text of a built-in board.
+    #[must_use]
+    pub fn text(name: &str) -> Option<&'static str> {
+        let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| *text)
+    }
+
+    /// Takes the board's own keys out of its table and leaves the parameters.
+    ///
+    /// # Errors
+    /// A key is missing or wrong.
+    pub(crate) fn take(table: &mut Table) -> Result<Self, ProfileError> {
+        let name = take_text(table, "", "name")?;
+        Ok(Self {
+            name,
+            title: take_text(table, "", "title")?,
+            chip: take_text(table, "", "chip")?,
+            media: MediaBus::take(table)?,
+            ports: take_ports(table)?,
+        })
+    }
+
+    /// The name of the chip that a board's text names.
+    ///
+    /// # Errors
+    /// The text is no TOML or names none.
+    pub fn chip_of(text: &str) -> Result<String, ProfileError> {
+        let mut table: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
+        take_text(&mut table, "", "chip")
+    }
+}
+
+fn take_ports(table: &mut Table) -> Result<Vec<BoardPort>, ProfileError> {
+    let Some(list) = table.remove("port") else {
+        return Ok(Vec::new());
+    };
+    let Value::Array(list) = list else {
+        return Err(wrong("port", "write it as [[port]] tables"));
+    };
+    let mut ports = Vec::with_capacity(list.len());
+    for (n, port) in list.into_iter().enumerate() {
+        let key = format!("port {n}");
+        let Value::Table(mut port) = port else {
+            return Err(wrong("port", "write it as [[port]] tables"));
+        };
+        let name = take_text(&mut port, &key, "name")?;
+        let rate = port.remove("rate").ok_or_else(|| ProfileError::Missing {
+            key: format!("{key}.rate"),
+            unit: "Mbit/s",
+            meaning: "Line rate.".to_owned(),
+        })?;
+        let rate = take_rated(rate, &format!("{key}.rate"), "Mbit/s", 1..=100_000)?;
+        if let Some(surplus) = port.keys().next() {
+            return Err(ProfileError::Surplus {
+                key: format!("{key}.{surplus}"),
+            });
+        }
+        ports.push(BoardPort {
+            name,
+            bits_per_second: rate.value * 1_000_000,
+            foundation: rate.foundation,
+            basis: rate.basis,
+        });
+    }
+    Ok(ports)
+}
+
+impl Profile {
+    /// A built-in board with its chip.
+    ///
+    /// # Errors
+    /// There is no board of that name, or it is incomplete.
+    pub fn load_board(name: &str) -> Result<Self, ProfileError> {
+        let text = Board::text(name).ok_or_else(|| ProfileError::UnknownBoard {
+            name: name.to_owned(),
+            known: Board::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Self::from_board_toml(text)
+    }
+
+    /// A board from its text, with the built-in chip that it names.
+    ///
+    /// # Errors
+    /// As [`Profile::from_texts`]; there is no such chip.
+    pub fn from_board_toml(text: &str) -> Result<Self, ProfileError> {
+        let chip = Board::chip_of(text)?;
+        let chip = Self::text(&chip).ok_or_else(|| ProfileError::Unknown {
+            name: chip,
+            known: Self::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Self::from_texts(chip, text)
+    }
+}

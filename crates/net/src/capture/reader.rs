@@ -1,0 +1,166 @@
+//! Captures frame by frame.
+
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use super::assembly::Assembly;
+use super::classic::Classic;
+use super::data::Data;
+use super::next_generation::NextGeneration;
+use super::{CaptureError, error};
+use crate::Frame;
+
+/// What a pcapng file begins with.
+const NEXT_GENERATION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// What a pcap file begins with: either byte order, microseconds or nanoseconds.
+const CLASSIC: [[u8; 4]; 4] = [
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+];
+
+/// Bytes that are enough to tell what something is.
+const ENOUGH_TO_TELL: usize = 4096;
+
+#[derive(Debug)]
+enum Format {
+    Classic(Classic),
+    NextGeneration(NextGeneration),
+}
+
+/// Reads a capture frame by frame. Of the file, a window of a few frames is in memory.
+///
+/// After an error there are no more frames.
+#[derive(Debug)]
+pub struct Reader {
+    data: Data,
+    format: Format,
+    assembly: Assembly,
+    done: bool,
+}
+
+impl Reader {
+    /// Begins to read the capture file at `path`.
+    ///
+    /// # Errors
+    /// If the file cannot be read or does not begin as a capture of Ethernet frames does.
+    pub fn open(path: &Path) -> Result<Reader, CaptureError> {
+        let file = File::open(path).map_err(|source| CaptureError::Io {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        Self::new(path, Box::new(file))
+    }
+
+    /// Begins to read a capture from memory; `name` stands for the path in errors.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Reader, CaptureError> {
+        Self::new(Path::new(name), Box::new(Cursor::new(bytes)))
+    }
+
+    /// Begins to read a capture from anywhere; `path` is for errors.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn new(path: &Path, input: Box<dyn Read + Send>) -> Result<Reader, CaptureError> {
+        let mut data = Data::new(path, input)?;
+        data.fill(ENOUGH_TO_TELL)?;
+        let mut assembly = Assembly::default();
+        let format = match data.rest().first_chunk() {
+            Some(&NEXT_GENERATION) => Format::NextGeneration(NextGeneration::open(&mut data)?),
+            Some(magic) if CLASSIC.contains(magic) => {
+                Format::Classic(Classic::open(&mut data, &mut assembly)?)
+            }
+            None if !data.complete => return Err(data.ends_early(0)),
+            _ => {
+                return Err(CaptureError::NotACapture {
+                    path: path.to_path_buf(),
+                    hint: error::foreign_format(data.rest()),
+                });
+            }
+        };
+        Ok(Reader {
+            data,
+            format,
+            assembly,
+            done: false,
+        })
+    }
+
+    /// What the file is, such as `pcap, nanoseconds, gzipped`.
+    #[must_use]
+    pub fn format(&self) -> String {
+        let format = match &self.format {
+            Format::Classic(classic) => classic.name(),
+            Format::NextGeneration(_) => "pcapng",
+        };
+        let gzipped = if self.data.compressed {
+            ", gzipped"
+        } else {
+            ""
+        };
+        format!("{format}{gzipped}")
+    }
+
+    /// Frames so far.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.assembly.frames
+    }
+
+    /// Time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without times, and before
+    /// the first frame.
+    #[must_use]
+    pub fn first_timestamp_ns(&self) -> u64 {
+        self.assembly.first_timestamp_ns
+    }
+
+    /// Names of the interfaces so far, indexed by [`Frame::port`]; `interface N` where the file has no
+    /// name. In pcapng, a later section's interface of the same name is the same interface.
+    #[must_use]
+    pub fn interfaces(&self) -> &[String] {
+        &self.assembly.interfaces
+    }
+
+    /// Frames so far whose time was earlier than that of a frame before them, and was raised to it.
+    #[must_use]
+    pub fn reordered(&self) -> u64 {
+        self.assembly.reordered
+    }
+
+    /// Frames so far of which the capture holds only the beginning (snap length).
+    #[must_use]
+    pub fn truncated_frames(&self) -> u64 {
+        self.assembly.truncated_frames
+    }
+
+    fn read(&mut self) -> Result<Option<Frame>, CaptureError> {
+        let frame = match &mut self.format {
+            Format::Classic(classic) => classic.next(&mut self.data, &mut self.assembly)?,
+            Format::NextGeneration(next) => next.next(&mut self.data, &mut self.assembly)?,
+        };
+        // The decompressed part may happen to end between two frames; the file is cut all the same.
+        if frame.is_none() && !self.data.complete {
+            return Err(self.data.ends_early(self.assembly.frames));
+        }
+        Ok(frame)
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Frame, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let item = self.read().transpose();
+        self.done = !matches!(item, Some(Ok(_)));
+        item
+    }
+}

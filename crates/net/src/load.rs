@@ -1,0 +1,210 @@
+//! Traffic that is made, not captured: a [`Load`] says how much comes, when, how long and to whom, and a
+//! [`Generator`] gives its frames in the order of their arrival.
+//!
+//! The same load gives the same bytes at the same picosecond on every machine: times are integers, and no
+//! random number goes through a float. Constant arrivals hit the rate exactly over any length of time, a
+//! load of 1 is back to back, and a frame never comes while its line is busy.
+//!
+//! ```
+//! use npsim_net::load::{Generator, Load, LoadPort};
+//!
+//! let load = Load { rate: Some("1".parse()?), time: "10us".parse()?, ..Load::default() };
+//! let port = LoadPort { bits_per_second: 1_000_000_000, mac: [2, 0, 0, 0, 1, 0] };
+//! let frames: Vec<_> = Generator::new(&load, &[port])?.collect();
+//! // 60 bytes without FCS, 672 ns of line time: 1.488 million a second.
+//! assert_eq!((frames.len(), frames[1].start_ps, frames[1].bytes.len()), (15, 672_000, 60));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arrivals;
+mod clock;
+mod generator;
+mod number;
+mod packet;
+mod prefix;
+mod random;
+mod rate;
+mod sizes;
+mod span;
+mod special;
+mod stamp;
+
+use std::fmt;
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+
+pub use arrivals::Arrivals;
+pub use generator::Generator;
+pub use prefix::{Prefix, PrefixError};
+pub use rate::{Amount, Rate, RateError};
+pub use sizes::{LONGEST, SHORTEST, Size, SizeError, Sizes};
+pub use span::{Span, SpanError};
+pub use special::{Kind, OptionBytes, OptionError, Share, ShareError, Special};
+pub use stamp::Stamp;
+
+/// What traffic comes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Load {
+    /// How much; without it nothing can come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// How frames follow each other.
+    pub arrivals: Arrivals,
+    /// Mean frames of a burst, with [`Arrivals::Bursts`].
+    pub burst: u32,
+    /// How long frames are.
+    pub size: Sizes,
+    /// How many flows there are, over all ports; at least one a port. The frames of a port belong to its
+    /// flows in turn.
+    pub flows: u32,
+    /// Where flows come from.
+    pub sources: Prefix,
+    /// Where flows go to, in turn; [`Load::default_destinations`] if empty.
+    pub destinations: Vec<Prefix>,
+    /// How a rate over all ports is divided among them; in proportion to their lines if empty.
+    pub spread: Vec<u32>,
+    /// Time to live of packets.
+    pub ttl: u8,
+    /// Frames that are not plain datagrams.
+    pub special: Special,
+    /// Frames that would begin after this time do not come any more.
+    pub time: Span,
+    /// Another seed is other traffic of the same kind.
+    pub seed: u64,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self {
+            rate: None,
+            arrivals: Arrivals::Constant,
+            burst: 16,
+            size: Sizes::default(),
+            flows: 120,
+            sources: Prefix::new(Ipv4Addr::new(198, 18, 0, 0), 16),
+            destinations: Vec::new(),
+            spread: Vec::new(),
+            ttl: 64,
+            special: Special::default(),
+            time: Span::from_picoseconds(1_000_000_000),
+            seed: 0,
+        }
+    }
+}
+
+impl Load {
+    /// Most flows that a load can have.
+    pub const MAX_FLOWS: u32 = 1 << 24;
+
+    /// Where flows go to if nothing else is said: the second half of the range for benchmarks (RFC 2544).
+    #[must_use]
+    pub fn default_destinations() -> Vec<Prefix> {
+        vec![Prefix::new(Ipv4Addr::new(198, 19, 0, 0), 16)]
+    }
+}
+
+impl fmt::Display for Load {
+    /// In one line: `0.33 of the line rate, poisson arrivals, 64-byte frames, 120 flows, seed 0`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rate {
+            Some(rate @ Rate::Total(Amount::Line(_))) => write!(out, "{rate} of the line rate")?,
+            Some(rate @ Rate::Total(_)) => rate.fmt(out)?,
+            Some(rate @ Rate::PerPort(_)) => write!(out, "{rate} by port")?,
+            None => out.write_str("no rate")?,
+        }
+        match self.arrivals {
+            Arrivals::Bursts => write!(out, ", bursts of {}", self.burst)?,
+            other => write!(out, ", {other}")?,
+        }
+        match self.size.sizes() {
+            [size] => write!(out, ", {}-byte frames", size.bytes)?,
+            _ => write!(out, ", {} frames", self.size)?,
+        }
+        for (kind, share) in self.special.shares() {
+            if !share.is_none() {
+                write!(out, ", {share} {}", format!("{kind:?}").to_lowercase())?;
+            }
+        }
+        write!(out, ", {} flows, seed {}", self.flows, self.seed)
+    }
+}
+
+/// A port that a load comes in at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadPort {
+    /// Rate of the line in bits a second, at most 2^40.
+    pub bits_per_second: u64,
+    /// The port's own address, to which frames are sent.
+    pub mac: [u8; 6],
+}
+
+/// Why a load cannot be put on ports.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// There is no rate.
+    #[error("the load has no rate; say how much is to come, such as 0.5 of the line rate or 1Mpps")]
+    NoRate,
+    /// There are no ports.
+    #[error("there is no port for the load to come in at; give at least one port a line")]
+    NoPorts,
+    /// More than 256 ports.
+    #[error("there are {0} ports, and a load can come in at 256 at most")]
+    TooManyPorts(usize),
+    /// A line that has no rate or too high a one.
+    #[error(
+        "port {port} has a line of {bits_per_second} bit/s; a load needs 1 bit/s to 1.099 Tbit/s"
+    )]
+    Line {
+        /// The port.
+        port: usize,
+        /// Its rate.
+        bits_per_second: u64,
+    },
+    /// A list for more ports than there are.
+    #[error("the load's {what} has {given} entries, and there are only {ports} ports")]
+    TooManyEntries {
+        /// `rate` or `spread`.
+        what: &'static str,
+        /// Entries.
+        given: usize,
+        /// Ports.
+        ports: usize,
+    },
+    /// No port has any.
+    #[error("no port of the load has traffic; give one a rate or a share of the spread")]
+    Nothing,
+    /// A port would get more than its line carries.
+    #[error(
+        "port {port} would get more frames than its line of {bits_per_second} bit/s carries; lower the rate, or spread it over more ports"
+    )]
+    TooMuch {
+        /// The port.
+        port: usize,
+        /// The line.
+        bits_per_second: u64,
+    },
+    /// Numbers that cannot be kept exactly.
+    #[error("the load's rate on port {port} has too many digits to be kept exactly; round it")]
+    TooFine {
+        /// The port.
+        port: usize,
+    },
+    /// Shares of special frames add up to more than all frames.
+    #[error("the shares of special frames add up to more than 1; lower some of them")]
+    Shares,
+    /// A number outside its range.
+    #[error("the load's `{what}` is {given}, and it must be {range}")]
+    Range {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        given: u64,
+        /// What is allowed.
+        range: &'static str,
+    },
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,423 @@
+//! The frames of a load, one by one.
+
+use super::clock::{Cost, Due, Line, SECOND_PS, whole_nanoseconds};
+use super::packet::Template;
+use super::random::{EXPONENTIAL_BITS, Random};
+use super::special::{Kind, Lot};
+use super::stamp::Stamp;
+use super::{Amount, Arrivals, Load, LoadError, LoadPort, Rate, Sizes};
+use crate::LineFrame;
+use crate::ethernet::{FCS_BYTES, line_bytes};
+
+/// The fastest line of a load, in bits a second.
+const FASTEST: u64 = 1 << 40;
+/// Bits of the fraction of mean sizes and mean times.
+const MEAN_BITS: u32 = 16;
+
+/// The frames of a load in the order of their arrival. It needs as much memory at the end as at the
+/// beginning.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    ports: Vec<PortGenerator>,
+}
+
+impl Generator {
+    /// Traffic for the given ports.
+    ///
+    /// The first frame of the first port that has traffic comes at time 0; the ports after it begin later
+    /// by parts of the time between two frames, so that they are not in step.
+    ///
+    /// # Errors
+    /// If the load has no rate, asks for more than a line carries, or does not fit the ports.
+    pub fn new(load: &Load, ports: &[LoadPort]) -> Result<Self, LoadError> {
+        check(load, ports)?;
+        let lot = load.special.lot().ok_or(LoadError::Shares)?;
+        let demands = demands(load, ports)?;
+        let used: Vec<usize> = (0..ports.len())
+            .filter(|&port| demands[port].is_some())
+            .collect();
+        if used.is_empty() {
+            return Err(LoadError::Nothing);
+        }
+        let mean_bits = mean_line_bits(&load.size, &lot, load.special.option.bytes().len());
+        let destinations = if load.destinations.is_empty() {
+            Load::default_destinations()
+        } else {
+            load.destinations.clone()
+        };
+        let stride = used.len() as u32;
+        let mut generators = Vec::new();
+        for (place, &port) in (0u32..).zip(&used) {
+            let Some(demand) = demands[port] else {
+                continue;
+            };
+            let LoadPort {
+                bits_per_second,
+                mac,
+            } = ports[port];
+            let interval = demand.interval(mean_bits);
+            if !fits(interval, mean_bits, bits_per_second) {
+                return Err(LoadError::TooMuch {
+                    port,
+                    bits_per_second,
+                });
+            }
+            let mut random = Random::new(load.seed, port as u64);
+            let step = match load.arrivals {
+                Arrivals::Bursts => interval.saturating_mul(u128::from(load.burst)),
+                _ => interval,
+            };
+            let offset = match load.arrivals {
+                Arrivals::Poisson if place > 0 => exponential(&mut random, interval),
+                Arrivals::Poisson => 0,
+                _ => step * u128::from(place) / u128::from(stride),
+            };
+            let offset_ps = u64::try_from(offset >> MEAN_BITS).unwrap_or(u64::MAX);
+            let pacing = match load.arrivals {
+                Arrivals::Poisson => Pacing::Poisson {
+                    at: u128::from(offset_ps) << MEAN_BITS,
+                    interval,
+                },
+                Arrivals::Constant => Pacing::Exact {
+                    due: Due::new(demand.cost, whole_nanoseconds(offset_ps)),
+                    of_frames: demand.of_frames,
+                },
+                Arrivals::Bursts => Pacing::Bursts {
+                    due: Due::new(demand.cost, whole_nanoseconds(offset_ps)),
+                    of_frames: demand.of_frames,
+                    // A burst goes on after a frame if a number of 64 bits is at least this.
+                    ends_below: u64::MAX / u64::from(load.burst),
+                    inside: false,
+                },
+            };
+            let mut generator = PortGenerator {
+                port: port as u8,
+                template: Template::new(load, &destinations, port as u8, mac),
+                line: Line::new(bits_per_second),
+                pacing,
+                random,
+                sizes: load.size.clone(),
+                weight: load.size.weight(),
+                lot: lot.clone(),
+                option: load.special.option.bytes().len(),
+                flows: flows_of(load.flows, place, stride),
+                first_flow: place,
+                stride,
+                counts: [0; Kind::ALL.len()],
+                until_ps: load.time.picoseconds(),
+                next: None,
+            };
+            generator.draw();
+            generators.push(generator);
+        }
+        Ok(Self { ports: generators })
+    }
+}
+
+impl Iterator for Generator {
+    type Item = LineFrame;
+
+    fn next(&mut self) -> Option<LineFrame> {
+        let waiting = self.ports.iter().enumerate();
+        let (first, _) = waiting
+            .filter_map(|(place, port)| Some((place, port.next.as_ref()?.start_ps)))
+            .min_by_key(|&(place, start_ps)| (start_ps, place))?;
+        self.ports[first].take()
+    }
+}
+
+/// How many of the flows belong to the port at this place.
+fn flows_of(flows: u32, place: u32, ports: u32) -> u64 {
+    u64::from(flows.saturating_sub(place).div_ceil(ports)).max(1)
+}
+
+fn check(load: &Load, ports: &[LoadPort]) -> Result<(), LoadError> {
+    let range = |what, given: u64, range, allowed: bool| {
+        if allowed {
+            Ok(())
+        } else {
+            Err(LoadError::Range { what, given, range })
+        }
+    };
+    if ports.is_empty() {
+        return Err(LoadError::NoPorts);
+    }
+    if ports.len() > 256 {
+        return Err(LoadError::TooManyPorts(ports.len()));
+    }
+    for (port, line) in ports.iter().enumerate() {
+        let bits_per_second = line.bits_per_second;
+        if !(1..=FASTEST).contains(&bits_per_second) {
+            return Err(LoadError::Line {
+                port,
+                bits_per_second,
+            });
+        }
+    }
+    range("burst", load.burst.into(), "1 or more", load.burst > 0)?;
+    range("ttl", load.ttl.into(), "2 to 255", load.ttl > 1)?;
+    range(
+        "flows",
+        load.flows.into(),
+        "1 to 16777216",
+        (1..=Load::MAX_FLOWS).contains(&load.flows),
+    )?;
+    let listed = match &load.rate {
+        Some(Rate::PerPort(amounts)) => amounts.len(),
+        _ => 0,
+    };
+    for (what, given) in [("rate", listed), ("spread", load.spread.len())] {
+        if given > ports.len() {
+            return Err(LoadError::TooManyEntries {
+                what,
+                given,
+                ports: ports.len(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What a port is to get.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    /// Of a frame or of a bit of line time.
+    cost: Cost,
+    of_frames: bool,
+}
+
+impl Demand {
+    /// Mean time between two frames in 1/2^16 ps, for frames with so many 1/2^16 bits of line time.
+    fn interval(self, mean_bits: u64) -> u128 {
+        self.cost.of(if self.of_frames {
+            1 << MEAN_BITS
+        } else {
+            mean_bits
+        })
+    }
+}
+
+/// Whether frames of this mean length at this mean distance leave the line any rest. Both means are
+/// rounded, so a line that is just full passes.
+fn fits(interval: u128, mean_bits: u64, bits_per_second: u64) -> bool {
+    let busy = u128::from(mean_bits) * u128::from(SECOND_PS) / u128::from(bits_per_second);
+    interval + (busy >> 30) + 1 >= busy
+}
+
+fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadError> {
+    let whole = u128::from(SECOND_PS);
+    let amounts: Vec<Option<(Amount, u128, u128)>> =
+        match load.rate.as_ref().ok_or(LoadError::NoRate)? {
+            // With the part of the amount that is the port's, as a fraction.
+            Rate::PerPort(amounts) => {
+                let given = amounts
+                    .iter()
+                    .map(|amount| amount.map(|amount| (amount, 1, 1)));
+                given
+                    .chain(std::iter::repeat(None))
+                    .take(ports.len())
+                    .collect()
+            }
+            Rate::Total(amount) => {
+                let weight = |port: usize| match load.spread.as_slice() {
+                    [] => u128::from(ports[port].bits_per_second),
+                    spread => u128::from(spread.get(port).copied().unwrap_or(0)),
+                };
+                let sum: u128 = (0..ports.len()).map(weight).sum();
+                let part = |port| (weight(port) > 0).then(|| (*amount, weight(port), sum));
+                (0..ports.len()).map(part).collect()
+            }
+        };
+    let lines: u128 = ports
+        .iter()
+        .map(|port| u128::from(port.bits_per_second))
+        .sum();
+    let total = matches!(load.rate, Some(Rate::Total(_)));
+    let mut demands = Vec::new();
+    for (port, amount) in amounts.into_iter().enumerate() {
+        let Some((amount, part, of)) = amount else {
+            demands.push(None);
+            continue;
+        };
+        let (ratio, of_frames, lines) = match amount {
+            Amount::Packets(ratio) => (ratio, true, 1),
+            Amount::Bits(ratio) => (ratio, false, 1),
+            Amount::Line(ratio) if total => (ratio, false, lines),
+            Amount::Line(ratio) => (ratio, false, u128::from(ports[port].bits_per_second)),
+        };
+        // At most 2^40 * 2^40 * 2^48 and 2^40 * 2^48 * 2^40.
+        let numerator = u128::from(ratio.denominator())
+            .checked_mul(of)
+            .and_then(|product| product.checked_mul(whole));
+        let denominator = u128::from(ratio.numerator())
+            .checked_mul(lines)
+            .and_then(|product| product.checked_mul(part));
+        let cost = numerator
+            .zip(denominator)
+            .and_then(|(n, d)| Cost::new(n, d));
+        let cost = cost.ok_or(LoadError::TooFine { port })?;
+        demands.push(Some(Demand { cost, of_frames }));
+    }
+    Ok(demands)
+}
+
+/// Mean line time of the frames in 1/2^16 bits.
+fn mean_line_bits(sizes: &Sizes, lot: &Lot, option: usize) -> u64 {
+    let weight = u128::from(sizes.weight());
+    let of_kind = |kind: Kind| -> u128 {
+        let all = sizes.sizes().iter().map(|size| {
+            let length = kind.length(size.bytes - FCS_BYTES as u32, option);
+            u128::from(size.weight) * u128::from(line_bytes(length) * 8) << MEAN_BITS
+        });
+        all.sum::<u128>() / weight
+    };
+    let parts = lot.parts();
+    let sum: u128 = parts.iter().map(|&(part, kind)| part * of_kind(kind)).sum();
+    (sum >> 64) as u64
+}
+
+/// Exponentially distributed with this mean.
+fn exponential(random: &mut Random, mean: u128) -> u128 {
+    // A mean of 2^70 is a frame in ten years.
+    (u128::from(random.exponential()) * mean.min(1 << 70)) >> EXPONENTIAL_BITS
+}
+
+/// When frames of a port are due.
+#[derive(Clone, Debug)]
+enum Pacing {
+    Exact {
+        due: Due,
+        of_frames: bool,
+    },
+    Poisson {
+        /// When the next frame comes to the line, in 1/2^16 ps.
+        at: u128,
+        /// Mean time between two frames, in 1/2^16 ps.
+        interval: u128,
+    },
+    Bursts {
+        due: Due,
+        of_frames: bool,
+        ends_below: u64,
+        inside: bool,
+    },
+}
+
+impl Pacing {
+    /// When the next frame, with so many bits of line time, wants to begin. Goes on to the one after it.
+    fn wanted_ps(&mut self, bits: u64, random: &mut Random) -> u64 {
+        let units = |of_frames: bool| if of_frames { 1 } else { bits };
+        match self {
+            Self::Exact { due, of_frames } => {
+                let wanted = due.ps();
+                due.advance(units(*of_frames));
+                wanted
+            }
+            Self::Poisson { at, interval } => {
+                let wanted = u64::try_from(*at >> MEAN_BITS).unwrap_or(u64::MAX);
+                *at += exponential(random, *interval);
+                whole_nanoseconds(wanted)
+            }
+            Self::Bursts {
+                due,
+                of_frames,
+                ends_below,
+                inside,
+            } => {
+                let wanted = if *inside { 0 } else { due.ps() };
+                due.advance(units(*of_frames));
+                *inside = random.next() >= *ends_below;
+                wanted
+            }
+        }
+    }
+}
+
+/// A frame that is known but for its bytes.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    start_ps: u64,
+    end_ps: u64,
+    kind: Kind,
+    length: usize,
+}
+
+/// The frames of one port.
+#[derive(Clone, Debug)]
+struct PortGenerator {
+    port: u8,
+    template: Template,
+    line: Line,
+    pacing: Pacing,
+    random: Random,
+    sizes: Sizes,
+    weight: u64,
+    lot: Lot,
+    /// Bytes of the option.
+    option: usize,
+    flows: u64,
+    first_flow: u32,
+    /// From one flow of the port to its next.
+    stride: u32,
+    /// Frames of each kind so far.
+    counts: [u64; Kind::ALL.len()],
+    until_ps: u64,
+    next: Option<Planned>,
+}
+
+impl PortGenerator {
+    /// Plans the next frame.
+    fn draw(&mut self) {
+        let kind = if self.lot.is_plain() {
+            Kind::Plain
+        } else {
+            self.lot.kind(self.random.next())
+        };
+        let bytes = match self.sizes.sizes() {
+            [size] => size.bytes,
+            _ => self.sizes.at(self.random.below(self.weight)),
+        };
+        let length = kind.length(bytes - FCS_BYTES as u32, self.option);
+        let wanted_ps = self
+            .pacing
+            .wanted_ps(line_bytes(length) * 8, &mut self.random);
+        // Checked before the line, whose times must stay below 2^64.
+        if wanted_ps >= self.until_ps {
+            self.next = None;
+            return;
+        }
+        let (start_ps, end_ps) = self.line.send(wanted_ps, length);
+        self.next = (start_ps < self.until_ps).then_some(Planned {
+            start_ps,
+            end_ps,
+            kind,
+            length,
+        });
+    }
+
+    fn take(&mut self) -> Option<LineFrame> {
+        let Planned {
+            start_ps,
+            end_ps,
+            kind,
+            length,
+        } = self.next.take()?;
+        let count = &mut self.counts[kind as usize];
+        let (turn, sequence) = (*count % self.flows, *count / self.flows);
+        *count += 1;
+        let stamp = Stamp {
+            kind,
+            port: self.port,
+            flow: self.first_flow + turn as u32 * self.stride,
+            sequence,
+        };
+        let bytes = self.template.frame(stamp, turn, length);
+        self.draw();
+        Some(LineFrame {
+            start_ps,
+            end_ps,
+            port: u32::from(self.port),
+            bytes,
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! The bytes of a load's frames.
+
+use std::net::Ipv4Addr;
+
+use super::random::mixed;
+use super::special::Kind;
+use super::stamp::{BYTES as STAMP, Stamp};
+use super::{Load, Prefix};
+
+const ETHERNET: usize = 14;
+const UDP: u8 = 17;
+const TCP: u8 = 6;
+const ICMP: u8 = 1;
+/// Offset of fragments, in units of 8 bytes: what a link of 1500 bytes leaves of a longer datagram.
+const FRAGMENT_OFFSET: u16 = 185;
+
+/// What frames of one port are made from.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    port: u8,
+    mac: [u8; 6],
+    sources: Prefix,
+    destinations: Vec<Prefix>,
+    /// With the padding that makes it whole longwords.
+    option: Vec<u8>,
+    ttl: u8,
+    seed: u64,
+}
+
+/// The ends of a flow.
+struct Ends {
+    source: [u8; 4],
+    destination: [u8; 4],
+    source_port: u16,
+    destination_port: u16,
+}
+
+impl Template {
+    pub(super) fn new(load: &Load, destinations: &[Prefix], port: u8, mac: [u8; 6]) -> Self {
+        let mut option = load.special.option.bytes().to_vec();
+        option.resize(option.len().next_multiple_of(4), 0);
+        Self {
+            port,
+            mac,
+            sources: load.sources,
+            destinations: destinations.to_vec(),
+            option,
+            ttl: load.ttl,
+            seed: load.seed,
+        }
+    }
+
+    /// Flows of a port go to the destinations in turn, each port beginning with another one, so that
+    /// ports in step send to different places.
+    fn ends(&self, flow: u32, turn: u64) -> Ends {
+        let count = self.destinations.len() as u64;
+        let prefix = self.destinations[((turn + u64::from(self.port)) % count) as usize];
+        Ends {
+            source: self.sources.host(u64::from(flow)).octets(),
+            destination: prefix
+                .host(mixed(self.seed ^ u64::from(flow)) >> 1)
+                .octets(),
+            source_port: 1024 + (flow % 60_000) as u16,
+            destination_port: 5_001 + (flow / 60_000) as u16,
+        }
+    }
+
+    /// The frame of this kind, `length` bytes long without FCS; `turn` is the flow's place among its port's.
+    pub(super) fn frame(&self, stamp: Stamp, turn: u64, length: usize) -> Vec<u8> {
+        let ends = self.ends(stamp.flow, turn);
+        let mut frame = vec![0; length];
+        frame[..6].copy_from_slice(&self.mac);
+        frame[6..12].copy_from_slice(&[0x06, 0x6e, 0x70, 0, 0, self.port]);
+        frame[12..14].copy_from_slice(&[0x08, 0x00]);
+        match stamp.kind {
+            Kind::Arp => self.arp(&ends, &mut frame),
+            Kind::Ipv6 => self.ipv6(&ends, stamp, &mut frame),
+            _ => self.ipv4(&ends, stamp, &mut frame),
+        }
+        frame
+    }
+
+    fn arp(&self, ends: &Ends, frame: &mut [u8]) {
+        frame[..6].fill(0xff);
+        frame[12..14].copy_from_slice(&[0x08, 0x06]);
+        // Ethernet, IPv4, address lengths 6 and 4, request.
+        frame[14..22].copy_from_slice(&[0, 1, 8, 0, 6, 4, 0, 1]);
+        frame.copy_within(6..12, 22);
+        frame[28..32].copy_from_slice(&ends.source);
+        frame[38..42].copy_from_slice(&ends.destination);
+    }
+
+    fn ipv6(&self, ends: &Ends, stamp: Stamp, frame: &mut [u8]) {
+        frame[12..14].copy_from_slice(&[0x86, 0xdd]);
+        let packet = &mut frame[ETHERNET..];
+        let payload = packet.len() - 40;
+        packet[0] = 0x60;
+        packet[4..6].copy_from_slice(&(payload as u16).to_be_bytes());
+        packet[6] = UDP;
+        packet[7] = self.ttl;
+        // The documentation range, with the IPv4 address of the flow's end as the lowest bits.
+        for (at, end) in [(8, ends.source), (24, ends.destination)] {
+            packet[at..at + 4].copy_from_slice(&[0x20, 0x01, 0x0d, 0xb8]);
+            packet[at + 12..at + 16].copy_from_slice(&end);
+        }
+        let pseudo = sum(&packet[8..40]) + u32::from(UDP) + payload as u32;
+        udp(&mut packet[40..], ends, stamp, pseudo);
+    }
+
+    fn ipv4(&self, ends: &Ends, stamp: Stamp, frame: &mut [u8]) {
+        let kind = stamp.kind;
+        let mut destination = ends.destination;
+        match kind {
+            Kind::Broadcast => frame[..6].fill(0xff),
+            Kind::Stranger => frame[..6].copy_from_slice(&[0x06, 0x6e, 0x70, 1, 0, self.port]),
+            Kind::Multicast => {
+                destination =
+                    Ipv4Addr::new(239, 1, ends.destination[2], ends.destination[3]).octets();
+                // RFC 1112: the low 23 bits of the group.
+                let [_, b, c, d] = destination;
+                frame[..6].copy_from_slice(&[0x01, 0x00, 0x5e, b & 0x7f, c, d]);
+            }
+            _ => {}
+        }
+        let packet = &mut frame[ETHERNET..];
+        let option = if kind == Kind::Options {
+            self.option.as_slice()
+        } else {
+            &[]
+        };
+        let header = 20 + option.len();
+        let total = packet.len();
+        packet[0] = 0x40 | (header / 4) as u8;
+        packet[2..4].copy_from_slice(&(total as u16).to_be_bytes());
+        packet[4..6].copy_from_slice(&(stamp.sequence as u16).to_be_bytes());
+        if kind == Kind::Fragment {
+            packet[6..8].copy_from_slice(&FRAGMENT_OFFSET.to_be_bytes());
+        }
+        packet[8] = if kind == Kind::Ttl { 1 } else { self.ttl };
+        packet[9] = match kind {
+            Kind::Tcp => TCP,
+            Kind::Icmp => ICMP,
+            _ => UDP,
+        };
+        packet[12..16].copy_from_slice(&ends.source);
+        packet[16..20].copy_from_slice(&destination);
+        packet[20..header].copy_from_slice(option);
+        let checksum = !folded(sum(&packet[..header]));
+        let wrong = if kind == Kind::Checksum { 0x5555 } else { 0 };
+        packet[10..12].copy_from_slice(&(checksum ^ wrong).to_be_bytes());
+
+        let pseudo = sum(&packet[12..20]) + u32::from(packet[9]) + (total - header) as u32;
+        let payload = &mut packet[header..];
+        match kind {
+            Kind::Fragment => payload[..STAMP].copy_from_slice(&stamp.to_bytes()),
+            Kind::Tcp => tcp(payload, ends, stamp, pseudo),
+            Kind::Icmp => icmp(payload, stamp),
+            _ => udp(payload, ends, stamp, pseudo),
+        }
+    }
+}
+
+/// Where everything after the stamp is zero, only what comes before it counts in a checksum.
+fn udp(datagram: &mut [u8], ends: &Ends, stamp: Stamp, pseudo: u32) {
+    let length = datagram.len() as u16;
+    datagram[..2].copy_from_slice(&ends.source_port.to_be_bytes());
+    datagram[2..4].copy_from_slice(&ends.destination_port.to_be_bytes());
+    datagram[4..6].copy_from_slice(&length.to_be_bytes());
+    datagram[8..8 + STAMP].copy_from_slice(&stamp.to_bytes());
+    let checksum = match !folded(pseudo + sum(&datagram[..8 + STAMP])) {
+        // 0 would mean that there is none.
+        0 => 0xffff,
+        checksum => checksum,
+    };
+    datagram[6..8].copy_from_slice(&checksum.to_be_bytes());
+}
+
+fn tcp(segment: &mut [u8], ends: &Ends, stamp: Stamp, pseudo: u32) {
+    let length = (segment.len() - 20) as u64;
+    let sequence = (stamp.sequence.wrapping_mul(length)) as u32;
+    segment[..2].copy_from_slice(&ends.source_port.to_be_bytes());
+    segment[2..4].copy_from_slice(&ends.destination_port.to_be_bytes());
+    segment[4..8].copy_from_slice(&sequence.to_be_bytes());
+    segment[8..12].copy_from_slice(&1u32.to_be_bytes());
+    // 5 longwords of header, acknowledgement, the largest window without scaling.
+    segment[12..16].copy_from_slice(&[0x50, 0x10, 0xff, 0xff]);
+    segment[20..20 + STAMP].copy_from_slice(&stamp.to_bytes());
+    let checksum = !folded(pseudo + sum(&segment[..20 + STAMP]));
+    segment[16..18].copy_from_slice(&checksum.to_be_bytes());
+}
+
+fn icmp(message: &mut [u8], stamp: Stamp) {
+    message[0] = 8;
+    message[4..6].copy_from_slice(&(stamp.flow as u16).to_be_bytes());
+    message[6..8].copy_from_slice(&(stamp.sequence as u16).to_be_bytes());
+    message[8..8 + STAMP].copy_from_slice(&stamp.to_bytes());
+    let checksum = !folded(sum(&message[..8 + STAMP]));
+    message[2..4].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// The sum of the 16-bit words; at most 32768 of them fit.
+fn sum(bytes: &[u8]) -> u32 {
+    let pairs = bytes.chunks(2);
+    pairs
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0)))
+        .sum()
+}
+
+/// The ones-complement sum of RFC 1071.
+fn folded(sum: u32) -> u16 {
+    let once = (sum >> 16) + (sum & 0xffff);
+    ((once >> 16) + (once & 0xffff)) as u16
+}

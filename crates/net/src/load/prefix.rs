@@ -1,0 +1,151 @@
+//! Ranges of IPv4 addresses and the hosts of flows in them.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::number;
+
+/// A range of IPv4 addresses, such as `10.2.0.0/16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    address: u32,
+    length: u8,
+}
+
+/// A text that is no prefix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrefixError {
+    /// Not an address and a length.
+    #[error("`{0}` is not a range of IPv4 addresses; write for example 10.2.0.0/16")]
+    Unknown(String),
+    /// Address bits beyond the length.
+    #[error("`{text}` has address bits beyond its length; the range is {meant}")]
+    HostBits {
+        /// The text.
+        text: String,
+        /// Without those bits.
+        meant: Prefix,
+    },
+}
+
+impl Prefix {
+    /// The addresses that begin with the first `length` bits (32 at most) of `address`.
+    #[must_use]
+    pub fn new(address: Ipv4Addr, length: u8) -> Self {
+        let length = length.min(32);
+        Self {
+            address: u32::from(address) & mask(length),
+            length,
+        }
+    }
+
+    /// Whether the address is in the range.
+    #[must_use]
+    pub fn contains(self, address: Ipv4Addr) -> bool {
+        u32::from(address) & mask(self.length) == self.address
+    }
+
+    /// An address in the range that could be a host's, chosen by `number`. Where there are 8 bits or more
+    /// to choose, the last octet is 2 to 254: 1 is often the router itself.
+    pub(super) fn host(self, number: u64) -> Ipv4Addr {
+        let bits = 32 - u32::from(self.length);
+        let host = match bits {
+            0 => 0,
+            1 => number & 1,
+            2..=7 => 1 + number % ((1 << bits) - 2),
+            _ => {
+                let (network, host) = (number / 253, 2 + number % 253);
+                (network << 8 | host) & ((1 << bits) - 1)
+            }
+        };
+        Ipv4Addr::from(self.address | host as u32)
+    }
+}
+
+fn mask(length: u8) -> u32 {
+    u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0)
+}
+
+impl FromStr for Prefix {
+    type Err = PrefixError;
+
+    /// Reads `10.2.0.0/16`, and `10.2.3.4` for one address.
+    fn from_str(text: &str) -> Result<Self, PrefixError> {
+        let unknown = || PrefixError::Unknown(text.to_string());
+        let (address, length) = text.split_once('/').unwrap_or((text, "32"));
+        let address: Ipv4Addr = address.parse().map_err(|_| unknown())?;
+        let length = length
+            .parse()
+            .ok()
+            .filter(|&length| length <= 32)
+            .ok_or_else(unknown)?;
+        let prefix = Self::new(address, length);
+        if prefix.address != u32::from(address) {
+            return Err(PrefixError::HostBits {
+                text: text.to_string(),
+                meant: prefix,
+            });
+        }
+        Ok(prefix)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", Ipv4Addr::from(self.address), self.length)
+    }
+}
+
+impl Serialize for Prefix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Prefix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number::deserialize(
+            deserializer,
+            "a range of IPv4 addresses such as \"10.2.0.0/16\"",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_read_and_print() {
+        for text in ["10.2.0.0/16", "0.0.0.0/0", "192.0.2.7/32"] {
+            assert_eq!(text.parse::<Prefix>().unwrap().to_string(), text);
+        }
+        assert_eq!("192.0.2.7".parse::<Prefix>(), "192.0.2.7/32".parse());
+        let error = "10.2.0.1/16".parse::<Prefix>().unwrap_err();
+        assert!(error.to_string().contains("10.2.0.0/16"), "{error}");
+        for text in ["", "10.2/16", "10.2.0.0/33", "10.2.0.0/", "host"] {
+            assert_eq!(
+                text.parse::<Prefix>(),
+                Err(PrefixError::Unknown(text.into()))
+            );
+        }
+    }
+
+    #[test]
+    fn hosts_are_in_their_range_and_could_be_hosts() {
+        for length in 0..=32u8 {
+            let prefix = Prefix::new(Ipv4Addr::new(10, 2, 128, 129), length);
+            for number in (0..3000).chain([u64::MAX, u64::MAX / 3]) {
+                let host = prefix.host(number);
+                assert!(prefix.contains(host), "{prefix} {host}");
+                if length <= 24 {
+                    assert!((2..=254).contains(&host.octets()[3]), "{prefix} {host}");
+                }
+            }
+        }
+    }
+}

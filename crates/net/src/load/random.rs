@@ -1,0 +1,129 @@
+//! Random numbers that are the same on every machine: integers only.
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, every seed is good.
+#[derive(Clone, Debug)]
+pub(super) struct Random(u64);
+
+/// What the state grows by: 2^64 divided by the golden ratio, made odd.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// log2(e) is what bits are divided by to get natural logarithms; this is ln 2 in 1/2^32.
+const LN_2: u64 = 2_977_044_472;
+
+/// Bits of the fraction of [`Random::exponential`].
+pub(super) const EXPONENTIAL_BITS: u32 = 32;
+
+impl Random {
+    /// The stream of this number under this seed; streams of one seed do not run into each other.
+    pub(super) fn new(seed: u64, stream: u64) -> Self {
+        Self(mixed(seed) ^ mixed(stream.wrapping_mul(STEP) ^ 0x6e70_7369_6d00_0001))
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mixed(self.0)
+    }
+
+    /// Evenly from `0..limit`; `limit` is so much smaller than 2^64 that the bias cannot be measured.
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
+        (u128::from(self.next()) * u128::from(limit) >> 64) as u64
+    }
+
+    /// Exponentially distributed with mean 1, in 1/2^32.
+    pub(super) fn exponential(&mut self) -> u64 {
+        let uniform = self.next() | 1;
+        // -log2(uniform / 2^64) = zeros + 1 - log2(mantissa), the mantissa being in 1..2.
+        let zeros = uniform.leading_zeros();
+        let mantissa = uniform << zeros;
+        let bits = ((u64::from(zeros) + 1) << EXPONENTIAL_BITS) - log2(mantissa);
+        (u128::from(bits) * u128::from(LN_2) >> EXPONENTIAL_BITS) as u64
+    }
+}
+
+/// The base-2 logarithm of `mantissa / 2^63`, which is in 1..2, in 1/2^32: squaring doubles a logarithm,
+/// and each time the square passes 2 the next bit of it is one.
+fn log2(mantissa: u64) -> u64 {
+    let mut square = mantissa;
+    let mut bits = 0;
+    for _ in 0..EXPONENTIAL_BITS {
+        let product = u128::from(square) * u128::from(square);
+        let above = (product >> 127) as u64;
+        bits = bits << 1 | above;
+        square = (product >> (63 + above)) as u64;
+    }
+    bits
+}
+
+/// A bijection whose every output bit depends on every input bit.
+pub(super) fn mixed(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_right_to_the_last_bits() {
+        for (numerator, denominator, wanted) in [
+            (1u128, 1u128, 0u64),
+            (3, 2, 2_512_394_810),
+            (5, 4, 1_382_670_639),
+            (255, 128, 4270715491),
+        ] {
+            let mantissa = ((numerator << 63) / denominator) as u64;
+            assert!(
+                log2(mantissa).abs_diff(wanted) < 4,
+                "{numerator}/{denominator}: {}",
+                log2(mantissa)
+            );
+        }
+    }
+
+    #[test]
+    fn exponentials_have_their_mean_their_variance_and_no_memory() {
+        let mut random = Random::new(7, 0);
+        let draws: Vec<u64> = (0..400_000).map(|_| random.exponential()).collect();
+        let one = 1u128 << EXPONENTIAL_BITS;
+        let count = draws.len() as u128;
+        let mean = draws.iter().map(|&draw| u128::from(draw)).sum::<u128>() / count;
+        assert!(mean.abs_diff(one) < one / 200, "{mean}");
+        let squares = draws
+            .iter()
+            .map(|&draw| u128::from(draw).pow(2) >> EXPONENTIAL_BITS);
+        let second_moment = squares.sum::<u128>() / count;
+        assert!(
+            second_moment.abs_diff(2 * one) < one / 50,
+            "{second_moment}"
+        );
+        let beyond = |limit: u128| {
+            draws
+                .iter()
+                .filter(|&&draw| u128::from(draw) > limit)
+                .count()
+        };
+        // e^-1 of those beyond any point are beyond that point and one.
+        for limit in [0, one / 2, one] {
+            let (from, to) = (beyond(limit) as u64, beyond(limit + one) as u64);
+            assert!((to * 1000 / from).abs_diff(367) < 8, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn the_stream_never_changes() {
+        let mut random = Random::new(1, 2);
+        let drawn: Vec<u64> = (0..3).map(|_| random.next()).collect();
+        assert_eq!(drawn, EXPECTED);
+        let mut other = Random::new(1, 3);
+        assert_ne!(other.next(), drawn[0]);
+    }
+
+    /// A change of these numbers changes the traffic of every load.
+    const EXPECTED: [u64; 3] = [
+        16286370356874426496,
+        4819853569920392405,
+        12911714807604669935,
+    ];
+}

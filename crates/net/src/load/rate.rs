@@ -1,0 +1,234 @@
+//! How much comes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::number;
+use crate::{Ratio, RatioError};
+
+/// How much comes in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// A part of the lines' rate, preamble and gap counted: 1 is back to back.
+    Line(Ratio),
+    /// Frames.
+    Packets(Ratio),
+    /// Bits as the line counts them: preamble, frame, FCS and gap.
+    Bits(Ratio),
+}
+
+/// The rate of a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// Over all ports together.
+    Total(Amount),
+    /// Port by port; `None` for nothing. Ports beyond the list get nothing.
+    PerPort(Vec<Option<Amount>>),
+}
+
+/// A text that is no rate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RateError {
+    /// No unit that is known.
+    #[error(
+        "`{0}` is not a rate: write a part of the lines' rate such as 0.33 or 33%, frames such as 4.5Mpps, bits of line time such as 3Gbps, or a list with one of these for each port"
+    )]
+    Unknown(String),
+    /// The number before the unit.
+    #[error("the rate `{text}` has no usable number: {source}")]
+    Number {
+        /// The text.
+        text: String,
+        /// What is wrong with the number.
+        source: RatioError,
+    },
+    /// More than back to back.
+    #[error("a load of `{0}` is more than the lines carry; 1 is back to back on every port")]
+    MoreThanAll(String),
+}
+
+impl FromStr for Amount {
+    type Err = RateError;
+
+    /// Reads `0.33`, `33%`, `1/3`, `200pps`, `4.5Mpps`, `3Gbps`, `100 Mb/s`.
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let of_number = |digits: &str, factor: u64| {
+            number::ratio(digits)
+                .and_then(|ratio| ratio.times(factor))
+                .map_err(|source| RateError::Number {
+                    text: text.to_string(),
+                    source,
+                })
+        };
+        if let Some((digits, factor)) = number::scaled(text, "pps") {
+            return of_number(digits, factor).map(Self::Packets);
+        }
+        for unit in ["bps", "bit/s", "b/s"] {
+            if let Some((digits, factor)) = number::scaled(text, unit) {
+                return of_number(digits, factor).map(Self::Bits);
+            }
+        }
+        let (digits, parts) = match text.strip_suffix('%') {
+            Some(digits) => (digits.trim_end(), 100),
+            None => (text, 1),
+        };
+        if digits
+            .bytes()
+            .any(|byte| !byte.is_ascii_digit() && !b"./".contains(&byte))
+        {
+            return Err(RateError::Unknown(text.to_string()));
+        }
+        let ratio = of_number(digits, 1)?;
+        let ratio = ratio
+            .denominator()
+            .checked_mul(parts)
+            .ok_or(RatioError::TooLarge)
+            .and_then(|denominator| Ratio::new(ratio.numerator(), denominator))
+            .map_err(|source| RateError::Number {
+                text: text.to_string(),
+                source,
+            })?;
+        if ratio.numerator() > ratio.denominator() {
+            return Err(RateError::MoreThanAll(text.to_string()));
+        }
+        Ok(Self::Line(ratio))
+    }
+}
+
+impl fmt::Display for Amount {
+    /// In the form that [`Amount::from_str`] reads.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(part) => write!(out, "{part}"),
+            Self::Packets(rate) => write!(out, "{}pps", number::with_prefix(*rate)),
+            Self::Bits(rate) => write!(out, "{}bps", number::with_prefix(*rate)),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = RateError;
+
+    /// Reads an [`Amount`], or one for each port with commas between them, `0` for a port without traffic.
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        if text.contains(',') {
+            let parts = text.split(',').map(|part| port_amount(part.trim()));
+            return parts.collect::<Result<_, _>>().map(Self::PerPort);
+        }
+        text.parse().map(Self::Total)
+    }
+}
+
+impl fmt::Display for Rate {
+    /// In the form that [`Rate::from_str`] reads, but for a list of one.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Total(amount) => amount.fmt(out),
+            Self::PerPort(amounts) => {
+                let texts: Vec<_> = amounts.iter().map(|&amount| port_text(amount)).collect();
+                out.write_str(&texts.join(","))
+            }
+        }
+    }
+}
+
+fn port_amount(text: &str) -> Result<Option<Amount>, RateError> {
+    match number::ratio_or_zero(text) {
+        Ok(None) => Ok(None),
+        _ => text.parse().map(Some),
+    }
+}
+
+fn port_text(amount: Option<Amount>) -> String {
+    amount.map_or_else(|| "0".to_string(), |amount| amount.to_string())
+}
+
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Total(amount) => serializer.collect_str(amount),
+            Self::PerPort(amounts) => {
+                serializer.collect_seq(amounts.iter().map(|&amount| port_text(amount)))
+            }
+        }
+    }
+}
+
+/// One entry of a list, so that its own errors are told.
+struct PortAmount(Option<Amount>);
+
+impl FromStr for PortAmount {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        port_amount(text).map(Self)
+    }
+}
+
+const EXPECTED: &str =
+    "a rate such as 0.33, \"4.5Mpps\" or \"3Gbps\", or a list with one for each port";
+
+impl<'de> Deserialize<'de> for PortAmount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number::deserialize(deserializer, EXPECTED)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number::deserialize_or_list(
+            deserializer,
+            EXPECTED,
+            |text| text.parse(),
+            |list: Vec<PortAmount>| {
+                Ok::<_, RateError>(Self::PerPort(
+                    list.into_iter().map(|entry| entry.0).collect(),
+                ))
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(numerator: u64, denominator: u64) -> Ratio {
+        Ratio::new(numerator, denominator).unwrap()
+    }
+
+    #[test]
+    fn rates_read_and_print() {
+        for (text, rate) in [
+            ("0.33", Amount::Line(ratio(33, 100))),
+            ("33%", Amount::Line(ratio(33, 100))),
+            ("1/3", Amount::Line(ratio(1, 3))),
+            ("1", Amount::Line(Ratio::ONE)),
+            ("4.5Mpps", Amount::Packets(ratio(4_500_000, 1))),
+            ("200pps", Amount::Packets(ratio(200, 1))),
+            ("3Gbps", Amount::Bits(ratio(3_000_000_000, 1))),
+            ("100 Mb/s", Amount::Bits(ratio(100_000_000, 1))),
+        ] {
+            let read: Rate = text.parse().unwrap();
+            assert_eq!(read, Rate::Total(rate), "{text}");
+            assert_eq!(read.to_string().parse(), Ok(read), "{text}");
+        }
+        assert_eq!(
+            "0.5,0,10kpps".parse(),
+            Ok(Rate::PerPort(vec![
+                Some(Amount::Line(ratio(1, 2))),
+                None,
+                Some(Amount::Packets(ratio(10_000, 1)))
+            ]))
+        );
+        for text in [
+            "", "0", "fast", "-1", "1.5", "101%", "5mpps", "1Tbps", "0pps", "1e6",
+        ] {
+            let error = text.parse::<Rate>().unwrap_err();
+            assert!(error.to_string().contains(&format!("`{text}`")), "{error}");
+        }
+    }
+}

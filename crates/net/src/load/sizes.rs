@@ -1,0 +1,212 @@
+//! How long frames are.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::number;
+
+/// Shortest frame, with FCS.
+pub const SHORTEST: u32 = 64;
+/// Longest frame that a load can have, with FCS.
+pub const LONGEST: u32 = 9_216;
+
+/// Frames of one size and how often they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// Bytes with the FCS, as the literature counts: 64 to 9216.
+    pub bytes: u32,
+    /// How often, in proportion to the other sizes' weights.
+    #[serde(default = "one")]
+    pub weight: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// The frame sizes of a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes(Vec<Size>);
+
+/// The simple Internet mix: IP packets of at most 46, of 576 and of 1500 bytes as 7 : 4 : 1.
+const IMIX: [Size; 3] = [
+    Size {
+        bytes: 64,
+        weight: 7,
+    },
+    Size {
+        bytes: 594,
+        weight: 4,
+    },
+    Size {
+        bytes: 1518,
+        weight: 1,
+    },
+];
+
+/// What cannot be a size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// Not a number, not a mix.
+    #[error(
+        "`{0}` is not a frame size: write bytes with FCS such as 64 or 512, `imix`, or sizes with weights such as 64:7,594:4,1518:1"
+    )]
+    Unknown(String),
+    /// A frame that Ethernet does not have.
+    #[error("a frame of {0} bytes cannot be sent: with FCS a frame has {SHORTEST} to {LONGEST}")]
+    Impossible(u32),
+    /// Nothing to choose from.
+    #[error("all frame sizes have weight 0, so none can be chosen; give one a weight")]
+    NoWeight,
+}
+
+impl Sizes {
+    /// Every frame has so many bytes, with FCS.
+    ///
+    /// # Errors
+    /// No frame has so many.
+    pub fn one(bytes: u32) -> Result<Self, SizeError> {
+        Self::mix(vec![Size { bytes, weight: 1 }])
+    }
+
+    /// The simple Internet mix: 64, 594 and 1518 bytes as 7 : 4 : 1.
+    #[must_use]
+    pub fn imix() -> Self {
+        Self(IMIX.to_vec())
+    }
+
+    /// Sizes with their weights.
+    ///
+    /// # Errors
+    /// A size that no frame has, or no weight at all.
+    pub fn mix(sizes: Vec<Size>) -> Result<Self, SizeError> {
+        if let Some(size) = sizes
+            .iter()
+            .find(|size| !(SHORTEST..=LONGEST).contains(&size.bytes))
+        {
+            return Err(SizeError::Impossible(size.bytes));
+        }
+        if sizes.iter().all(|size| size.weight == 0) {
+            return Err(SizeError::NoWeight);
+        }
+        Ok(Self(sizes))
+    }
+
+    /// The sizes.
+    #[must_use]
+    pub fn sizes(&self) -> &[Size] {
+        &self.0
+    }
+
+    /// All weights together.
+    pub(super) fn weight(&self) -> u64 {
+        self.0.iter().map(|size| u64::from(size.weight)).sum()
+    }
+
+    /// The size at this place of the weights, which is less than [`Sizes::weight`].
+    pub(super) fn at(&self, mut place: u64) -> u32 {
+        for size in &self.0 {
+            let weight = u64::from(size.weight);
+            if place < weight {
+                return size.bytes;
+            }
+            place -= weight;
+        }
+        SHORTEST
+    }
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self(vec![Size {
+            bytes: SHORTEST,
+            weight: 1,
+        }])
+    }
+}
+
+impl FromStr for Sizes {
+    type Err = SizeError;
+
+    /// Reads `64`, `imix`, and `64:7,594:4,1518:1`.
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        if text == "imix" {
+            return Ok(Self::imix());
+        }
+        let unknown = || SizeError::Unknown(text.to_string());
+        let sizes = text.split(',').map(|entry| {
+            let (bytes, weight) = entry.trim().split_once(':').unwrap_or((entry.trim(), "1"));
+            Ok(Size {
+                bytes: bytes.parse().map_err(|_| unknown())?,
+                weight: weight.parse().map_err(|_| unknown())?,
+            })
+        });
+        Self::mix(sizes.collect::<Result<_, SizeError>>()?)
+    }
+}
+
+impl fmt::Display for Sizes {
+    /// In the form that [`Sizes::from_str`] reads.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            sizes if sizes == IMIX => out.write_str("imix"),
+            [size] => write!(out, "{}", size.bytes),
+            sizes => {
+                let texts: Vec<_> = sizes
+                    .iter()
+                    .map(|size| format!("{}:{}", size.bytes, size.weight))
+                    .collect();
+                out.write_str(&texts.join(","))
+            }
+        }
+    }
+}
+
+impl Serialize for Sizes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sizes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number::deserialize_or_list(
+            deserializer,
+            "a frame size such as 64, \"imix\", or a list of { bytes, weight }",
+            |text| text.parse(),
+            Self::mix,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_and_print() {
+        for text in ["64", "1518", "imix", "64:1,128:3"] {
+            assert_eq!(text.parse::<Sizes>().unwrap().to_string(), text);
+        }
+        assert_eq!("64:7,594:4,1518:1".parse(), Ok(Sizes::imix()));
+        assert_eq!("63".parse::<Sizes>(), Err(SizeError::Impossible(63)));
+        assert_eq!("64:0".parse::<Sizes>(), Err(SizeError::NoWeight));
+        for text in ["", "big", "64:", "-64", "64,"] {
+            assert_eq!(text.parse::<Sizes>(), Err(SizeError::Unknown(text.into())));
+        }
+    }
+
+    #[test]
+    fn places_cover_the_weights() {
+        let imix = Sizes::imix();
+        let sizes: Vec<_> = (0..imix.weight()).map(|place| imix.at(place)).collect();
+        assert_eq!(
+            sizes,
+            [64, 64, 64, 64, 64, 64, 64, 594, 594, 594, 594, 1518]
+        );
+    }
+}

@@ -1,0 +1,410 @@
+//! Frames that are not plain datagrams, and how many of them come.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::number;
+use crate::ethernet::MIN_FRAME_BYTES;
+use crate::{Ratio, RatioError};
+
+/// What a frame of a load is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// A UDP datagram to forward.
+    Plain = 0,
+    /// A TCP segment.
+    Tcp = 1,
+    /// An ICMP echo request.
+    Icmp = 2,
+    /// A UDP datagram with an IPv4 option.
+    Options = 3,
+    /// A UDP datagram whose time to live is 1, so that a router must not forward it.
+    Ttl = 4,
+    /// A UDP datagram with a wrong IPv4 header checksum.
+    Checksum = 5,
+    /// The last fragment of a UDP datagram.
+    Fragment = 6,
+    /// An ARP request.
+    Arp = 7,
+    /// A UDP datagram over IPv6.
+    Ipv6 = 8,
+    /// A UDP datagram to everybody on the link.
+    Broadcast = 9,
+    /// A UDP datagram to an IPv4 multicast group.
+    Multicast = 10,
+    /// A UDP datagram whose destination MAC address is not the port's.
+    Stranger = 11,
+}
+
+impl Kind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Kind; 12] = [
+        Kind::Plain,
+        Kind::Tcp,
+        Kind::Icmp,
+        Kind::Options,
+        Kind::Ttl,
+        Kind::Checksum,
+        Kind::Fragment,
+        Kind::Arp,
+        Kind::Ipv6,
+        Kind::Broadcast,
+        Kind::Multicast,
+        Kind::Stranger,
+    ];
+
+    /// The kind of this number.
+    #[must_use]
+    pub fn of_number(number: u8) -> Option<Kind> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Bytes without FCS of a frame of this kind where `bytes` without FCS are asked for: as many, unless
+    /// headers and stamp need more. ARP has one size.
+    pub(super) fn length(self, bytes: u32, option: usize) -> usize {
+        const ETHERNET: usize = 14;
+        let least = match self {
+            Kind::Arp => return MIN_FRAME_BYTES as usize,
+            Kind::Tcp => ETHERNET + 20 + 20 + super::stamp::BYTES,
+            Kind::Ipv6 => ETHERNET + 40 + 8 + super::stamp::BYTES,
+            Kind::Options => ETHERNET + 20 + option.next_multiple_of(4) + 8 + super::stamp::BYTES,
+            _ => MIN_FRAME_BYTES as usize,
+        };
+        least.max(bytes as usize)
+    }
+}
+
+/// A part of all frames, from none to all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share(Option<Ratio>);
+
+/// A text that is no share.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShareError {
+    /// The number.
+    #[error("`{text}` is not a share of the frames: {source}")]
+    Number {
+        /// The text.
+        text: String,
+        /// What is wrong with the number.
+        source: RatioError,
+    },
+    /// More than all.
+    #[error("a share of {0} is more than all frames; a share is at most 1")]
+    MoreThanAll(String),
+}
+
+impl Share {
+    /// None.
+    pub const NONE: Share = Share(None);
+
+    /// As a fraction; `None` for no frames.
+    #[must_use]
+    pub fn ratio(self) -> Option<Ratio> {
+        self.0
+    }
+
+    /// Whether it is no share at all.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Of 2^64, rounded down.
+    fn of_all(self) -> u128 {
+        self.0.map_or(0, |ratio| {
+            (u128::from(ratio.numerator()) << 64) / u128::from(ratio.denominator())
+        })
+    }
+}
+
+impl FromStr for Share {
+    type Err = ShareError;
+
+    /// Reads `0.01`, `1/64`, `5%`, `0`.
+    fn from_str(text: &str) -> Result<Self, ShareError> {
+        let number_error = |source| ShareError::Number {
+            text: text.to_string(),
+            source,
+        };
+        let (digits, parts) = text
+            .strip_suffix('%')
+            .map_or((text, 1), |digits| (digits, 100));
+        let Some(ratio) = number::ratio_or_zero(digits.trim_end()).map_err(number_error)? else {
+            return Ok(Self::NONE);
+        };
+        let denominator = ratio.denominator().checked_mul(parts);
+        let ratio = denominator
+            .ok_or(RatioError::TooLarge)
+            .and_then(|denominator| Ratio::new(ratio.numerator(), denominator))
+            .map_err(number_error)?;
+        if ratio.numerator() > ratio.denominator() {
+            return Err(ShareError::MoreThanAll(text.to_string()));
+        }
+        Ok(Self(Some(ratio)))
+    }
+}
+
+impl fmt::Display for Share {
+    /// In the form that [`Share::from_str`] reads.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(ratio) => ratio.fmt(out),
+            None => out.write_str("0"),
+        }
+    }
+}
+
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number::deserialize(deserializer, "a share of the frames such as 0.01")
+    }
+}
+
+/// The bytes of an IPv4 option, at most 40.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionBytes(Vec<u8>);
+
+/// A text that is no option.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not an IPv4 option: write its bytes in hexadecimal, such as \"94 04 00 00\" for router alert, 1 to 40 of them"
+)]
+pub struct OptionError(String);
+
+impl OptionBytes {
+    /// The bytes, type first, without padding.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Default for OptionBytes {
+    /// A Quick-Start rate request (RFC 4782): type 25, 8 bytes, function 0 with rate code 10 (40.96 Mb/s),
+    /// a QS TTL and a nonce.
+    fn default() -> Self {
+        Self(vec![0x19, 0x08, 0x0a, 0x5f, 0x12, 0x34, 0x56, 0x78])
+    }
+}
+
+impl FromStr for OptionBytes {
+    type Err = OptionError;
+
+    /// Reads hexadecimal digits, two a byte, with blanks or colons between bytes or none.
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        let error = || OptionError(text.to_string());
+        let digits: Vec<u8> = text
+            .chars()
+            .filter(|c| !matches!(c, ' ' | ':'))
+            .map(|c| c.to_digit(16).map(|digit| digit as u8).ok_or_else(error))
+            .collect::<Result<_, _>>()?;
+        if digits.is_empty() || digits.len() % 2 == 1 || digits.len() > 80 {
+            return Err(error());
+        }
+        Ok(Self(
+            digits
+                .chunks(2)
+                .map(|pair| pair[0] << 4 | pair[1])
+                .collect(),
+        ))
+    }
+}
+
+impl fmt::Display for OptionBytes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes: Vec<_> = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        out.write_str(&bytes.join(" "))
+    }
+}
+
+impl Serialize for OptionBytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for OptionBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number::deserialize(deserializer, "the bytes of an option in hexadecimal")
+    }
+}
+
+/// Which share of the frames is of which special kind; the rest are [`Kind::Plain`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs, reason = "each is the share of the kind of its name")]
+pub struct Special {
+    pub tcp: Share,
+    pub icmp: Share,
+    pub options: Share,
+    /// The option of frames with options.
+    pub option: OptionBytes,
+    pub ttl: Share,
+    pub checksum: Share,
+    pub fragment: Share,
+    pub arp: Share,
+    pub ipv6: Share,
+    pub broadcast: Share,
+    pub multicast: Share,
+    pub stranger: Share,
+}
+
+impl Special {
+    /// The share of each special kind.
+    #[must_use]
+    pub fn shares(&self) -> [(Kind, Share); 11] {
+        [
+            (Kind::Tcp, self.tcp),
+            (Kind::Icmp, self.icmp),
+            (Kind::Options, self.options),
+            (Kind::Ttl, self.ttl),
+            (Kind::Checksum, self.checksum),
+            (Kind::Fragment, self.fragment),
+            (Kind::Arp, self.arp),
+            (Kind::Ipv6, self.ipv6),
+            (Kind::Broadcast, self.broadcast),
+            (Kind::Multicast, self.multicast),
+            (Kind::Stranger, self.stranger),
+        ]
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shares().iter().all(|(_, share)| share.is_none())
+    }
+
+    /// What is drawn from.
+    pub(super) fn lot(&self) -> Option<Lot> {
+        let mut sum = 0u128;
+        let mut limits = Vec::new();
+        for (kind, share) in self.shares() {
+            if !share.is_none() {
+                sum += share.of_all();
+                limits.push((sum, kind));
+            }
+        }
+        (sum <= 1 << 64).then_some(Lot { limits })
+    }
+}
+
+/// Which kind a random number of 64 bits means.
+#[derive(Clone, Debug)]
+pub(super) struct Lot {
+    /// The first number that is not this kind any more, ascending.
+    limits: Vec<(u128, Kind)>,
+}
+
+impl Lot {
+    /// Whether all are plain, so that nothing need be drawn.
+    pub(super) fn is_plain(&self) -> bool {
+        self.limits.is_empty()
+    }
+
+    pub(super) fn kind(&self, number: u64) -> Kind {
+        let number = u128::from(number);
+        let found = self.limits.iter().find(|(limit, _)| number < *limit);
+        found.map_or(Kind::Plain, |(_, kind)| *kind)
+    }
+
+    /// How many of 2^64 numbers mean each kind.
+    pub(super) fn parts(&self) -> Vec<(u128, Kind)> {
+        let mut before = 0;
+        let mut parts = Vec::new();
+        for &(limit, kind) in &self.limits {
+            parts.push((limit - before, kind));
+            before = limit;
+        }
+        parts.push(((1 << 64) - before, Kind::Plain));
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_the_numbers_of_their_places() {
+        for (number, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            assert_eq!(Kind::of_number(number as u8), Some(kind));
+        }
+        assert_eq!(Kind::of_number(12), None);
+        let special = Special::default();
+        let named: Vec<_> = special.shares().iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(named, Kind::ALL[1..], "every special kind has a share");
+    }
+
+    #[test]
+    fn shares_read_and_print() {
+        for (text, printed) in [
+            ("0.01", "0.01"),
+            ("5%", "0.05"),
+            ("1/3", "1/3"),
+            ("0", "0"),
+            ("1", "1"),
+        ] {
+            assert_eq!(text.parse::<Share>().unwrap().to_string(), printed);
+        }
+        assert_eq!(
+            "2".parse::<Share>(),
+            Err(ShareError::MoreThanAll("2".into()))
+        );
+        for text in ["", "-1", "half", "1/0"] {
+            assert!(text.parse::<Share>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_lot_has_the_shares() {
+        let special = Special {
+            tcp: "0.25".parse().unwrap(),
+            arp: "1/2".parse().unwrap(),
+            ..Special::default()
+        };
+        let lot = special.lot().unwrap();
+        assert_eq!(lot.kind(0), Kind::Tcp);
+        assert_eq!(lot.kind((1 << 62) - 1), Kind::Tcp);
+        assert_eq!(lot.kind(1 << 62), Kind::Arp);
+        assert_eq!(lot.kind(3 << 62), Kind::Plain);
+        assert_eq!(
+            lot.parts(),
+            [
+                (1 << 62, Kind::Tcp),
+                (1 << 63, Kind::Arp),
+                (1 << 62, Kind::Plain)
+            ]
+        );
+        let whole = Special {
+            tcp: "1".parse().unwrap(),
+            arp: "0.1".parse().unwrap(),
+            ..Special::default()
+        };
+        assert!(whole.lot().is_none(), "more than all frames");
+    }
+
+    #[test]
+    fn options_read_and_print() {
+        let quick_start = OptionBytes::default();
+        assert_eq!(quick_start.to_string().parse(), Ok(quick_start));
+        assert_eq!(
+            "94:04:00:00".parse::<OptionBytes>().unwrap().bytes(),
+            [0x94, 4, 0, 0]
+        );
+        for text in ["", "9", "zz", &"00".repeat(41)] {
+            assert!(text.parse::<OptionBytes>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One frame after the other is put on its line.
+
+use super::schedule::Arrival;
+use super::{Pace, PaceError, PortAssignment, PortLine, Schedule};
+use crate::Frame;
+use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
+
+/// Picoseconds in a second.
+const SECOND_PS: u128 = 1_000_000_000_000;
+
+/// The line of a port in time. Times are exact: counted in units of 1/rate picoseconds, of which a bit takes 10^12.
+#[derive(Clone, Debug)]
+struct Line {
+    rate: u128,
+    free: u128,
+}
+
+/// Gives frames their ports and times.
+#[derive(Clone, Debug)]
+pub(super) struct Placing {
+    lines: Vec<Line>,
+    assignment: PortAssignment,
+    pace: Pace,
+    /// What was counted so far; arrivals are left out.
+    pub(super) plan: Schedule,
+}
+
+impl Placing {
+    pub(super) fn new(
+        ports: &[PortLine],
+        assignment: PortAssignment,
+        pace: Pace,
+    ) -> Result<Self, PaceError> {
+        let count = ports.len() as u32;
+        if count == 0 {
+            return Err(PaceError::NoPorts);
+        }
+        if let Some(port) = ports.iter().position(|line| line.bits_per_second == 0) {
+            return Err(PaceError::DeadLine { port: port as u32 });
+        }
+        match assignment {
+            PortAssignment::Fixed(port) if port >= count => {
+                return Err(PaceError::NoSuchPort { port, ports: count });
+            }
+            _ => {}
+        }
+        let lines = ports.iter().map(|line| Line {
+            rate: u128::from(line.bits_per_second),
+            free: 0,
+        });
+        Ok(Self {
+            lines: lines.collect(),
+            assignment,
+            pace,
+            plan: Schedule {
+                ports: vec![super::PortLoad::default(); ports.len()],
+                ..Schedule::default()
+            },
+        })
+    }
+
+    /// The port of frame `index`.
+    pub(super) fn port(&self, index: usize, frame: &Frame) -> u32 {
+        self.assignment.port(index, frame, self.lines.len() as u32)
+    }
+
+    /// Puts frame `index` on the line of its port.
+    pub(super) fn place(&mut self, index: usize, frame: &Frame) -> Result<Arrival, PaceError> {
+        let port = self.port(index, frame);
+        let (line, plan) = (&mut self.lines[port as usize], &mut self.plan);
+        let load = &mut plan.ports[port as usize];
+        let too_long = |_| PaceError::TooLong { frame: index };
+
+        // 2^64 ps times a rate of 2^64 fits, and so do the few bits that a frame adds.
+        let wanted_ps = wanted_ps(index, frame, self.pace);
+        let start = match wanted_ps {
+            Some(wanted_ps) => line
+                .free
+                .max(u128::from(u64::try_from(wanted_ps).map_err(too_long)?) * line.rate),
+            None => line.free,
+        };
+        let end = start + u128::from(busy_bytes(frame.bytes.len()) * 8) * SECOND_PS;
+        line.free = end + u128::from(GAP_BYTES * 8) * SECOND_PS;
+        let end_ps = u64::try_from(end / line.rate).map_err(too_long)?;
+        // Rounded down from a time before the end, so it fits too.
+        let start_ps = (start / line.rate) as u64;
+
+        if let Some(wanted_ps) = wanted_ps
+            && start > wanted_ps * line.rate
+        {
+            plan.waited += 1;
+            plan.max_wait_ps = plan.max_wait_ps.max(start_ps - wanted_ps as u64);
+        }
+        plan.padded += u64::from((frame.bytes.len() as u64) < MIN_FRAME_BYTES);
+        load.frames += 1;
+        load.frame_bytes += frame.bytes.len() as u64;
+        load.line_bits += line_bytes(frame.bytes.len()) * 8;
+        load.end_ps = end_ps;
+        Ok(Arrival {
+            start_ps,
+            end_ps,
+            port,
+            frame: index,
+        })
+    }
+}
+
+/// When the pace wants the frame to begin, in whole picoseconds; `None` for as soon as the line is free.
+fn wanted_ps(index: usize, frame: &Frame, pace: Pace) -> Option<u128> {
+    let (units, ratio) = match pace {
+        Pace::Line => return None,
+        Pace::Trace { speed } => (u128::from(frame.time_ns) * 1000, speed),
+        Pace::Rate { packets_per_second } => (index as u128 * SECOND_PS, packets_per_second),
+    };
+    // At most 2^74 or 2^87 (2^47 frames) times 2^40.
+    Some(units * u128::from(ratio.denominator()) / u128::from(ratio.numerator()))
+}

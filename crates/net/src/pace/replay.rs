@@ -1,0 +1,242 @@
+//! A capture file on lines, without the file in memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::placing::Placing;
+use super::{Pace, PaceError, PortAssignment, PortLine, Schedule};
+use crate::LineFrame;
+use crate::capture::{CaptureError, Reader};
+
+/// Why a capture cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The capture is at fault.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The lines or the pace are.
+    #[error(transparent)]
+    Pace(#[from] PaceError),
+}
+
+/// A capture file that has been looked through and can be put on lines, as often as wanted.
+///
+/// [`Replay::frames`] gives the same frames at the same times as [`schedule`](super::schedule) does for
+/// the capture in memory.
+#[derive(Debug)]
+pub struct Replay {
+    file: Stored,
+    placing: Placing,
+    survey: Survey,
+}
+
+/// What the look through the file found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Number of frames.
+    pub frames: u64,
+    /// Time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without times.
+    pub first_timestamp_ns: u64,
+    /// Names of the interfaces, indexed by [`Frame::port`](crate::Frame::port).
+    pub interfaces: Vec<String>,
+    /// Frames whose time was earlier than that of a frame before them, and was raised to it.
+    pub reordered: u64,
+    /// Frames of which the capture holds only the beginning.
+    pub truncated_frames: u64,
+    /// What comes at the ports; its list of arrivals is empty.
+    pub plan: Schedule,
+}
+
+/// A file that can be read several times.
+#[derive(Debug)]
+struct Stored {
+    /// As it was given, for errors.
+    path: PathBuf,
+    /// A copy of what can be read only once.
+    copy: Option<NamedTempFile>,
+}
+
+/// More than enough to tell whether something is a capture.
+const BEGINNING: u64 = 64 * 1024;
+
+impl Stored {
+    fn new(path: &Path) -> Result<Self, CaptureError> {
+        let failed = |source| CaptureError::Io {
+            path: path.to_path_buf(),
+            source,
+        };
+        let mut file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let copy = if metadata.is_file() || metadata.is_dir() {
+            None
+        } else {
+            let mut beginning = Vec::new();
+            file.by_ref()
+                .take(BEGINNING)
+                .read_to_end(&mut beginning)
+                .map_err(failed)?;
+            // What is no capture may have no end.
+            let head = io::Cursor::new(beginning.clone());
+            match Reader::new(path, Box::new(head)) {
+                Err(error @ CaptureError::NotACapture { .. }) => return Err(error),
+                _ => {}
+            }
+            let mut copy = NamedTempFile::new().map_err(failed)?;
+            io::copy(&mut beginning.as_slice().chain(file), &mut copy).map_err(failed)?;
+            Some(copy)
+        };
+        Ok(Self {
+            path: path.to_path_buf(),
+            copy,
+        })
+    }
+
+    fn read(&self) -> Result<Reader, CaptureError> {
+        let Some(copy) = &self.copy else {
+            return Reader::open(&self.path);
+        };
+        let file = copy.reopen().map_err(|source| CaptureError::Io {
+            path: self.path.clone(),
+            source,
+        })?;
+        Reader::new(&self.path, Box::new(file))
+    }
+}
+
+impl Replay {
+    /// Looks through the capture file at `path`. What can be read only once, such as a pipe, is copied to a
+    /// temporary file.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file or its frames' times; nothing is left to go wrong later, unless the
+    /// file changes.
+    pub fn open(
+        path: &Path,
+        ports: &[PortLine],
+        assignment: PortAssignment,
+        pace: Pace,
+    ) -> Result<Replay, ReplayError> {
+        let file = Stored::new(path)?;
+        let placing = Placing::new(ports, assignment, pace)?;
+        let mut looked = placing.clone();
+        let mut reader = file.read()?;
+        for (index, frame) in reader.by_ref().enumerate() {
+            looked.place(index, &frame?)?;
+        }
+        let survey = Survey {
+            frames: reader.frames(),
+            first_timestamp_ns: reader.first_timestamp_ns(),
+            interfaces: reader.interfaces().to_vec(),
+            reordered: reader.reordered(),
+            truncated_frames: reader.truncated_frames(),
+            plan: looked.plan,
+        };
+        Ok(Replay {
+            file,
+            placing,
+            survey,
+        })
+    }
+
+    /// What the look through the file found.
+    #[must_use]
+    pub fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
+    /// The frames in the order of their first bit.
+    ///
+    /// A line may be far behind another one, so each port that gets frames reads the file for itself.
+    ///
+    /// # Errors
+    /// If the file cannot be read any more.
+    pub fn frames(&self) -> Result<ReplayFrames, CaptureError> {
+        let loads = self.survey.plan.ports.iter();
+        let used = (0u32..).zip(loads).filter(|(_, load)| load.frames > 0);
+        let mut lines = Vec::new();
+        for (port, _) in used {
+            let mut line = ReplayLine {
+                port,
+                reader: self.file.read()?,
+                index: 0,
+                placing: self.placing.clone(),
+                next: None,
+            };
+            line.fetch()?;
+            lines.push(line);
+        }
+        Ok(ReplayFrames {
+            lines,
+            failure: None,
+        })
+    }
+}
+
+/// The frames of a [`Replay`].
+///
+/// After an error there are no more frames.
+#[derive(Debug)]
+pub struct ReplayFrames {
+    lines: Vec<ReplayLine>,
+    failure: Option<CaptureError>,
+}
+
+/// The frames of one port.
+#[derive(Debug)]
+struct ReplayLine {
+    port: u32,
+    reader: Reader,
+    /// Of the next frame that is read.
+    index: usize,
+    placing: Placing,
+    next: Option<LineFrame>,
+}
+
+impl ReplayLine {
+    /// Looks for the next frame of the port.
+    fn fetch(&mut self) -> Result<(), CaptureError> {
+        self.next = None;
+        for frame in self.reader.by_ref() {
+            let frame = frame?;
+            let index = self.index;
+            self.index += 1;
+            if self.placing.port(index, &frame) != self.port {
+                continue;
+            }
+            // The times of a file that did not change are known to fit.
+            let Ok(arrival) = self.placing.place(index, &frame) else {
+                return Ok(());
+            };
+            self.next = Some(LineFrame {
+                start_ps: arrival.start_ps,
+                end_ps: arrival.end_ps,
+                port: self.port,
+                bytes: frame.bytes,
+            });
+            return Ok(());
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for ReplayFrames {
+    type Item = Result<LineFrame, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.failure.take() {
+            self.lines.clear();
+            return Some(Err(error));
+        }
+        let waiting = self.lines.iter().enumerate();
+        let (first, _) = waiting
+            .filter_map(|(place, line)| Some((place, line.next.as_ref()?.start_ps)))
+            .min_by_key(|&(place, start_ps)| (start_ps, place))?;
+        let line = &mut self.lines[first];
+        let frame = line.next.take();
+        self.failure = line.fetch().err();
+        frame.map(Ok)
+    }
+}

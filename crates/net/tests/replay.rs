@@ -1,0 +1,172 @@
+//! Capture files on lines: as from memory, but without holding them there.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use npsim_net::LineFrame;
+use npsim_net::capture::{Capture, CaptureError, Reader};
+use npsim_net::pace::{PortAssignment, PortLine, Replay, ReplayError, schedule};
+
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces")
+}
+
+#[test]
+fn a_replay_is_the_schedule_of_the_whole_capture() {
+    let lines = [1_000_000_000, 100_000_000, 622_080_000]
+        .map(|bits_per_second| PortLine { bits_per_second });
+    for name in [
+        "mixed.pcap",
+        "minsize.pcap.gz",
+        "two-ports.pcapng",
+        "exceptions.pcap",
+    ] {
+        let path = traces().join(name);
+        let capture = Capture::open(&path).unwrap();
+        for pace in ["trace", "50x", "line", "900kpps"] {
+            for assignment in ["interface", "round-robin", "flow", "1"] {
+                let pace = pace.parse().unwrap();
+                let assignment: PortAssignment = assignment.parse().unwrap();
+                let mut plan = schedule(&capture.frames, &lines, assignment, pace).unwrap();
+                let replay = Replay::open(&path, &lines, assignment, pace).unwrap();
+                let expected: Vec<LineFrame> = plan
+                    .arrivals
+                    .iter()
+                    .map(|arrival| LineFrame {
+                        start_ps: arrival.start_ps,
+                        end_ps: arrival.end_ps,
+                        port: arrival.port,
+                        bytes: capture.frames[arrival.frame].bytes.clone(),
+                    })
+                    .collect();
+                let streamed: Vec<LineFrame> =
+                    replay.frames().unwrap().collect::<Result<_, _>>().unwrap();
+                assert!(streamed == expected, "{name} {pace} {assignment}");
+                plan.arrivals.clear();
+                let survey = replay.survey();
+                assert_eq!(survey.plan, plan);
+                assert_eq!(
+                    (survey.frames, survey.first_timestamp_ns, survey.reordered),
+                    (
+                        capture.frames.len() as u64,
+                        capture.first_timestamp_ns,
+                        capture.reordered
+                    )
+                );
+                assert_eq!(
+                    (&survey.interfaces, survey.truncated_frames),
+                    (&capture.interfaces, capture.truncated_frames)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_before_its_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.pcap");
+    let whole = std::fs::read(traces().join("mixed.pcap")).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 7]).unwrap();
+    let line = [PortLine {
+        bits_per_second: 1_000_000_000,
+    }];
+    let open = |path: &Path| {
+        Replay::open(
+            path,
+            &line,
+            PortAssignment::default(),
+            "trace".parse().unwrap(),
+        )
+    };
+    let error = open(&path).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ReplayError::Capture(CaptureError::Truncated {
+                frames_before: 630,
+                ..
+            })
+        ),
+        "{error}"
+    );
+    for (path, what) in [
+        (folder.path(), "cannot read"),
+        (Path::new("/dev/null"), "it is empty"),
+    ] {
+        let error = open(path).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+    let endless = Path::new("/dev/zero");
+    if endless.exists() {
+        let error = open(endless).unwrap_err().to_string();
+        assert!(error.contains("begins with 00 00 00 00"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_after_the_look_through_ends_with_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shrinks.pcap");
+    let whole = std::fs::read(traces().join("mixed.pcap")).unwrap();
+    std::fs::write(&path, &whole).unwrap();
+    let line = [PortLine {
+        bits_per_second: 1_000_000_000,
+    }];
+    let replay = Replay::open(
+        &path,
+        &line,
+        PortAssignment::default(),
+        "trace".parse().unwrap(),
+    )
+    .unwrap();
+    std::fs::write(&path, &whole[..200_000]).unwrap();
+    let mut frames = replay.frames().unwrap();
+    assert!(frames.by_ref().take_while(Result::is_ok).count() > 50);
+    assert!(frames.next().is_none(), "nothing comes after the error");
+}
+
+/// Counts what is read of a capture that never ends.
+struct Endless {
+    head: io::Cursor<Vec<u8>>,
+    record: Vec<u8>,
+    place: usize,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut count = self.head.read(buffer)?;
+        while count < buffer.len() {
+            let part = &self.record[self.place..];
+            let bytes = part.len().min(buffer.len() - count);
+            buffer[count..count + bytes].copy_from_slice(&part[..bytes]);
+            self.place = (self.place + bytes) % self.record.len();
+            count += bytes;
+        }
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_reader_reads_no_further_than_it_must() {
+    let file = std::fs::read(traces().join("mixed.pcap")).unwrap();
+    let captured = u32::from_le_bytes(*file[32..].first_chunk().unwrap()) as usize;
+    let read = Arc::new(AtomicU64::new(0));
+    let endless = Endless {
+        head: io::Cursor::new(file[..24].to_vec()),
+        record: file[24..40 + captured].to_vec(),
+        place: 0,
+        read: Arc::clone(&read),
+    };
+    let mut reader = Reader::new(Path::new("endless"), Box::new(endless)).unwrap();
+    for frames in 1..200_000u64 {
+        reader.next().unwrap().unwrap();
+        let needed = 24 + frames * (16 + captured as u64);
+        let ahead = read.load(Ordering::Relaxed) - needed;
+        assert!(ahead <= 2 * 64 * 1024, "{ahead} bytes ahead");
+    }
+}

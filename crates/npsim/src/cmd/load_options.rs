@@ -1,0 +1,98 @@
+//! Options of the commands that make traffic.
+
+use clap::Args;
+use npsim_net::load::{Amount, Arrivals, Load, Prefix, Rate, RateError, Sizes, Span};
+
+use super::value::parser;
+
+/// `--load`, `--rate`, `--size` and what else shapes made traffic.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Made traffic")]
+pub struct LoadOptions {
+    /// Make traffic: this part of the lines' rate, such as `0.33`, `33%` or `1` (back to back); or by port, such as `1,0.5,0`
+    #[arg(long, value_name = "PART", value_parser = part)]
+    pub load: Option<Rate>,
+    /// Make traffic: so many frames or bits of line time a second over all ports, such as `4.5Mpps` or `3Gbps`
+    #[arg(long, value_name = "RATE", conflicts_with = "load", value_parser = absolute)]
+    pub rate: Option<Rate>,
+    /// Frame size with FCS: `64`, `512`, `imix`, or sizes with weights such as `64:7,1518:1`
+    #[arg(long, value_name = "BYTES", value_parser = parser::<Sizes>())]
+    pub size: Option<Sizes>,
+    /// How frames follow each other: `constant`, `poisson` or `bursts`
+    #[arg(long, value_name = "KIND", value_parser = parser::<Arrivals>())]
+    pub arrivals: Option<Arrivals>,
+    /// Mean frames of a burst, with `--arrivals bursts`
+    #[arg(long, value_name = "N")]
+    pub burst: Option<u32>,
+    /// Number of flows over all ports
+    #[arg(long, value_name = "N")]
+    pub flows: Option<u32>,
+    /// Where flows go to, such as `10.2.0.0/16`; may be repeated [default: the project's routes]
+    #[arg(long = "to", value_name = "PREFIX", value_parser = parser::<Prefix>())]
+    pub destinations: Vec<Prefix>,
+    /// How long traffic comes; the run goes on until it is handled [default: 1ms]
+    #[arg(long, value_name = "TIME", value_parser = parser::<Span>())]
+    pub time: Option<Span>,
+}
+
+impl LoadOptions {
+    /// The load that `file` and options ask for together, the options first; `None`
+    /// if neither has a rate.
+    pub fn over(&self, file: Option<&Load>, seed: Option<u64>) -> Option<Load> {
+        let mut load = file.cloned().unwrap_or_default();
+        if let Some(rate) = self.load.as_ref().or(self.rate.as_ref()) {
+            load.rate = Some(rate.clone());
+            // A spread divides a total; a list of ports has none.
+            if matches!(rate, Rate::PerPort(_)) {
+                load.spread.clear();
+            }
+        }
+        if let Some(size) = &self.size {
+            load.size = size.clone();
+        }
+        if !self.destinations.is_empty() {
+            load.destinations.clone_from(&self.destinations);
+        }
+        load.arrivals = self.arrivals.unwrap_or(load.arrivals);
+        load.burst = self.burst.unwrap_or(load.burst);
+        load.flows = self.flows.unwrap_or(load.flows);
+        load.time = self.time.unwrap_or(load.time);
+        load.seed = seed.unwrap_or(load.seed);
+        load.rate.is_some().then_some(load)
+    }
+
+    /// An option that means nothing without a rate.
+    pub fn shape(&self) -> Option<&'static str> {
+        let given = [
+            (self.size.is_some(), "--size"),
+            (self.arrivals.is_some(), "--arrivals"),
+            (self.burst.is_some(), "--burst"),
+            (self.flows.is_some(), "--flows"),
+            (!self.destinations.is_empty(), "--to"),
+            (self.time.is_some(), "--time"),
+        ];
+        given
+            .into_iter()
+            .find_map(|(given, name)| given.then_some(name))
+    }
+}
+
+/// The value of `--load`.
+fn part(text: &str) -> Result<Rate, String> {
+    match text.parse().map_err(|error: RateError| error.to_string())? {
+        rate @ Rate::Total(Amount::Packets(_) | Amount::Bits(_)) => Err(format!(
+            "that is no part of the lines' rate; write `--rate {rate}`"
+        )),
+        rate => Ok(rate),
+    }
+}
+
+/// The value of `--rate`.
+fn absolute(text: &str) -> Result<Rate, String> {
+    match text.parse().map_err(|error: RateError| error.to_string())? {
+        rate @ Rate::Total(Amount::Line(_)) => Err(format!(
+            "it has no unit; write `--load {rate}` for a part of the lines' rate, or a rate such as `--rate 1Mpps`"
+        )),
+        rate => Ok(rate),
+    }
+}

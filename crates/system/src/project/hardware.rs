@@ -1,0 +1,157 @@
+//! Which chip and which board a project runs on: built-in ones by name, others by
+//! the path of their file.
+
+use std::path::Path;
+
+use npsim_asm::spelling::closest;
+use npsim_chip::board::Board;
+use npsim_chip::profile::{Profile, ProfileError};
+
+use super::file::ChipSection;
+use super::{DEFAULT_CHIP, Overrides, ProjectText};
+use crate::problem::{Excerpt, Problem};
+
+/// What is named, and what its text is.
+struct Named {
+    text: String,
+    place: Option<Excerpt>,
+    shown: String,
+}
+
+impl Named {
+    /// What is wrong with it.
+    fn problem(&self, error: &ProfileError) -> Problem {
+        let mut problem = Problem::new(match error {
+            ProfileError::Mismatch { .. } => error.to_string(),
+            _ => format!("{}: {error}", self.shown),
+        });
+        problem.excerpt = self.place.clone().map(Box::new);
+        problem
+    }
+}
+
+/// The chip and the board that a project names, or the command line over it.
+pub(super) fn choose(
+    text: &ProjectText,
+    file: &ChipSection,
+    overrides: &Overrides,
+) -> Result<Profile, Problem> {
+    let here = Path::new("");
+    let in_file = |name: &toml::Spanned<String>| {
+        let place = text.excerpt(name.span(), "");
+        (name.get_ref().clone(), text.folder.as_path(), Some(place))
+    };
+    let typed = |name: &String| (name.clone(), here, None);
+    let over = overrides.chip.is_some() || overrides.board.is_some();
+    let chip = match &overrides.chip {
+        Some(chip) => Some(typed(chip)),
+        None if over => None,
+        None => file.profile.as_ref().map(in_file),
+    };
+    let board = match (&overrides.board, &file.board) {
+        (Some(board), _) => Some(typed(board)),
+        (None, Some(board)) => Some(in_file(board)),
+        (None, None) => None,
+    };
+    let chip = match chip {
+        Some((name, folder, place)) => Some(chip_text(&name, folder, place)?),
+        None => None,
+    };
+    let board = match board {
+        Some((name, folder, place)) => Some(board_text(&name, folder, place)?),
+        None => None,
+    };
+    match (chip, board) {
+        (None, None) => profile(DEFAULT_CHIP, None),
+        (Some(chip), None) => Profile::from_toml(&chip.text).map_err(|error| chip.problem(&error)),
+        (None, Some(board)) => {
+            Profile::from_board_toml(&board.text).map_err(|error| board.problem(&error))
+        }
+        (Some(chip), Some(board)) => match Profile::from_texts(&chip.text, &board.text) {
+            // Another chip than the project's: its board does not go with it.
+            Err(ProfileError::Mismatch { .. }) if overrides.board.is_none() && over => {
+                Profile::from_toml(&chip.text).map_err(|error| chip.problem(&error))
+            }
+            Err(error @ (ProfileError::Board(_) | ProfileError::Mismatch { .. })) => {
+                Err(board.problem(&error))
+            }
+            other => other.map_err(|error| chip.problem(&error)),
+        },
+    }
+}
+
+/// The built-in chip of this name on its plain board.
+///
+/// # Errors
+/// There is none; says which there are.
+pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
+    let chip = chip_text(name, Path::new(""), place)?;
+    Profile::from_toml(&chip.text).map_err(|error| chip.problem(&error))
+}
+
+/// The built-in board of this name with its chip.
+///
+/// # Errors
+/// There is none; says which there are.
+pub fn board(name: &str) -> Result<Profile, Problem> {
+    named_board(name, Path::new(""), None)
+}
+
+/// A board by name, or by the path of its file from `folder`.
+pub(super) fn named_board(
+    name: &str,
+    folder: &Path,
+    place: Option<Excerpt>,
+) -> Result<Profile, Problem> {
+    let board = board_text(name, folder, place)?;
+    Profile::from_board_toml(&board.text).map_err(|error| board.problem(&error))
+}
+
+fn chip_text(name: &str, folder: &Path, place: Option<Excerpt>) -> Result<Named, Problem> {
+    let names: Vec<_> = Profile::names().collect();
+    named(name, folder, place, "chip", &names, Profile::text(name))
+}
+
+fn board_text(name: &str, folder: &Path, place: Option<Excerpt>) -> Result<Named, Problem> {
+    let names: Vec<_> = Board::names().collect();
+    named(name, folder, place, "board", &names, Board::text(name))
+}
+
+fn named(
+    name: &str,
+    folder: &Path,
+    place: Option<Excerpt>,
+    what: &str,
+    names: &[&str],
+    built_in: Option<&str>,
+) -> Result<Named, Problem> {
+    let at_place = |mut problem: Problem| {
+        problem.excerpt = place.clone().map(Box::new);
+        problem
+    };
+    let shown = format!("{what} `{name}`");
+    if let Some(text) = built_in {
+        return Ok(Named {
+            text: text.to_owned(),
+            place,
+            shown,
+        });
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|ending| ending == "toml") {
+        let path = folder.join(path);
+        let bytes = crate::whole_file::read_text(&path)
+            .map_err(|error| at_place(Problem::io("read", &path, &error)))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| at_place(Problem::new(format!("`{}` is not text", path.display()))))?;
+        return Ok(Named { text, place, shown });
+    }
+    let problem = at_place(
+        Problem::new(format!("there is no {what} `{name}`"))
+            .note(format!("the {what}s are {}", names.join(", "))),
+    );
+    Err(match closest(name, names.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem,
+    })
+}
