@@ -71,7 +71,7 @@ fn a_run_goes_on_until_later() {
     dir.npsim("run --resume @b.ckpt --until 39ms", 1, "stands at cycle");
     dir.npsim("run --resume @b.ckpt --stats @c.json", 0, "the time is up");
     assert!(dir.read("a.json") == dir.read("c.json"), "counts differ");
-    dir.npsim("run --resume @b.ckpt --until 50ms", 0, "the time is up");
+    dir.npsim("run --resume @b.ckpt --until 200ms", 0, "the time is up");
     assert!(dir.read("a.pcap") != dir.read("b.pcap"));
 }
 
@@ -152,8 +152,8 @@ fn options_that_change_results_are_refused() {
         ("--spill-moves", "`--spill-moves`"),
         ("--out @x.pcap", "`--out`"),
         ("--trace traces/mixed.pcap", "`--trace`"),
-        ("-D X", "`--define`"),
-        ("microcode/forward", "TARGET"),
+        ("-D X", "`-D`"),
+        ("microcode/forward", "a target"),
     ] {
         let text = dir.npsim(&format!("run --resume @c.ckpt {option}"), 2, named);
         assert!(text.is_empty(), "{text}");
@@ -236,18 +236,18 @@ fn traffic_that_is_made_goes_on() {
     for chip in ["ixp2400", "ixp2800"] {
         let command = format!("run microcode/forward --chip {chip} --load 0.3 --seed 4 --until");
         let whole = dir.npsim(
-            &format!("{command} 2ms --out @a.pcap --stats @a.json"),
+            &format!("{command} 900us --out @a.pcap --stats @a.json"),
             0,
             "the time is up",
         );
         dir.npsim(
             &format!(
-                "{command} 777us --out @b.pcap --stats @b.json --checkpoint @b.ckpt --every 200us"
+                "{command} 333us --out @b.pcap --stats @b.json --checkpoint @b.ckpt --every 100us"
             ),
             0,
             "the time is up",
         );
-        let resumed = dir.npsim("run --resume @b.ckpt --until 2ms", 0, "the time is up");
+        let resumed = dir.npsim("run --resume @b.ckpt --until 900us", 0, "the time is up");
         assert_eq!(whole, resumed);
         assert!(dir.read("a.json") == dir.read("b.json"), "counts differ");
         assert!(dir.read("a.pcap") == dir.read("b.pcap"), "captures differ");

@@ -52,7 +52,7 @@ impl Shell {
                 String::new()
             }
             ["npsim", arguments @ ..] => self.spawn(env!("CARGO_BIN_EXE_npsim"), arguments),
-            ["od", arguments @ ..] => self.spawn("od", arguments),
+            [program @ ("od" | "cmp"), arguments @ ..] => self.spawn(program, arguments),
             _ => panic!("the pages' shell does not know `{line}`"),
         }
     }

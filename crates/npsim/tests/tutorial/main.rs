@@ -114,6 +114,11 @@ fn where_the_cycles_went() {
 }
 
 #[test]
+fn checkpoints() {
+    follow("checkpoints.md");
+}
+
+#[test]
 fn troubleshooting() {
     follow("troubleshooting.md");
 }
@@ -124,6 +129,7 @@ fn every_page_with_commands_is_followed() {
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "checkpoints.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();

@@ -84,10 +84,11 @@ fn refuse_others() {
         !ANEW.contains(&id) && given.value_source(id) == Some(ValueSource::CommandLine)
     });
     if let Some(other) = other {
-        let name = other.get_long().map_or_else(
-            || format!("the target `{}`", other.get_id().as_str().to_uppercase()),
-            |long| format!("`--{long}`"),
-        );
+        let name = match (other.get_long(), other.get_short()) {
+            (Some(long), _) => format!("`--{long}`"),
+            (None, Some(short)) => format!("`-{short}`"),
+            (None, None) => "a target".to_owned(),
+        };
         let message = format!(
             "{name} cannot be given with `--resume`: the run goes on as its first command says"
         );
