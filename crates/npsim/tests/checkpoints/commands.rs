@@ -212,7 +212,7 @@ fn an_interrupted_run_leaves_a_checkpoint() {
         .current_dir(root())
         .args(command.split(' '))
         .args(["--out", &out, "--stats", &stats])
-        .args(["--checkpoint", &checkpoint, "--every", "100us"])
+        .args(["--checkpoint", &checkpoint, "--every", "1ms"])
         .stderr(Stdio::null())
         .spawn()
         .expect("start npsim");
