@@ -10,6 +10,7 @@
 
 use crate::chip::Chip;
 use crate::lines::Tag;
+use crate::me::Microengine;
 use crate::memory::{PAGE, Paged};
 
 /// Why a state cannot be restored.
@@ -71,7 +72,9 @@ fn put_memory<T: Cell>(memory: &Paged<T>, out: &mut Vec<u8>) {
     let mut count = 0u32;
     for (number, page) in memory.held_pages() {
         (number as u32).put(out);
-        page.iter().for_each(|value| value.put(out));
+        for value in page {
+            value.put(out);
+        }
         count += 1;
     }
     out[start..start + 4].copy_from_slice(&count.to_le_bytes());
@@ -105,7 +108,7 @@ impl Chip {
     /// # Errors
     /// The encoder refuses, which no state makes it do.
     pub fn save(&self) -> Result<Vec<u8>, StateError> {
-        let watched: Vec<_> = self.microengines.iter().map(|me| me.watched()).collect();
+        let watched: Vec<_> = self.microengines.iter().map(Microengine::watched).collect();
         let mut out = postcard::to_allocvec(&(self, watched))?;
         for memory in self.sram.memories() {
             put_memory(memory, &mut out);
