@@ -3,12 +3,18 @@
 //! `alu` is a kernel of ten operations a round: once as microcode on the
 //! engine, once as WebAssembly in `wasmi`, operation for operation, so their
 //! rates are comparable. `forwarder` sends 64-byte frames at line rate through
-//! the shipped IPv4 forwarder on three Gigabit ports.
+//! the shipped IPv4 forwarder on three Gigabit ports: unwatched, profiled, and
+//! with a timeline.
 
+use std::hint::black_box;
+use std::io::sink;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::views::profile::Collector;
+use npsim::views::timeline::{Recorder, Window};
 use npsim::wires::Wires;
 use npsim_benches::{load, root, smallest_frames};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
@@ -69,6 +75,11 @@ impl KernelResult for Simulation {
     }
 }
 
+/// A run that is not broken off.
+fn on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 fn forwarder(criterion: &mut Criterion) {
     let (project, programs) = load(&root().join("microcode/forward"), &[]);
     let frames = smallest_frames(FRAMES);
@@ -103,6 +114,34 @@ fn forwarder(criterion: &mut Criterion) {
         .sample_size(10)
         .measurement_time(Duration::from_secs(10));
     group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
+
+    // The same, watched: what a profile and what a timeline cost.
+    let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Wires<'_>)| {
+        let mut simulation = Simulation::new(&project, &programs, settings.clone())
+            .expect("the forwarder fits the chip");
+        let mut wires = Wires::new(&frames, &plan, 0, project.capacity.hertz, None);
+        eyes(&mut simulation, &mut wires);
+        assert_eq!(wires.traffic.sent_frames, sent, "watching changes nothing");
+    };
+    group.bench_function("profiled", |bencher| {
+        bencher.iter(|| {
+            watched(&mut |simulation, wires| {
+                let mut collector = Collector::new(simulation.chip());
+                simulation.run_watched(wires, &mut collector, &mut |_, _| on());
+                black_box(collector.finish(simulation.now()));
+            });
+        });
+    });
+    group.bench_function("with a timeline of 200 us", |bencher| {
+        bencher.iter(|| {
+            watched(&mut |simulation, wires| {
+                let window = Window::default().cycles(project.capacity.hertz);
+                let mut recorder = Recorder::new(sink(), "bench", simulation.chip(), window);
+                simulation.run_watched(wires, &mut recorder, &mut |_, _| on());
+                black_box(recorder.finish(simulation.now()).expect("a sink takes all"));
+            });
+        });
+    });
     group.finish();
 }
 

@@ -11,7 +11,7 @@
 #define RECEIVE_SOP_BIT   15
 #define RECEIVE_EOP_BIT   14
 #define RECEIVE_ERROR_BIT 13
-#ifdef __IXP2800
+#ifdef __IXP28XX
 #define RECEIVE_PORT_MASK 0xff
 #else
 #define RECEIVE_PORT_MASK 0x1f
@@ -28,7 +28,7 @@
     .reg who part
     local_csr_rd[ACTIVE_CTX_STS]
     immed[who, 0]
-#ifdef __IXP2800
+#ifdef __IXP28XX
     alu[part, who, AND, 0xff]                   ; context, microengine
     alu_shf[ticket, --, B, part, <<20]
 #else

@@ -42,4 +42,22 @@
 .end
 #endm
 
+; transmit_status(status, port, $level, done)
+;   status <- how full the port's transmit FIFO is: 0 starving, 1 hungry, 2
+;   satisfied. On the IXP2400 the bus asks for room itself: always 0 there.
+;   `$level` is a read transfer register.
+#macro transmit_status(status, port, level, done)
+#ifdef __IXP28XX
+.begin
+    .reg base place
+    immed[base, TX_PORT_STATUS_0]
+    alu_shf[place, --, B, port, <<2]
+    msf[read, level, base, place, 1], ctx_swap[done]
+    alu[status, --, B, level]
+.end
+#else
+    immed[status, 0]
+#endif
+#endm
+
 #endif

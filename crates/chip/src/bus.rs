@@ -13,6 +13,7 @@ use npsim_isa::Unit;
 
 use crate::Cycle;
 use crate::fabric::{BusCommand, Slot, TransferKind};
+use crate::happening::Bus;
 use crate::profile::Profile;
 
 /// A unit's inlet: what a command is sent to.
@@ -48,6 +49,11 @@ impl Target {
     #[must_use]
     pub const fn channel(self) -> u8 {
         if self.0 < 4 { 0 } else { self.0 % 4 }
+    }
+
+    /// Whether a chip can have it.
+    pub(crate) const fn is_one(self) -> bool {
+        (self.0 as usize) < TARGETS
     }
 
     /// The unit.
@@ -147,6 +153,12 @@ pub struct Buses {
     pub busy: BusBusy,
     /// How often a command had to wait for room at its unit.
     pub waits_for_units: u64,
+    /// Whether `taken` is kept.
+    #[serde(skip)]
+    pub(crate) watched: bool,
+    /// For whoever watches: which bus was taken from when until when.
+    #[serde(skip)]
+    pub(crate) taken: Vec<(Bus, Cycle, Cycle)>,
 }
 
 impl Buses {
@@ -186,7 +198,37 @@ impl Buses {
             d_pull_free: 0,
             busy: BusBusy::default(),
             waits_for_units: 0,
+            watched: false,
+            taken: Vec::new(),
         }
+    }
+
+    /// Whether these are the buses of a chip like that of `other`, and what is
+    /// held on them is for units.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let fits = |(fifo, other): (&Fifo, &Fifo)| {
+            fifo.departures.len() == other.departures.len()
+                && fifo.next < fifo.departures.len()
+                && fifo.held.iter().all(|(_, target)| target.is_one())
+        };
+        self.clusters.len() == other.clusters.len()
+            && self.cluster_of == other.cluster_of
+            && self.fifos.len() == other.fifos.len()
+            && self.fifos.iter().zip(&other.fifos).all(fits)
+            && (self.sram_channels, self.dram_channels)
+                == (other.sram_channels, other.dram_channels)
+            && (self.dram_interleave, self.bus_cycle) == (other.dram_interleave, other.bus_cycle)
+            && (self.issue_to_inlet, self.transfer_latency)
+                == (other.issue_to_inlet, other.transfer_latency)
+            && self.depth == other.depth
+            && self.held == self.fifos.iter().map(|fifo| fifo.held.len()).sum::<usize>()
+            && self.turn < self.fifos.len()
+    }
+
+    /// The commands that wait in FIFOs.
+    pub(crate) fn held_slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        let held = self.fifos.iter().flat_map(|fifo| &fifo.held);
+        held.map(|&(slot, _)| slot)
     }
 
     /// Where a command goes. An SRAM address of a channel that the chip lacks
@@ -285,6 +327,8 @@ impl Buses {
         let cluster = &mut self.clusters[self.cluster_of[me] as usize];
         let granted = cluster.command.max(now).next_multiple_of(self.bus_cycle);
         cluster.command = granted + self.bus_cycle;
+        let end = granted + self.bus_cycle;
+        self.note(Bus::Command(self.cluster_of[me]), end, self.bus_cycle);
         self.busy.command += self.bus_cycle;
         let fifo = &mut self.fifos[me];
         fifo.departures[fifo.next] = granted;
@@ -302,17 +346,21 @@ impl Buses {
         words: u8,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
-        let free = match command.transfer_kind {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let (bus, free) = match command.transfer_kind {
             TransferKind::S => {
                 self.busy.s_pull += cycles;
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_pull
+                let free = &mut self.clusters[cluster as usize].s_pull;
+                (Bus::SPull(cluster), free)
             }
             TransferKind::D => {
                 self.busy.d_pull += cycles;
-                &mut self.d_pull_free
+                (Bus::DPull, &mut self.d_pull_free)
             }
         };
-        reserve(free, now, cycles) + lead + self.transfer_latency
+        let end = reserve(free, now, cycles);
+        self.note(bus, end, cycles);
+        end + lead + self.transfer_latency
     }
 
     /// Carries data to IN registers, ready `lead` cycles from now; gives the
@@ -325,17 +373,21 @@ impl Buses {
         words: u8,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
-        let free = match command.transfer_kind {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let (bus, free) = match command.transfer_kind {
             TransferKind::S => {
                 self.busy.s_push += cycles;
-                &mut self.clusters[self.cluster_of[command.transfer_me as usize] as usize].s_push
+                let free = &mut self.clusters[cluster as usize].s_push;
+                (Bus::SPush(cluster), free)
             }
             TransferKind::D => {
                 self.busy.d_push += cycles;
-                &mut self.d_push_free
+                (Bus::DPush, &mut self.d_push_free)
             }
         };
-        reserve(free, now, cycles) + lead + self.transfer_latency
+        let end = reserve(free, now, cycles);
+        self.note(bus, end, cycles);
+        end + lead + self.transfer_latency
     }
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
@@ -343,7 +395,9 @@ impl Buses {
     pub fn media_pull(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         self.busy.d_pull += cycles;
-        reserve(&mut self.d_pull_free, now, cycles) + lead
+        let end = reserve(&mut self.d_pull_free, now, cycles);
+        self.note(Bus::DPull, end, cycles);
+        end + lead
     }
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
@@ -351,7 +405,25 @@ impl Buses {
     pub fn media_push(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         self.busy.d_push += cycles;
-        reserve(&mut self.d_push_free, now, cycles) + lead
+        let end = reserve(&mut self.d_push_free, now, cycles);
+        self.note(Bus::DPush, end, cycles);
+        end + lead
+    }
+
+    /// Writes down for whoever watches that a bus is taken until `end`.
+    #[inline]
+    fn note(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
+        if self.watched {
+            self.write(bus, end, cycles);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
+        if cycles != 0 {
+            self.taken.push((bus, end - cycles, end));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::bus::Target;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::gpp::{Gpp, InterruptLine};
+use crate::happening::Cause;
 use crate::hash::{Hash, HashWidth};
 use crate::profile::Profile;
 use crate::scratch::{RingRegister, Scratch};
@@ -78,6 +79,7 @@ impl Cap {
     /// A command is at the inlet.
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         fabric.release(Target::CAP);
+        fabric.serves(slot, Target::CAP, 0, fabric.now, fabric.now);
         let command = fabric.flight(slot).command;
         let now = fabric.now;
         match command.op {
@@ -307,6 +309,13 @@ impl Cap {
         match fabric.profile.index_of(number) {
             Some(me) if signal != 0 => {
                 self.interthread_signals += 1;
+                let command = fabric.flight(slot).command;
+                fabric
+                    .watch
+                    .expect(fabric.now, (me, context, signal), || Cause::Thread {
+                        me: command.me,
+                        context: command.context,
+                    });
                 fabric.events.post(
                     fabric.now,
                     Event::Signal {

@@ -9,13 +9,15 @@ use crate::cap::Cap;
 use crate::check::{Check, Fault};
 use crate::dram::Dram;
 use crate::event::Event;
-use crate::fabric::{Fabric, Slot};
+use crate::fabric::{BusCommand, Fabric, Slot};
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
+use crate::happening::{Cause, Happening};
 use crate::hash::Hash;
 use crate::lines::Lines;
 use crate::me::{Microengine, Program};
 use crate::msf::Msf;
+use crate::msf::receive::NULL_STATUS;
 use crate::probe::Probe;
 use crate::profile::Profile;
 use crate::scratch::Scratch;
@@ -184,6 +186,8 @@ impl Chip {
         probe: &mut P,
     ) -> Option<Stop> {
         self.fabric.horizon = until;
+        self.fabric.watch.set::<P>();
+        self.fabric.buses.watched = P::ON;
         self.msf.refill(&mut self.fabric, lines);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
@@ -207,6 +211,9 @@ impl Chip {
             if self.scratch.take_ring_written() {
                 self.gpp.stir(&self.scratch, &mut self.fabric);
             }
+            if P::ON {
+                self.fabric.tell(probe);
+            }
         }
     }
 
@@ -214,16 +221,20 @@ impl Chip {
         let fabric = &mut self.fabric;
         match event {
             Event::Microengine(me) => self.microengines[me as usize].run(fabric, probe),
-            Event::Arrive(slot) => self.arrive(slot),
+            Event::Arrive(slot) => self.arrive::<P>(slot),
             Event::Ready(slot) => self.ready(slot),
             Event::Turn(target) => self.turn(target),
-            Event::Pull(slot) => self.pulled(slot),
-            Event::Push(slot) => self.pushed(slot),
+            Event::Pull(slot) => self.pulled::<P>(slot),
+            Event::Push(slot) => self.pushed::<P>(slot),
             Event::Signal {
                 me,
                 context,
                 signal,
             } => {
+                if P::ON {
+                    let cause = fabric.watch.cause_of(fabric.now, me, context, signal);
+                    journal_signals(me, context, 1 << signal, cause, fabric);
+                }
                 self.microengines[me as usize].signal(context, 1 << signal, fabric);
             }
             Event::NnPut {
@@ -252,8 +263,17 @@ impl Chip {
         self.fabric.flight(slot).command.op.info().unit
     }
 
-    fn arrive(&mut self, slot: Slot) {
+    fn arrive<P: Probe>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
+        if P::ON {
+            let command = fabric.flight(slot).command;
+            let target = fabric.buses.target_of(&command);
+            fabric.watch.tell(fabric.now, || Happening::Queued {
+                target,
+                slot,
+                command,
+            });
+        }
         match fabric.flight(slot).command.op.info().unit {
             Unit::Scratch => self.scratch.arrive(slot, fabric),
             Unit::Sram => self.sram.arrive(slot, fabric),
@@ -339,7 +359,7 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled(&mut self, slot: Slot) {
+    fn pulled<P: Probe>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight_mut(slot);
         let command = flight.command;
@@ -348,6 +368,10 @@ impl Chip {
         me.pull(command.transfer_kind, command.transfer, pulled);
         rest.fill(0);
         if command.pull_signals != 0 {
+            if P::ON {
+                let (to, signals) = (command.signal_context, command.pull_signals);
+                journal_signals(command.transfer_me, to, signals, cause(&command), fabric);
+            }
             me.signal(command.signal_context, command.pull_signals, fabric);
         }
         match self.unit(slot) {
@@ -361,7 +385,7 @@ impl Chip {
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed(&mut self, slot: Slot) {
+    fn pushed<P: Probe>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight(slot);
         let command = flight.command;
@@ -369,10 +393,40 @@ impl Chip {
         let data = &flight.data[..flight.words as usize];
         me.push(command.transfer_kind, command.transfer, data);
         if command.push_signals != 0 {
+            if P::ON {
+                let why = match (flight.is_unasked(), flight.data[0]) {
+                    (false, _) => cause(&command),
+                    (true, NULL_STATUS) => Cause::FreelistTimeout,
+                    (true, _) => Cause::Mpacket,
+                };
+                let (to, signals) = (command.signal_context, command.push_signals);
+                journal_signals(command.transfer_me, to, signals, why, fabric);
+            }
             me.signal(command.signal_context, command.push_signals, fabric);
         }
         fabric.retire(slot);
     }
+}
+
+/// The cause of a signal that a command raises.
+fn cause(command: &BusCommand) -> Cause {
+    Cause::Command {
+        op: command.op,
+        me: command.me,
+        context: command.context,
+        pc: command.pc,
+    }
+}
+
+/// Writes signals down for whoever watches.
+fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
+    let now = fabric.now;
+    fabric.watch.tell(now, || Happening::Signal {
+        me,
+        context,
+        signals,
+        cause,
+    });
 }
 
 /// A microengine's own 32 bits of a seed: the last steps of `SplitMix64`, so that

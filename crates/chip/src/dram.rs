@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
-use crate::fabric::{Fabric, Slot};
+use crate::fabric::{BusCommand, Fabric, Slot};
+use crate::happening::{Bus, Cause, Happening};
 use crate::lines::Tag;
 use crate::memory::{OutOfRange, Paged};
 use crate::msf::Msf;
@@ -141,13 +142,15 @@ impl Dram {
         let words = usize::from(quadwords(command.count) as u8) * 2;
         let buffer = buffer_address(command.indirect.unwrap_or(0));
         if command.op == CommandOp::DramTbufWr {
-            if let Err(error) = msf.tbuf_write(buffer, &data[..words], tag) {
-                media_fault(slot, "tbuf_wr", &error.to_string(), fabric);
+            match msf.tbuf_write(buffer, &data[..words], tag) {
+                Ok(()) => msf.tell_tbuf_written(buffer, tag, &command, fabric),
+                Err(error) => media_fault(slot, "tbuf_wr", &error.to_string(), fabric),
             }
             return fabric.finish(slot);
         }
         match msf.rbuf_read(buffer, &mut data[..words]) {
             Ok(tag) => {
+                msf.tell_rbuf_read(buffer, &command, fabric);
                 let flight = fabric.flight_mut(slot);
                 flight.data = data;
                 flight.tag = tag;
@@ -164,9 +167,15 @@ impl Dram {
                     context: command.signal_context,
                     signal,
                 };
-                fabric
-                    .events
-                    .post(fabric.now + self.transfer_latency, event);
+                let due = fabric.now + self.transfer_latency;
+                let to = (command.transfer_me, command.signal_context, signal);
+                fabric.watch.expect(due, to, || Cause::Command {
+                    op: command.op,
+                    me: command.me,
+                    context: command.context,
+                    pc: command.pc,
+                });
+                fabric.events.post(due, event);
             }
         }
         self.data_is_there(slot, fabric);
@@ -206,7 +215,12 @@ impl Dram {
                 }
             }
             match self.channels[channel].book(fabric.now) {
-                Some(Booked::Data { part, start }) => self.booked(part, start, fabric),
+                Some(Booked::Data { part, start, free }) => {
+                    if fabric.watch.is_open() {
+                        tell_booked(target, &part, start, free, self.burst_cycles, fabric);
+                    }
+                    self.booked(part, start, fabric);
+                }
                 Some(Booked::Later(at)) => return fabric.events.post(at, Event::Turn(target)),
                 None => return,
             }
@@ -249,6 +263,7 @@ impl Dram {
             return;
         }
         let tag = flight.tag;
+        self.tell_touch(&command, words, fabric);
         let (first, block) = (
             (command.address / 8 * 2) as usize,
             command.address / TAG_BLOCK,
@@ -294,6 +309,25 @@ impl Dram {
                 fabric.ready_at(slot, end);
             }
             _ => fabric.finish(slot),
+        }
+    }
+
+    /// Tells whoever watches that a command reads or writes a frame's beginning.
+    fn tell_touch(&self, command: &BusCommand, words: u8, fabric: &mut Fabric) {
+        let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
+        if media || !fabric.watch.is_open() {
+            return;
+        }
+        let first = command.address / TAG_BLOCK;
+        let last = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
+        let frame = (first..=last)
+            .filter_map(|block| self.tags.get(block as usize))
+            .find_map(Tag::frame);
+        if let Some(frame) = frame {
+            let (me, context) = (command.me, command.context);
+            fabric
+                .watch
+                .tell(fabric.now, || Happening::Touched { frame, me, context });
         }
     }
 
@@ -389,6 +423,26 @@ impl Dram {
     pub fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         self.channels.iter().map(|channel| &channel.counters)
     }
+}
+
+/// Tells whoever watches of a part's time at its bank and on the pins.
+fn tell_booked(
+    target: Target,
+    part: &Part,
+    start: Cycle,
+    free: Cycle,
+    burst: Cycle,
+    fabric: &mut Fabric,
+) {
+    let now = fabric.now;
+    let bus = Bus::DramPins(target.channel());
+    let until = start + Cycle::from(part.bursts) * burst;
+    fabric.watch.tell(start, || Happening::Bus {
+        bus,
+        from: start,
+        until,
+    });
+    fabric.serves(part.slot, target, part.bank, now, free);
 }
 
 /// Quadwords of a command.

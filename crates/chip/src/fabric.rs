@@ -13,6 +13,8 @@
 //! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between
 //! ([`Event::Ready`]).
 
+mod sound;
+
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +22,12 @@ use crate::Cycle;
 use crate::bus::{Admission, Buses, Target};
 use crate::check::{Check, Checks, Fault};
 use crate::event::{Event, EventQueue};
+use crate::happening::Happening;
 use crate::lines::Tag;
+use crate::probe::Probe;
 use crate::profile::Profile;
 use crate::ring_status::RingStatusLines;
+use crate::watch::Watch;
 
 /// Index of a command in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -94,6 +99,17 @@ pub struct InFlight {
     pub tag: Tag,
 }
 
+/// The note of what was opened without a command.
+const UNASKED: u64 = u64::MAX;
+
+impl InFlight {
+    /// Whether a unit pushes data on its own.
+    #[must_use]
+    pub const fn is_unasked(&self) -> bool {
+        self.note == UNASKED
+    }
+}
+
 /// Whether a command was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issue {
@@ -140,6 +156,9 @@ pub struct Fabric {
     pub horizon: Cycle,
     /// Next-neighbour ring of each microengine.
     pub nn_rings: Vec<NnRing>,
+    /// What units tell whoever watches, which is nothing of the chip's own.
+    #[serde(skip)]
+    pub watch: Watch,
     slots: Vec<InFlight>,
     free: Vec<Slot>,
 }
@@ -158,6 +177,7 @@ impl Fabric {
             checks: Checks::default(),
             horizon: Cycle::MAX,
             nn_rings,
+            watch: Watch::default(),
             slots: Vec::new(),
             free: Vec::new(),
         }
@@ -173,6 +193,8 @@ impl Fabric {
             Admission::Arrives(_) | Admission::Waits => {}
         }
         let slot = self.place(command, now);
+        self.watch
+            .tell(now, || Happening::Command { slot, command });
         if let Admission::Arrives(arrival) = admission {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
@@ -185,7 +207,9 @@ impl Fabric {
     /// Opens a command that no microengine issued, for data that a unit pushes
     /// on its own.
     pub fn open(&mut self, command: BusCommand) -> Slot {
-        self.place(command, self.now)
+        let slot = self.place(command, self.now);
+        self.flight_mut(slot).note = UNASKED;
+        slot
     }
 
     fn place(&mut self, command: BusCommand, issued: Cycle) -> Slot {
@@ -209,6 +233,36 @@ impl Fabric {
                 tag: Tag::default(),
             });
             Slot(self.slots.len() as u32 - 1)
+        }
+    }
+
+    /// A unit has decided when it serves a command; for whoever watches.
+    #[inline]
+    pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
+        if self.watch.is_open() {
+            self.tell_served(slot, (target, lane), from, until);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_served(&mut self, slot: Slot, (target, lane): (Target, u8), from: Cycle, until: Cycle) {
+        let command = self.flight(slot).command;
+        self.watch.tell(self.now, || Happening::Served {
+            target,
+            lane,
+            slot,
+            command,
+            from,
+            until,
+        });
+    }
+
+    /// Hands what was written down to the probe.
+    pub fn tell<P: Probe>(&mut self, probe: &mut P) {
+        self.watch.hand_on(probe);
+        for (bus, from, until) in self.buses.taken.drain(..) {
+            probe.see(from, &Happening::Bus { bus, from, until });
         }
     }
 
@@ -292,7 +346,21 @@ impl Fabric {
 
     /// Ends a command that pushes nothing.
     pub fn retire(&mut self, slot: Slot) {
+        if self.watch.is_open() {
+            self.tell_done(slot);
+        }
         self.free.push(slot);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_done(&mut self, slot: Slot) {
+        let flight = self.flight(slot);
+        if !flight.is_unasked() {
+            let command = flight.command;
+            self.watch
+                .tell(self.now, || Happening::Done { slot, command });
+        }
     }
 
     /// Raises a fault of a command in flight, at the instruction that issued it.

@@ -193,6 +193,7 @@ impl Hash {
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
         self.waiting -= 1;
+        fabric.serves(slot, Target::HASH, 0, start, start + busy);
         fabric.release(Target::HASH);
         fabric.push_at(
             slot,

@@ -15,6 +15,7 @@ pub mod dram;
 pub mod event;
 pub mod fabric;
 pub mod gpp;
+pub mod happening;
 pub mod hash;
 pub mod lines;
 pub mod me;
@@ -28,6 +29,7 @@ pub mod sram;
 pub mod state;
 pub mod stats;
 pub mod unit_counters;
+pub mod watch;
 
 #[cfg(test)]
 mod rig;

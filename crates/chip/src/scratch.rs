@@ -153,6 +153,7 @@ impl Scratch {
         self.free_at = now + accesses * self.leads.longword;
         self.counters.busy += accesses * self.leads.longword;
         self.counters.started(command.op, accesses as u8, waited);
+        fabric.serves(slot, Target::SCRATCH, 0, now, self.free_at);
         match command.op {
             Op::ScratchRead => {
                 let Some(range) = self.range(command.address, count) else {

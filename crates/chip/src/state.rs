@@ -134,6 +134,9 @@ impl Chip {
         if chip.microengines.len() != count || watched.len() != count {
             return Err(StateError::OtherChip("microengines"));
         }
+        if !chip.fabric.is_sound_beside(&self.fabric) {
+            return Err(StateError::OtherChip("microengines, units or commands"));
+        }
         chip.fabric.profile = self.fabric.profile.clone();
         for ((me, loaded), watched) in chip
             .microengines

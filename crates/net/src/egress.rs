@@ -1,7 +1,9 @@
-//! What the chip sent, as a capture file.
+//! Frames as capture files: what the chip sent ([`PcapSink`]), and traffic for several ports
+//! ([`TraceSink`]).
 
 mod kept;
 mod tally;
+mod trace_sink;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -19,8 +21,10 @@ use pcap_file::pcap::{
 };
 use pcap_file::{DataLink, Endianness};
 
-use crate::capture::MAX_FRAME_BYTES;
 pub use kept::Position;
+pub use trace_sink::{Form, TraceSink};
+
+use crate::capture::MAX_FRAME_BYTES;
 use tally::Tally;
 
 /// Of the times in the file.
@@ -41,7 +45,7 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub struct PcapSink {
     file: Tally,
-    temporary: Option<Temporary>,
+    target: Target,
     frames: u64,
 }
 
@@ -62,23 +66,22 @@ impl Drop for Temporary {
     }
 }
 
-impl PcapSink {
-    /// Begins the file that is to be at `path`.
-    ///
-    /// # Errors
-    /// If no file can be made beside `path`, or `path` is a directory.
-    pub fn create(path: &Path) -> io::Result<Self> {
+/// Where a file is written: beside the place that it is to have, or straight to what is no regular file.
+#[derive(Debug)]
+struct Target(Option<Temporary>);
+
+impl Target {
+    fn create(path: &Path) -> io::Result<(File, Target)> {
         // A link keeps pointing where it does: what it points at is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let (file, temporary) = match fs::metadata(&target) {
-            Ok(existing) if existing.is_dir() => {
-                return Err(io::Error::new(
-                    io::ErrorKind::IsADirectory,
-                    format!("{} is a directory; name a file in it", path.display()),
-                ));
-            }
+        match fs::metadata(&target) {
+            Ok(existing) if existing.is_dir() => Err(io::Error::new(
+                io::ErrorKind::IsADirectory,
+                format!("{} is a directory; name a file in it", path.display()),
+            )),
             Ok(existing) if !existing.is_file() => {
-                (OpenOptions::new().write(true).open(&target)?, None)
+                let file = OpenOptions::new().write(true).open(&target)?;
+                Ok((file, Target(None)))
             }
             _ => {
                 let temporary = Temporary {
@@ -86,33 +89,53 @@ impl PcapSink {
                     target,
                     keep: false,
                 };
-                (
-                    OpenOptions::new()
-                        .write(true)
-                        .create_new(true)
-                        .open(&temporary.path)?,
-                    Some(temporary),
-                )
+                let file = OpenOptions::new()
+                    .write(true)
+                    .create_new(true)
+                    .open(&temporary.path)?;
+                Ok((file, Target(Some(temporary))))
             }
-        };
-        Self::begin(file, temporary)
+        }
+    }
+
+    /// Gives the file its name.
+    fn finish(self) -> io::Result<()> {
+        match &self.0 {
+            Some(temporary) => fs::rename(&temporary.path, &temporary.target),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The header of a classic file with nanoseconds.
+fn classic_header() -> PcapHeader {
+    PcapHeader {
+        snaplen: MAX_FRAME_BYTES as u32,
+        datalink: DataLink::ETHERNET,
+        // The crate's default is microseconds, to which it would cut times without a word.
+        ts_resolution: RESOLUTION,
+        endianness: Endianness::Little,
+        ..PcapHeader::default()
+    }
+}
+
+impl PcapSink {
+    /// Begins the file that is to be at `path`.
+    ///
+    /// # Errors
+    /// If no file can be made beside `path`, or `path` is a directory.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let (file, target) = Target::create(path)?;
+        Self::begin(file, target)
     }
 
     /// Writes the header.
-    fn begin(file: File, temporary: Option<Temporary>) -> io::Result<Self> {
+    fn begin(file: File, target: Target) -> io::Result<Self> {
         let mut file = Tally::new(file, Crc::new(), 0);
-        let header = PcapHeader {
-            snaplen: MAX_FRAME_BYTES as u32,
-            datalink: DataLink::ETHERNET,
-            // The crate's default is microseconds, to which it would cut times without a word.
-            ts_resolution: RESOLUTION,
-            endianness: Endianness::Little,
-            ..PcapHeader::default()
-        };
-        header.write_to(&mut file).map_err(into_io)?;
+        classic_header().write_to(&mut file).map_err(into_io)?;
         Ok(PcapSink {
             file,
-            temporary,
+            target,
             frames: 0,
         })
     }
@@ -150,10 +173,7 @@ impl PcapSink {
     /// If the rest of the data cannot be written or the file cannot be renamed; the file is removed then.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
-        match &self.temporary {
-            Some(temporary) => fs::rename(&temporary.path, &temporary.target),
-            None => Ok(()),
-        }
+        self.target.finish()
     }
 
     /// Frames written so far.

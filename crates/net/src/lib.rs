@@ -17,6 +17,7 @@
 //! ```
 
 pub mod capture;
+pub mod census;
 pub mod egress;
 pub mod ethernet;
 mod frame;

@@ -177,13 +177,15 @@ pub enum LoadError {
     Nothing,
     /// A port would get more than its line carries.
     #[error(
-        "port {port} would get more frames than its line of {bits_per_second} bit/s carries; lower the rate, or spread it over more ports"
+        "port {port} would get more frames than its line of {bits_per_second} bit/s carries, which is {most} a second of this size; lower the rate, or spread it over more ports"
     )]
     TooMuch {
         /// The port.
         port: usize,
         /// The line.
         bits_per_second: u64,
+        /// Frames of the mean size that it carries in a second, rounded down.
+        most: u64,
     },
     /// Numbers that cannot be kept exactly.
     #[error("the load's rate on port {port} has too many digits to be kept exactly; round it")]

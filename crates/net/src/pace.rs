@@ -13,6 +13,7 @@ mod schedule;
 mod speed;
 
 pub use assignment::PortAssignment;
+pub(crate) use assignment::flow_hash;
 pub use replay::{Replay, ReplayError, ReplayFrames, Survey};
 pub use schedule::{Arrival, PortLoad, Schedule, schedule};
 pub use speed::Pace;

@@ -5,6 +5,7 @@
 //! [`simulation`] runs it between [`wires`]; see [`npsim_system`] for a whole
 //! example.
 
+pub mod explain;
 pub mod generated;
 pub mod lsp;
 pub mod vocabulary;
@@ -15,6 +16,7 @@ pub use npsim_isa as isa;
 pub use npsim_net as net;
 pub use npsim_system::{
     assemble, checkpoint, diagnostics, firmware_file, histogram, includes, load, memory_dump,
-    messages, problem, project, quantity, remarks, report, simulation, stats_file, summary,
+    messages, problem, project, quantity, remarks, report, series, simulation, stats_file, summary,
     whole_file, wires,
 };
+pub use npsim_views as views;

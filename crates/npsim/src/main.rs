@@ -38,6 +38,7 @@ enum Command {
     Run(cmd::run::Arguments),
     Asm(cmd::asm::Arguments),
     Disasm(cmd::disasm::Arguments),
+    Explain(cmd::explain::Arguments),
     Pp(cmd::pp::Arguments),
     New(cmd::new::Arguments),
     Chip(cmd::chip::Arguments),
@@ -47,6 +48,7 @@ enum Command {
     Isa(cmd::isa::Arguments),
     Completions(cmd::completions::Arguments),
     Lsp(cmd::lsp::Arguments),
+    Trace(cmd::trace::Arguments),
     #[command(hide = true)]
     Generate(cmd::generate::Arguments),
 }
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     let json = match &arguments.command {
         Command::Run(arguments) => arguments.messages.json(),
         Command::Asm(arguments) => arguments.messages.json(),
+        Command::Explain(arguments) => arguments.messages.json(),
         Command::Check(arguments) => arguments.messages.json(),
         _ => false,
     };
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => cmd::run::run(arguments),
         Command::Asm(arguments) => cmd::asm::run(arguments),
         Command::Disasm(arguments) => cmd::disasm::run(arguments),
+        Command::Explain(arguments) => cmd::explain::run(arguments),
         Command::Pp(arguments) => cmd::pp::run(arguments),
         Command::New(arguments) => cmd::new::run(arguments),
         Command::Chip(arguments) => cmd::chip::run(arguments),
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
         Command::Isa(arguments) => cmd::isa::run(arguments),
         Command::Completions(arguments) => cmd::completions::run(arguments),
         Command::Lsp(arguments) => cmd::lsp::run(arguments),
+        Command::Trace(arguments) => cmd::trace::run(arguments),
         Command::Generate(arguments) => cmd::generate::run(arguments),
     };
     match result {

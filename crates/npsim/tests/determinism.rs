@@ -13,6 +13,7 @@ use npsim::simulation::{Settings, Simulation};
 use npsim::wires::Wires;
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::happening::Happening;
 use npsim_chip::me::Microengine;
 use npsim_chip::probe::{NoProbe, Probe};
 use npsim_chip::stats::Stats;
@@ -242,12 +243,12 @@ struct Counter {
 impl Probe for Counter {
     const ON: bool = true;
 
-    fn instruction(&mut self, _me: u8, _context: u8, _pc: u16, _cycle: Cycle) {
-        self.instructions += 1;
-    }
-
-    fn command(&mut self, _command: &npsim_chip::fabric::BusCommand, _cycle: Cycle) {
-        self.commands += 1;
+    fn see(&mut self, _: Cycle, what: &Happening) {
+        match what {
+            Happening::Issued { count, .. } => self.instructions += u64::from(*count),
+            Happening::Command { .. } => self.commands += 1,
+            _ => {}
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use npsim_chip::stats::{
     BusStats, CheckStats, ContextStats, CounterStats, DropStats, MicroengineStats, OperationStats,
     PortStats, Stats, UnitStats,
 };
+use npsim_net::Ratio;
+use npsim_net::load::{Amount, Load, Rate};
 use serde_json::Value;
 
 /// A report in which every list has an entry and every option a value.
@@ -60,13 +62,18 @@ fn full_report() -> Report {
         notes: vec!["n".into()],
         help: None,
     };
-    Report::new(
+    let mut report = Report::new(
         "p",
         &Ending::Fault(Box::new(fault)),
         Some("a.uc:1".into()),
         &traffic,
         chip,
-    )
+    );
+    report.load = Some(Load {
+        rate: Some(Rate::Total(Amount::Line(Ratio::ONE))),
+        ..Load::default()
+    });
+    report
 }
 
 fn keys(value: &Value, found: &mut BTreeSet<String>) {

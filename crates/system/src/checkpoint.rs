@@ -72,7 +72,7 @@ impl Checkpoint {
     /// the disk then. `host_nanoseconds` is how long it took until now.
     ///
     /// # Errors
-    /// The capture could not be written.
+    /// The capture could not be written, or frames not be read.
     pub fn take(
         origin: &Origin,
         simulation: &Simulation,
@@ -80,9 +80,7 @@ impl Checkpoint {
         host_nanoseconds: u64,
     ) -> Result<Self, Problem> {
         let wires = wires.save().map_err(|error| {
-            Problem::new(format!(
-                "the capture of departures cannot be saved: {error}"
-            ))
+            Problem::new(format!("where the lines stand cannot be saved: {error}"))
         })?;
         let state = simulation
             .save()

@@ -2,20 +2,59 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Buckets of an octave, a power of two. A bucket is at most 1/256 as wide as the times in it.
-const BUCKETS: u64 = 256;
+/// Buckets of an octave, a power of two. A bucket is at most 1/4096 as wide as the times in it.
+const BUCKETS: u64 = 4096;
 const BUCKET_BITS: u32 = BUCKETS.trailing_zeros();
 
 /// Counts of values. Number, sum, least and most are exact; a percentile is at
-/// most 1/256 away from the value of its rank, and exact below 512. Values up to
-/// 2^64 need 14,848 buckets; only those up to the most are kept.
+/// most 1/4096 away from the value of its rank, and exact below 8192. Values up to
+/// 2^64 need 217,088 buckets; only those up to the most are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Counted")]
 pub struct Histogram {
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
     least: u64,
     most: u64,
+}
+
+/// What a file says that a histogram has.
+#[derive(Deserialize)]
+struct Counted {
+    buckets: Vec<u64>,
+    count: u64,
+    sum: u128,
+    least: u64,
+    most: u64,
+}
+
+impl TryFrom<Counted> for Histogram {
+    type Error = &'static str;
+
+    fn try_from(counted: Counted) -> Result<Self, Self::Error> {
+        let Counted {
+            buckets,
+            count,
+            sum,
+            least,
+            most,
+        } = counted;
+        let total = buckets
+            .iter()
+            .try_fold(0u64, |total, &values| total.checked_add(values));
+        let length = if count == 0 { 0 } else { bucket_of(most) + 1 };
+        if total != Some(count) || buckets.len() != length || least > most {
+            return Err("counts of a histogram contradict each other");
+        }
+        Ok(Self {
+            buckets,
+            count,
+            sum,
+            least,
+            most,
+        })
+    }
 }
 
 impl Histogram {
@@ -79,6 +118,18 @@ impl Histogram {
         Some(self.most)
     }
 
+    /// What was counted, as values in the middle of their buckets and how often
+    /// they came, least first.
+    pub fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let buckets = self.buckets.iter().enumerate();
+        buckets
+            .filter(|(_, values)| **values > 0)
+            .map(|(bucket, &values)| {
+                let middle = middle_of(bucket).clamp(self.least, self.most);
+                (middle, values)
+            })
+    }
+
     /// Adds what another one counted.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {
@@ -112,7 +163,7 @@ impl FromIterator<u64> for Histogram {
 /// Values below two octaves' worth of buckets have one each; above, the top bits
 /// of the value choose one.
 fn bucket_of(value: u64) -> usize {
-    let shift = (63 - (value | 1).leading_zeros()).saturating_sub(BUCKET_BITS);
+    let shift = (value | 1).ilog2().saturating_sub(BUCKET_BITS);
     (u64::from(shift) * BUCKETS + (value >> shift)) as usize
 }
 
@@ -131,18 +182,27 @@ mod tests {
     #[test]
     fn buckets_hold_their_middle_and_are_narrow() {
         let mut before = None;
-        for value in (0..5000).chain([1 << 20, (1 << 20) + 9000, u64::MAX / 3, u64::MAX]) {
+        for value in (0..20_000).chain([1 << 20, (1 << 20) + 9000, u64::MAX / 3, u64::MAX]) {
             let bucket = bucket_of(value);
             assert!(Some(bucket) >= before, "{value}");
             before = Some(bucket);
             let middle = middle_of(bucket);
             assert_eq!(bucket_of(middle), bucket, "{value}");
-            assert!(middle.abs_diff(value) <= value / 256, "{value} {middle}");
-            if value < 512 {
+            assert!(middle.abs_diff(value) <= value / 4096, "{value} {middle}");
+            if value < 8192 {
                 assert_eq!(middle, value);
             }
         }
-        assert_eq!(bucket_of(u64::MAX), 14_847);
+        assert_eq!(bucket_of(u64::MAX), 217_087);
+    }
+
+    #[test]
+    fn values_are_all_that_was_counted() {
+        let histogram: Histogram = [7, 3, 7, 100_000].into_iter().collect();
+        let values: Vec<_> = histogram.values().collect();
+        assert_eq!(values[..2], [(3, 1), (7, 2)]);
+        assert_eq!(values.len(), 3);
+        assert!(values[2].0.abs_diff(100_000) <= 100_000 / 256);
     }
 
     #[test]
@@ -156,7 +216,7 @@ mod tests {
             let exact = sorted[rank as usize];
             let told = histogram.permille(permille).unwrap();
             assert!(
-                told.abs_diff(exact) <= exact / 256,
+                told.abs_diff(exact) <= exact / 4096,
                 "{permille}: {told} {exact}"
             );
         }
@@ -167,6 +227,29 @@ mod tests {
             (histogram.count(), histogram.mean()),
             (10_000, Some(sum / 10_000))
         );
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_not_read() {
+        let good: Histogram = [7, 3, 7, 100_000].into_iter().collect();
+        let wrong = |change: fn(&mut Histogram)| {
+            let mut bad = good.clone();
+            change(&mut bad);
+            bad
+        };
+        for (histogram, sound) in [
+            (Histogram::default(), true),
+            (good.clone(), true),
+            (wrong(|bad| bad.count += 1), false),
+            (wrong(|bad| bad.buckets.push(0)), false),
+            (wrong(|bad| bad.least = 200_000), false),
+            (wrong(|bad| bad.most = 5), false),
+            (wrong(|bad| bad.buckets[7] = u64::MAX), false),
+        ] {
+            let bytes = postcard::to_allocvec(&histogram).unwrap();
+            let read = postcard::from_bytes::<Histogram>(&bytes);
+            assert_eq!(read.ok(), sound.then_some(histogram));
+        }
     }
 
     #[test]

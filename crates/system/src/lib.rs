@@ -34,6 +34,7 @@ pub mod project;
 pub mod quantity;
 pub mod remarks;
 pub mod report;
+pub mod series;
 pub mod simulation;
 pub mod stats_file;
 pub mod summary;

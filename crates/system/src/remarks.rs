@@ -3,15 +3,15 @@
 
 use npsim_chip::chip::Chip;
 use npsim_chip::msf::rbuf::Holder;
-use npsim_net::capture::Capture;
-use npsim_net::pace::Schedule;
+use npsim_net::pace::Survey;
 
 use crate::quantity::grouped;
 use crate::report::Report;
 
 /// How the frames that were played differ from the capture, in one line.
 #[must_use]
-pub fn of_capture(capture: &Capture, plan: &Schedule) -> Option<String> {
+pub fn of_capture(capture: &Survey) -> Option<String> {
+    let plan = &capture.plan;
     let mut parts = Vec::new();
     if capture.truncated_frames > 0 {
         parts.push(format!(
@@ -37,7 +37,7 @@ pub fn of_capture(capture: &Capture, plan: &Schedule) -> Option<String> {
     }
     Some(format!(
         "of the capture's {} frames, {}",
-        grouped(capture.frames.len() as u64),
+        grouped(capture.frames),
         parts.join(", ")
     ))
 }
@@ -118,18 +118,16 @@ mod tests {
     use crate::simulation::Ending;
     use crate::wires::Traffic;
     use npsim_chip::stats::{PortStats, Stats};
-    use npsim_net::capture::Capture;
-    use npsim_net::pace::Schedule;
+    use npsim_net::pace::Survey;
 
     #[test]
     fn one_line_about_the_capture() {
-        let mut capture = Capture::default();
-        let mut plan = Schedule::default();
-        assert_eq!(of_capture(&capture, &plan), None);
+        let mut capture = Survey::default();
+        assert_eq!(of_capture(&capture), None);
         capture.reordered = 7;
-        (plan.waited, plan.max_wait_ps) = (34, 21_594_000);
+        (capture.plan.waited, capture.plan.max_wait_ps) = (34, 21_594_000);
         assert_eq!(
-            of_capture(&capture, &plan).unwrap(),
+            of_capture(&capture).unwrap(),
             "of the capture's 0 frames, 7 had times before the frame before them, 34 waited up to 21,594 ns for a busy line"
         );
     }

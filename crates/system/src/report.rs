@@ -123,7 +123,7 @@ pub struct Rates {
     pub sent_bits_per_second: u64,
 }
 
-/// Nanoseconds, rounded down; percentiles by nearest rank, to 1/256 of their value.
+/// Nanoseconds, rounded down; percentiles by nearest rank, to 1/4096 of their value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Latency {
@@ -326,7 +326,7 @@ mod tests {
             (figures.p90_ns, 90_000),
             (figures.p99_ns, 99_000),
         ] {
-            assert!(told.abs_diff(exact) <= exact / 256, "{told}");
+            assert!(told.abs_diff(exact) <= exact / 4096, "{told}");
         }
         assert_eq!((figures.mean_ns, figures.packets), (50_500, 100));
         let one = latency(&[6].into_iter().collect(), 600).unwrap();

@@ -7,13 +7,14 @@ use npsim_chip::Cycle;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::me::{Microengine, Program as Loaded};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::probe::{NoProbe, Probe};
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
 
 use crate::assemble::Program;
 use crate::problem::Problem;
 use crate::project::Project;
+use crate::series::Series;
 use crate::wires::{Traffic, Wires};
 
 /// How long a run goes on and what it passes over.
@@ -77,6 +78,7 @@ fn linked(program: &Program) -> Result<(), Problem> {
 pub struct Simulation {
     chip: Chip,
     settings: Settings,
+    series: Option<Series>,
 }
 
 impl Simulation {
@@ -112,7 +114,11 @@ impl Simulation {
         }
         // No slice has begun.
         chip.fabric.horizon = 0;
-        Ok(Self { chip, settings })
+        Ok(Self {
+            chip,
+            settings,
+            series: None,
+        })
     }
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
@@ -135,8 +141,19 @@ impl Simulation {
         wires: &mut Wires<'_>,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
+        self.run_watched(wires, &mut NoProbe, progress)
+    }
+
+    /// As [`Self::run_while`], watched by a probe. The run is the same with any
+    /// probe.
+    pub fn run_watched<P: Probe>(
+        &mut self,
+        wires: &mut Wires<'_>,
+        probe: &mut P,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Ending {
         loop {
-            if let Some(ending) = self.run_to(Cycle::MAX, wires, progress) {
+            if let Some(ending) = self.run_to(Cycle::MAX, wires, probe, progress) {
                 return ending;
             }
         }
@@ -145,15 +162,17 @@ impl Simulation {
     /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
     /// where the run can be saved, looked at and gone on with; `None` if it has
     /// not ended by then. Pauses change nothing.
-    pub fn run_to(
+    pub fn run_to<P: Probe>(
         &mut self,
         pause: Cycle,
         wires: &mut Wires<'_>,
+        probe: &mut P,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         loop {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
+            let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
             let horizon = self.chip.fabric.horizon;
             // After a pause the slice is the same: how far microengines run ahead
             // shows in the counts of a run that a fault ends.
@@ -163,11 +182,17 @@ impl Simulation {
                 now.saturating_add(SLICE)
                     .min(until)
                     .min(self.rest_end(wires))
+                    .min(look)
             };
-            match self.chip.run_or_pause(target, pause, wires, &mut NoProbe)? {
+            match self.chip.run_or_pause(target, pause, wires, probe)? {
                 Stop::Fault(fault) => return Some(Ending::Fault(fault)),
                 Stop::Quiet => return Some(self.rested(Ending::Quiet)),
                 Stop::Reached => {}
+            }
+            if let Some(series) = &mut self.series
+                && target == look
+            {
+                series.look(&self.chip);
             }
             if wires.has_failed() {
                 return Some(Ending::OutputFailed);
@@ -211,6 +236,19 @@ impl Simulation {
                 .saturating_add(drain),
             None => Cycle::MAX,
         }
+    }
+
+    /// Looks at the chip again and again from now on; the results stay the same.
+    pub fn watch(&mut self, series: Series) {
+        self.series = Some(series);
+    }
+
+    /// What was seen until now, the present included; nothing if nobody
+    /// [watched](Self::watch).
+    pub fn take_series(&mut self) -> Option<Series> {
+        let mut series = self.series.take()?;
+        series.end(&self.chip);
+        Some(series)
     }
 
     /// The cycle that the run has come to.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The longest source, project or image that is read; far beyond any real one.
 const LONGEST_TEXT: u64 = 64 << 20;
@@ -49,40 +49,89 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Writes `bytes` to `path`. What exists there and is no regular file (a pipe,
-/// `/dev/null`) is written to directly.
+/// A file that is written bit by bit and is there when it is whole. What exists
+/// under its name and is no regular file (a pipe, `/dev/null`) is written to
+/// directly.
+#[derive(Debug)]
+pub struct WholeFile(Place);
+
+#[derive(Debug)]
+enum Place {
+    Beside(tempfile::NamedTempFile, PathBuf),
+    Direct(File),
+}
+
+impl WholeFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// The path is that of a folder, or nothing can be written there.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        match std::fs::metadata(&target) {
+            Ok(existing) if existing.is_dir() => {
+                return Err(io::Error::new(
+                    io::ErrorKind::IsADirectory,
+                    "it is a directory; name a file in it",
+                ));
+            }
+            Ok(existing) if !existing.is_file() => {
+                let file = std::fs::OpenOptions::new().write(true).open(&target)?;
+                return Ok(Self(Place::Direct(file)));
+            }
+            _ => {}
+        }
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".npsim-").suffix(".part");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder)?;
+        Ok(Self(Place::Beside(file, target)))
+    }
+
+    /// The file is whole: it takes its name.
+    ///
+    /// # Errors
+    /// It cannot be renamed; an older file stays as it was.
+    pub fn commit(self) -> io::Result<()> {
+        match self.0 {
+            Place::Beside(file, target) => {
+                file.persist(&target).map_err(|error| error.error)?;
+                Ok(())
+            }
+            Place::Direct(_) => Ok(()),
+        }
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Place::Beside(file, _) => file.write(bytes),
+            Place::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Place::Beside(file, _) => file.flush(),
+            Place::Direct(file) => file.flush(),
+        }
+    }
+}
+
+/// Writes `bytes` to `path`, as a [`WholeFile`].
 ///
 /// # Errors
 /// The file cannot be made, written or renamed; an older one stays as it was.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    match std::fs::metadata(&target) {
-        Ok(existing) if existing.is_dir() => {
-            return Err(io::Error::new(
-                io::ErrorKind::IsADirectory,
-                "it is a directory; name a file in it",
-            ));
-        }
-        Ok(existing) if !existing.is_file() => {
-            return std::fs::OpenOptions::new()
-                .write(true)
-                .open(&target)?
-                .write_all(bytes);
-        }
-        _ => {}
-    }
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".npsim-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = WholeFile::create(path)?;
     file.write_all(bytes)?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
+    file.commit()
 }
 
 #[cfg(test)]

@@ -218,10 +218,14 @@ impl<'a> Wires<'a> {
     /// the sink has to be one that can be gone on with.
     ///
     /// # Errors
-    /// The capture of departures could not be written.
+    /// The capture of departures could not be written, or frames that should have
+    /// come could not be read.
     pub fn save(&mut self) -> io::Result<WiresState> {
         if let Some(error) = &self.output_failure {
             return Err(io::Error::new(error.kind(), error.to_string()));
+        }
+        if let Some(error) = &self.input_failure {
+            return Err(io::Error::other(error.to_string()));
         }
         let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
         Ok(WiresState {

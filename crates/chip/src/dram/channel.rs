@@ -20,7 +20,7 @@ use crate::unit_counters::UnitCounters;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub slot: Slot,
-    bank: u8,
+    pub bank: u8,
     write: bool,
     /// Bursts on the pins.
     pub bursts: u32,
@@ -36,7 +36,12 @@ pub(super) struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Booked {
     /// The part has the data pins from `start`.
-    Data { part: Part, start: Cycle },
+    Data {
+        part: Part,
+        start: Cycle,
+        /// When its bank is free again.
+        free: Cycle,
+    },
     /// Nothing can start before this cycle.
     Later(Cycle),
 }
@@ -283,6 +288,7 @@ impl Channel {
         bank.passed_over = 0;
         self.waiting -= 1;
         self.counters.busy += on_pins;
-        Booked::Data { part, start }
+        let free = bank.free;
+        Booked::Data { part, start, free }
     }
 }

@@ -15,6 +15,11 @@ struct Pending {
 }
 
 impl EventQueue {
+    /// All pending events, in their order.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = Event> {
+        self.in_order().into_iter().map(|(_, _, event)| event)
+    }
+
     /// All pending events in the order in which they will be taken.
     fn in_order(&self) -> Vec<(Cycle, u64, Event)> {
         let start = self.base % SPAN as Cycle;

@@ -175,6 +175,25 @@ impl Exceptions {
         self.step == Step::Poll
     }
 
+    /// What its next access is for.
+    pub(super) const fn doing(&self) -> &'static str {
+        match self.step {
+            Step::Poll => "look at the ring",
+            Step::ReadDescriptor => "read the descriptor",
+            Step::ReadHeader => "read and handle the header",
+            Step::Free => "free the buffer",
+        }
+    }
+
+    /// The end of the access made at `now`.
+    pub(super) fn busy_until(&self, now: Cycle, costs: &Costs) -> Cycle {
+        if self.idle {
+            now + costs.ring
+        } else {
+            self.due.max(now)
+        }
+    }
+
     /// When it last did more than look at an empty ring.
     pub(super) fn last_activity(&self) -> Cycle {
         self.last_activity

@@ -20,6 +20,7 @@ use crate::Cycle;
 use crate::dram::Dram;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::happening::Happening;
 use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::sram::Sram;
@@ -180,7 +181,13 @@ impl Gpp {
             // The handler acknowledges all threads with its first access.
             self.status = [[0; STATUS_WORDS]; 2];
         }
-        if let Some(at) = exceptions.step(&self.costs, fabric, scratch, sram, dram) {
+        let step = exceptions.doing();
+        let next = exceptions.step(&self.costs, fabric, scratch, sram, dram);
+        let until = exceptions.busy_until(fabric.now, &self.costs);
+        fabric
+            .watch
+            .tell(fabric.now, || Happening::Gpp { task, step, until });
+        if let Some(at) = next {
             fabric.events.post(at, Event::Gpp(task));
         }
     }

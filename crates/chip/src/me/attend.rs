@@ -13,6 +13,7 @@ use super::turn::penalty;
 use super::{After, Flow, Microengine, slow};
 use crate::Cycle;
 use crate::fabric::Fabric;
+use crate::happening::Happening;
 use crate::probe::Probe;
 
 impl Microengine {
@@ -44,7 +45,11 @@ impl Microengine {
         }
         let csr = self.slow & slow::CSR != 0;
         let next = if op.kind == Kind::Outside {
-            match self.outside(&op, fabric, probe)? {
+            let outcome = self.outside(&op, fabric, probe);
+            if P::ON {
+                fabric.tell(probe);
+            }
+            match outcome? {
                 Outcome::Next(next) => next,
                 Outcome::Swap { defer, resume } => {
                     self.issued(op.kind, csr, probe);
@@ -63,7 +68,7 @@ impl Microengine {
             Next::Sequential | Next::Outside => {
                 self.issued(op.kind, csr, probe);
                 self.finish(&side, fabric);
-                return Ok(self.advance(side.sets_codes));
+                return Ok(self.advance(side.sets_codes, probe));
             }
             Next::Taken => op.d,
             Next::Jump(to) => to.min(self.program.words.len() as u32 - 1) as u16,
@@ -91,7 +96,13 @@ impl Microengine {
     /// there for it alone, and a tested signal is consumed.
     fn issued<P: Probe>(&mut self, kind: Kind, csr: bool, probe: &mut P) {
         if P::ON {
-            probe.instruction(self.index, self.datapath.context, self.pc, self.cycle);
+            let issued = Happening::Issued {
+                me: self.index,
+                context: self.datapath.context,
+                pc: self.pc,
+                count: 1,
+            };
+            probe.see(self.cycle, &issued);
         }
         self.cycle += 1;
         self.stats.instructions += 1;
@@ -112,7 +123,7 @@ impl Microengine {
 
     /// To the next word, or to where the control instruction goes whose last
     /// defer slot this was.
-    fn advance(&mut self, sets_codes: bool) -> Flow {
+    fn advance<P: Probe>(&mut self, sets_codes: bool, probe: &mut P) -> Flow {
         self.pc += 1;
         if self.slow & slow::DEFER == 0 {
             return Flow::Continue;
@@ -124,6 +135,7 @@ impl Microengine {
         self.slow &= !slow::DEFER;
         match self.after {
             After::Jump(target) => {
+                self.tell_aborted(self.deferred_by, self.after_penalty, probe);
                 self.pc = target;
                 self.cycle += self.after_penalty;
                 self.stats.aborted += self.after_penalty;
@@ -139,15 +151,7 @@ impl Microengine {
     }
 
     fn go<P: Probe>(&mut self, target: u16, slots: Cycle, with_codes: bool, probe: &mut P) {
-        if P::ON {
-            probe.aborted(
-                self.index,
-                self.datapath.context,
-                self.pc,
-                self.cycle,
-                slots,
-            );
-        }
+        self.tell_aborted(self.pc, slots, probe);
         self.pc = target;
         self.cycle += slots;
         self.stats.aborted += slots;
@@ -155,7 +159,22 @@ impl Microengine {
         self.arrived_with_codes = with_codes;
     }
 
+    /// Tells the probe of slots thrown away from the present cycle on.
+    fn tell_aborted<P: Probe>(&self, pc: u16, slots: Cycle, probe: &mut P) {
+        if P::ON && slots != 0 {
+            let aborted = Happening::Aborted {
+                me: self.index,
+                context: self.datapath.context,
+                pc,
+                slots,
+            };
+            probe.see(self.cycle, &aborted);
+        }
+    }
+
+    /// The word before the present one has defer slots.
     fn defers(&mut self, slots: u8, after: After, penalty: Cycle) {
+        self.deferred_by = self.pc - 1;
         self.slow |= slow::DEFER;
         self.defer_left = slots;
         self.after = after;

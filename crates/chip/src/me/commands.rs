@@ -114,9 +114,6 @@ impl Microengine {
             Issue::Held => return Err(Flow::Held),
         }
         self.stats.commands += 1;
-        if P::ON {
-            probe.command(&command, self.cycle);
-        }
         self.claim(request, &prepared);
         let Completion::CtxSwap { signal, defer } = request.completion else {
             return Ok(Outcome::Next(Next::Sequential));

@@ -2,6 +2,7 @@
 
 use super::stats::ContextTimes;
 use crate::Cycle;
+use crate::happening::Doing;
 use serde::{Deserialize, Serialize};
 
 /// State of a context.
@@ -66,6 +67,25 @@ impl Context {
         let at = at.max(self.since);
         self.account(at);
         self.state = state;
+    }
+
+    /// When it entered its state.
+    pub const fn since(&self) -> Cycle {
+        self.since
+    }
+
+    /// Its state for a watcher.
+    pub fn doing(&self) -> Doing {
+        match self.state {
+            ContextState::Inactive => Doing::Inactive,
+            ContextState::Ready => Doing::Ready,
+            ContextState::Executing => Doing::Executing,
+            ContextState::Sleeping if self.any && self.wakeup == 0 => Doing::Killed,
+            ContextState::Sleeping => Doing::Waiting {
+                signals: self.wakeup,
+                any: self.any,
+            },
+        }
     }
 
     /// Writes the time up to a cycle down.

@@ -8,6 +8,7 @@ use super::{ContextState, Flow, Microengine, random, slow};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::happening::Cause;
 
 /// Bits of `CTX_ENABLES` with a meaning here.
 mod enables {
@@ -234,10 +235,12 @@ impl Microengine {
             match (context.state, on) {
                 (ContextState::Inactive, true) => {
                     context.enter(ContextState::Sleeping, fabric.now);
+                    self.journal_context(c, fabric);
                     self.reconsider(c, fabric);
                 }
                 (ContextState::Ready | ContextState::Sleeping, false) => {
                     context.enter(ContextState::Inactive, fabric.now);
+                    self.journal_context(c, fabric);
                 }
                 _ => {}
             }
@@ -319,8 +322,15 @@ impl Microengine {
             return;
         };
         if signal != 0 {
+            let due = self.cycle + self.timing.signal;
+            fabric
+                .watch
+                .expect(due, (me, context, signal), || Cause::Thread {
+                    me: self.index,
+                    context: self.datapath.context,
+                });
             fabric.events.post(
-                self.cycle + self.timing.signal,
+                due,
                 Event::Signal {
                     me,
                     context,

@@ -48,6 +48,7 @@ pub use stats::{ContextTimes, MeStats};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::{Fabric, TransferKind};
+use crate::happening::{Cause, Happening};
 use crate::profile::Profile;
 use context::Context;
 use datapath::Datapath;
@@ -155,6 +156,8 @@ pub struct Microengine {
     slow: u8,
     defer_left: u8,
     after: After,
+    /// The instruction whose defer slots are being executed.
+    deferred_by: u16,
     /// Slots that are thrown away after the defer slots.
     after_penalty: Cycle,
     csr_value: u32,
@@ -209,6 +212,7 @@ impl Microengine {
             slow: 0,
             defer_left: 0,
             after: After::Jump(0),
+            deferred_by: 0,
             after_penalty: 0,
             csr_value: 0,
             arrived: 0,
@@ -262,6 +266,7 @@ impl Microengine {
                 context.any = false;
                 context.pc = 0;
                 context.enter(ContextState::Ready, now);
+                self.journal_context(c, fabric);
             }
         }
         self.enabled |= usable;
@@ -317,10 +322,26 @@ impl Microengine {
         let it = &mut self.contexts[context as usize];
         if it.state == ContextState::Sleeping && it.satisfied() {
             it.enter(ContextState::Ready, now);
+            self.journal_context(context, fabric);
             if self.phase == Phase::Idle {
                 self.wake(self.timing.wake, fabric);
             }
         }
+    }
+
+    /// Writes a context's new state down for whoever watches.
+    #[inline]
+    fn journal_context(&self, context: u8, fabric: &mut Fabric) {
+        if fabric.watch.is_open() {
+            self.write_context(context, fabric);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_context(&self, context: u8, fabric: &mut Fabric) {
+        let (at, what) = self.context_change(context);
+        fabric.watch.tell(at, || what);
     }
 
     /// A future count may have come: it has unless the timer was set again.
@@ -329,6 +350,13 @@ impl Microengine {
         if it.timer_due == Some(fabric.now) {
             it.timer_due = None;
             let mask = 1 << (it.future_signal & 15);
+            let me = self.index;
+            fabric.watch.tell(fabric.now, || Happening::Signal {
+                me,
+                context,
+                signals: mask,
+                cause: Cause::Timer,
+            });
             self.signal(context & 7, mask, fabric);
         }
     }

@@ -5,8 +5,10 @@
 
 use super::Microengine;
 use super::registers::NN;
+use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::{Fabric, NnRing};
+use crate::happening::{Happening, RingName};
 
 /// Places of a ring.
 const PLACES: u8 = 128;
@@ -79,6 +81,7 @@ impl Microengine {
         if ring {
             let ring = &mut fabric.nn_rings[self.index as usize];
             ring.arrived = (ring.arrived + 1) % PLACES;
+            self.journal_ring(fabric.now, fabric);
         }
     }
 
@@ -92,6 +95,14 @@ impl Microengine {
     pub(super) fn ring_take(&mut self, fabric: &mut Fabric) {
         let ring = &mut fabric.nn_rings[self.index as usize];
         ring.get = (ring.get + 1) % PLACES;
+        self.journal_ring(self.cycle, fabric);
+    }
+
+    /// Writes down how many words wait on the own ring.
+    fn journal_ring(&self, at: Cycle, fabric: &mut Fabric) {
+        let fill = u32::from(fabric.nn_rings[self.index as usize].available());
+        let ring = RingName::Neighbour(self.index);
+        fabric.watch.tell(at, || Happening::Ring { ring, fill });
     }
 
     /// `NN_Empty`: no more words than the threshold of `CTX_ENABLES`.

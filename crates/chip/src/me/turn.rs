@@ -8,6 +8,7 @@ use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::happening::{Doing, Happening};
 use crate::probe::Probe;
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
@@ -17,6 +18,10 @@ const QUANTUM: Cycle = 1 << 14;
 impl Microengine {
     /// Takes the turn that [`Event::Microengine`] gives.
     pub fn run<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) {
+        if P::ON {
+            fabric.watch.set::<P>();
+            probe.turn(self.index, fabric.now);
+        }
         self.entered = fabric.now;
         self.limit = fabric.horizon.min(self.entered + QUANTUM);
         loop {
@@ -53,6 +58,14 @@ impl Microengine {
                 }
                 Flow::Held => {
                     self.phase = Phase::Held;
+                    if P::ON {
+                        let held = Happening::Held {
+                            me: self.index,
+                            context: self.datapath.context,
+                            pc: self.pc,
+                        };
+                        probe.see(self.cycle, &held);
+                    }
                     return;
                 }
                 Flow::Halt => {
@@ -83,13 +96,13 @@ impl Microengine {
     pub(super) fn stalled_until<P: Probe>(&mut self, until: Cycle, probe: &mut P) {
         let until = until.max(self.cycle);
         if P::ON {
-            probe.stall(
-                self.index,
-                self.datapath.context,
-                self.pc,
-                self.cycle,
+            let stalled = Happening::Stalled {
+                me: self.index,
+                context: self.datapath.context,
+                pc: self.pc,
                 until,
-            );
+            };
+            probe.see(self.cycle, &stalled);
         }
         self.stats.stalled += until - self.cycle;
         self.cycle = until;
@@ -104,9 +117,7 @@ impl Microengine {
         self.stats.idle += at - self.cycle;
         self.refilled = at;
         self.dispatch(next, at);
-        if P::ON {
-            probe.context_switch(self.index, None, Some(next), at);
-        }
+        self.tell_context(next, probe);
     }
 
     fn dispatch(&mut self, context: u8, at: Cycle) {
@@ -141,30 +152,70 @@ impl Microengine {
                 it.enter(ContextState::Ready, end);
             }
         }
+        if P::ON && self.after_penalty != 0 {
+            let aborted = Happening::Aborted {
+                me: self.index,
+                context,
+                pc: it.yielded_at,
+                slots: self.after_penalty,
+            };
+            probe.see(self.cycle, &aborted);
+        }
+        self.tell_context(context, probe);
         self.last = context;
         self.cycle = end;
         let next = next_ready(&self.contexts, context);
         match next {
-            Some(next) => self.dispatch(next, end),
+            Some(next) => {
+                self.dispatch(next, end);
+                self.tell_context(next, probe);
+            }
             None => self.phase = Phase::Idle,
-        }
-        if P::ON {
-            probe.context_switch(self.index, Some(context), next, end);
         }
     }
 
     /// A breakpoint: all contexts are disabled where they are.
     fn halt<P: Probe>(&mut self, probe: &mut P) {
-        let context = self.datapath.context;
+        let running = self.datapath.context;
         self.enabled = 0;
         self.other_enables |= 1 << 27;
-        self.contexts[context as usize].pc = self.pc;
+        self.contexts[running as usize].pc = self.pc;
         for it in &mut self.contexts {
             it.enter(ContextState::Inactive, self.cycle);
         }
         self.phase = Phase::Halted;
+        (0..8).for_each(|context| self.tell_context(context, probe));
+    }
+
+    /// Tells the probe of a context's new state.
+    fn tell_context<P: Probe>(&self, context: u8, probe: &mut P) {
         if P::ON {
-            probe.context_switch(self.index, Some(context), None, self.cycle);
+            let (at, what) = self.context_change(context);
+            probe.see(at, &what);
+        }
+    }
+
+    /// A context's new state and since when it has it.
+    pub(super) fn context_change(&self, context: u8) -> (Cycle, Happening) {
+        let (doing, pc) = self.doing(context);
+        let what = Happening::Context {
+            me: self.index,
+            context,
+            doing,
+            pc,
+        };
+        (self.contexts[context as usize & 7].since(), what)
+    }
+
+    /// What a context does, as [`Happening::Context`] tells it, and the next
+    /// instruction when it executes, else the one with which it gave up the
+    /// pipeline.
+    #[must_use]
+    pub fn doing(&self, context: u8) -> (Doing, u16) {
+        let it = &self.contexts[context as usize & 7];
+        match it.doing() {
+            Doing::Executing => (Doing::Executing, it.pc),
+            other => (other, it.yielded_at),
         }
     }
 
@@ -244,8 +295,15 @@ impl Microengine {
                 let penalty = penalty(op, cycle == arrived, with_codes);
                 let slots = Cycle::from(penalty.saturating_sub(op.n));
                 cycle += 1 + deferred as Cycle;
-                if P::ON && deferred == 0 {
-                    probe.aborted(me, context, pc as u16, cycle, slots);
+                if P::ON && slots != 0 {
+                    let pc = pc as u16;
+                    let aborted = Happening::Aborted {
+                        me,
+                        context,
+                        pc,
+                        slots,
+                    };
+                    probe.see(cycle, &aborted);
                 }
                 with_codes = deferred != 0 && slots == 0 && program.sides[pc + deferred].sets_codes;
                 aborted += slots;
@@ -278,9 +336,13 @@ fn is_owned(op: &Op, claims: &Claims) -> bool {
 #[inline]
 fn tell<P: Probe>(probe: &mut P, me: u8, context: u8, pc: usize, cycle: Cycle, count: usize) {
     if P::ON {
-        for step in 0..count {
-            probe.instruction(me, context, (pc + step) as u16, cycle + step as Cycle);
-        }
+        let issued = Happening::Issued {
+            me,
+            context,
+            pc: pc as u16,
+            count: count as u16,
+        };
+        probe.see(cycle, &issued);
     }
 }
 

@@ -31,11 +31,13 @@ impl Msf {
         match command.op {
             CommandOp::MsfFastWr => {
                 self.counters.started(command.op, 1, 0);
+                fabric.serves(slot, Target::MSF, 1, now, now);
                 fabric.ready_at(slot, now + self.parameters.fast_write_lead);
             }
             CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
                 let start = self.write_free.max(now);
                 self.write_free = start + occupied;
+                fabric.serves(slot, Target::MSF, 1, start, self.write_free);
                 self.counters.started(command.op, words, start - now);
                 self.counters.busy += occupied;
                 fabric.pull(slot, words, start + self.parameters.write_lead);
@@ -43,6 +45,7 @@ impl Msf {
             CommandOp::MsfRead | CommandOp::MsfRead64 => {
                 let start = self.read_free.max(now);
                 self.read_free = start + occupied;
+                fabric.serves(slot, Target::MSF, 0, start, self.read_free);
                 self.counters.started(command.op, words, start - now);
                 self.counters.busy += occupied;
                 fabric.ready_at(slot, start + self.parameters.read_lead);
@@ -169,7 +172,12 @@ impl Msf {
                 fabric.fault(slot, None, message, Some(help));
                 continue;
             };
-            if let Err(refusal) = self.transmit.set_valid(element, [pair[0], pair[1]], fabric) {
+            let set = self.transmit.set_valid(element, [pair[0], pair[1]], fabric);
+            if set.is_ok() {
+                let command = fabric.flight(slot).command;
+                self.tell_tbuf_valid(element, &command, fabric);
+            }
+            if let Err(refusal) = set {
                 let help = refusal.help.to_owned();
                 fabric.fault(slot, None, refusal.message, Some(help));
             }
@@ -357,8 +365,12 @@ impl Msf {
         };
         self.last_activity = fabric.now;
         match self.receive.rbuf.release(element) {
-            // An mpacket may have waited for it.
-            Ok(()) => self.receive.arbitrate(&self.ports, fabric),
+            Ok(()) => {
+                let command = fabric.flight(slot).command;
+                self.tell_rbuf_freed(element, &command, fabric);
+                // An mpacket may have waited for it.
+                self.receive.arbitrate(&self.ports, fabric);
+            }
             Err(holder) => {
                 let state = match holder {
                     Holder::Filling => "a frame is being received into it",

@@ -22,6 +22,8 @@ pub struct Link {
     overhead: u64,
     /// The first transfer that is not booked.
     free: u64,
+    /// When the last burst began.
+    pub begun: Cycle,
     /// Cycles in which the bus moved data or stood for its overhead.
     pub busy: Cycle,
 }
@@ -52,6 +54,7 @@ impl Link {
             },
             overhead: overhead * per_clock + control,
             free: 0,
+            begun: 0,
             busy: 0,
         }
     }
@@ -63,7 +66,8 @@ impl Link {
         let start = self.clock.edge(now).max(self.free);
         self.free = start + transfers;
         let end = self.clock.cycle(self.free);
-        self.busy += end - self.clock.cycle(start);
+        self.begun = self.clock.cycle(start);
+        self.busy += end - self.begun;
         end
     }
 }

@@ -17,6 +17,7 @@ pub mod port;
 pub mod rbuf;
 pub mod receive;
 pub mod tbuf;
+mod telling;
 pub mod transmit;
 
 #[cfg(test)]

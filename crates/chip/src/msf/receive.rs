@@ -11,8 +11,10 @@ use super::port::{Incoming, Port, SHORTEST};
 use super::rbuf::Rbuf;
 use super::{Code, MediaParameters};
 use crate::Cycle;
+use crate::board::MediaBus;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, TransferKind};
+use crate::happening::{Bus, Happening, RbufStep};
 use crate::lines::{Arrival, Lines, MediaDrop, Tag};
 use crate::profile::Profile;
 
@@ -37,18 +39,19 @@ pub struct Waiter {
 impl Waiter {
     /// Reads the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12,
     /// context in 6-4, register in 3-0; the microengine is the cluster in bit 9
-    /// and its place in bits 8-7 where clusters have four, otherwise its
-    /// five-bit number in bits 11-7.
+    /// and its place in bits 8-7 on the IXP2400, and its five-bit number in bits
+    /// 11-7 on the IXP2800.
     ///
     /// # Errors
     /// There is no such microengine.
     pub fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
         let field = (data >> 7 & 0x1f) as u8;
-        let me = if profile.per_cluster() == 4 {
-            Some(field).filter(|&f| f < profile.microengines())
-        } else {
-            profile.index_of(field)
+        let number = match profile.media() {
+            // Cluster in bit 2, place in the cluster below.
+            MediaBus::Spi3 => field >> 2 << 4 | field & 3,
+            MediaBus::Spi4 => field,
         };
+        let me = profile.index_of(number);
         let Some(me) = me else {
             return Err(format!(
                 "0x{data:04x} names microengine field {field}, which this chip does not have"
@@ -219,8 +222,15 @@ impl Receive {
         lines: &mut dyn Lines,
     ) {
         let now = fabric.now;
+        fabric.watch.tell(now, || Happening::Arrives {
+            port: arrival.port,
+            frame: arrival.frame,
+            bytes: arrival.bytes.len() as u32,
+            until: arrival.end,
+        });
         let Some(port) = ports.get_mut(arrival.port as usize) else {
             self.no_such_port += 1;
+            tell_dropped(&arrival, MediaDrop::NoSuchPort, fabric);
             lines.dropped(
                 now,
                 arrival.port,
@@ -235,6 +245,7 @@ impl Receive {
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
             port.counts.overflow_frames += 1;
+            tell_dropped(&arrival, MediaDrop::ReceiveFifoFull, fabric);
             lines.dropped(
                 now,
                 arrival.port,
@@ -287,6 +298,12 @@ impl Receive {
         let end = self
             .link
             .book(frame.chunk(element_bytes) as u64, fabric.now);
+        let from = self.link.begun;
+        fabric.watch.tell(from, || Happening::Bus {
+            bus: Bus::Receive,
+            from,
+            until: end,
+        });
         self.transfer = Some(Transfer {
             port: index,
             element,
@@ -321,6 +338,18 @@ impl Receive {
                 eop,
                 Tag::new(frame.arrival.frame, frame.arrival.end),
             );
+            let step = RbufStep::Filled {
+                port: index as u8,
+                bytes: (to - from) as u16,
+                sop: from == 0,
+                eop,
+            };
+            let frame_number = frame.arrival.frame;
+            fabric.watch.tell(fabric.now, || Happening::Rbuf {
+                element,
+                frame: frame_number,
+                step,
+            });
             frame.moved = to;
             if eop {
                 port.incoming.pop_front();
@@ -368,6 +397,15 @@ impl Receive {
                 return;
             };
             self.handed += 1;
+            let frame = self.rbuf.elements()[usize::from(element)].frame;
+            fabric.watch.tell(fabric.now, || Happening::Rbuf {
+                element,
+                frame,
+                step: RbufStep::Handed {
+                    me: waiter.me,
+                    context: waiter.context,
+                },
+            });
             self.push(waiter, self.rbuf.status(element), fabric);
             self.restart_timeout(0, fabric);
         }
@@ -416,6 +454,15 @@ impl Receive {
             self.restart_timeout(list, fabric);
         }
     }
+}
+
+/// Tells whoever watches that an arrival found no way in.
+fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
+    fabric.watch.tell(fabric.now, || Happening::Dropped {
+        port: arrival.port,
+        frame: Some(arrival.frame),
+        reason,
+    });
 }
 
 #[cfg(test)]

@@ -240,6 +240,12 @@ impl Tbuf {
         Ok(())
     }
 
+    /// Packet tag of an element.
+    #[must_use]
+    pub fn tag(&self, element: usize) -> Tag {
+        self.elements.get(element).map_or(Tag::default(), |e| e.tag)
+    }
+
     /// The control words of an element.
     #[must_use]
     pub fn control(&self, element: usize) -> Option<[u32; 2]> {

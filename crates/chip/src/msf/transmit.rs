@@ -8,6 +8,7 @@ use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::event::Event;
 use crate::fabric::Fabric;
+use crate::happening::{Bus, Happening, TbufStep};
 use crate::lines::{Departure, Lines, MediaDrop, Tag};
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +110,7 @@ impl Transmit {
                 return;
             }
             if control.skip() {
+                self.tell_sent(Tag::default(), fabric);
                 self.tbuf.release(true);
                 continue;
             }
@@ -125,7 +127,7 @@ impl Transmit {
                         self.errors.too_long += 1;
                         MediaDrop::TransmitTooLong
                     };
-                    lines.dropped(fabric.now, control.port(), tag.frame(), reason);
+                    lose_frame(lines, fabric, control.port(), tag, reason);
                 }
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
@@ -140,6 +142,12 @@ impl Transmit {
                 }
             }
             let end = self.link.book(bytes, fabric.now);
+            let from = self.link.begun;
+            fabric.watch.tell(from, || Happening::Bus {
+                bus: Bus::Transmit,
+                from,
+                until: end,
+            });
             self.busy = true;
             fabric
                 .events
@@ -159,17 +167,13 @@ impl Transmit {
             let mut mpacket = std::mem::take(&mut self.scratch);
             mpacket.clear();
             let tag = self.tbuf.extract(&mut mpacket);
+            self.tell_sent(tag, fabric);
             self.tbuf.release(false);
             if let Some(port) = ports.get_mut(control.port() as usize) {
                 self.deliver(control, &mpacket, tag, port, fabric, lines);
             } else if control.sop() {
                 self.errors.no_such_port += 1;
-                lines.dropped(
-                    fabric.now,
-                    control.port(),
-                    tag.frame(),
-                    MediaDrop::NoSuchPort,
-                );
+                lose_frame(lines, fabric, control.port(), tag, MediaDrop::NoSuchPort);
             }
             self.scratch = mpacket;
         }
@@ -187,7 +191,7 @@ impl Transmit {
     ) {
         let mut lose = |counter: &mut u64, tag: Tag, reason: MediaDrop| {
             *counter += 1;
-            lines.dropped(fabric.now, control.port(), tag.frame(), reason);
+            lose_frame(lines, fabric, control.port(), tag, reason);
         };
         if control.sop() && port.assembly == Assembly::Within {
             lose(
@@ -242,6 +246,12 @@ impl Transmit {
         };
         if let Some((start, end, frame)) = port.left() {
             let (bytes, tag) = (frame.bytes.as_slice(), frame.tag);
+            fabric.watch.tell(end, || Happening::Departed {
+                port: index as u8,
+                frame: tag.frame(),
+                bytes: bytes.len() as u32,
+                from: start,
+            });
             lines.departed(Departure {
                 start,
                 end,
@@ -259,9 +269,30 @@ impl Transmit {
         self.arbitrate(ports, fabric, lines);
     }
 
+    /// Tells whoever watches that the head element is done with.
+    fn tell_sent(&self, tag: Tag, fabric: &mut Fabric) {
+        let element = self.tbuf.next() as u8;
+        fabric.watch.tell(fabric.now, || Happening::Tbuf {
+            element,
+            frame: tag.frame(),
+            step: TbufStep::Sent,
+        });
+    }
+
     /// Whether nothing waits or is on the bus.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
+}
+
+/// Tells the lines, and whoever watches, that a frame is lost.
+fn lose_frame(lines: &mut dyn Lines, fabric: &mut Fabric, port: u8, tag: Tag, reason: MediaDrop) {
+    let frame = tag.frame();
+    fabric.watch.tell(fabric.now, || Happening::Dropped {
+        port,
+        frame,
+        reason,
+    });
+    lines.dropped(fabric.now, port, frame, reason);
 }

@@ -2,6 +2,7 @@
 //! words of a ring stand in the scratchpad's own memory.
 
 use crate::fabric::Fabric;
+use crate::happening::{Happening, RingName};
 use serde::{Deserialize, Serialize};
 
 /// Number of rings.
@@ -130,6 +131,11 @@ impl Rings {
     /// Tells microengines the ring's status.
     pub(super) fn show(&self, ring: usize, fabric: &mut Fabric) {
         let now = fabric.now;
+        let fill = self.all[ring].count;
+        let name = RingName::Scratch(ring as u8);
+        fabric
+            .watch
+            .tell(now, || Happening::Ring { ring: name, fill });
         fabric
             .ring_lines
             .set(ring as u8, now, self.all[ring].status());

@@ -18,6 +18,7 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, Slot};
+use crate::happening::{Happening, RingName};
 use crate::memory::{OutOfRange, Paged};
 use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
@@ -306,6 +307,9 @@ impl Channel {
         } else {
             self.start_memory(waiting.slot, &command, fabric, leads)
         };
+        if fabric.watch.is_open() {
+            self.tell(waiting, fabric);
+        }
         if done.is_err() {
             let message = format!(
                 "sram[{}] at address {:#x}: its descriptor, link or ring word is beyond the memory of channel {}, which ends at byte {:#x}",
@@ -317,6 +321,32 @@ impl Channel {
             let help = "check what the Q-array entry was loaded with, and the buffer addresses (in longwords) that were enqueued";
             fabric.fault(waiting.slot, None, message, Some(help.to_owned()));
             fabric.finish(waiting.slot);
+        }
+    }
+
+    /// Tells whoever watches how long the port is busy with a command and what
+    /// is in its Q-array entry now.
+    fn tell(&self, waiting: &Waiting, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let (lane, until) = match port(waiting.op) {
+            Port::Write => (1, self.write_free),
+            Port::Read => (0, self.read_free),
+            Port::None => (0, now),
+        };
+        fabric.serves(
+            waiting.slot,
+            Target::sram(self.number),
+            lane,
+            now,
+            until.max(now),
+        );
+        if let Concern::Entry(entry) = waiting.concern {
+            let ring = RingName::Sram {
+                channel: self.number,
+                entry,
+            };
+            let fill = self.entries[entry as usize].count();
+            fabric.watch.tell(now, || Happening::Ring { ring, fill });
         }
     }
 

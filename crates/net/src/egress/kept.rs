@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
-use super::{PcapSink, Tally, Temporary, hidden_name};
+use super::{PcapSink, Tally, Target, Temporary, hidden_name};
 
 /// How far a capture has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ impl PcapSink {
         let temporary = Temporary::kept(path)?;
         let file = open(&temporary.path)?;
         file.set_len(0)?;
-        Self::begin(file, Some(temporary))
+        Self::begin(file, Target(Some(temporary)))
     }
 
     /// Where the capture stands. Everything up to there is on the disk then, as far as the system knows.
@@ -74,7 +74,7 @@ impl PcapSink {
         };
         Ok(Self {
             file: Tally::new(file, sum, position.bytes),
-            temporary: Some(temporary),
+            target: Target(Some(temporary)),
             frames: position.frames,
         })
     }

@@ -60,6 +60,8 @@ impl Generator {
                 return Err(LoadError::TooMuch {
                     port,
                     bits_per_second,
+                    most: ((u128::from(bits_per_second) << MEAN_BITS) / u128::from(mean_bits))
+                        as u64,
                 });
             }
             let mut random = Random::new(load.seed, port as u64);
@@ -267,7 +269,7 @@ fn mean_line_bits(sizes: &Sizes, lot: &Lot, option: usize) -> u64 {
     let of_kind = |kind: Kind| -> u128 {
         let all = sizes.sizes().iter().map(|size| {
             let length = kind.length(size.bytes - FCS_BYTES as u32, option);
-            u128::from(size.weight) * u128::from(line_bytes(length) * 8) << MEAN_BITS
+            (u128::from(size.weight) * u128::from(line_bytes(length) * 8)) << MEAN_BITS
         });
         all.sum::<u128>() / weight
     };

@@ -73,14 +73,14 @@ impl Template {
         frame[6..12].copy_from_slice(&[0x06, 0x6e, 0x70, 0, 0, self.port]);
         frame[12..14].copy_from_slice(&[0x08, 0x00]);
         match stamp.kind {
-            Kind::Arp => self.arp(&ends, &mut frame),
+            Kind::Arp => Self::arp(&ends, &mut frame),
             Kind::Ipv6 => self.ipv6(&ends, stamp, &mut frame),
             _ => self.ipv4(&ends, stamp, &mut frame),
         }
         frame
     }
 
-    fn arp(&self, ends: &Ends, frame: &mut [u8]) {
+    fn arp(ends: &Ends, frame: &mut [u8]) {
         frame[..6].fill(0xff);
         frame[12..14].copy_from_slice(&[0x08, 0x06]);
         // Ethernet, IPv4, address lengths 6 and 4, request.

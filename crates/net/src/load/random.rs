@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every machine: integers only.
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, every seed is good.
+/// `SplitMix64` (Steele, Lea and Flood, 2014): 64 bits of state, every seed is good.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -26,7 +26,7 @@ impl Random {
 
     /// Evenly from `0..limit`; `limit` is so much smaller than 2^64 that the bias cannot be measured.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(limit) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
     /// Exponentially distributed with mean 1, in 1/2^32.
@@ -36,7 +36,7 @@ impl Random {
         let zeros = uniform.leading_zeros();
         let mantissa = uniform << zeros;
         let bits = ((u64::from(zeros) + 1) << EXPONENTIAL_BITS) - log2(mantissa);
-        (u128::from(bits) * u128::from(LN_2) >> EXPONENTIAL_BITS) as u64
+        ((u128::from(bits) * u128::from(LN_2)) >> EXPONENTIAL_BITS) as u64
     }
 }
 

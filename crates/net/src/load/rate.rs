@@ -182,7 +182,7 @@ impl<'de> Deserialize<'de> for Rate {
         number::deserialize_or_list(
             deserializer,
             EXPECTED,
-            |text| text.parse(),
+            str::parse,
             |list: Vec<PortAmount>| {
                 Ok::<_, RateError>(Self::PerPort(
                     list.into_iter().map(|entry| entry.0).collect(),

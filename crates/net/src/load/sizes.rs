@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for Sizes {
         number::deserialize_or_list(
             deserializer,
             "a frame size such as 64, \"imix\", or a list of { bytes, weight }",
-            |text| text.parse(),
+            str::parse,
             Self::mix,
         )
     }

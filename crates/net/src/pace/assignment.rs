@@ -68,7 +68,7 @@ impl fmt::Display for PortAssignment {
 }
 
 /// The same on every machine and in every run.
-fn flow_hash(frame: &[u8]) -> u64 {
+pub(crate) fn flow_hash(frame: &[u8]) -> u64 {
     let mut hash = Fnv::new();
     let packet = LaxSlicedPacket::from_ethernet(frame).ok();
     let net = packet.as_ref().and_then(|packet| packet.net.as_ref());

@@ -80,9 +80,9 @@ impl Stored {
                 .map_err(failed)?;
             // What is no capture may have no end.
             let head = io::Cursor::new(beginning.clone());
-            match Reader::new(path, Box::new(head)) {
-                Err(error @ CaptureError::NotACapture { .. }) => return Err(error),
-                _ => {}
+            if let Err(error @ CaptureError::NotACapture { .. }) = Reader::new(path, Box::new(head))
+            {
+                return Err(error);
             }
             let mut copy = NamedTempFile::new().map_err(failed)?;
             io::copy(&mut beginning.as_slice().chain(file), &mut copy).map_err(failed)?;

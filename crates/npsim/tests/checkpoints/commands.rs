@@ -88,12 +88,8 @@ again#:
     bne[again#]
 immed[address, 0x3fff, <<16]
 sram[read, $data, address, 0, 1], ctx_swap[done]
-.endreg
+ctx_arb[kill]
 ";
-    let source = source.replace(".endreg\n", "ctx_arb[kill]\n").replace(
-        "immed[address, 0x3fff, <<16]",
-        "immed[address, 0x3fff, <<16]",
-    );
     std::fs::write(dir.file("fault.uc"), source).expect("write the source");
     let whole = dir.npsim("run @fault.uc --until 1ms --stats @a.json", 3, "");
     let saved = dir.npsim(
@@ -159,6 +155,24 @@ fn options_that_change_results_are_refused() {
         assert!(text.is_empty(), "{text}");
     }
     dir.npsim("run own.uc --every 1ms", 2, "--checkpoint");
+    // Nothing that watches a run is in a checkpoint.
+    for option in [
+        "--report @page",
+        "--profile",
+        "--flame @f.svg",
+        "--flame-waits @w.txt",
+        "--timeline @t.json",
+    ] {
+        let name = option.split(' ').next().expect("a name");
+        for saving in ["--checkpoint @d.ckpt own.uc", "--resume @c.ckpt"] {
+            let own = saving.split(' ').next().expect("a name");
+            let command = format!("run {saving} {option}");
+            dir.npsim(&command, 2, name);
+            let text = dir.npsim(&command, 2, own);
+            assert!(text.is_empty(), "{text}");
+        }
+    }
+    assert!(!Path::new(&dir.file("d.ckpt")).exists());
     dir.npsim("run", 2, "TARGET");
 }
 

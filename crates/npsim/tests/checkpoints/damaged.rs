@@ -8,6 +8,7 @@ use npsim::checkpoint::{Checkpoint, MAGIC, Origin};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim::wires::Wires;
+use npsim_chip::probe::NoProbe;
 use npsim_net::pace::Schedule;
 use proptest::prelude::*;
 
@@ -38,7 +39,10 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let schedule = Schedule::default();
     let mut wires = Wires::new(&[], &schedule, 0, 600_000_000, None);
     let mut watch = |_, _: &_| std::ops::ControlFlow::Continue(());
-    assert_eq!(run.run_to(3_000, &mut wires, &mut watch), None);
+    assert_eq!(
+        run.run_to(3_000, &mut wires, &mut NoProbe, &mut watch),
+        None
+    );
     Checkpoint::take(&Origin::default(), &run, &mut wires, 0)
         .unwrap()
         .write(&path)

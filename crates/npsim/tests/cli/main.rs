@@ -3,10 +3,13 @@
 mod harness;
 
 mod bad_input;
+mod boards;
 mod checking;
 mod determinism;
 mod images;
 mod linking;
 mod projects;
 mod runs;
+mod traffic;
 mod usage;
+mod watching;

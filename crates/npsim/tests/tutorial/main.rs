@@ -124,12 +124,57 @@ fn troubleshooting() {
 }
 
 #[test]
+fn report() {
+    let folder = follow("report.md");
+    let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(
+        page.contains("Nothing is saturated"),
+        "the last run's verdict"
+    );
+}
+
+#[test]
+fn explain() {
+    follow("explain.md");
+}
+
+#[test]
+fn profile() {
+    let folder = follow("profile.md");
+    let picture = fs::read_to_string(folder.path().join("flame.svg")).expect("a picture");
+    assert!(picture.ends_with("</svg>\n"), "{picture}");
+}
+
+#[test]
+fn timeline() {
+    let folder = follow("timeline.md");
+    let bytes = fs::read(folder.path().join("wire.json.gz")).expect("a timeline");
+    assert_eq!(bytes[..2], [0x1f, 0x8b], "compressed");
+}
+
+#[test]
+fn traffic() {
+    follow("traffic.md");
+}
+
+#[test]
+fn chips() {
+    follow("chips.md");
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
         "checkpoints.md",
+        "report.md",
+        "explain.md",
+        "profile.md",
+        "timeline.md",
+        "traffic.md",
+        "chips.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();

@@ -1,5 +1,6 @@
 //! How much of everything a chip has, as far as a project needs to know.
 
+use npsim_chip::board::MediaBus;
 use npsim_chip::profile::Profile;
 
 /// Limits that a project is checked against.
@@ -9,6 +10,8 @@ pub struct Capacity {
     pub name: String,
     /// Name of the board.
     pub board: String,
+    /// The bus to the ports.
+    pub media: MediaBus,
     /// Line rates of the board's ports in bits a second; none where a project
     /// brings its ports.
     pub board_ports: Vec<u64>,
@@ -44,6 +47,7 @@ impl Capacity {
         Self {
             name: profile.name().to_string(),
             board: profile.board().name.clone(),
+            media: profile.media(),
             board_ports: (profile.board().ports.iter())
                 .map(|port| port.bits_per_second)
                 .collect(),

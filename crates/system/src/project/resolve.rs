@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use npsim_asm::image::{ContextMode, NnMode};
 use npsim_asm::spelling::closest;
+use npsim_chip::board::MediaBus;
 use npsim_chip::gpp::boot::{Boot, PortSetup};
 
 use super::capacity::Capacity;
@@ -363,11 +364,9 @@ impl Resolver<'_> {
     }
 
     fn programs(&mut self, file: &ProjectFile, overrides: &Overrides) -> Vec<ProgramPlan> {
-        let chip = self.capacity.name.to_uppercase();
-        for name in family_names(&chip) {
+        for name in chip_names(self.capacity) {
             self.define(name, 1_u8, "the chip", 0..0);
         }
-        self.define(chip, 1_u8, "the chip", 0..0);
         let mut programs: Vec<(ProgramPlan, &MeSection)> = Vec::new();
         if file.me.is_empty() {
             self.problems.push(
@@ -618,14 +617,25 @@ fn suggestion<'a>(
     format!("there is {}", all.join(", "))
 }
 
-/// The names that microcode of the vendor's kit tests the chip by: its own with
-/// two underscores, and that of the chips that take its code.
-fn family_names(chip: &str) -> Vec<String> {
-    let mut names = vec![format!("__{chip}")];
-    if chip == "IXP2800" {
-        names.push("__IXP28XX".into());
-    }
-    names
+/// The names by which sources know the chip: its own, as it is and as microcode
+/// of the vendor's kit has it, and that of the family with its media bus.
+fn chip_names(capacity: &Capacity) -> Vec<String> {
+    let own: String = capacity
+        .name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    let family = match capacity.media {
+        MediaBus::Spi3 => "__IXP24XX",
+        MediaBus::Spi4 => "__IXP28XX",
+    };
+    vec![format!("__{own}"), own, family.to_owned()]
 }
 
 fn hex(value: u32) -> String {

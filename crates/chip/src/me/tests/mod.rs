@@ -16,6 +16,7 @@ use crate::Cycle;
 use crate::check::{Check, Fault};
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric};
+use crate::happening::Happening;
 use crate::probe::Probe;
 use crate::profile::Profile;
 
@@ -94,12 +95,19 @@ struct Trace {
 impl Probe for Trace {
     const ON: bool = true;
 
-    fn instruction(&mut self, _: u8, context: u8, pc: u16, cycle: Cycle) {
-        self.instructions.push((context, pc, cycle));
-    }
-
-    fn command(&mut self, command: &BusCommand, cycle: Cycle) {
-        self.commands.push((*command, cycle));
+    fn see(&mut self, at: Cycle, what: &Happening) {
+        match *what {
+            Happening::Issued {
+                context, pc, count, ..
+            } => {
+                for step in 0..count {
+                    self.instructions
+                        .push((context, pc + step, at + Cycle::from(step)));
+                }
+            }
+            Happening::Command { command, .. } => self.commands.push((command, at)),
+            _ => {}
+        }
     }
 }
 

@@ -10,6 +10,9 @@ use crate::project::file::parse;
 fn capacity() -> Capacity {
     Capacity {
         name: "ixp2400".into(),
+        board: "ixp2400-plain".into(),
+        board_ports: Vec::new(),
+        media: npsim_chip::board::MediaBus::Spi3,
         hertz: 600_000_000,
         microengines: 8,
         me_numbers: vec![0, 1, 2, 3, 16, 17, 18, 19],

@@ -1,0 +1,157 @@
+//! `npsim explain`: what a line of microcode became.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use npsim::assemble::assemble_project_with;
+use npsim::explain;
+use npsim::problem::Problem;
+use npsim::project::Project;
+
+use super::message_options::MessageOptions;
+use super::source_options::SourceOptions;
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim explain firmware.uc:12                      everything about the words of line 12
+  npsim explain firmware.uc                         the whole file, one line a word
+  npsim explain microcode/forward/forward.uc:99 --project microcode/forward
+  npsim explain microcode/lib/turn.uc --project microcode/forward
+                                                    what became of a macro, at every use
+  npsim explain firmware.uc:12 --format json        the same for programs";
+
+/// Explain a line of microcode: its words and their bits, meaning, registers, cost, hazards
+///
+/// A line that uses a macro stands for all words that came of it, and a line in a
+/// macro for the words at every use. Timing is that of the project's chip. Without
+/// --project, the file is assembled in the default project for a single source.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A source, and the line that is asked about
+    #[arg(value_name = "FILE[:LINE]")]
+    place: String,
+    /// The project that FILE belongs to: its file or folder
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<PathBuf>,
+    /// Only the program of this microengine
+    #[arg(long, value_name = "ID")]
+    me: Option<u8>,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Format,
+    #[command(flatten)]
+    source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs: always everything (docs/src/explain.md)
+    Json,
+}
+
+/// The file and the line of `FILE:LINE`; a file whose name ends so wins.
+fn parse(place: &str) -> Result<(PathBuf, Option<u32>), Problem> {
+    let whole = PathBuf::from(place);
+    let Some((file, line)) = place.rsplit_once(':').filter(|_| !whole.exists()) else {
+        return Ok((whole, None));
+    };
+    let numeric = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    match line.parse() {
+        Ok(line) if line > 0 => Ok((PathBuf::from(file), Some(line))),
+        _ if numeric => {
+            Err(Problem::new(format!("no file has a line {line}")).help("lines count from 1"))
+        }
+        _ => Ok((whole, None)),
+    }
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let (file, line) = parse(&arguments.place)?;
+    std::fs::metadata(&file).map_err(|error| Problem::io("read", &file, &error))?;
+    let target = arguments.project.as_deref().unwrap_or(&file);
+    let ids = arguments
+        .me
+        .filter(|_| arguments.project.is_none())
+        .map(|me| me.to_string());
+    let mut project = Project::load(target, &arguments.source.overrides(ids))?;
+    if let Some(me) = arguments.me {
+        project.programs.retain(|program| program.me == me);
+        if project.programs.is_empty() {
+            return Err(Problem::new(format!("no source runs on microengine {me}")).into());
+        }
+    }
+    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    if programs.is_none() {
+        arguments.messages.show(&messages);
+        return Ok(ExitCode::from(1));
+    }
+    let programs = programs.unwrap_or_default();
+    let explanation = explain::explain(&programs, &project.profile, &file, line);
+    if explanation.programs.is_empty() {
+        return Err(nothing(arguments, &programs, &file, line).into());
+    }
+    let text = match (arguments.format, line) {
+        (Format::Json, _) => serde_json::to_string_pretty(&explanation)? + "\n",
+        (Format::Text, Some(_)) => explain::full(&explanation),
+        (Format::Text, None) => explain::listing(&explanation),
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why there is nothing to explain.
+fn nothing(
+    arguments: &Arguments,
+    programs: &[npsim::assemble::Program],
+    file: &Path,
+    line: Option<u32>,
+) -> Problem {
+    let shown = file.display();
+    let lines = explain::lines_with_words(programs, file);
+    let Some(line) = line.filter(|_| !lines.is_empty()) else {
+        let problem = Problem::new(format!("nothing of `{shown}` became a word"));
+        return if arguments.project.is_none() {
+            problem.help("say with --project which project includes it")
+        } else {
+            problem.help("does a source of the project include it, and use its macros?")
+        };
+    };
+    let before = lines.iter().rev().find(|&&known| known < line);
+    let after = lines.iter().find(|&&known| known > line);
+    let near: Vec<_> = [before, after]
+        .into_iter()
+        .flatten()
+        .map(u32::to_string)
+        .collect();
+    Problem::new(format!("line {line} of `{shown}` became no word"))
+        .note("directives, declarations, labels and comments make none")
+        .help(format!(
+            "the nearest that did: line {}",
+            near.join(" and line ")
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn places() {
+        let plain = |text: &str| {
+            let (file, line) = parse(text).unwrap();
+            (file.display().to_string(), line)
+        };
+        assert_eq!(plain("a.uc"), ("a.uc".into(), None));
+        assert_eq!(plain("a.uc:12"), ("a.uc".into(), Some(12)));
+        assert_eq!(plain("C:a.uc"), ("C:a.uc".into(), None));
+        assert!(parse("a.uc:0").is_err());
+        assert!(parse("a.uc:99999999999").is_err());
+    }
+}

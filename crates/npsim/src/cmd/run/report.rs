@@ -1,0 +1,139 @@
+//! `--report`: the run as a page, and what limits it as text.
+
+use std::path::{Path, PathBuf};
+
+use npsim::assemble::Program;
+use npsim::problem::Problem;
+use npsim::project::Project;
+use npsim::report::Report;
+use npsim::series::Series;
+use npsim::simulation::{Settings, Simulation};
+use npsim::views::bottleneck::{self, Analysis, Observed, Stage};
+use npsim::views::context_lanes::{ContextLanes, Mark};
+use npsim::views::page::moment::{LENGTH, Moment};
+use npsim::views::page::{self, Run};
+use npsim::views::traffic_flow::TrafficFlow;
+use npsim::whole_file::write_whole;
+use npsim::wires::{Traffic, Wires};
+use npsim_net::load::Load;
+use npsim_net::pace::Pace;
+
+use super::Arguments;
+
+/// The page's name in its folder.
+const PAGE: &str = "index.html";
+
+/// The file that `--report DIR` writes.
+pub fn page_path(folder: &Path) -> PathBuf {
+    folder.join(PAGE)
+}
+
+/// A run that is over, with all that was seen of it.
+pub struct Seen<'a> {
+    pub project: &'a Project,
+    pub programs: &'a [Program],
+    pub report: &'a Report,
+    pub traffic: &'a Traffic,
+    pub series: &'a Series,
+    pub flow: &'a TrafficFlow,
+    /// How the run was asked for.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Seen<'_> {
+    /// What limits the run.
+    pub fn analysis(&self) -> Analysis {
+        bottleneck::analyse(&Observed {
+            report: self.report,
+            series: self.series,
+            flow: self.flow,
+            stages: &Stage::all(self.project),
+            clusters: self.project.profile.clusters(),
+        })
+    }
+
+    /// Writes the page. The close look in it comes from a second run, which
+    /// goes the same way: `again` gives it the same lines.
+    pub fn write(
+        &self,
+        folder: &Path,
+        analysis: &Analysis,
+        settings: &Settings,
+        again: Wires<'_>,
+    ) -> Result<(), Problem> {
+        std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
+        let moment = Moment::of(self.report, self.series);
+        let lanes = self.close_look(&moment, settings, again)?;
+        let page = page::render(&Run {
+            report: self.report,
+            series: self.series,
+            analysis,
+            stages: &Stage::all(self.project),
+            project: self.project,
+            programs: self.programs,
+            latencies: &self.traffic.latencies,
+            lanes: Some((&lanes, &moment.why)),
+            settings: &self.settings,
+        })
+        .map_err(|error| Problem::new(format!("the report could not be made: {error:#}")))?;
+        let path = page_path(folder);
+        write_whole(&path, page.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
+    }
+
+    fn close_look(
+        &self,
+        moment: &Moment,
+        settings: &Settings,
+        mut wires: Wires<'_>,
+    ) -> Result<ContextLanes, Problem> {
+        let settings = Settings {
+            until: Some(moment.until),
+            ..settings.clone()
+        };
+        let mut simulation = Simulation::new(self.project, self.programs, settings)?;
+        let count = usize::from(self.project.profile.microengines());
+        let mut lanes = ContextLanes::new(count, moment.from, moment.until);
+        simulation.run_watched(&mut wires, &mut lanes, &mut |_, _| {
+            std::ops::ControlFlow::Continue(())
+        });
+        lanes.finish();
+        let lost = lanes
+            .marks()
+            .iter()
+            .find(|(_, mark)| *mark == Mark::Dropped);
+        let middle = match lost {
+            Some((cycle, _)) if moment.around_loss => *cycle,
+            _ => u64::midpoint(moment.from, moment.until),
+        };
+        let from = middle.saturating_sub(LENGTH / 2).max(moment.from);
+        lanes.crop(from, from + LENGTH);
+        Ok(lanes)
+    }
+}
+
+/// What the page says about how the run was asked for.
+pub fn settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, String)> {
+    let mut settings = Vec::new();
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    if let Some(target) = &arguments.target {
+        add("Project", target.display().to_string());
+    }
+    if let Some(trace) = &arguments.trace {
+        add("Capture", trace.display().to_string());
+        let pace = arguments
+            .speed
+            .map_or(arguments.pace, |speed| Pace::Trace { speed });
+        add("Pace", pace.to_string());
+        add("Ports", arguments.ports.to_string());
+    }
+    if let Some(load) = load {
+        add("Traffic", format!("{load}, for {}", load.time));
+    }
+    if let Some(until) = arguments.until {
+        add("Until", until.to_string());
+    }
+    if let Some(seed) = arguments.seed {
+        add("Seed", seed.to_string());
+    }
+    settings
+}

@@ -1,0 +1,123 @@
+//! `npsim trace gen`: made traffic as a capture.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use npsim::problem::Problem;
+use npsim::project::{Overrides, Project};
+use npsim::quantity::{grouped, parse_rate, show_rate};
+use npsim_net::egress::{Form, TraceSink};
+use npsim_net::ethernet::line_bytes;
+use npsim_net::load::{Generator, LoadPort};
+
+use crate::cmd::load_options::LoadOptions;
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim trace gen --load 0.5 --size imix --time 2ms -o half.pcap
+  npsim trace gen --rate 3Mpps --ports 3 --arrivals poisson --seed 7 -o poisson.pcapng.gz
+  npsim trace gen --project microcode/forward --load 0.3 -o in.pcapng
+  npsim run microcode/forward --trace in.pcapng --pace trace     what --load 0.3 would give";
+
+/// Write made traffic as a capture
+///
+/// The capture has the frames that `npsim run` with the same options would make,
+/// at the same times: `npsim run --trace FILE --pace trace` gives the same run, if
+/// the ports are the same. Its times have nanoseconds and begin at 0. The file's
+/// name says its form: `.pcap`, `.pcapng`, and these with `.gz`. Several ports need
+/// a pcapng, in which each is an interface.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The capture to write
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// Take ports, routes and [load] from this project
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["ports", "line"])]
+    project: Option<PathBuf>,
+    /// Number of ports
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    ports: u8,
+    /// Rate of each port's line
+    #[arg(long, value_name = "RATE", default_value = "1Gbps", value_parser = parse_rate)]
+    line: u64,
+    /// Another number is other traffic of the same kind [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    traffic: LoadOptions,
+    /// Say nothing of what was written
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let project = match &arguments.project {
+        Some(path) => Some(Project::load(path, &Overrides::default())?),
+        None => None,
+    };
+    let ports = match &project {
+        Some(project) => npsim::load::ports(project),
+        None => (1..=arguments.ports)
+            .map(|number| LoadPort {
+                bits_per_second: arguments.line,
+                mac: [2, 0, 0, 0, number, 0],
+            })
+            .collect(),
+    };
+    let own = project.as_ref().and_then(|project| project.load.as_ref());
+    let mut load = arguments.traffic.over(own, arguments.seed).ok_or_else(|| {
+        Problem::new("no traffic is asked for")
+            .help("say how much, such as `--load 0.5` or `--rate 1Mpps`")
+    })?;
+    if let Some(project) = &project {
+        load = npsim::load::resolved(load, project);
+    }
+    let generator = match &project {
+        Some(project) => npsim::load::generator(&load, project)?,
+        None => Generator::new(&load, &ports)
+            .map_err(|error| Problem::new(format!("this traffic cannot be made: {error}")))?,
+    };
+    let out = &arguments.out;
+    let (form, gzipped) = Form::of_name(out).ok_or_else(|| {
+        Problem::new(format!(
+            "the name `{}` does not tell what kind of capture it is to be",
+            out.display()
+        ))
+        .help("let it end in .pcap or .pcapng, or one of these and .gz")
+    })?;
+    if form == Form::Pcap && ports.len() > 1 {
+        return Err(Problem::new(format!(
+            "a classic pcap cannot tell {} ports apart",
+            ports.len()
+        ))
+        .help("let the name end in .pcapng")
+        .into());
+    }
+    let failed = |error| Problem::io("write", out, &error);
+    let lines: Vec<u64> = ports.iter().map(|port| port.bits_per_second).collect();
+    let mut sink = TraceSink::create(out, form, gzipped, &lines).map_err(failed)?;
+    let (mut frames, mut bytes, mut bits) = (0u64, 0u64, 0u64);
+    for frame in generator {
+        frames += 1;
+        bytes += frame.bytes.len() as u64;
+        bits += line_bytes(frame.bytes.len()) * 8;
+        sink.write(frame.port, frame.start_ps / 1000, &frame.bytes)
+            .map_err(failed)?;
+    }
+    sink.finish().map_err(failed)?;
+    if !arguments.quiet {
+        let seconds = load.time.picoseconds() as f64 / 1e12;
+        output::line(&format!(
+            "{}: {load}, for {}\n{} frames, {} bytes, {} of line time",
+            out.display(),
+            load.time,
+            grouped(frames),
+            grouped(bytes),
+            show_rate(bits as f64 / seconds),
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,251 @@
+//! `npsim trace info`: what is in captures.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use npsim::quantity::{grouped, show_nanoseconds, show_rate};
+use npsim_net::capture::{CaptureError, Reader};
+use npsim_net::census::{Census, Oddities, SIZE_CLASSES};
+use serde::Serialize;
+
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim trace info traces/mixed.pcap
+  npsim trace info traces/*.pcap*
+  npsim trace info --format json in.pcapng | jq '.[0].oddities'";
+
+/// Say what is in captures: form, frames, rates, sizes, protocols, ports, oddities
+///
+/// Bytes are those of frames without FCS; sizes are told with it. A file that is
+/// damaged is an error, after the files before it were told.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The captures (pcap or pcapng, also gzipped)
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Text for people, or JSON (docs/src/traffic.md)
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text
+    #[default]
+    Human,
+    /// A list with one object a file
+    Json,
+}
+
+/// A capture, as JSON tells it.
+#[derive(Debug, Serialize)]
+struct Info {
+    file: String,
+    format: String,
+    frames: u64,
+    bytes: u64,
+    shortest: u64,
+    longest: u64,
+    /// Of the first frame, nanoseconds since 1970.
+    first_timestamp_ns: u64,
+    /// First frame to last frame.
+    duration_ns: u64,
+    packets_per_second: u64,
+    bits_per_second: u64,
+    sizes: Vec<SizeClass>,
+    protocols: BTreeMap<String, u64>,
+    interfaces: Vec<Interface>,
+    flows: u64,
+    /// Whether there are more flows than were counted.
+    more_flows: bool,
+    /// Frames whose time is earlier than that of a frame before them.
+    out_of_order: u64,
+    oddities: Oddities,
+}
+
+/// Frames of `from` to `to` bytes with FCS; without `to` there is no limit.
+#[derive(Debug, Serialize)]
+struct SizeClass {
+    from: u64,
+    to: Option<u64>,
+    frames: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Interface {
+    name: String,
+    frames: u64,
+    bytes: u64,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let mut infos = Vec::new();
+    for (place, path) in arguments.files.iter().enumerate() {
+        let info = look(path)?;
+        if arguments.format == Format::Human {
+            let gap = if place > 0 { "\n" } else { "" };
+            output::print(&format!("{gap}{}", text(&info)))?;
+        }
+        infos.push(info);
+    }
+    if arguments.format == Format::Json {
+        output::print(&(serde_json::to_string_pretty(&infos)? + "\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn look(path: &Path) -> Result<Info, CaptureError> {
+    let mut reader = Reader::open(path)?;
+    let mut census = Census::default();
+    for frame in reader.by_ref() {
+        census.add(&frame?);
+    }
+    let bounds = SIZE_CLASSES.iter().map(|&bound| Some(bound)).chain([None]);
+    let mut from = SIZE_CLASSES[0];
+    let mut sizes = Vec::new();
+    for (to, &frames) in bounds.zip(&census.sizes) {
+        sizes.push(SizeClass { from, to, frames });
+        from = to.map_or(from, |to| to + 1);
+    }
+    let interfaces = reader.interfaces().iter().enumerate().map(|(port, name)| {
+        let counts = census.ports.get(port).copied().unwrap_or_default();
+        Interface {
+            name: name.clone(),
+            frames: counts.frames,
+            bytes: counts.bytes,
+        }
+    });
+    let per_second = |count: u64| {
+        let scaled = u128::from(count) * 1_000_000_000;
+        let rate = scaled.checked_div(u128::from(census.duration_ns));
+        rate.map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
+    };
+    Ok(Info {
+        file: path.display().to_string(),
+        format: reader.format(),
+        frames: census.frames,
+        bytes: census.bytes,
+        shortest: census.shortest,
+        longest: census.longest,
+        first_timestamp_ns: reader.first_timestamp_ns(),
+        duration_ns: census.duration_ns,
+        packets_per_second: per_second(census.frames),
+        bits_per_second: per_second(census.bytes.saturating_mul(8)),
+        sizes,
+        interfaces: interfaces.collect(),
+        flows: census.flows(),
+        more_flows: census.has_more_flows(),
+        out_of_order: reader.reordered(),
+        oddities: census.oddities,
+        protocols: census.protocols,
+    })
+}
+
+fn text(info: &Info) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_text(&mut out, info);
+    out
+}
+
+fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
+    writeln!(out, "{}: {}", info.file, info.format)?;
+    writeln!(
+        out,
+        "frames       {}, {} bytes, {} to {} long without FCS",
+        grouped(info.frames),
+        grouped(info.bytes),
+        grouped(info.shortest),
+        grouped(info.longest)
+    )?;
+    if info.frames == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "time         {} from {}.{:09} s after 1970",
+        show_nanoseconds(info.duration_ns as f64),
+        info.first_timestamp_ns / 1_000_000_000,
+        info.first_timestamp_ns % 1_000_000_000
+    )?;
+    if info.duration_ns > 0 {
+        writeln!(
+            out,
+            "rate         {} packets/s, {}",
+            grouped(info.packets_per_second),
+            show_rate(info.bits_per_second as f64)
+        )?;
+    }
+    let sizes = info.sizes.iter().filter(|class| class.frames > 0);
+    let sizes = sizes.map(|class| {
+        let range = match class.to {
+            Some(to) if to == class.from => to.to_string(),
+            Some(to) => format!("{}-{to}", class.from),
+            None => format!("over {}", class.from - 1),
+        };
+        format!("{range}: {}", grouped(class.frames))
+    });
+    list(out, "sizes", sizes)?;
+    let protocols = info.protocols.iter();
+    let protocols = protocols.map(|(name, frames)| format!("{name}: {}", grouped(*frames)));
+    list(out, "protocols", protocols)?;
+    let more = if info.more_flows { "more than " } else { "" };
+    writeln!(out, "flows        {more}{}", grouped(info.flows))?;
+    let interfaces = info.interfaces.iter();
+    let interfaces = interfaces.map(|port| {
+        format!(
+            "{}: {} frames, {} bytes",
+            port.name,
+            grouped(port.frames),
+            grouped(port.bytes)
+        )
+    });
+    list(out, "interfaces", interfaces)?;
+    let Oddities {
+        fragments,
+        options,
+        expired,
+        bad_header_checksums,
+        bad_payload_checksums,
+        group_addressed,
+        tagged,
+        truncated,
+        unreadable,
+    } = info.oddities;
+    let oddities = [
+        ("fragments", fragments),
+        ("IPv4 options", options),
+        ("time to live of at most 1", expired),
+        ("wrong IPv4 header checksums", bad_header_checksums),
+        ("wrong TCP, UDP or ICMP checksums", bad_payload_checksums),
+        ("to broadcast or multicast MAC addresses", group_addressed),
+        ("with VLAN tags", tagged),
+        ("captured only in part", truncated),
+        ("unreadable", unreadable),
+        ("times before the frame before", info.out_of_order),
+    ];
+    let oddities = oddities
+        .into_iter()
+        .filter(|(_, frames)| *frames > 0)
+        .map(|(name, frames)| format!("{name}: {}", grouped(frames)));
+    list(out, "oddities", oddities)
+}
+
+/// One entry a line, under one heading; nothing for an empty list.
+fn list(
+    out: &mut String,
+    heading: &str,
+    entries: impl Iterator<Item = String>,
+) -> std::fmt::Result {
+    for (place, entry) in entries.enumerate() {
+        let heading = if place == 0 { heading } else { "" };
+        writeln!(out, "{heading:12} {entry}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! `npsim trace`: captures are made and looked at.
+
+mod gen_capture;
+mod info;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim trace gen --load 0.5 --size imix --time 2ms -o half.pcap     one gigabit port
+  npsim trace gen --load 1 --ports 3 -o full.pcapng                  an interface a port
+  npsim trace gen --project microcode/forward --rate 1Mpps -o in.pcapng
+  npsim trace info traces/mixed.pcap
+  npsim trace info --format json traces/*.pcap";
+
+/// Make a capture of made traffic, or say what is in captures
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Gen(gen_capture::Arguments),
+    Info(info::Arguments),
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    match &arguments.command {
+        Command::Gen(arguments) => gen_capture::run(arguments),
+        Command::Info(arguments) => info::run(arguments),
+    }
+}

@@ -1,0 +1,313 @@
+//! What an instruction costs on a chip.
+
+use std::fmt::Write as _;
+
+use npsim_chip::profile::Profile;
+use npsim_isa::{
+    CapAccess, CommandOp, Completion, Condition, Instruction, TransferKind, Unit, defer_limit,
+};
+use serde::Serialize;
+
+use super::Code;
+
+/// What an instruction costs in its microengine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cost {
+    /// Issue slots: an instruction takes one.
+    pub cycles: u64,
+    /// Slots that are thrown away when it is taken, without defer.
+    pub penalty: Option<u64>,
+    /// Defer slots that it asks for.
+    pub defer: u8,
+    /// Defer slots that it could ask for.
+    pub defer_limit: u8,
+    /// How many of the defer slots hold a `nop`.
+    pub nops: u8,
+    /// Slots thrown away with its defer.
+    pub aborted: u64,
+    /// Whether the context gives up the microengine.
+    pub swaps: bool,
+    /// Whether it sets the condition codes.
+    pub sets_codes: bool,
+    /// In a sentence.
+    pub text: String,
+}
+
+/// A command and what it takes on an idle chip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommandCost {
+    /// Unit.
+    pub unit: &'static str,
+    /// Command.
+    pub name: &'static str,
+    /// Longwords taken from OUT transfer registers.
+    pub pulled: u32,
+    /// Longwords put into IN transfer registers.
+    pub pushed: u32,
+    /// Cycles from issue to its last signal for the least amount of data, on an
+    /// idle chip; absent where the chip gives no figure.
+    pub idle_cycles: Option<u64>,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// Whether an instruction sets the condition codes.
+pub(super) fn sets_codes(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Alu { .. }
+        | Instruction::AluShf { .. }
+        | Instruction::DblShf { .. }
+        | Instruction::Asr { .. }
+        | Instruction::ByteAlign { .. }
+        | Instruction::MulLast { .. }
+        | Instruction::Ffs { .. }
+        | Instruction::PopCount3 { .. }
+        | Instruction::CamLookup { .. } => true,
+        Instruction::LdField { load_cc, .. } => *load_cc,
+        _ => false,
+    }
+}
+
+/// Whether the context gives up the microengine.
+pub(super) fn swaps(instruction: &Instruction) -> bool {
+    let completion = match instruction {
+        Instruction::CtxArb(_) => return true,
+        Instruction::Command(command) => command.completion,
+        Instruction::CapCsr(access) => access.completion,
+        _ => return false,
+    };
+    matches!(completion, Completion::CtxSwap { .. })
+}
+
+/// Defer slots that an instruction asks for.
+pub(super) fn defer(instruction: &Instruction) -> u8 {
+    let of = |completion: Completion| match completion {
+        Completion::CtxSwap { defer, .. } => defer,
+        _ => 0,
+    };
+    match instruction {
+        Instruction::Branch { defer, .. }
+        | Instruction::BranchCtx { defer, .. }
+        | Instruction::BranchSignal { defer, .. }
+        | Instruction::BranchInputState { defer, .. }
+        | Instruction::BranchBit { defer, .. }
+        | Instruction::BranchByte { defer, .. }
+        | Instruction::Jump { defer, .. } => *defer,
+        Instruction::CtxArb(arb) => arb.defer,
+        Instruction::Command(command) => of(command.completion),
+        Instruction::CapCsr(access) => of(access.completion),
+        _ => 0,
+    }
+}
+
+/// The branch whose defer slot an address is, and which slot.
+pub(super) fn shadow(code: &Code<'_>, address: usize) -> Option<(usize, u8)> {
+    (1..=3).find_map(|back| {
+        let before = address.checked_sub(back)?;
+        let slots = defer(code.at(before)?);
+        (usize::from(slots) >= back).then_some((before, back as u8))
+    })
+}
+
+pub(super) fn cost(code: &Code<'_>, address: usize) -> Cost {
+    let Some(instruction) = code.at(address) else {
+        return Cost::default();
+    };
+    let profile = code.profile;
+    let swaps = swaps(instruction);
+    let before = address.checked_sub(1).and_then(|before| code.at(before));
+    let penalty = match instruction {
+        Instruction::Branch {
+            condition: Condition::Always,
+            ..
+        } => Some(profile.branch_penalty()),
+        Instruction::Branch { .. } if before.is_some_and(sets_codes) => {
+            Some(profile.conditional_branch_penalty())
+        }
+        Instruction::Branch { .. } => Some(profile.settled_branch_penalty()),
+        Instruction::BranchBit { .. } | Instruction::BranchByte { .. } => {
+            Some(profile.bit_branch_penalty())
+        }
+        Instruction::BranchCtx { .. }
+        | Instruction::BranchSignal { .. }
+        | Instruction::BranchInputState { .. } => Some(profile.state_branch_penalty()),
+        Instruction::Jump { .. } => Some(profile.jump_penalty()),
+        _ if swaps => Some(profile.context_swap_penalty()),
+        _ => None,
+    };
+    let slots = defer(instruction);
+    let nops = (1..=usize::from(slots))
+        .filter(|slot| matches!(code.at(address + slot), Some(Instruction::Nop)))
+        .count() as u8;
+    let mut cost = Cost {
+        cycles: 1,
+        penalty,
+        defer: slots,
+        defer_limit: defer_limit(instruction),
+        nops,
+        aborted: penalty.map_or(0, |penalty| penalty.saturating_sub(u64::from(slots))),
+        swaps,
+        sets_codes: sets_codes(instruction),
+        text: String::new(),
+    };
+    cost.text = text(&cost, instruction);
+    if let Some((branch, slot)) = shadow(code, address) {
+        let _ = write!(
+            cost.text,
+            " It stands in defer slot {slot} of the {} at {branch} and is executed before that takes effect.",
+            word_of(code.at(branch))
+        );
+    }
+    cost
+}
+
+/// What an instruction is called, for a remark.
+fn word_of(instruction: Option<&Instruction>) -> &'static str {
+    match instruction {
+        Some(instruction) if swaps(instruction) => "context swap",
+        Some(Instruction::Jump { .. }) => "jump",
+        _ => "branch",
+    }
+}
+
+fn text(cost: &Cost, instruction: &Instruction) -> String {
+    let Some(penalty) = cost.penalty else {
+        return "1 cycle.".into();
+    };
+    let slots = |n: u64| format!("{n} slot{}", if n == 1 { "" } else { "s" });
+    let always = matches!(
+        instruction,
+        Instruction::Jump { .. }
+            | Instruction::Branch {
+                condition: Condition::Always,
+                ..
+            }
+    );
+    let when = if cost.swaps || always {
+        ""
+    } else {
+        " if taken"
+    };
+    let mut text = if cost.aborted == 0 {
+        format!("1 cycle, and no aborted slot{when}.")
+    } else {
+        format!("1 cycle, and {} aborted{when}.", slots(cost.aborted))
+    };
+    let useful = penalty.min(u64::from(cost.defer_limit));
+    let free = useful.saturating_sub(u64::from(cost.defer));
+    let used = u64::from(cost.defer);
+    if used > 0 {
+        let held = match cost.nops {
+            0 => "filled".to_owned(),
+            n if u64::from(n) == used => "with nothing but nop".to_owned(),
+            n => format!("{n} of them nop"),
+        };
+        let _ = write!(text, " {} of defer, {held}.", slots(used));
+    }
+    if free > 0 {
+        let _ = write!(text, " defer could save {} more.", slots(free));
+    }
+    if cost.swaps {
+        text += " The context gives up the microengine.";
+    }
+    text
+}
+
+/// The command that an instruction sends.
+pub(super) fn command(profile: &Profile, instruction: &Instruction) -> Option<CommandCost> {
+    match instruction {
+        Instruction::Command(command) => {
+            let info = command.op.info();
+            let count = u32::from(command.count);
+            Some(CommandCost {
+                unit: info.unit.info().name,
+                name: info.name,
+                pulled: info.pull_words.of(count),
+                pushed: info.push_words.of(count),
+                idle_cycles: idle_cycles(profile, command.op),
+                meaning: info.doc,
+            })
+        }
+        Instruction::CapFastWrite { .. } => Some(CommandCost {
+            unit: "cap",
+            name: "fast_wr",
+            pulled: 0,
+            pushed: 0,
+            idle_cycles: Some(profile.cap_fast_write()),
+            meaning: "writes a chip-wide register with a constant of the word",
+        }),
+        Instruction::CapCsr(access) => {
+            let words = u32::from(access.count);
+            let (name, pulled, pushed, cycles, meaning) = match access.access {
+                CapAccess::Read => (
+                    "read",
+                    0,
+                    words,
+                    profile.cap_read(),
+                    "reads chip-wide registers",
+                ),
+                CapAccess::Write => (
+                    "write",
+                    words,
+                    0,
+                    profile.cap_write(),
+                    "writes chip-wide registers",
+                ),
+                CapAccess::FastWriteAlu => (
+                    "fast_wr",
+                    0,
+                    0,
+                    profile.cap_fast_write(),
+                    "writes a chip-wide register with the last ALU result",
+                ),
+            };
+            Some(CommandCost {
+                unit: "cap",
+                name,
+                pulled,
+                pushed,
+                idle_cycles: Some(cycles),
+                meaning,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The profile's idle latency of a command with the least amount of data.
+fn idle_cycles(profile: &Profile, op: CommandOp) -> Option<u64> {
+    use CommandOp as Op;
+    let info = op.info();
+    let cycles = match op {
+        Op::ScratchGet => profile.scratch_ring_get(),
+        Op::ScratchPut => profile.scratch_ring_put(),
+        Op::ScratchRead => profile.scratch_read(),
+        Op::ScratchWrite => profile.scratch_write(),
+        Op::SramGet => profile.sram_ring_get(),
+        Op::SramPut => profile.sram_ring_put(),
+        Op::SramRead => profile.sram_read(),
+        Op::SramWrite | Op::SramJournal => profile.sram_write(),
+        Op::SramDequeue => profile.sram_dequeue(),
+        Op::DramRead => profile.dram_read(),
+        Op::DramWrite => profile.dram_write(),
+        Op::DramRbufRd => profile.dram_rbuf_rd(),
+        Op::DramTbufWr => profile.dram_tbuf_wr(),
+        Op::MsfRead => profile.msf_read(),
+        Op::MsfWrite => profile.msf_write(),
+        Op::MsfFastWr => profile.msf_fast_write(),
+        _ => match info.unit {
+            Unit::Hash => profile.hash_one(),
+            Unit::Scratch if info.pushes => profile.scratch_atomic(),
+            Unit::Sram if info.pushes && info.default_transfer == TransferKind::S => {
+                if info.name.starts_with("csr") {
+                    profile.sram_csr()
+                } else {
+                    profile.sram_atomic()
+                }
+            }
+            Unit::Cap if info.pushes || info.pulls => profile.cap_reflect(),
+            _ => return None,
+        },
+    };
+    Some(cycles)
+}

@@ -1,0 +1,254 @@
+//! What the hardware does not wait for: control registers that take effect
+//! late, results that another instruction must follow at once, codes that do
+//! not outlive a context swap.
+
+use npsim_isa::{CapAccess, Completion, Instruction, Shift, ShiftCount, TransferRegister, csr};
+
+use super::Code;
+use super::cost::{defer, sets_codes, swaps};
+
+/// How far back the origin of condition codes is looked for.
+const REACH: usize = 24;
+
+pub(super) fn hazards(code: &Code<'_>, address: usize) -> Vec<String> {
+    let Some(instruction) = code.at(address) else {
+        return Vec::new();
+    };
+    let mut told = Vec::new();
+    late_register(code, address, instruction, &mut told);
+    early_use(code, address, &mut told);
+    at_once(code, address, instruction, &mut told);
+    codes(code, address, instruction, &mut told);
+    in_flight(instruction, &mut told);
+    told
+}
+
+/// What a local CSR changes, by what an instruction's text then has.
+fn users(name: &str) -> &'static [&'static str] {
+    match name {
+        "ACTIVE_LM_ADDR_0" => &["*l$index0"],
+        "ACTIVE_LM_ADDR_1" => &["*l$index1"],
+        "T_INDEX" => &["*$index", "*$$index"],
+        "BYTE_INDEX" => &["byte_align"],
+        "T_INDEX_BYTE_INDEX" => &["*$index", "*$$index", "byte_align"],
+        "ACTIVE_LM_ADDR_0_BYTE_INDEX" => &["*l$index0", "byte_align"],
+        "ACTIVE_LM_ADDR_1_BYTE_INDEX" => &["*l$index1", "byte_align"],
+        _ => &[],
+    }
+}
+
+/// The register that an instruction writes, and how many instructions must lie
+/// between the write and its effect.
+fn written(code: &Code<'_>, instruction: &Instruction) -> Option<(&'static str, u8)> {
+    let Instruction::LocalCsrWrite { csr: address, .. } = instruction else {
+        return None;
+    };
+    let name = csr::name(*address)?;
+    let gap = if name.contains("LM_ADDR") {
+        code.profile.lm_addr_gap()
+    } else {
+        code.profile.csr_gap()
+    };
+    Some((name, gap))
+}
+
+fn late_register(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
+    let Some((name, gap)) = written(code, instruction) else {
+        return;
+    };
+    let first = (at + 1..=at + usize::from(gap)).find(|&next| uses(code, next, name));
+    told.push(format!(
+        "{name} has its new value from the {} instruction after this one on{}.",
+        ordinal(gap + 1),
+        match first {
+            Some(next) => format!("; the one at {next} still uses the old value"),
+            None => String::new(),
+        }
+    ));
+}
+
+fn uses(code: &Code<'_>, at: usize, name: &str) -> bool {
+    let Some(instruction) = code.at(at) else {
+        return false;
+    };
+    let text = instruction.to_string();
+    users(name).iter().any(|part| text.contains(part))
+}
+
+fn early_use(code: &Code<'_>, at: usize, told: &mut Vec<String>) {
+    for back in 1..=8 {
+        if code.is_entered(at + 1 - back) && back > 1 {
+            break;
+        }
+        let Some(before) = at.checked_sub(back) else {
+            break;
+        };
+        let Some(instruction) = code.at(before) else {
+            break;
+        };
+        if let Some((name, gap)) = written(code, instruction)
+            && back <= usize::from(gap)
+            && uses(code, at, name)
+        {
+            told.push(format!(
+                "It still uses the value that {name} had before the write at {before}: {} must lie between, {} do.",
+                gap,
+                back - 1
+            ));
+        }
+    }
+}
+
+fn at_once(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
+    let before = at.checked_sub(1).and_then(|before| code.at(before));
+    let indirect = match instruction {
+        Instruction::Command(command) => command.indirect,
+        Instruction::CapCsr(access) => access.indirect,
+        _ => false,
+    };
+    let takes_result = matches!(
+        instruction,
+        Instruction::CapCsr(access) if access.access == CapAccess::FastWriteAlu
+    );
+    if indirect || takes_result {
+        let what = if indirect {
+            "indirect_ref takes the ALU result"
+        } else {
+            "fast_wr takes the ALU result"
+        };
+        told.push(match before {
+            Some(alu) if sets_codes(alu) && !code.is_entered(at) => {
+                format!("{what} of the instruction before it, `{alu}`; nothing may come between.")
+            }
+            Some(other) if code.is_entered(at) => format!(
+                "{what} of whatever was executed before it: `{other}`, or the source of a branch to here."
+            ),
+            Some(other) => {
+                format!("{what} of the instruction before it, but `{other}` makes none.")
+            }
+            None => format!("{what} of the instruction before it, and there is none."),
+        });
+    }
+    let shifts = match instruction {
+        Instruction::AluShf { shift, .. } | Instruction::LdField { shift, .. } => {
+            matches!(shift, Shift::LeftIndirect | Shift::RightIndirect)
+        }
+        Instruction::DblShf { count, .. } | Instruction::Asr { count, .. } => {
+            *count == ShiftCount::Indirect
+        }
+        _ => false,
+    };
+    if shifts {
+        told.push(format!(
+            "The shift count is the A operand of the instruction before it{}.",
+            before.map_or(String::new(), |before| format!(", `{before}`"))
+        ));
+    }
+    if matches!(instruction, Instruction::LocalCsrRead { .. }) {
+        told.push(match code.at(at + 1) {
+            Some(next @ Instruction::Immed { .. }) => {
+                format!("The value arrives in the next instruction, `{next}`.")
+            }
+            Some(next) => format!("The value needs an immed right after it, but `{next}` follows."),
+            None => "The value needs an immed right after it, and nothing follows.".into(),
+        });
+    }
+}
+
+/// Where the codes come from that a branch tests or an addition uses.
+fn codes(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
+    let tests = matches!(
+        instruction,
+        Instruction::Branch { condition, .. } if *condition != npsim_isa::Condition::Always
+    );
+    if !tests {
+        return;
+    }
+    for back in 1..=REACH.min(at) {
+        let before = at - back;
+        // Past a label the codes may come from elsewhere.
+        if code.is_entered(before + 1) {
+            told.push(format!(
+                "Control can come to {} from elsewhere, so the condition codes may have been set there.",
+                before + 1
+            ));
+            return;
+        }
+        let Some(earlier) = code.at(before) else {
+            return;
+        };
+        if sets_codes(earlier) {
+            told.push(format!(
+                "The condition codes are those of `{earlier}` at {before}."
+            ));
+            return;
+        }
+        if swaps(earlier) && usize::from(defer(earlier)) < back {
+            told.push(format!(
+                "The context gives up the microengine at {before}, after which the condition codes are those of other contexts; nothing sets them between."
+            ));
+            return;
+        }
+    }
+}
+
+/// Registers that belong to a unit until a signal.
+fn in_flight(instruction: &Instruction, told: &mut Vec<String>) {
+    let Instruction::Command(command) = instruction else {
+        return;
+    };
+    let info = command.op.info();
+    let count = u32::from(command.count);
+    let (first, sign) = match command.transfer {
+        TransferRegister::None => return,
+        TransferRegister::S(first) => (first, "$"),
+        TransferRegister::D(first) => (first, "$$"),
+    };
+    let range = |words: u32| {
+        if words <= 1 {
+            format!("{sign}{first}")
+        } else {
+            format!("{sign}{first} to {sign}{}", u32::from(first) + words - 1)
+        }
+    };
+    let (pulled, pushed) = (info.pull_words.of(count), info.push_words.of(count));
+    let until = match command.completion {
+        Completion::Silent => {
+            if pulled + pushed > 0 {
+                told.push(format!(
+                    "Without a signal nothing tells when the unit is done with {}.",
+                    range(pulled.max(pushed))
+                ));
+            }
+            return;
+        }
+        Completion::SigDone(signal) => format!("until s{signal} has come"),
+        Completion::CtxSwap { .. } => "until the context wakes".to_owned(),
+    };
+    if pulled > 0 {
+        told.push(format!(
+            "Do not write OUT register{} {} {until}: the unit reads there.",
+            if pulled > 1 { "s" } else { "" },
+            range(pulled)
+        ));
+    }
+    if pushed > 0 {
+        told.push(format!(
+            "IN register{} {} {} no value {until}.",
+            if pushed > 1 { "s" } else { "" },
+            range(pushed),
+            if pushed > 1 { "have" } else { "has" }
+        ));
+    }
+}
+
+fn ordinal(n: u8) -> String {
+    match n {
+        1 => "first".into(),
+        2 => "second".into(),
+        3 => "third".into(),
+        4 => "fourth".into(),
+        5 => "fifth".into(),
+        n => format!("{n}th"),
+    }
+}

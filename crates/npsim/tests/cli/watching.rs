@@ -1,0 +1,101 @@
+//! Profiles, flame graphs and timelines.
+
+use crate::harness::{Dir, LOOP};
+
+/// Waits for scratch, over and over.
+const WAITER: &str = "\
+.num_contexts 8
+.reg read $word
+.reg address
+.sig done
+    immed[address, 0]
+again#:
+    scratch[read, $word, address, 0, 1], ctx_swap[done]
+    br[again#]
+";
+
+#[test]
+fn a_profile_tells_lines_waits_and_macros() {
+    let dir = Dir::new().with("main.uc", WAITER);
+    dir.npsim("run main.uc --until 10us --profile --profile-lines 1")
+        .expect(
+            0,
+            &[
+                "profile of 6,000 cycles",
+                "main.uc on microengine 0",
+                "scratch.read",
+                "done",
+                "lines more (`--profile-lines",
+            ],
+        );
+    dir.npsim("run main.uc --until 10us --profile --profile-lines all")
+        .expect(0, &["    br[again#]", "as microengine 0 runs it"]);
+}
+
+#[test]
+fn files_are_written_and_kept_apart() {
+    let dir = Dir::new().with("main.uc", WAITER);
+    let options = "--profile=p.json --flame f.svg --flame f.txt --flame-waits w.txt --timeline t.json.gz --window 1us..2us";
+    dir.npsim(&format!("run main.uc --until 10us --quiet {options}"))
+        .expect(0, &[]);
+    let mut names = dir.files();
+    names.retain(|name| name != "main.uc");
+    assert_eq!(names, ["f.svg", "f.txt", "p.json", "t.json.gz", "w.txt"]);
+    assert!(
+        dir.read("p.json")
+            .starts_with(b"{\n  \"format\": \"npsim-profile-1\"")
+    );
+    dir.npsim("run main.uc --until 10us --profile=x --timeline x")
+        .expect(1, &["--profile and --timeline both write `x`"]);
+    dir.npsim("run main.uc --until 10us --timeline main.uc")
+        .expect(1, &["--timeline `main.uc` would overwrite a source"]);
+    dir.npsim("run main.uc --until 10us --timeline no/such/t.json")
+        .expect(1, &["no/such/t.json"]);
+}
+
+#[test]
+fn watching_twice_gives_the_same_bytes() {
+    let dir = Dir::new().with("main.uc", WAITER);
+    for n in ["1", "2"] {
+        dir.npsim(&format!(
+            "run main.uc --me 0-2 --until 20us -q --profile=p{n} --timeline t{n}.gz --flame f{n}.svg"
+        ))
+        .expect(0, &[]);
+    }
+    for name in ["p", "t", "f"] {
+        let of = |n: &str| {
+            let end = match name {
+                "t" => ".gz",
+                "f" => ".svg",
+                _ => "",
+            };
+            dir.read(&format!("{name}{n}{end}"))
+        };
+        assert_eq!(of("1"), of("2"), "{name}");
+    }
+}
+
+#[test]
+fn wrong_values_are_usage_errors() {
+    let dir = Dir::new().with("main.uc", LOOP);
+    for (arguments, phrase) in [
+        ("--profile --profile-lines 0", "`all`"),
+        ("--profile-lines 5", "--profile"),
+        ("--window 1us..2us", "--timeline"),
+        ("--timeline t --window 2us..1us", "ends before it begins"),
+        ("--timeline t --window 5us", "100us..120us"),
+    ] {
+        dir.npsim(&format!("run main.uc --until 1us {arguments}"))
+            .expect(2, &[phrase]);
+    }
+}
+
+#[test]
+fn a_fault_is_told_and_what_was_seen_is_written() {
+    let text = ".reg n m\n    immed[n, 1]\n    alu[n, n, +, m]\nend#:\n    br[end#]\n";
+    let dir = Dir::new().with("main.uc", text);
+    dir.npsim("run main.uc --until 1us --profile=p.json --timeline t.json")
+        .expect(3, &["profile of "]);
+    assert!(dir.read("t.json").ends_with(b"\n]}\n"));
+    dir.read("p.json");
+}

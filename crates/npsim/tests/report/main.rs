@@ -1,0 +1,46 @@
+//! The report of a run: what limits real runs, and how the page fares in a
+//! browser.
+
+mod browser;
+mod page;
+mod verdicts;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs a project with a report in `folder`.
+fn run(project: &str, arguments: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_npsim"))
+        .current_dir(root())
+        .args(["run", project])
+        .args(arguments)
+        .arg("--report")
+        .arg(folder)
+        .output()
+        .unwrap()
+}
+
+/// What the terminal shows of a run that must succeed.
+fn shown(project: &str, arguments: &[&str], folder: &Path) -> String {
+    let output = run(project, arguments, folder);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Least frames at line rate on three ports, far more than one microengine can do.
+const OVERLOAD: &[&str] = &[
+    "--trace",
+    "traces/minsize.pcap.gz",
+    "--pace",
+    "line",
+    "--ports",
+    "round-robin",
+];

@@ -1,0 +1,264 @@
+//! Which stage, line or unit holds the frames up.
+
+use npsim_chip::stats::permille;
+use npsim_system::series::PlaceKind;
+use serde::Serialize;
+
+use super::loads::{Load, LoadKind};
+use super::window::Window;
+use super::{Observed, Stage};
+use crate::traffic_flow::Direction;
+
+/// A microengine that is occupied so much of the time is at its limit: what is
+/// left is lost in waking contexts.
+const OCCUPIED: u64 = 900;
+/// A unit or bus that is busy so much of the time is at its limit.
+const BUSY: u64 = 900;
+/// A line of which so much is used is full; frames do not divide time evenly.
+const LINE_FULL: u64 = 970;
+/// A stage that stands still so much of the time is held up by a unit.
+const STALLED: u64 = 200;
+
+/// What kind of thing limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitKind {
+    /// The line out of a port.
+    Line(u8),
+    /// Microengines of a stage that execute all the time.
+    Compute,
+    /// Contexts of a stage that all sleep until memory answers.
+    Latency,
+    /// A unit or bus that serves all the time.
+    Unit,
+    /// The general-purpose core, which takes too little off a ring.
+    SlowPath,
+}
+
+/// Something that holds frames up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limit {
+    /// What kind.
+    pub kind: LimitKind,
+    /// What, for people: `microengine 0 (forward.uc)`.
+    pub name: String,
+    /// Thousandths of the time in which it was used.
+    pub permille: u64,
+    /// Frames lost in front of it.
+    pub lost: u64,
+    /// Index of the stage, for one of a stage.
+    pub stage: Option<usize>,
+    /// Indices of the places before it.
+    #[serde(skip)]
+    pub before: Vec<usize>,
+    /// Indices of the places behind it.
+    #[serde(skip)]
+    pub after: Vec<usize>,
+}
+
+/// How a stage did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StageLoad {
+    /// Cycles of all its microengines by state.
+    pub executing: u64,
+    pub aborted: u64,
+    pub stalled: u64,
+    pub idle: u64,
+    /// Indices of the places it takes from and gives to.
+    pub takes: Vec<usize>,
+    pub gives: Vec<usize>,
+    /// Frames that it handled, where that is known.
+    pub frames: Option<u64>,
+}
+
+impl StageLoad {
+    fn all(&self) -> u64 {
+        self.executing + self.aborted + self.stalled + self.idle
+    }
+
+    pub fn share(&self, cycles: u64) -> u64 {
+        permille(cycles, self.all())
+    }
+
+    /// Cycles in which it did something.
+    pub fn occupied(&self) -> u64 {
+        self.executing + self.aborted + self.stalled
+    }
+}
+
+/// The name of a stage: `microengine 0 (forward.uc)`.
+pub(super) fn stage_name(stage: &Stage) -> String {
+    let ids: Vec<_> = stage.microengines.iter().map(u8::to_string).collect();
+    match ids.as_slice() {
+        [one] => format!("microengine {one} ({})", stage.name),
+        _ => format!("microengines {} ({})", ids.join(", "), stage.name),
+    }
+}
+
+pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<StageLoad> {
+    let places = observed.series.places();
+    let seen = |stage: &Stage, direction| -> Vec<usize> {
+        let ends: Vec<_> = stage
+            .microengines
+            .iter()
+            .flat_map(|&me| observed.flow.ends(me, direction))
+            .map(|(end, _)| end)
+            .collect();
+        let mut found = Vec::new();
+        for (index, place) in places.iter().enumerate() {
+            if ends.iter().any(|end| end.is_seen_in(place)) {
+                found.push(index);
+            }
+        }
+        found
+    };
+    let one = |stage: &Stage| {
+        let mut load = StageLoad {
+            takes: seen(stage, Direction::Takes),
+            gives: seen(stage, Direction::Gives),
+            ..StageLoad::default()
+        };
+        for &me in &stage.microengines {
+            let of = |sample: &npsim_system::series::Sample| {
+                sample.stats.microengines.get(usize::from(me)).cloned()
+            };
+            if let (Some(a), Some(b)) = (of(&window.before), of(&window.after)) {
+                load.executing += b.executing - a.executing;
+                load.aborted += b.aborted - a.aborted;
+                load.stalled += b.stalled - a.stalled;
+                load.idle += b.idle - a.idle;
+            }
+        }
+        let kind = |index: &usize| places[*index].kind;
+        load.frames = if load.takes.iter().any(|i| kind(i) == PlaceKind::Rbuf) {
+            Some(window.delivered())
+        } else if load.gives.iter().any(|i| kind(i) == PlaceKind::Tbuf) {
+            Some(window.sent())
+        } else {
+            None
+        };
+        load
+    };
+    observed.stages.iter().map(one).collect()
+}
+
+/// Whether work piles up in a place: it was full at half of the looks, or
+/// frames found no room.
+pub(super) fn pressed(observed: &Observed<'_>, window: &Window, place: usize) -> bool {
+    let fill = window.fills[place];
+    let kind = observed.series.places()[place].kind;
+    // Its bytes may be on the line still; only what found no room counts.
+    let line = matches!(kind, PlaceKind::ReceiveFifo { .. });
+    (!line && fill.looks > 0 && fill.full * 2 >= fill.looks)
+        || window.lost_at(observed.series, place) > 0
+}
+
+pub(super) fn limits(
+    observed: &Observed<'_>,
+    window: &Window,
+    loads: &[Load],
+    stages: &[StageLoad],
+) -> Vec<Limit> {
+    let lost = |places: &[usize]| -> u64 {
+        places
+            .iter()
+            .map(|&place| window.lost_at(observed.series, place))
+            .sum()
+    };
+    let any = |places: &[usize]| places.iter().any(|&p| pressed(observed, window, p));
+    let mut limits = Vec::new();
+    for (index, (stage, load)) in observed.stages.iter().zip(stages).enumerate() {
+        if load.takes.is_empty() || !any(&load.takes) {
+            continue;
+        }
+        let share = load.share(load.occupied());
+        let mut limit = Limit {
+            kind: LimitKind::Compute,
+            name: stage_name(stage),
+            permille: share,
+            lost: lost(&load.takes),
+            stage: Some(index),
+            before: load.takes.clone(),
+            after: load.gives.clone(),
+        };
+        let line = full_line(observed, loads, load);
+        let unit = busiest_unit(observed, loads, stage);
+        if let Some(unit) = unit.filter(|unit| {
+            unit.permille >= BUSY && (share < OCCUPIED || load.share(load.stalled) >= STALLED)
+        }) {
+            limit.kind = LimitKind::Unit;
+            limit.name.clone_from(&unit.name);
+            limit.permille = unit.permille;
+        } else if share >= OCCUPIED {
+            limit.kind = LimitKind::Compute;
+        } else if let Some((port, line)) = line {
+            limit.kind = LimitKind::Line(port);
+            limit.name = format!("the line out of port {port}");
+            limit.permille = line;
+        } else if any(&load.gives) {
+            // What is behind it holds it up.
+            continue;
+        } else {
+            limit.kind = LimitKind::Latency;
+        }
+        limits.push(limit);
+    }
+    slow_path(observed, window, loads, &mut limits);
+    limits.sort_by_key(|limit| std::cmp::Reverse(limit.lost));
+    limits
+}
+
+/// The fullest line that a stage feeds, if it is full.
+fn full_line(observed: &Observed<'_>, loads: &[Load], stage: &StageLoad) -> Option<(u8, u64)> {
+    let transmits = stage
+        .gives
+        .iter()
+        .any(|&place| observed.series.places()[place].kind == PlaceKind::Tbuf);
+    loads.iter().filter(|_| transmits).find_map(|load| {
+        let LoadKind::LineOut(port) = load.kind else {
+            return None;
+        };
+        (load.permille >= LINE_FULL).then_some((port, load.permille))
+    })
+}
+
+/// The most used unit or bus among those that a stage sends commands to.
+fn busiest_unit<'a>(observed: &Observed<'_>, loads: &'a [Load], stage: &Stage) -> Option<&'a Load> {
+    loads.iter().find(|load| match load.kind {
+        LoadKind::Unit => stage
+            .microengines
+            .iter()
+            .any(|&me| observed.flow.commands_to(me, &load.name) > 0),
+        LoadKind::Bus => true,
+        _ => false,
+    })
+}
+
+/// A ring that no microengine takes from and that is full: the core's.
+fn slow_path(observed: &Observed<'_>, window: &Window, loads: &[Load], limits: &mut Vec<Limit>) {
+    for (place, known) in observed.series.places().iter().enumerate() {
+        let PlaceKind::Ring { .. } = known.kind else {
+            continue;
+        };
+        let taken = observed.stages.iter().any(|stage| {
+            stage.microengines.iter().any(|&me| {
+                let mut ends = observed.flow.ends(me, Direction::Takes);
+                ends.any(|(end, _)| end.is_seen_in(known))
+            })
+        });
+        let served = observed.report.chip.gpp.exceptions > 0;
+        if taken || !served || !pressed(observed, window, place) {
+            continue;
+        }
+        let core = loads.iter().find(|load| load.kind == LoadKind::Core);
+        limits.push(Limit {
+            kind: LimitKind::SlowPath,
+            name: "the general-purpose core".to_owned(),
+            permille: core.map_or(0, |load| load.permille),
+            lost: window.lost_at(observed.series, place),
+            stage: None,
+            before: vec![place],
+            after: Vec::new(),
+        });
+    }
+}

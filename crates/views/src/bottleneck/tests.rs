@@ -1,0 +1,263 @@
+//! The analysis on runs that are made up, so that every kind of limit occurs.
+
+use npsim_chip::stats::{CounterStats, MicroengineStats, PortStats, Stats, UnitStats};
+use npsim_system::report::Report;
+use npsim_system::series::{Fill, Place, PlaceKind, Sample, Series};
+use npsim_system::simulation::Ending;
+use npsim_system::wires::Traffic;
+
+use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
+use crate::traffic_flow::{Direction, End, TrafficFlow};
+
+/// A forwarder on two microengines, as it stands after each of ten intervals
+/// of a thousand cycles. All numbers are for one interval.
+#[derive(Clone, Copy)]
+struct Made {
+    /// Cycles in which microengines 0 and 1 execute.
+    executing: [u64; 2],
+    /// Cycles in which they stall.
+    stalled: [u64; 2],
+    /// Cycles in which `sram0` is busy.
+    sram: u64,
+    received: u64,
+    sent: u64,
+    /// Frames that the receive FIFO had no room for, and the ring.
+    lost: [u64; 2],
+    /// Elements of RBUF, longwords of the ring, elements of TBUF.
+    fills: [u64; 3],
+}
+
+/// A load at which nothing is full.
+const EASY: Made = Made {
+    executing: [400, 200],
+    stalled: [0, 0],
+    sram: 100,
+    received: 2,
+    sent: 2,
+    lost: [0, 0],
+    fills: [4, 2, 1],
+};
+
+fn places() -> Vec<Place> {
+    let place = |kind, name: &str, capacity, full_at| Place {
+        kind,
+        name: name.into(),
+        unit: "things",
+        capacity: Some(capacity),
+        full_at: Some(full_at),
+    };
+    vec![
+        place(
+            PlaceKind::ReceiveFifo { port: 0 },
+            "port 0 receive FIFO",
+            4096,
+            4000,
+        ),
+        place(PlaceKind::Rbuf, "RBUF", 128, 116),
+        place(PlaceKind::Ring { number: 0 }, "TX_RING", 512, 346),
+        place(PlaceKind::Tbuf, "TBUF", 128, 116),
+    ]
+}
+
+fn sample(made: Made, n: u64) -> Sample {
+    let me = |index: usize| MicroengineStats {
+        index: index as u64,
+        executing: made.executing[index] * n,
+        stalled: made.stalled[index] * n,
+        idle: (1000 - made.executing[index] - made.stalled[index]) * n,
+        ..MicroengineStats::default()
+    };
+    let unused = MicroengineStats {
+        index: 2,
+        idle: 1000 * n,
+        ..MicroengineStats::default()
+    };
+    let port = PortStats {
+        port: 0,
+        bits_per_second: 1_000_000_000,
+        received_frames: made.received * n,
+        received_bytes: made.received * n * 60,
+        delivered_frames: (made.received - made.lost[0]) * n,
+        overflow_frames: made.lost[0] * n,
+        sent_frames: made.sent * n,
+        sent_bytes: made.sent * n * 60,
+        ..PortStats::default()
+    };
+    let counter = |name: &str, value| CounterStats {
+        name: name.into(),
+        value,
+        drop: true,
+        ..CounterStats::default()
+    };
+    let places = places();
+    let found = [0, made.fills[0], made.fills[1], made.fills[2]];
+    Sample {
+        cycle: 1000 * n,
+        stats: Stats {
+            mhz: 600,
+            cycles: 1000 * n,
+            microengines: vec![me(0), me(1), unused],
+            units: vec![UnitStats {
+                name: "sram0".into(),
+                busy: made.sram * n,
+                ..UnitStats::default()
+            }],
+            ports: vec![port],
+            counters: vec![
+                counter("DROP_TX_RING_FULL", made.lost[1] * n),
+                // Not for lack of room: it must not count as such.
+                counter("DROP_CHECKSUM", 50 * n),
+            ],
+            ..Stats::default()
+        },
+        fills: places
+            .iter()
+            .zip(found)
+            .map(|(place, found)| Fill::of(found, place.full_at))
+            .collect(),
+    }
+}
+
+fn analysed(made: Made) -> Analysis {
+    let mut series = Series::with(places(), 1000, 64);
+    for n in 1..=10 {
+        series.push(sample(made, n));
+    }
+    let chip = sample(made, 10).stats;
+    let report = Report::new("made", &Ending::Drained, None, &Traffic::default(), chip);
+    let mut flow = TrafficFlow::new();
+    flow.note(0, Direction::Takes, End::Receive);
+    flow.note(0, Direction::Gives, End::Ring(0));
+    flow.note(1, Direction::Takes, End::Ring(0));
+    flow.note(1, Direction::Gives, End::Transmit);
+    flow.note_commands(0, "sram", Some(0), 10);
+    let stage = |name: &str, me| Stage {
+        name: name.into(),
+        microengines: vec![me],
+    };
+    analyse(&Observed {
+        report: &report,
+        series: &series,
+        flow: &flow,
+        stages: &[stage("forward.uc", 0), stage("transmit.uc", 1)],
+        clusters: 2,
+    })
+}
+
+fn says(analysis: &Analysis, part: &str) {
+    let text = as_text(analysis);
+    assert!(text.contains(part), "no `{part}` in\n{text}");
+}
+
+#[test]
+fn nothing_full_names_the_slack() {
+    let analysis = analysed(EASY);
+    assert!(analysis.limits.is_empty());
+    says(&analysis, "Nothing is saturated");
+    says(&analysis, "Microengine 0 (forward.uc) comes nearest");
+    says(&analysis, "at least 2.5 times");
+}
+
+#[test]
+fn a_microengine_that_is_occupied_all_the_time_is_the_limit() {
+    let analysis = analysed(Made {
+        executing: [980, 200],
+        received: 4,
+        lost: [2, 0],
+        fills: [128, 2, 1],
+        ..EASY
+    });
+    assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+    assert_eq!(analysis.limits[0].kind, LimitKind::Compute);
+    assert_eq!(analysis.limits[0].lost, 20);
+    says(&analysis, "Microengine 0 (forward.uc) is the limit");
+    says(
+        &analysis,
+        "20 frames found no room in the receive FIFO of port 0",
+    );
+    says(&analysis, "1 microengine runs nothing");
+}
+
+#[test]
+fn sleeping_contexts_are_a_limit_of_their_own() {
+    let analysis = analysed(Made {
+        executing: [300, 200],
+        received: 4,
+        lost: [2, 0],
+        fills: [128, 2, 1],
+        ..EASY
+    });
+    assert_eq!(analysis.limits[0].kind, LimitKind::Latency);
+    says(&analysis, "without being occupied");
+}
+
+#[test]
+fn the_second_stage_holds_the_first_up() {
+    let analysis = analysed(Made {
+        executing: [300, 960],
+        received: 4,
+        lost: [2, 0],
+        fills: [128, 400, 1],
+        ..EASY
+    });
+    assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+    assert_eq!(analysis.limits[0].stage, Some(1));
+    says(&analysis, "Microengine 1 (transmit.uc) is the limit");
+}
+
+#[test]
+fn a_full_line_limits_what_stands_before_it() {
+    // 2.4 frames of 84 bytes in a thousand cycles are 967 Mb/s; three are more
+    // than a line carries and are cut to all of it.
+    let analysis = analysed(Made {
+        received: 4,
+        sent: 3,
+        lost: [0, 1],
+        fills: [4, 400, 128],
+        ..EASY
+    });
+    assert_eq!(analysis.limits[0].kind, LimitKind::Line(0));
+    says(&analysis, "The line out of port 0 is the limit");
+    says(&analysis, "Nothing on the chip helps");
+}
+
+#[test]
+fn a_unit_that_serves_all_the_time_is_the_limit_of_who_waits_for_it() {
+    let analysis = analysed(Made {
+        executing: [300, 200],
+        stalled: [500, 0],
+        sram: 970,
+        received: 4,
+        lost: [2, 0],
+        fills: [128, 2, 1],
+        ..EASY
+    });
+    assert_eq!(analysis.limits[0].kind, LimitKind::Unit);
+    says(&analysis, "Sram0 is the limit");
+}
+
+#[test]
+fn losses_without_a_full_place_are_bursts() {
+    let mut made = EASY;
+    made.lost = [0, 0];
+    let quiet = analysed(made);
+    assert!(!as_text(&quiet).contains("bursts"));
+    // The ring drops some, but is not full when it is looked at, and its taker
+    // sleeps: that is the taker's latency, not a burst.
+    made.lost = [0, 1];
+    made.received = 3;
+    let slow = analysed(made);
+    assert_eq!(slow.limits[0].stage, Some(1));
+    assert_eq!(slow.limits[0].kind, LimitKind::Latency);
+}
+
+#[test]
+fn a_run_without_frames_says_what_was_used() {
+    let analysis = analysed(Made {
+        received: 0,
+        sent: 0,
+        ..EASY
+    });
+    says(&analysis, "No frames came");
+    says(&analysis, "microengine 0");
+}

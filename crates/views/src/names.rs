@@ -1,0 +1,106 @@
+//! What things of the chip are called where they are shown.
+
+use npsim_asm::Image;
+use npsim_asm::image::Origin;
+use npsim_chip::bus::Target;
+use npsim_chip::happening::{Bus, Cause, RingName};
+use npsim_isa::{CommandOp, Unit};
+
+/// `dram.rbuf_rd`
+#[must_use]
+pub fn operation(op: CommandOp) -> String {
+    let info = op.info();
+    format!("{}.{}", info.unit.info().name, info.name)
+}
+
+/// What a signal came from, without who caused it: `sram.read`, `mpacket`.
+#[must_use]
+pub fn cause(cause: Cause) -> String {
+    match cause {
+        Cause::Command { op, .. } => operation(op),
+        Cause::Mpacket => "mpacket".to_owned(),
+        Cause::FreelistTimeout => "freelist timeout".to_owned(),
+        Cause::Thread { .. } => "signal of a thread".to_owned(),
+        Cause::Timer => "timer".to_owned(),
+        Cause::Unknown => "unknown".to_owned(),
+    }
+}
+
+/// `dram0`, `scratch`
+#[must_use]
+pub fn target(target: Target) -> String {
+    let name = target.unit().info().name;
+    match target.unit() {
+        Unit::Sram | Unit::Dram => format!("{name}{}", target.channel()),
+        _ => name.to_owned(),
+    }
+}
+
+/// `S push bus 0`
+#[must_use]
+pub fn bus(bus: Bus) -> String {
+    match bus {
+        Bus::Command(cluster) => format!("command bus {cluster}"),
+        Bus::SPush(cluster) => format!("S push bus {cluster}"),
+        Bus::SPull(cluster) => format!("S pull bus {cluster}"),
+        Bus::DPush => "D push bus".to_owned(),
+        Bus::DPull => "D pull bus".to_owned(),
+        Bus::DramPins(channel) => format!("dram{channel} pins"),
+        Bus::Receive => "receive bus".to_owned(),
+        Bus::Transmit => "transmit bus".to_owned(),
+    }
+}
+
+/// `scratch ring 0`
+#[must_use]
+pub fn ring(ring: RingName) -> String {
+    match ring {
+        RingName::Scratch(ring) => format!("scratch ring {ring}"),
+        RingName::Neighbour(me) => format!("next-neighbour ring of microengine {me}"),
+        RingName::Sram { channel, entry } => format!("sram{channel} queue {entry}"),
+    }
+}
+
+/// Names that one signal is shown with.
+const MOST_NAMES: usize = 3;
+
+/// A signal by the names that a program gives it in one place or another, else,
+/// or if they are many, by its number.
+#[must_use]
+pub fn signal(image: &Image, number: u8) -> String {
+    let mut names: Vec<_> = image
+        .signals
+        .iter()
+        .filter(|signal| signal.number == number || signal.number | 1 == number)
+        .map(|signal| signal.name.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    if (1..=MOST_NAMES).contains(&names.len()) {
+        names.join("/")
+    } else {
+        format!("signal {number}")
+    }
+}
+
+/// The signals of a mask, by name.
+#[must_use]
+pub fn signals(image: &Image, mask: u16, any: bool) -> String {
+    let mut names: Vec<_> = (1..16)
+        .filter(|signal| mask & 1 << signal != 0)
+        .map(|number| signal(image, number))
+        .collect();
+    // Both signals of a pair have one name.
+    names.dedup();
+    names.join(if any { " or " } else { " and " })
+}
+
+/// `file:line` of a place in a source.
+#[must_use]
+pub fn line(image: &Image, origin: &Origin) -> String {
+    let file = image
+        .files
+        .get(origin.file as usize)
+        .map_or("?", String::as_str);
+    format!("{file}:{}", origin.line)
+}

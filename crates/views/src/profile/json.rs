@@ -1,0 +1,218 @@
+//! The profile as a file for programs; `docs/src/profile.md` describes it.
+
+use serde::Serialize;
+
+use super::lines::stages;
+use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
+use crate::names;
+
+/// What the file says of itself.
+const FORMAT: &str = "npsim-profile-1";
+
+#[derive(Serialize)]
+struct File<'a> {
+    format: &'static str,
+    cycles: u64,
+    packets: u64,
+    microengines: Vec<Microengine<'a>>,
+    stages: Vec<StageOut<'a>>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Cycles {
+    issued: u64,
+    aborted: u64,
+    stalled: u64,
+    ready: u64,
+    waiting: u64,
+    killed: u64,
+    inactive: u64,
+}
+
+impl From<&Spent> for Cycles {
+    fn from(it: &Spent) -> Self {
+        Self {
+            issued: it.issued,
+            aborted: it.aborted,
+            stalled: it.stalled,
+            ready: it.ready,
+            waiting: it.waiting,
+            killed: it.killed,
+            inactive: it.inactive,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Microengine<'a> {
+    index: u8,
+    source: &'a str,
+    issued: u64,
+    aborted: u64,
+    stalled: u64,
+    idle: u64,
+    contexts: Vec<ContextOut>,
+    words: Vec<WordOut>,
+    waits: Vec<WaitOut>,
+}
+
+#[derive(Serialize)]
+struct ContextOut {
+    context: u8,
+    #[serde(flatten)]
+    cycles: Cycles,
+}
+
+#[derive(Serialize)]
+struct WordOut {
+    address: usize,
+    place: String,
+    #[serde(flatten)]
+    cycles: Cycles,
+}
+
+#[derive(Serialize)]
+struct WaitOut {
+    address: u16,
+    /// `signal`, `end-of-run` or `csr`.
+    ended_by: &'static str,
+    cause: Option<String>,
+    signals: String,
+    /// Where the context issued the command that ended the wait.
+    issued_at: Option<u16>,
+    count: u64,
+    cycles: u64,
+}
+
+#[derive(Serialize)]
+struct StageOut<'a> {
+    source: &'a str,
+    microengines: Vec<u8>,
+    lines: Vec<LineOut>,
+    macros: Vec<MacroOut>,
+}
+
+#[derive(Serialize)]
+struct LineOut {
+    file: String,
+    line: u32,
+    words: u32,
+    own: Cycles,
+    with_macros: Cycles,
+}
+
+#[derive(Serialize)]
+struct MacroOut {
+    name: String,
+    uses: usize,
+    words: u32,
+    #[serde(flatten)]
+    cycles: Cycles,
+}
+
+/// The text of a profile file, with a line end at its end. Instructions, lines
+/// and macros at which no cycle was spent are left out.
+///
+/// # Errors
+/// Only if the data could not be written as JSON, which its types exclude.
+pub fn to_json(profile: &Profile) -> serde_json::Result<String> {
+    let file = File {
+        format: FORMAT,
+        cycles: profile.cycles,
+        packets: profile.packets,
+        microengines: profile.microengines.iter().map(microengine).collect(),
+        stages: stages(profile)
+            .into_iter()
+            .map(|stage| StageOut {
+                source: stage.source,
+                microengines: stage.microengines.iter().map(|me| me.index).collect(),
+                lines: stage
+                    .lines
+                    .into_iter()
+                    .filter(|line| line.all.total() > 0)
+                    .map(|line| LineOut {
+                        own: (&line.own).into(),
+                        with_macros: (&line.all).into(),
+                        file: line.file,
+                        line: line.line,
+                        words: line.words,
+                    })
+                    .collect(),
+                macros: stage
+                    .macros
+                    .into_iter()
+                    .filter(|it| it.all.total() > 0)
+                    .map(|it| MacroOut {
+                        cycles: (&it.all).into(),
+                        name: it.name,
+                        uses: it.uses,
+                        words: it.words,
+                    })
+                    .collect(),
+            })
+            .collect(),
+    };
+    serde_json::to_string_pretty(&file).map(|text| text + "\n")
+}
+
+fn microengine(me: &MicroengineProfile) -> Microengine<'_> {
+    let spent = me.spent();
+    Microengine {
+        index: me.index,
+        source: &me.image.name,
+        issued: spent.issued,
+        aborted: spent.aborted,
+        stalled: spent.stalled,
+        idle: me.idle,
+        contexts: (0..)
+            .zip(&me.contexts)
+            .map(|(context, cycles)| ContextOut {
+                context,
+                cycles: cycles.into(),
+            })
+            .collect(),
+        words: me
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| word.total() > 0)
+            .map(|(address, word)| WordOut {
+                address,
+                place: me.image.place(address as u16),
+                cycles: word.into(),
+            })
+            .collect(),
+        waits: me.waits.iter().map(|wait| wait_out(me, wait)).collect(),
+    }
+}
+
+fn wait_out(me: &MicroengineProfile, wait: &Wait) -> WaitOut {
+    let (ended_by, cause, signals, issued_at) = match wait.waited {
+        Waited::For {
+            signal,
+            cause,
+            issued,
+        } => (
+            "signal",
+            Some(names::cause(cause)),
+            names::signal(&me.image, signal),
+            issued,
+        ),
+        Waited::Still(mask) => (
+            "end-of-run",
+            None,
+            names::signals(&me.image, mask, false),
+            None,
+        ),
+        Waited::Changed => ("csr", None, String::new(), None),
+    };
+    WaitOut {
+        address: wait.pc,
+        ended_by,
+        cause,
+        signals,
+        issued_at,
+        count: wait.count,
+        cycles: wait.cycles,
+    }
+}

@@ -1,0 +1,66 @@
+//! The file that a timeline is written to.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use npsim_system::whole_file::WholeFile;
+
+/// A file that is there when it is whole, compressed if its name ends in `.gz`.
+#[derive(Debug)]
+pub struct TimelineFile(Form);
+
+#[derive(Debug)]
+enum Form {
+    Plain(BufWriter<WholeFile>),
+    Gzip(GzEncoder<BufWriter<WholeFile>>),
+}
+
+impl TimelineFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// Nothing can be written there.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = BufWriter::new(WholeFile::create(path)?);
+        let zipped = path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Ok(Self(if zipped {
+            Form::Gzip(GzEncoder::new(file, Compression::default()))
+        } else {
+            Form::Plain(file)
+        }))
+    }
+
+    /// The file is whole: it takes its name.
+    ///
+    /// # Errors
+    /// It cannot be written to the end or renamed.
+    pub fn commit(self) -> io::Result<()> {
+        let file = match self.0 {
+            Form::Plain(file) => file,
+            Form::Gzip(encoder) => encoder.finish()?,
+        };
+        file.into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .commit()
+    }
+}
+
+impl Write for TimelineFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Form::Plain(file) => file.write(bytes),
+            Form::Gzip(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Form::Plain(file) => file.flush(),
+            Form::Gzip(encoder) => encoder.flush(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The ways of packets: from the line in through the contexts that had to do
+//! with them to the line out.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use npsim_chip::Cycle;
+
+use super::tracks::Track;
+use super::writer::{FlowStep, Writer};
+
+/// Points that one packet's way has at most; a packet of many mpackets is
+/// touched often.
+const MOST_POINTS: usize = 64;
+
+/// The packets that are inside, by number.
+#[derive(Debug, Default)]
+pub(super) struct Journeys {
+    inside: BTreeMap<u64, Vec<(Cycle, Track)>>,
+}
+
+impl Journeys {
+    /// A frame begins to arrive.
+    pub fn begin(&mut self, frame: u64, at: Cycle, port: u8) {
+        self.inside.insert(frame, vec![(at, Track::Arrivals(port))]);
+    }
+
+    /// When a frame that is inside began to arrive.
+    pub fn began(&self, frame: u64) -> Option<Cycle> {
+        self.inside.get(&frame)?.first().map(|point| point.0)
+    }
+
+    /// A context has to do with a frame. Only where it goes from one to another
+    /// is a point of its way.
+    pub fn touch(&mut self, frame: u64, at: Cycle, me: u8, context: u8) {
+        let track = Track::Context(me, context);
+        if let Some(points) = self.inside.get_mut(&frame)
+            && points.len() < MOST_POINTS
+            && points.last().is_none_or(|last| last.1 != track)
+        {
+            points.push((at, track));
+        }
+    }
+
+    /// A frame's last point: its way is written.
+    pub fn end<W: Write>(
+        &mut self,
+        frame: u64,
+        last: Option<(Cycle, Track)>,
+        writer: &mut Writer<W>,
+    ) {
+        if let Some(mut points) = self.inside.remove(&frame) {
+            points.extend(last);
+            write(frame, points, writer);
+        }
+    }
+
+    /// The run is over: the ways of those that are inside end where they are.
+    pub fn finish<W: Write>(self, writer: &mut Writer<W>) {
+        for (frame, points) in self.inside {
+            write(frame, points, writer);
+        }
+    }
+}
+
+/// Writes a way with its points in the window, if there are two.
+fn write<W: Write>(frame: u64, mut points: Vec<(Cycle, Track)>, writer: &mut Writer<W>) {
+    points.retain(|point| writer.shows(point.0));
+    points.sort_by_key(|point| point.0);
+    let last = points.len().saturating_sub(1);
+    if last == 0 {
+        return;
+    }
+    for (n, (at, track)) in points.into_iter().enumerate() {
+        let step = match n {
+            0 => FlowStep::Start,
+            n if n == last => FlowStep::End,
+            _ => FlowStep::Through,
+        };
+        writer.flow(step, frame, track, at);
+    }
+}

@@ -1,0 +1,128 @@
+//! The tracks of a timeline: their numbers, names and order.
+
+use npsim_chip::bus::Target;
+use npsim_chip::happening::Bus;
+use npsim_isa::Unit;
+
+use crate::names;
+
+/// Something that does one thing at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Track {
+    /// A context of a microengine.
+    Context(u8, u8),
+    /// Frames that arrive at a port.
+    Arrivals(u8),
+    /// Frames that leave a port.
+    Departures(u8),
+    /// A lane of a unit.
+    Unit(Target, u8),
+    /// A bus.
+    Bus(Bus),
+    /// A task of the general-purpose core.
+    Core(u16),
+}
+
+/// A group of tracks and counters: what the viewer calls a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Group {
+    Ports,
+    Media,
+    Core,
+    Rings,
+    Units,
+    Buses,
+    Microengine(u8),
+}
+
+impl Group {
+    /// Microengines stand below the ports and above the rest.
+    pub fn pid(self) -> u32 {
+        match self {
+            Self::Ports => 1,
+            Self::Media => 2,
+            Self::Microengine(me) => 10 + u32::from(me),
+            Self::Core => 40,
+            Self::Rings => 41,
+            Self::Units => 42,
+            Self::Buses => 43,
+        }
+    }
+
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Ports => Some("ports"),
+            Self::Media => Some("media interface"),
+            Self::Core => Some("general-purpose core"),
+            Self::Rings => Some("rings and queues"),
+            Self::Units => Some("memories and units"),
+            Self::Buses => Some("buses"),
+            Self::Microengine(_) => None,
+        }
+    }
+}
+
+impl Track {
+    pub(super) const fn group(self) -> Group {
+        match self {
+            Self::Context(me, _) => Group::Microengine(me),
+            Self::Arrivals(_) | Self::Departures(_) => Group::Ports,
+            Self::Unit(..) => Group::Units,
+            Self::Bus(Bus::Receive | Bus::Transmit) => Group::Media,
+            Self::Bus(_) => Group::Buses,
+            Self::Core(_) => Group::Core,
+        }
+    }
+
+    /// Its number, which no other track of any group has.
+    pub(super) fn tid(self) -> u32 {
+        let within = match self {
+            Self::Context(_, context) => u32::from(context),
+            Self::Arrivals(port) => 2 * u32::from(port),
+            Self::Departures(port) => 2 * u32::from(port) + 1,
+            Self::Unit(target, lane) => {
+                let channel = u32::from(target.channel());
+                let unit = match target.unit() {
+                    Unit::Scratch => 0,
+                    Unit::Hash => 1,
+                    Unit::Msf => 2,
+                    Unit::Cap | Unit::Pci => 3,
+                    Unit::Sram => 4 + channel,
+                    Unit::Dram => 8 + channel,
+                };
+                unit * 32 + u32::from(lane)
+            }
+            Self::Bus(bus) => match bus {
+                Bus::Command(cluster) => u32::from(cluster),
+                Bus::SPush(cluster) => 10 + u32::from(cluster),
+                Bus::SPull(cluster) => 20 + u32::from(cluster),
+                Bus::DPush => 30,
+                Bus::DPull => 31,
+                Bus::DramPins(channel) => 40 + u32::from(channel),
+                Bus::Receive => 0,
+                Bus::Transmit => 1,
+            },
+            Self::Core(task) => u32::from(task),
+        };
+        self.group().pid() * 1000 + 1 + within
+    }
+
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Context(_, context) => format!("context {context}"),
+            Self::Arrivals(port) => format!("port {port} in"),
+            Self::Departures(port) => format!("port {port} out"),
+            Self::Unit(target, lane) => {
+                let name = names::target(target);
+                match (target.unit(), lane) {
+                    (Unit::Dram, bank) => format!("{name} bank {bank}"),
+                    (Unit::Sram | Unit::Msf, 0) => format!("{name} reads"),
+                    (Unit::Sram | Unit::Msf, _) => format!("{name} writes"),
+                    _ => name,
+                }
+            }
+            Self::Bus(bus) => names::bus(bus),
+            Self::Core(task) => format!("task {task}"),
+        }
+    }
+}

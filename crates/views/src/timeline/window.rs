@@ -1,0 +1,75 @@
+//! The part of a run that a timeline shows.
+
+use std::str::FromStr;
+
+use npsim_chip::Cycle;
+use npsim_system::quantity::Time;
+
+/// Microseconds that a timeline shows unless it is told until when.
+pub const DEFAULT_MICROSECONDS: u64 = 200;
+
+/// From when until when; either may be left open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    from: Option<Time>,
+    until: Option<Time>,
+}
+
+impl Window {
+    /// First cycle, and the first that is not shown.
+    #[must_use]
+    pub fn cycles(&self, hertz: u64) -> (Cycle, Cycle) {
+        let from = self.from.map_or(0, |time| time.cycles(hertz));
+        let until = self.until.map_or_else(
+            || from.saturating_add(hertz / 1_000_000 * DEFAULT_MICROSECONDS),
+            |time| time.cycles(hertz),
+        );
+        (from, until)
+    }
+}
+
+impl FromStr for Window {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((from, until)) = text.split_once("..") else {
+            return Err(format!(
+                "`{text}` is not a window of time; write `100us..120us`, `100us..`, or `..50us`"
+            ));
+        };
+        let bound = |text: &str| match text.trim() {
+            "" => Ok(None),
+            text => text.parse().map(Some),
+        };
+        let (from, until) = (bound(from)?, bound(until)?);
+        // At any clock the order of times of one kind is the same.
+        let wrong = match (from, until) {
+            (Some(Time::Cycles(from)), Some(Time::Cycles(until)))
+            | (Some(Time::Picoseconds(from)), Some(Time::Picoseconds(until))) => from >= until,
+            (_, Some(Time::Cycles(0) | Time::Picoseconds(0))) => true,
+            _ => false,
+        };
+        if wrong {
+            return Err(format!("the window `{text}` ends before it begins"));
+        }
+        Ok(Self { from, until })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Window;
+
+    #[test]
+    fn windows_have_bounds_of_their_own_or_the_default() {
+        let cycles = |text: &str| text.parse::<Window>().map(|it| it.cycles(600_000_000));
+        assert_eq!(cycles("100us..120us"), Ok((60_000, 72_000)));
+        assert_eq!(cycles("100us.."), Ok((60_000, 180_000)));
+        assert_eq!(cycles("..50us"), Ok((0, 30_000)));
+        assert_eq!(cycles("100..2us"), Ok((100, 1_200)));
+        assert_eq!(Window::default().cycles(600_000_000), (0, 120_000));
+        for wrong in ["", "5us", "9us..3us", "3us..3us", "..0", "1..x"] {
+            assert!(cycles(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Who puts what where: which microengine takes work from which ring, queue or
+//! buffer, and which gives it on. Learnt from the commands of a run, since
+//! microcode computes its ring numbers.
+
+use std::collections::BTreeMap;
+
+use npsim_chip::Cycle;
+use npsim_chip::fabric::BusCommand;
+use npsim_chip::happening::Happening;
+use npsim_chip::probe::Probe;
+use npsim_isa::{CommandOp, Unit, msf_csr};
+use npsim_system::series::{Place, PlaceKind};
+
+/// Where the elements of RBUF (read) and TBUF (written) lie in the address
+/// space of the media interface.
+const ELEMENTS: std::ops::Range<u32> = 0x2000..0x4000;
+
+/// An end of a microengine's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    /// A scratch ring.
+    Ring(u8),
+    /// A Q-array entry: channel and number.
+    Queue(u8, u8),
+    /// What ports receive.
+    Receive,
+    /// What ports transmit.
+    Transmit,
+}
+
+impl End {
+    /// Whether work that waits at this end is seen in a place.
+    #[must_use]
+    pub fn is_seen_in(self, place: &Place) -> bool {
+        match place.kind {
+            PlaceKind::Ring { number } => self == Self::Ring(number),
+            PlaceKind::Queue { channel, entry } => self == Self::Queue(channel, entry),
+            PlaceKind::Rbuf | PlaceKind::FullList | PlaceKind::ReceiveFifo { .. } => {
+                self == Self::Receive
+            }
+            PlaceKind::Tbuf | PlaceKind::Transmit { .. } => self == Self::Transmit,
+            PlaceKind::Freelist | PlaceKind::Buffers { .. } => false,
+        }
+    }
+}
+
+/// What a microengine does at an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// It takes work from there.
+    Takes,
+    /// It gives work on there.
+    Gives,
+}
+
+/// The commands of a run, by microengine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrafficFlow {
+    ends: BTreeMap<(u8, Direction, End), u64>,
+    units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
+}
+
+impl TrafficFlow {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes that a microengine did something at an end.
+    pub fn note(&mut self, me: u8, direction: Direction, end: End) {
+        *self.ends.entry((me, direction, end)).or_default() += 1;
+    }
+
+    /// Notes commands to a unit; SRAM has channels that an address names.
+    pub fn note_commands(&mut self, me: u8, unit: &'static str, channel: Option<u8>, count: u64) {
+        *self.units.entry((me, unit, channel)).or_default() += count;
+    }
+
+    /// The ends where a microengine takes or gives, with how often.
+    pub fn ends(&self, me: u8, direction: Direction) -> impl Iterator<Item = (End, u64)> + '_ {
+        self.ends
+            .iter()
+            .filter(move |((who, how, _), _)| (*who, *how) == (me, direction))
+            .map(|((_, _, end), count)| (*end, *count))
+    }
+
+    /// How many commands a microengine sent to the unit of this name in the
+    /// statistics. Which DRAM channel a command goes to is the controller's
+    /// choice, so all of them count for each.
+    #[must_use]
+    pub fn commands_to(&self, me: u8, name: &str) -> u64 {
+        self.units
+            .iter()
+            .filter(|((who, unit, channel), _)| {
+                *who == me
+                    && match channel {
+                        Some(channel) => name.strip_prefix(unit) == Some(&channel.to_string()),
+                        None => name.trim_end_matches(|c: char| c.is_ascii_digit()) == *unit,
+                    }
+            })
+            .map(|(_, count)| count)
+            .sum()
+    }
+}
+
+impl Probe for TrafficFlow {
+    const ON: bool = true;
+
+    fn see(&mut self, _: Cycle, what: &Happening) {
+        if let Happening::Command { command, .. } = what {
+            self.command(command);
+        }
+    }
+}
+
+impl TrafficFlow {
+    fn command(&mut self, command: &BusCommand) {
+        use CommandOp as Op;
+        let (me, address) = (command.me, command.address);
+        let info = command.op.info();
+        let channel = (info.unit == Unit::Sram).then_some((address >> 30) as u8);
+        self.note_commands(me, info.unit.info().name, channel, 1);
+        let ring = End::Ring((address >> 2 & 15) as u8);
+        let queue = End::Queue((address >> 30) as u8, (address >> 24 & 63) as u8);
+        let (direction, end) = match command.op {
+            Op::ScratchGet => (Direction::Takes, ring),
+            Op::ScratchPut => (Direction::Gives, ring),
+            Op::SramDequeue | Op::SramGet => (Direction::Takes, queue),
+            Op::SramEnqueue | Op::SramPut | Op::SramJournal | Op::SramFastJournal => {
+                (Direction::Gives, queue)
+            }
+            Op::DramRbufRd => (Direction::Takes, End::Receive),
+            Op::DramTbufWr => (Direction::Gives, End::Transmit),
+            Op::MsfRead if ELEMENTS.contains(&address) => (Direction::Takes, End::Receive),
+            Op::MsfWrite if ELEMENTS.contains(&address) => (Direction::Gives, End::Transmit),
+            Op::MsfWrite | Op::MsfFastWr if address == u32::from(msf_csr::RX_THREAD_FREELIST_0) => {
+                (Direction::Takes, End::Receive)
+            }
+            _ => return,
+        };
+        self.note(me, direction, end);
+    }
+}

@@ -1,0 +1,5 @@
+//! Views of whole runs.
+
+mod profiles;
+mod runs;
+mod timelines;
