@@ -106,7 +106,7 @@ pub struct Hash {
 impl Hash {
     /// Multipliers before software sets any: the reset values are not
     /// documented, so the loader sets these.
-    const DEFAULT_MULTIPLIERS: [u128; 3] = [
+    pub const DEFAULT_MULTIPLIERS: [u128; 3] = [
         0x9e37_79b9_7f4b,
         0x9e37_79b9_7f4a_7c15,
         0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835,

@@ -1,1 +1,46 @@
-//! Experiments as data: a system, a sweep, what is measured, and what was published.
+//! Experiments as data. A [`study`] says which systems run under which loads,
+//! what is measured, and what was published about it; a [`campaign`] runs its
+//! [`points`] and [`output`] writes the comparison.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::sync::atomic::AtomicBool;
+//! use npsim_lab::{campaign::Campaign, output, places::Places, points::points, studies, verdict};
+//!
+//! let study = studies::find("baseline")?;
+//! let places = Places::new(None, None);
+//! let campaign = Campaign {
+//!     study: &study,
+//!     quick: true,
+//!     places: &places,
+//!     results: Path::new("results"),
+//!     jobs: 2,
+//! };
+//! let results = campaign.run(points(&study, true)?, &AtomicBool::new(false), &())?;
+//! let rows = verdict::rows(&study, &results, &verdict::select(&study, &[])?);
+//! output::write(Path::new("results"), &study, &results, &rows, true)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing in the results depends on the host, the time, or how many points run
+//! at once.
+
+pub mod campaign;
+pub mod counters;
+pub mod curves;
+pub mod drawing;
+pub mod evaluate;
+pub mod execute;
+pub mod expression;
+pub mod metric;
+pub mod observation;
+pub mod output;
+pub mod places;
+pub mod points;
+pub mod prepare;
+pub mod store;
+pub mod studies;
+pub mod study;
+pub mod tables;
+pub mod tolerance;
+pub mod verdict;

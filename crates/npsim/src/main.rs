@@ -19,6 +19,7 @@ Examples:
   npsim asm firmware.uc --list             assemble and show the words
   npsim disasm firmware.hex | less         words back to text
   npsim new --from firmware.uc             write a project file to start from
+  npsim reproduce baseline --quick         published figures beside measured ones
 
 Exit codes: 0 done; 1 a mistake in a source, project or capture; 2 wrong usage;
 3 the microcode did in a run what a check forbids (`npsim checks` lists them);
@@ -41,6 +42,8 @@ enum Command {
     Explain(cmd::explain::Arguments),
     Pp(cmd::pp::Arguments),
     New(cmd::new::Arguments),
+    Sweep(cmd::sweep::Arguments),
+    Reproduce(cmd::reproduce::Arguments),
     Chip(cmd::chip::Arguments),
     Checks(cmd::checks::Arguments),
     Check(cmd::check::Arguments),
@@ -69,6 +72,8 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => cmd::explain::run(arguments),
         Command::Pp(arguments) => cmd::pp::run(arguments),
         Command::New(arguments) => cmd::new::run(arguments),
+        Command::Sweep(arguments) => cmd::sweep::run(arguments),
+        Command::Reproduce(arguments) => cmd::reproduce::run(arguments),
         Command::Chip(arguments) => cmd::chip::run(arguments),
         Command::Checks(arguments) => cmd::checks::run(arguments),
         Command::Check(arguments) => cmd::check::run(arguments),

@@ -12,6 +12,7 @@ pub mod file;
 mod hardware;
 pub mod layout;
 pub mod resolve;
+pub mod settings;
 pub mod text;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use npsim_net::load::{Load, Prefix};
 pub use capacity::Capacity;
 pub use hardware::{board, profile};
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
+pub use settings::{ProfileChange, Setting};
 
 use crate::problem::{Problem, Problems};
 
@@ -52,6 +54,10 @@ pub struct Project {
     pub boot: Boot,
     /// The memories with what is where.
     pub spaces: Vec<layout::Space>,
+    /// Settings over the file, as they were given.
+    pub settings: Vec<Setting>,
+    /// What settings changed in the profile.
+    pub profile_changes: Vec<ProfileChange>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
     /// Where routes lead to, without those to the router itself.
@@ -68,11 +74,16 @@ impl Project {
     /// All mistakes found in it.
     pub fn load(target: &Path, overrides: &Overrides) -> Result<Self, Problems> {
         let (text, is_default) = read(target, overrides)?;
+        let (text, applied) = settings::apply(&text, &overrides.set)?;
+        let mut overrides = overrides.clone();
+        overrides.defines.extend(applied.defines);
+        let overrides = &overrides;
         let file = file::parse(&text.text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             Problem::new(error.message().trim().to_string()).at(text.excerpt(span, ""))
         })?;
         let profile = hardware::choose(&text, &file.chip, overrides)?;
+        let (profile, profile_changes) = settings::apply_to_profile(profile, &applied.profile)?;
         let capacity = Capacity::of(&profile);
         let resolved = resolve::resolve(&text, &file, &capacity, overrides)?;
         let folder = text.folder.clone();
@@ -91,6 +102,8 @@ impl Project {
             programs: resolved.programs,
             boot: resolved.boot,
             spaces: resolved.spaces,
+            settings: overrides.set.clone(),
+            profile_changes,
             macs: resolved.macs,
             routed,
             load: file.load,

@@ -8,6 +8,7 @@ use npsim_net::load::Load;
 use serde::Serialize;
 
 use crate::histogram::Histogram;
+use crate::project::{ProfileChange, Project};
 use crate::simulation::Ending;
 use crate::wires::Traffic;
 
@@ -22,6 +23,11 @@ pub struct Report {
     pub project: String,
     /// The seed of the pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
+    /// Settings over the project file, `PATH=VALUE` each.
+    pub settings: Vec<String>,
+    /// What settings changed in the chip profile; such a run tells nothing of
+    /// the chip that the profile describes.
+    pub profile_changes: Vec<ProfileChange>,
     /// The traffic that was made, with all its defaults; absent for a capture.
     pub load: Option<Load>,
     /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed` or
@@ -137,6 +143,12 @@ pub struct Latency {
 }
 
 impl Report {
+    /// Notes which settings the project was run with.
+    pub fn note_settings(&mut self, project: &Project) {
+        self.settings = project.settings.iter().map(ToString::to_string).collect();
+        self.profile_changes.clone_from(&project.profile_changes);
+    }
+
     /// Puts together what the lines and the chip counted.
     #[must_use]
     pub fn new(
@@ -185,8 +197,10 @@ impl Report {
             npsim: env!("CARGO_PKG_VERSION"),
             project: project.to_string(),
             seed: None,
+            settings: Vec::new(),
+            profile_changes: Vec::new(),
             load: None,
-            ending: name(ending),
+            ending: ending.name(),
             fault: if let Ending::Fault(fault) = ending {
                 Some(fault_report(fault, place))
             } else {
@@ -199,18 +213,6 @@ impl Report {
             latency: latency(&traffic.latencies, chip.mhz),
             chip,
         }
-    }
-}
-
-fn name(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Drained => "drained",
-        Ending::Quiet => "quiet",
-        Ending::Reached => "reached",
-        Ending::Fault(_) => "fault",
-        Ending::OutputFailed => "output-failed",
-        Ending::InputFailed => "input-failed",
-        Ending::Interrupted => "interrupted",
     }
 }
 

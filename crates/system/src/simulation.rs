@@ -52,6 +52,22 @@ pub enum Ending {
     Interrupted,
 }
 
+impl Ending {
+    /// The word in the stats file.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Drained => "drained",
+            Self::Quiet => "quiet",
+            Self::Reached => "reached",
+            Self::Fault(_) => "fault",
+            Self::OutputFailed => "output-failed",
+            Self::InputFailed => "input-failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// Cycles between two looks at the progress.
 const SLICE: Cycle = 60_000;
 
@@ -210,6 +226,11 @@ impl Simulation {
                 return Some(Ending::Interrupted);
             }
         }
+    }
+
+    /// Lets the run go on until this cycle, or without an end of its own.
+    pub fn run_until(&mut self, until: Option<Cycle>) {
+        self.settings.until = until;
     }
 
     /// The end of a run after which no frame moves, unless a check on what is

@@ -39,6 +39,13 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
         "host         {}",
         host(chip.cycles, instructions, host_seconds)
     )?;
+    for change in &report.profile_changes {
+        writeln!(
+            out,
+            "profile      {} is {} here, not {}",
+            change.parameter, change.to, change.from
+        )?;
+    }
     if let Some(load) = &report.load {
         writeln!(out, "load         {load}, for {}", load.time)?;
     }

@@ -13,6 +13,8 @@ pub const NEXT_HOP_LONGWORDS: usize = 4;
 const MORE: u32 = 1 << 31;
 /// Next-hop flag: the address is the router's own.
 pub const LOCAL: u32 = 1;
+/// Flag of a next hop: packets go nowhere.
+const DISCARD: u32 = 2;
 
 /// One route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub struct NextHop {
     pub mtu: u16,
     /// Whether the packet is for the router itself.
     pub local: bool,
+    /// Whether packets that the route matches go nowhere.
+    pub discard: bool,
     /// Destination MAC address.
     pub destination: [u8; 6],
     /// Source MAC address.
@@ -47,7 +51,7 @@ impl NextHop {
     pub fn words(&self) -> [u32; NEXT_HOP_LONGWORDS] {
         let [d0, d1, d2, d3, d4, d5] = self.destination;
         let [s0, s1, s2, s3, s4, s5] = self.source;
-        let flags = if self.local { LOCAL } else { 0 };
+        let flags = if self.local { LOCAL } else { 0 } | if self.discard { DISCARD } else { 0 };
         [
             u32::from(self.mtu) << 16 | flags << 8 | u32::from(self.port),
             u32::from_be_bytes([d0, d1, d2, d3]),
@@ -216,6 +220,7 @@ mod tests {
             port,
             mtu: 1500,
             local: false,
+            discard: false,
             destination: [2, 0, 0, 0, 0, port],
             source: [2, 0, 0, 0, 1, port],
         }
@@ -270,6 +275,7 @@ mod tests {
             port: 3,
             mtu: 1400,
             local: true,
+            discard: false,
             destination: [1, 2, 3, 4, 5, 6],
             source: [7, 8, 9, 10, 11, 12],
         };

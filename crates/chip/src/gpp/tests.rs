@@ -123,6 +123,7 @@ fn routes_stand_in_sram_as_the_microcode_walks_them() {
         port: 1,
         mtu: 1500,
         local: false,
+        discard: false,
         destination: [2; 6],
         source: [4; 6],
     };

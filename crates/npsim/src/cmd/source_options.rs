@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use npsim::assemble::Messages;
-use npsim::project::Overrides;
 use npsim::project::text::{is_name, parse_value};
+use npsim::project::{Overrides, Setting};
 
 use crate::output;
 
-/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`, `--board`.
+/// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`, `--board`, `--set`.
 #[derive(Debug, Args)]
 pub struct SourceOptions {
     /// Define NAME as VALUE (1 if left out) before the first line
@@ -38,6 +38,13 @@ pub struct SourceOptions {
     /// a board file of your own, as with --chip a chip file.
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
+    /// Set a key of the project file for this time, such as `me.forward.id=0-1`; may be repeated
+    ///
+    /// An entry of a list is named by its number from 0, its name, or `*` for all:
+    /// `port.*.rate=10Gbps`. `profile.GROUP.NAME=N` changes a parameter of the
+    /// chip (`npsim chip NAME` lists them), and the stats say so.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
+    set: Vec<Setting>,
 }
 
 impl SourceOptions {
@@ -51,8 +58,13 @@ impl SourceOptions {
             include: self.include.clone(),
             imports: self.imports.clone(),
             spill_moves: self.spill_moves,
+            set: self.set.clone(),
         }
     }
+}
+
+fn setting(text: &str) -> Result<Setting, String> {
+    text.parse()
 }
 
 fn define(text: &str) -> Result<(String, String), String> {

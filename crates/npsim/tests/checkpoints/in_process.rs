@@ -32,7 +32,12 @@ struct System {
 impl System {
     /// The forwarder with a capture back to back on all ports.
     fn forwarder(trace: &str, frames: usize) -> Self {
-        let mut system = Self::of(&root().join("microcode/forward"), None);
+        Self::routing("microcode/forward", trace, frames)
+    }
+
+    /// A project that routes, with such a capture.
+    fn routing(target: &str, trace: &str, frames: usize) -> Self {
+        let mut system = Self::of(&root().join(target), None);
         system.capture = Capture::open(&root().join("traces").join(trace)).unwrap();
         system.capture.frames.truncate(frames);
         let ports = system.project.boot.ports.iter();
@@ -236,6 +241,15 @@ proptest! {
         for name in ["signals", "neighbours", "turns"] {
             check(&System::firmware(name), cycles.clone());
         }
+    }
+}
+
+/// Flow tables, queues and schedulers, on both chips.
+#[test]
+fn routers() {
+    for target in ["microcode/router", "microcode/router/ixp2800.toml"] {
+        let system = System::routing(target, "mixed.pcap", 150);
+        check(&system, vec![3, 170, 420, 555, 890]);
     }
 }
 

@@ -10,6 +10,7 @@ mod images;
 mod linking;
 mod projects;
 mod runs;
+mod sweeps;
 mod traffic;
 mod usage;
 mod watching;

@@ -124,6 +124,15 @@ fn troubleshooting() {
 }
 
 #[test]
+fn experiments() {
+    let folder = follow("experiments.md");
+    let results = folder.path().join("npsim-results/under-load/results.json");
+    let text = fs::read_to_string(results).expect("results.json");
+    let results: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(results["points"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
 fn report() {
     let folder = follow("report.md");
     let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
@@ -169,6 +178,7 @@ fn every_page_with_commands_is_followed() {
         "where-the-cycles-went.md",
         "troubleshooting.md",
         "checkpoints.md",
+        "experiments.md",
         "report.md",
         "explain.md",
         "profile.md",

@@ -44,6 +44,11 @@ pub struct ProjectFile {
     pub counter: Vec<CounterSection>,
     /// Where the routing table goes.
     pub routes: Option<RoutesSection>,
+    /// `[flows]`
+    pub flows: Option<Spanned<FlowsSection>>,
+    /// `[[flow]]`
+    #[serde(default)]
+    pub flow: Vec<FlowSection>,
     /// Routes.
     #[serde(default)]
     pub route: Vec<RouteSection>,
@@ -69,6 +74,8 @@ pub struct ChipSection {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeSection {
+    /// The stage's name, for what sources and overrides call it.
+    pub name: Option<Spanned<String>>,
     /// Microengine indices.
     pub id: Spanned<Ids>,
     /// The source, relative to the project's folder.
@@ -182,6 +189,8 @@ pub struct QueueSection {
     pub channel: Option<Spanned<u8>>,
     /// Q-array entry; the next free one if not given.
     pub entry: Option<Spanned<u8>>,
+    /// How many queues in consecutive entries; 1 if not given.
+    pub count: Option<Spanned<u8>>,
 }
 
 /// `[buffers]`.
@@ -192,6 +201,8 @@ pub struct BuffersSection {
     pub count: Option<Spanned<u32>>,
     /// Bytes of a buffer in DRAM; 2048 if not given.
     pub size: Option<Spanned<u32>>,
+    /// Longwords of a descriptor; 4 if not given.
+    pub descriptor: Option<Spanned<u32>>,
     /// SRAM channel of the descriptors; the queue's channel if not given.
     pub channel: Option<Spanned<u8>>,
     /// The queue that holds the free ones.
@@ -239,6 +250,36 @@ pub struct RoutesSection {
     pub channel: Option<Spanned<u8>>,
 }
 
+/// `[flows]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowsSection {
+    /// SRAM channel of the table; the routing table's default if not given.
+    pub channel: Option<Spanned<u8>>,
+    /// Buckets of two flows; 256 if not given.
+    pub buckets: Option<Spanned<u32>>,
+}
+
+/// `[[flow]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSection {
+    /// Source address.
+    pub source: Spanned<String>,
+    /// Destination address.
+    pub destination: Spanned<String>,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Source port, for TCP and UDP.
+    #[serde(default)]
+    pub source_port: u16,
+    /// Destination port, for TCP and UDP.
+    #[serde(default)]
+    pub destination_port: u16,
+    /// What the microcode is to do with it: a class of service.
+    pub class: u8,
+}
+
 /// `[[route]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -254,6 +295,9 @@ pub struct RouteSection {
     /// Whether the addresses are the router's own.
     #[serde(default)]
     pub local: bool,
+    /// Packets that the route matches go nowhere.
+    #[serde(default)]
+    pub discard: bool,
 }
 
 /// `[gpp]`.

@@ -1,6 +1,7 @@
 //! From what was typed to what it means: every name gets an address, every
 //! default its value, every mistake a place. All mistakes are found in one go.
 
+mod flows;
 mod memory;
 mod queues;
 mod rings;
@@ -19,6 +20,7 @@ use npsim_chip::gpp::boot::{Boot, PortSetup};
 use super::capacity::Capacity;
 use super::file::{Ids, MeSection, NnModeKind, PortSection, ProjectFile};
 use super::layout::Space;
+use super::settings::Setting;
 use super::text::{is_name, parse_ids, parse_mac, value_of};
 use crate::firmware_file::is_bare;
 use crate::problem::{Excerpt, Problem, Problems};
@@ -80,6 +82,8 @@ pub struct Overrides {
     pub imports: Vec<(String, u32)>,
     /// `--spill-moves`.
     pub spill_moves: bool,
+    /// `--set`: keys of the project file and parameters of the profile.
+    pub set: Vec<Setting>,
 }
 
 /// The text of a project file and where it lies.
@@ -138,6 +142,7 @@ pub fn resolve(
     resolver.rings(&file.ring);
     resolver.queues(&file.queue, file.buffers.as_ref());
     resolver.routes(file);
+    resolver.flows(file);
     resolver.fitted_memory(&file.memory);
     resolver.counters(&file.counter);
     resolver.tasks(file);
@@ -322,6 +327,12 @@ impl Resolver<'_> {
                 owner,
                 0..0,
             );
+            self.define(
+                format!("PORT{n}_MBPS"),
+                bits_per_second / 1_000_000,
+                owner,
+                0..0,
+            );
             self.macs.push(mac);
             self.boot.ports.push(PortSetup { bits_per_second });
         }
@@ -388,7 +399,9 @@ impl Resolver<'_> {
             let source = self.source(section);
             let imports = self.imports(section, overrides);
             let modes = self.modes(section);
-            for me in self.ids(section, overrides) {
+            let ids = self.ids(section, overrides);
+            self.stage(section, &ids);
+            for me in ids {
                 if let Some((other, _)) = programs.iter().find(|(p, _)| p.me == me) {
                     let message = format!("microengine {me} is given two programs");
                     let label = format!("`{}` runs on it already", other.source.display());
@@ -410,6 +423,12 @@ impl Resolver<'_> {
         }
         programs.sort_by_key(|(plan, _)| plan.me);
         self.define("ME_COUNT".into(), programs.len(), "the chip", 0..0);
+        self.define(
+            "ME_MHZ".into(),
+            self.capacity.hertz / 1_000_000,
+            "the chip",
+            0..0,
+        );
         for section in &file.me {
             self.user_defines(section);
         }
@@ -420,6 +439,20 @@ impl Resolver<'_> {
             .into_iter()
             .map(|(plan, section)| self.with_defines(plan, section, overrides))
             .collect()
+    }
+
+    /// What sources know of a stage that has a name.
+    fn stage(&mut self, section: &MeSection, ids: &[u8]) {
+        let (Some(name), Some(first)) = (&section.name, ids.iter().min()) else {
+            return;
+        };
+        if !self.name(name) {
+            return;
+        }
+        let owner = format!("the stage `{}`", name.get_ref());
+        let prefix = name.get_ref().to_uppercase();
+        self.define(format!("{prefix}_FIRST"), *first, &owner, name.span());
+        self.define(format!("{prefix}_COUNT"), ids.len(), &owner, name.span());
     }
 
     fn source(&mut self, section: &MeSection) -> PathBuf {

@@ -30,6 +30,7 @@ Examples:
   npsim run lab --until 10s --checkpoint lab.ckpt    saved every 10 ms of simulated time
   npsim run --resume lab.ckpt                        go on after a crash, to the same results
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
+  npsim run microcode/forward --load 0.5 --set me.forward.id=0,2 --set profile.sram.read=120
   npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
   npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 

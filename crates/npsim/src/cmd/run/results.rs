@@ -66,6 +66,7 @@ impl Ended<'_> {
             self.simulation.stats(),
         );
         report.seed = arguments.seed;
+        report.note_settings(self.project);
         report.load.clone_from(&self.source.load);
         // A file that cannot be written must not hide a fault: it is told last.
         let stats_written = match &arguments.stats {

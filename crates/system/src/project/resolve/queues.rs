@@ -6,7 +6,7 @@ use toml::Spanned;
 use super::super::file::{BuffersSection, QueueSection};
 use super::{Resolver, hex, suggestion};
 
-/// Longwords of a buffer descriptor.
+/// Longwords of a buffer descriptor if the project does not say.
 const DESCRIPTOR_LONGWORDS: u32 = 4;
 /// Bytes of a queue descriptor.
 const QUEUE_DESCRIPTOR: u64 = 16;
@@ -57,21 +57,27 @@ impl Resolver<'_> {
             let section = &sections[index];
             let name = section.name.get_ref();
             let owner = format!("queue `{name}`");
+            let count = section.count.as_ref().map_or(1, |count| *count.get_ref());
+            let bytes = QUEUE_DESCRIPTOR * u64::from(count);
             match self.sram[usize::from(channel)].place(
                 format!("{owner}, descriptor"),
                 QUEUE_DESCRIPTOR,
-                QUEUE_DESCRIPTOR,
+                bytes,
                 QUEUE_DESCRIPTOR,
             ) {
-                Ok(descriptor) => self.boot.queues.push(QueueSetup {
-                    channel,
-                    entry,
-                    descriptor: descriptor as u32,
-                }),
+                Ok(descriptor) => {
+                    for n in 0..count {
+                        self.boot.queues.push(QueueSetup {
+                            channel,
+                            entry: entry + n,
+                            descriptor: descriptor as u32 + u32::from(n) * QUEUE_DESCRIPTOR as u32,
+                        });
+                    }
+                }
                 Err(reason) => self.no_place(
                     section.name.span(),
                     &owner,
-                    QUEUE_DESCRIPTOR,
+                    bytes,
                     &format!("sram{channel}"),
                     &reason,
                 ),
@@ -84,6 +90,7 @@ impl Resolver<'_> {
                 span.clone(),
             );
             self.define(format!("{name}_ENTRY"), entry, &owner, span.clone());
+            self.define(format!("{name}_COUNT"), count, &owner, span.clone());
             self.define(format!("{name}_CHANNEL"), channel, &owner, span);
         }
     }
@@ -102,8 +109,20 @@ impl Resolver<'_> {
         };
         let name = section.name.get_ref();
         let used = &mut taken[usize::from(channel)];
+        let count = section.count.as_ref().map_or(1, |count| *count.get_ref());
+        if count == 0 {
+            let span = section.count.as_ref().map_or(0..0, Spanned::span);
+            self.fail(span, "there must be at least one queue", "", "");
+            return None;
+        }
+        let entries = self.capacity.queue_entries;
         let free = |used: &[(u8, String)]| {
-            (0..self.capacity.queue_entries).find(|e| used.iter().all(|(other, _)| other != e))
+            (0..entries).find(|&first| {
+                first.checked_add(count).is_some_and(|end| end <= entries)
+                    && used
+                        .iter()
+                        .all(|(other, _)| !(first..first + count).contains(other))
+            })
         };
         let Some(entry) = section
             .entry
@@ -111,7 +130,12 @@ impl Resolver<'_> {
             .map(|entry| *entry.get_ref())
             .or_else(|| free(used))
         else {
-            let message = format!("no Q-array entry is left in channel {channel} for `{name}`");
+            let what = if count == 1 {
+                "no Q-array entry is".to_owned()
+            } else {
+                format!("no {count} consecutive Q-array entries are")
+            };
+            let message = format!("{what} left in channel {channel} for `{name}`");
             self.fail(
                 section.name.span(),
                 message,
@@ -121,19 +145,23 @@ impl Resolver<'_> {
             return None;
         };
         if let Some(typed) = &section.entry {
-            if entry >= self.capacity.queue_entries {
-                let label = format!("a channel has 0 to {}", self.capacity.queue_entries - 1);
+            let last = u16::from(entry) + u16::from(count) - 1;
+            if last >= u16::from(entries) {
+                let label = format!("a channel has 0 to {}", entries - 1);
                 self.fail(
                     typed.span(),
-                    format!("there is no Q-array entry {entry}"),
+                    format!("there is no Q-array entry {last}"),
                     label,
                     "",
                 );
                 return None;
             }
-            if let Some((_, other)) = used.iter().find(|(e, _)| *e == entry) {
+            let others = || used.iter();
+            if let Some((both, other)) =
+                others().find(|(e, _)| (u16::from(entry)..=last).contains(&u16::from(*e)))
+            {
                 let message = format!(
-                    "Q-array entry {entry} of channel {channel} is used twice, by `{other}` and `{name}`"
+                    "Q-array entry {both} of channel {channel} is used twice, by `{other}` and `{name}`"
                 );
                 self.fail(
                     typed.span(),
@@ -144,7 +172,7 @@ impl Resolver<'_> {
                 return None;
             }
         }
-        used.push((entry, name.clone()));
+        used.extend((entry..entry + count).map(|entry| (entry, name.clone())));
         Some((channel, entry))
     }
 
@@ -184,9 +212,24 @@ impl Resolver<'_> {
             self.fail(span, "there must be at least one buffer", "", "");
             return;
         }
-        let shift = (size / DESCRIPTOR_LONGWORDS).trailing_zeros() as u8;
+        let longwords = section
+            .descriptor
+            .as_ref()
+            .map_or(DESCRIPTOR_LONGWORDS, |d| *d.get_ref());
+        if let Some(typed) = &section.descriptor
+            && ![4, 8, 16].contains(&longwords)
+        {
+            self.fail(
+                typed.span(),
+                format!("a buffer's descriptor cannot have {longwords} longwords"),
+                "",
+                "use 4, 8 or 16; the first longword is the queue's link",
+            );
+            return;
+        }
+        let shift = (size / longwords).trailing_zeros() as u8;
         let owner = "the buffers";
-        let descriptor_bytes = u64::from(DESCRIPTOR_LONGWORDS) * 4;
+        let descriptor_bytes = u64::from(longwords) * 4;
         let span = section.count.as_ref().map_or(whole, Spanned::span);
         let space = &mut self.sram[usize::from(queue_channel)];
         // Address 0 would read as "no buffer".
@@ -211,7 +254,7 @@ impl Resolver<'_> {
         };
         let data = first << shift;
         let bytes = u64::from(count) * u64::from(size);
-        if first + u64::from(count * DESCRIPTOR_LONGWORDS) > 1 << ADDRESS_BITS {
+        if first + u64::from(count) * u64::from(longwords) > 1 << ADDRESS_BITS {
             self.fail(
                 span,
                 format!(
@@ -229,6 +272,7 @@ impl Resolver<'_> {
         self.define("BUFFER_COUNT".into(), count, owner, 0..0);
         self.define("BUFFER_SIZE".into(), size, owner, 0..0);
         self.define("BUFFER_SHIFT".into(), shift, owner, 0..0);
+        self.define("BUFFER_DESCRIPTOR".into(), longwords, owner, 0..0);
         self.define(
             "BUFFER_CHANNEL_BASE".into(),
             hex(u32::from(queue_channel) << 30),
@@ -239,7 +283,7 @@ impl Resolver<'_> {
             channel: queue_channel,
             entry,
             first_descriptor: first as u32,
-            descriptor_longwords: DESCRIPTOR_LONGWORDS,
+            descriptor_longwords: longwords,
             count,
             size,
             shift,

@@ -134,20 +134,20 @@ impl Resolver<'_> {
                 self.fail(port.span(), message, label, "");
                 return None;
             }
-            None if section.local => 0,
+            None if section.local || section.discard => 0,
             None => {
                 self.fail(
                     section.prefix.span(),
                     format!("the route {text} leads to no port"),
                     "",
-                    "add `port`, or `local = true` for the router's own address",
+                    "add `port`, or `local = true` for the router's own address, or `discard = true`",
                 );
                 return None;
             }
         };
         let destination = match &section.mac {
             Some(mac) => self.mac(mac)?,
-            None if section.local => [0; 6],
+            None if section.local || section.discard => [0; 6],
             None => {
                 self.fail(
                     section.prefix.span(),
@@ -171,6 +171,7 @@ impl Resolver<'_> {
                 port,
                 mtu,
                 local: section.local,
+                discard: section.discard,
                 destination,
                 source,
             },

@@ -1,0 +1,253 @@
+//! Runs the points of a study on the cores of this machine. Points that were run
+//! before are not run again; what they come to does not depend on how many run
+//! at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use npsim_system::problem::{Problem, Problems};
+use rayon::prelude::*;
+
+use crate::execute::execute;
+use crate::places::Places;
+use crate::points::Point;
+use crate::prepare::prepare;
+use crate::store::{Outcome, Store};
+use crate::study::Study;
+
+/// What is to be run, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Campaign<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Whether it is a quick look.
+    pub quick: bool,
+    /// Where systems lie.
+    pub places: &'a Places,
+    /// The folder of results.
+    pub results: &'a Path,
+    /// How many points run at a time.
+    pub jobs: usize,
+}
+
+/// Is told how far a campaign is, from any thread.
+pub trait Watcher: Sync {
+    /// So many points are to be run, so many were run before.
+    fn begins(&self, to_run: usize, done_before: usize);
+    /// A point is done.
+    fn finished(&self, point: &Point, outcome: &Outcome);
+}
+
+/// Nobody.
+impl Watcher for () {
+    fn begins(&self, _: usize, _: usize) {}
+    fn finished(&self, _: &Point, _: &Outcome) {}
+}
+
+/// A point with its key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyed {
+    /// The point.
+    pub point: Point,
+    /// Its key.
+    pub key: String,
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// Points that were asked for, by number.
+    pub points: Vec<Keyed>,
+    /// What they came to, by key.
+    pub outcomes: BTreeMap<String, Outcome>,
+    /// How many were run now.
+    pub ran: usize,
+    /// Whether it was broken off.
+    pub interrupted: bool,
+}
+
+impl Results {
+    /// What a point came to.
+    #[must_use]
+    pub fn outcome(&self, keyed: &Keyed) -> Option<&Outcome> {
+        self.outcomes.get(&keyed.key)
+    }
+
+    /// Points that were stopped by a fault.
+    pub fn faults(&self) -> impl Iterator<Item = (&Keyed, &str)> {
+        self.points.iter().filter_map(|keyed| {
+            let fault = self.outcome(keyed)?.fault.as_deref()?;
+            Some((keyed, fault))
+        })
+    }
+}
+
+impl Campaign<'_> {
+    /// The keys of points; whatever is wrong with one is found here, before the
+    /// first one runs.
+    ///
+    /// # Errors
+    /// As in [`prepare`], of the first point in which something is wrong.
+    pub fn keyed(&self, points: Vec<Point>) -> Result<Vec<Keyed>, Problems> {
+        let all: Vec<Result<Keyed, Problems>> = self.pool()?.install(|| {
+            points
+                .into_par_iter()
+                .map(|point| {
+                    let key = prepare(self.study, &point, self.quick, self.places)?.key;
+                    Ok(Keyed { point, key })
+                })
+                .collect()
+        });
+        all.into_iter().collect()
+    }
+
+    /// Runs the points that were not run before. `stop` breaks it off; what is
+    /// done stays.
+    ///
+    /// # Errors
+    /// A point cannot be prepared, or its outcome not be saved.
+    pub fn run(
+        &self,
+        points: Vec<Point>,
+        stop: &AtomicBool,
+        watcher: &dyn Watcher,
+    ) -> Result<Results, Problems> {
+        let store = Store::open(self.results)?;
+        let points = self.keyed(points)?;
+        let mut outcomes = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        let mut to_run = Vec::new();
+        for keyed in &points {
+            if !seen.insert(&keyed.key) {
+                continue;
+            }
+            match store.get(&keyed.key) {
+                Some(outcome) => {
+                    outcomes.insert(keyed.key.clone(), outcome);
+                }
+                None => to_run.push(keyed),
+            }
+        }
+        watcher.begins(to_run.len(), outcomes.len());
+        let done: Vec<Result<Option<Outcome>, Problems>> = self.pool()?.install(|| {
+            to_run
+                .par_iter()
+                .map(|keyed| {
+                    if stop.load(Ordering::Relaxed) {
+                        return Ok(None);
+                    }
+                    let outcome = self.run_one(keyed, &store, stop);
+                    match &outcome {
+                        Ok(Some(outcome)) => watcher.finished(&keyed.point, outcome),
+                        Ok(None) => {}
+                        // The others would come to nothing as well, or be lost.
+                        Err(_) => stop.store(true, Ordering::Relaxed),
+                    }
+                    outcome
+                })
+                .collect()
+        });
+        let mut ran = 0;
+        let mut interrupted = false;
+        let mut failure = None;
+        for outcome in done {
+            match outcome {
+                Ok(Some(outcome)) => {
+                    ran += 1;
+                    outcomes.insert(outcome.key.clone(), outcome);
+                }
+                Ok(None) => interrupted = true,
+                Err(problems) => failure = failure.or(Some(problems)),
+            }
+        }
+        match failure {
+            Some(problems) => Err(problems),
+            None => Ok(Results {
+                points,
+                outcomes,
+                ran,
+                interrupted,
+            }),
+        }
+    }
+
+    /// What was run before, without running anything.
+    ///
+    /// # Errors
+    /// A point cannot be prepared, or was not run yet.
+    pub fn merge(&self, points: Vec<Point>) -> Result<Results, Problems> {
+        let store = Store::open(self.results)?;
+        let points = self.keyed(points)?;
+        let mut outcomes = BTreeMap::new();
+        let mut missing = Vec::new();
+        for keyed in &points {
+            match store.get(&keyed.key) {
+                Some(outcome) => {
+                    outcomes.insert(keyed.key.clone(), outcome);
+                }
+                None => missing.push(keyed.point.number.to_string()),
+            }
+        }
+        if !missing.is_empty() {
+            let problem = Problem::new(format!(
+                "{} of {} points were not run yet: {}",
+                missing.len(),
+                points.len(),
+                missing.join(", ")
+            ))
+            .help(format!(
+                "run each with `--point N --out {}`, or all of them without `--merge`",
+                self.results.display()
+            ));
+            return Err(problem.into());
+        }
+        Ok(Results {
+            points,
+            outcomes,
+            ran: 0,
+            interrupted: false,
+        })
+    }
+
+    fn run_one(
+        &self,
+        keyed: &Keyed,
+        store: &Store,
+        stop: &AtomicBool,
+    ) -> Result<Option<Outcome>, Problems> {
+        let ready = prepare(self.study, &keyed.point, self.quick, self.places)?;
+        if ready.key != keyed.key {
+            return Err(Problem::new(format!(
+                "something that point {} reads changed while the study ran",
+                keyed.point.number
+            ))
+            .help("start again; points that are done and not touched by the change stay")
+            .into());
+        }
+        let metrics = self
+            .study
+            .sweep
+            .get(&keyed.point.sweep)
+            .map(|sweep| self.study.metrics_of(sweep))
+            .unwrap_or_default();
+        let outcome = execute(&ready, &metrics, stop).map_err(|problem| {
+            problem.note(format!(
+                "in point {}, {}",
+                keyed.point.number,
+                keyed.point.shown()
+            ))
+        })?;
+        if let Some(outcome) = &outcome {
+            store.put(outcome)?;
+        }
+        Ok(outcome)
+    }
+
+    fn pool(&self) -> Result<rayon::ThreadPool, Problem> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.jobs.max(1))
+            .build()
+            .map_err(|error| Problem::new(format!("cannot start {} threads: {error}", self.jobs)))
+    }
+}

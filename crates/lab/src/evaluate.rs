@@ -1,0 +1,481 @@
+//! Computes values from curves and looks at their shapes.
+
+use crate::curves::Sample;
+use crate::expression::{CurveName, Measured, Shape, ShapeKind};
+use crate::study::same_place;
+
+/// Gives the samples of a curve.
+pub type Lookup<'a> = &'a dyn Fn(&CurveName) -> Vec<Sample>;
+
+type Places = Vec<(f64, f64)>;
+
+/// Whether a shape holds, and what was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// It holds.
+    pub holds: bool,
+    /// The number that decided, in words.
+    pub found: String,
+}
+
+/// A value computed from curves.
+///
+/// # Errors
+/// A point that it needs has no value, in words.
+pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
+    match measured {
+        Measured::At { of, x } => {
+            let samples = curves(of);
+            let sample = samples.into_iter().find(|sample| same_place(sample.x, *x));
+            sample.ok_or_else(|| format!("there is no point at {x}"))?.y
+        }
+        Measured::Max { of } => best(&known(curves(of))?, f64::max),
+        Measured::Min { of } => best(&known(curves(of))?, f64::min),
+        Measured::Mean { of, from } => {
+            let mut places = known(curves(of))?;
+            places.retain(|(x, _)| from.is_none_or(|from| *x >= from - 1e-9));
+            if places.is_empty() {
+                return Err("the curve has no points there".into());
+            }
+            Ok(mean(&places))
+        }
+        Measured::FlatFrom { of, within } => {
+            let places = known(curves(of))?;
+            let top = best(&places, f64::max)?;
+            let flat = places
+                .iter()
+                .rev()
+                .take_while(|(_, y)| *y >= top * (1.0 - within) - 1e-12);
+            flat.last()
+                .map(|(x, _)| *x)
+                .ok_or_else(|| "it is not flat at its end".into())
+        }
+        Measured::FollowsUntil { of, within } => {
+            let places = known(curves(of))?;
+            let follows = places
+                .iter()
+                .take_while(|(x, y)| (y - x).abs() <= within * x.abs() + 1e-12);
+            follows
+                .last()
+                .map(|(x, _)| *x)
+                .ok_or_else(|| "it follows nowhere".into())
+        }
+        Measured::Ratio { of } => {
+            let (first, second) = two(of, curves)?;
+            if second == 0.0 {
+                return Err("the second value is 0".into());
+            }
+            Ok(first / second)
+        }
+        Measured::Difference { of } => two(of, curves).map(|(first, second)| first - second),
+    }
+}
+
+fn two(of: &[Measured], curves: Lookup) -> Result<(f64, f64), String> {
+    match of {
+        [first, second] => Ok((value(first, curves)?, value(second, curves)?)),
+        _ => Err("it needs two values".into()),
+    }
+}
+
+/// All values of a curve.
+fn known(samples: Vec<Sample>) -> Result<Places, String> {
+    if samples.is_empty() {
+        return Err("the curve has no points".into());
+    }
+    samples
+        .into_iter()
+        .map(|sample| match sample.y {
+            Ok(y) => Ok((sample.x, y)),
+            Err(why) => Err(format!("at {}: {why}", sample.x)),
+        })
+        .collect()
+}
+
+fn best(places: &Places, better: fn(f64, f64) -> f64) -> Result<f64, String> {
+    places
+        .iter()
+        .map(|(_, y)| *y)
+        .reduce(better)
+        .ok_or_else(|| "the curve has no points".into())
+}
+
+fn mean(places: &Places) -> f64 {
+    places.iter().map(|(_, y)| y).sum::<f64>() / places.len() as f64
+}
+
+/// Looks at a shape.
+///
+/// # Errors
+/// A point that it needs has no value, or there are too few points.
+pub fn shape(shape: &Shape, curves: Lookup) -> Result<Seen, String> {
+    let mut all = Vec::new();
+    for curve in shape.curves() {
+        let samples = curves(curve).into_iter().filter(|s| shape.covers(s.x));
+        all.push(known(samples.collect())?);
+    }
+    let share = shape.share();
+    let Some((first, rest)) = all.split_first() else {
+        return Err("there is no curve".into());
+    };
+    let enough = |least: usize| {
+        if first.len() < least {
+            return Err(format!(
+                "it takes {least} points to see this, there are {}",
+                first.len()
+            ));
+        }
+        Ok(())
+    };
+    match shape.is {
+        ShapeKind::Follows => {
+            let (x, off) = worst(first.iter().map(|(x, y)| (*x, relative(*y, *x))));
+            Ok(off_by(off, share, "from the load", x))
+        }
+        ShapeKind::Flat => {
+            enough(2)?;
+            let middle = mean(first);
+            let (x, off) = worst(first.iter().map(|(x, y)| (*x, relative(*y, middle))));
+            Ok(off_by(off, share, &format!("from the mean {middle:.3}"), x))
+        }
+        ShapeKind::Same => {
+            let mut pairs = Vec::new();
+            for other in rest {
+                for ((x, y), (_, other)) in together(first, other)? {
+                    pairs.push((x, relative(other, y)));
+                }
+            }
+            let (x, off) = worst(pairs.into_iter());
+            Ok(off_by(off, share, "apart", x))
+        }
+        ShapeKind::Order => order(&all, share),
+        ShapeKind::Linear => {
+            enough(3)?;
+            Ok(linear(first, share))
+        }
+        ShapeKind::Convex => {
+            enough(3)?;
+            Ok(convex(first, share))
+        }
+        ShapeKind::Rising => {
+            enough(2)?;
+            Ok(monotone(first, share, 1.0))
+        }
+        ShapeKind::Falling => {
+            enough(2)?;
+            Ok(monotone(first, share, -1.0))
+        }
+    }
+}
+
+/// How far a value is from another, as a share of the latter.
+fn relative(value: f64, of: f64) -> f64 {
+    if of == 0.0 {
+        return if value == 0.0 { 0.0 } else { f64::INFINITY };
+    }
+    (value - of).abs() / of.abs()
+}
+
+/// The place with the largest value.
+fn worst(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    places
+        .reduce(|a, b| if b.1 > a.1 { b } else { a })
+        .unwrap_or((0.0, 0.0))
+}
+
+fn off_by(off: f64, share: f64, what: &str, x: f64) -> Seen {
+    Seen {
+        holds: off <= share + 1e-9,
+        found: format!("at most {:.1}% {what}, at {x}", off * 100.0),
+    }
+}
+
+type Pair = ((f64, f64), (f64, f64));
+
+fn together(one: &Places, other: &Places) -> Result<Vec<Pair>, String> {
+    let same = one.len() == other.len() && one.iter().zip(other).all(|(a, b)| same_place(a.0, b.0));
+    if !same {
+        return Err("the curves have points at different places".into());
+    }
+    Ok(one.iter().copied().zip(other.iter().copied()).collect())
+}
+
+fn order(all: &[Places], margin: f64) -> Result<Seen, String> {
+    let mut gaps = Vec::new();
+    for (number, pair) in all.windows(2).enumerate() {
+        if let [upper, lower] = pair {
+            for ((x, upper), (_, lower)) in together(upper, lower)? {
+                gaps.push((
+                    x,
+                    number,
+                    (upper - lower) / lower.abs().max(f64::MIN_POSITIVE),
+                ));
+            }
+        }
+    }
+    let least = gaps
+        .into_iter()
+        .reduce(|a, b| if b.2 < a.2 { b } else { a });
+    let Some((x, number, gap)) = least else {
+        return Err("the curves have no points".into());
+    };
+    Ok(Seen {
+        holds: gap >= margin - 1e-9,
+        found: format!(
+            "curve {} is {:.1}% above curve {} at {x}, where it is least",
+            number + 1,
+            gap * 100.0,
+            number + 2
+        ),
+    })
+}
+
+/// The best straight line: its value at 0 and its slope.
+fn fit(places: &[(f64, f64)]) -> (f64, f64) {
+    let count = places.len() as f64;
+    let (sum_x, sum_y) = places
+        .iter()
+        .fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+    let (mid_x, mid_y) = (sum_x / count, sum_y / count);
+    let (over, under) = places.iter().fold((0.0, 0.0), |(over, under), (x, y)| {
+        (
+            over + (x - mid_x) * (y - mid_y),
+            under + (x - mid_x) * (x - mid_x),
+        )
+    });
+    let slope = if under == 0.0 { 0.0 } else { over / under };
+    (mid_y - slope * mid_x, slope)
+}
+
+fn linear(places: &Places, share: f64) -> Seen {
+    let (start, slope) = fit(places);
+    let ends = places.first().zip(places.last());
+    let rise = ends.map_or(0.0, |(first, last)| slope * (last.0 - first.0));
+    if rise <= 0.0 {
+        return Seen {
+            holds: false,
+            found: format!("the best line does not rise: slope {slope:.4}"),
+        };
+    }
+    let (x, off) = worst(
+        places
+            .iter()
+            .map(|(x, y)| (*x, (y - start - slope * x).abs() / rise)),
+    );
+    Seen {
+        holds: off <= share + 1e-9,
+        found: format!(
+            "slope {slope:.3}, at most {:.1}% of the rise off the line, at {x}",
+            off * 100.0
+        ),
+    }
+}
+
+fn convex(places: &Places, margin: f64) -> Seen {
+    let middle = places.len() / 2;
+    let (_, early) = fit(&places[..=middle]);
+    let (_, late) = fit(&places[middle.min(places.len() - 2)..]);
+    let rises = places
+        .first()
+        .zip(places.last())
+        .is_some_and(|(a, b)| b.1 > a.1);
+    Seen {
+        holds: rises && late >= early + margin * early.abs() && late > early,
+        found: format!("slope {early:.3} in the first half, {late:.3} in the second"),
+    }
+}
+
+fn monotone(places: &Places, share: f64, sign: f64) -> Seen {
+    let steps = places.windows(2).filter_map(|pair| match pair {
+        [(_, before), (x, after)] => Some((
+            *x,
+            sign * (before - after) / before.abs().max(f64::MIN_POSITIVE),
+        )),
+        _ => None,
+    });
+    let (x, back) = worst(steps);
+    let change = places
+        .first()
+        .zip(places.last())
+        .map_or(0.0, |(first, last)| last.1 - first.1);
+    let way = if sign > 0.0 { "falls" } else { "rises" };
+    Seen {
+        holds: back <= share + 1e-9 && sign * change > 0.0,
+        found: if back > 0.0 {
+            format!("{change:+.3} in all; {way} by {:.1}% at {x}", back * 100.0)
+        } else {
+            format!("{change:+.3} in all")
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seen, shape, value};
+    use crate::curves::Sample;
+    use crate::expression::{CurveName, Measured, Shape};
+
+    fn curve(name: &CurveName) -> Vec<Sample> {
+        let of = |f: fn(f64) -> f64| {
+            (1..=8)
+                .map(|x| Sample {
+                    x: f64::from(x),
+                    y: Ok(f(f64::from(x))),
+                })
+                .collect()
+        };
+        match name.of() {
+            "a.saturating" => of(|x| x.min(4.0)),
+            "a.line" => of(|x| 2.0 * x + 1.0),
+            "a.square" => of(|x| x * x),
+            "a.falling" => of(|x| 9.0 - x),
+            "a.four" => of(|_| 4.0),
+            "a.root" => of(f64::sqrt),
+            "a.broken" => {
+                let mut samples: Vec<Sample> = of(|x| x);
+                samples[2].y = Err("it stood still".into());
+                samples
+            }
+            "a.short" => vec![Sample { x: 1.0, y: Ok(1.0) }],
+            _ => Vec::new(),
+        }
+    }
+
+    fn compute(text: &str) -> Result<f64, String> {
+        #[derive(serde::Deserialize)]
+        struct Holder {
+            m: Measured,
+        }
+        let holder: Holder = toml::from_str(&format!("m = {text}")).expect(text);
+        value(&holder.m, &curve)
+    }
+
+    fn look(text: &str) -> Result<Seen, String> {
+        #[derive(serde::Deserialize)]
+        struct Holder {
+            s: Shape,
+        }
+        let holder: Holder = toml::from_str(&format!("s = {text}")).expect(text);
+        shape(&holder.s, &curve)
+    }
+
+    #[test]
+    fn values_of_curves() {
+        for (text, expected) in [
+            (r#"{ is = "at", of = "a.line", x = 3 }"#, 7.0),
+            (r#"{ is = "max", of = "a.saturating" }"#, 4.0),
+            (r#"{ is = "min", of = "a.falling" }"#, 1.0),
+            (r#"{ is = "mean", of = "a.saturating", from = 4 }"#, 4.0),
+            (
+                r#"{ is = "flat-from", of = "a.saturating", within = 0.01 }"#,
+                4.0,
+            ),
+            (
+                r#"{ is = "follows-until", of = "a.saturating", within = 0.01 }"#,
+                4.0,
+            ),
+            (
+                r#"{ is = "ratio", of = [{ is = "max", of = "a.line" }, { is = "max", of = "a.saturating" }] }"#,
+                4.25,
+            ),
+            (
+                r#"{ is = "difference", of = [{ is = "at", of = "a.line", x = 2 }, { is = "at", of = "a.line", x = 1 }] }"#,
+                2.0,
+            ),
+        ] {
+            let value = compute(text).expect(text);
+            assert!((value - expected).abs() < 1e-12, "{text}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_point_without_a_value_gives_its_reason() {
+        for text in [
+            r#"{ is = "max", of = "a.broken" }"#,
+            r#"{ is = "at", of = "a.broken", x = 3 }"#,
+            r#"{ is = "ratio", of = [{ is = "max", of = "a.line" }, { is = "max", of = "a.broken" }] }"#,
+        ] {
+            assert!(
+                compute(text).unwrap_err().contains("it stood still"),
+                "{text}"
+            );
+        }
+        assert!(compute(r#"{ is = "at", of = "a.line", x = 9 }"#).is_err());
+        assert!(compute(r#"{ is = "max", of = "a.none" }"#).is_err());
+        assert!(look(r#"{ is = "flat", of = "a.broken", within = 1 }"#).is_err());
+        // Beyond the broken point there is something to be seen.
+        assert!(
+            look(r#"{ is = "follows", of = "a.broken", within = 0, from = 4 }"#)
+                .unwrap()
+                .holds
+        );
+        assert!(
+            look(r#"{ is = "linear", of = "a.short" }"#)
+                .unwrap_err()
+                .contains("3 points")
+        );
+    }
+
+    #[test]
+    fn shapes_hold_or_do_not() {
+        for (text, holds) in [
+            (
+                r#"{ is = "follows", of = "a.saturating", within = 0.01, until = 4 }"#,
+                true,
+            ),
+            (
+                r#"{ is = "follows", of = "a.saturating", within = 0.01, until = 5 }"#,
+                false,
+            ),
+            (
+                r#"{ is = "flat", of = "a.saturating", within = 0.01, from = 4 }"#,
+                true,
+            ),
+            (
+                r#"{ is = "flat", of = "a.saturating", within = 0.01 }"#,
+                false,
+            ),
+            (
+                r#"{ is = "same", of = ["a.saturating", "a.four"], within = 0, from = 4 }"#,
+                true,
+            ),
+            (
+                r#"{ is = "same", of = ["a.saturating", "a.four"], within = 0.5 }"#,
+                false,
+            ),
+            (
+                r#"{ is = "order", of = ["a.line", "a.saturating"], margin = 0.5 }"#,
+                true,
+            ),
+            (
+                r#"{ is = "order", of = ["a.saturating", "a.line"] }"#,
+                false,
+            ),
+            (
+                r#"{ is = "order", of = ["a.line", "a.saturating"], margin = 1.5, until = 4 }"#,
+                false,
+            ),
+            (r#"{ is = "linear", of = "a.line", within = 0.01 }"#, true),
+            (
+                r#"{ is = "linear", of = "a.square", within = 0.05 }"#,
+                false,
+            ),
+            (r#"{ is = "linear", of = "a.four", within = 0.05 }"#, false),
+            (
+                r#"{ is = "linear", of = "a.falling", within = 0.05 }"#,
+                false,
+            ),
+            (r#"{ is = "convex", of = "a.square", margin = 0.2 }"#, true),
+            (r#"{ is = "convex", of = "a.line", margin = 0.05 }"#, false),
+            (r#"{ is = "convex", of = "a.root" }"#, false),
+            (r#"{ is = "rising", of = "a.line" }"#, true),
+            (r#"{ is = "rising", of = "a.four" }"#, false),
+            (r#"{ is = "rising", of = "a.falling" }"#, false),
+            (r#"{ is = "falling", of = "a.falling" }"#, true),
+            (r#"{ is = "falling", of = "a.saturating" }"#, false),
+        ] {
+            let seen = look(text).expect(text);
+            assert_eq!(seen.holds, holds, "{text}: {}", seen.found);
+        }
+    }
+}

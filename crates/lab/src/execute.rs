@@ -1,0 +1,189 @@
+//! Runs one point and measures it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use npsim_chip::Cycle;
+use npsim_chip::lines::{Arrival, Departure};
+use npsim_chip::stats::Stats;
+use npsim_system::load::generator;
+use npsim_system::problem::Problem;
+use npsim_system::simulation::{Ending, Settings, Simulation};
+use npsim_system::wires::{Tap, Wires};
+
+use crate::metric::Metric;
+use crate::observation::{Left, Lost, Observation, microcode_losses};
+use crate::prepare::{Ready, Traffic};
+use crate::store::{Outcome, Reading};
+
+/// How long the media interface rests before a capture counts as handled.
+const DRAIN_US: u64 = 100;
+
+/// Runs a point; `None` if `stop` was set before the end.
+///
+/// # Errors
+/// The programs do not fit the chip, or the set-up contradicts itself.
+pub fn execute(
+    ready: &Ready,
+    metrics: &BTreeMap<&str, &Metric>,
+    stop: &AtomicBool,
+) -> Result<Option<Outcome>, Problem> {
+    let hertz = ready.project.capacity.hertz;
+    let window = ready.window;
+    let end = window
+        .measure
+        .map(|measure| window.warm_up.saturating_add(measure));
+    let settings = Settings {
+        until: Some(window.warm_up),
+        drain: end.is_none().then_some(hertz / 1_000_000 * DRAIN_US),
+        allow: ready.allow.clone(),
+        seed: ready.seed,
+    };
+    let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
+    let seen = Rc::new(RefCell::new(Seen::default()));
+    let wires = match &ready.traffic {
+        Traffic::Trace(trace) => Wires::new(&trace.capture.frames, &trace.plan, 0, hertz, None),
+        Traffic::Load(load) => Wires::loaded(generator(load, &ready.project)?, hertz, None),
+        Traffic::Nothing => Wires::streaming(Box::new(std::iter::empty()), 0, hertz, None),
+    };
+    let mut wires = wires.with_tap(Watch {
+        from: window.warm_up,
+        seen: Rc::clone(&seen),
+    });
+    let go = |simulation: &mut Simulation, wires: &mut Wires<'_>| {
+        simulation.run_while(wires, &mut |_, _| {
+            if stop.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    };
+    let mut ending = Ending::Reached;
+    if window.warm_up > 0 {
+        ending = go(&mut simulation, &mut wires);
+    }
+    let before = snapshot(&simulation, &wires);
+    if ending == Ending::Reached {
+        simulation.run_until(end);
+        ending = go(&mut simulation, &mut wires);
+    }
+    if ending == Ending::Interrupted {
+        return Ok(None);
+    }
+    let after = snapshot(&simulation, &wires);
+    let until = end.unwrap_or_else(|| {
+        // A run that rests has ended with its last frame, not with the rest.
+        wires.traffic.last_departure.max(wires.arrivals_end())
+    });
+    let mut outcome = Outcome::new(&ready.key);
+    ending.name().clone_into(&mut outcome.ending);
+    (outcome.from, outcome.until, outcome.hertz) = (window.warm_up, until, hertz);
+    let mut observation = Observation {
+        cycles: until.saturating_sub(window.warm_up),
+        hertz,
+        offered: 0,
+        left: Vec::new(),
+        lost_before: before.1,
+        lost_after: after.1,
+        before: json(&before.0)?,
+        after: json(&after.0)?,
+    };
+    drop(wires);
+    let seen = seen.take();
+    // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
+    let begins_inside = |cycle: Cycle| cycle >= window.warm_up && cycle < until;
+    let ends_inside = |cycle: Cycle| cycle > window.warm_up && cycle <= until;
+    observation.offered = seen
+        .came
+        .iter()
+        .filter(|&&cycle| begins_inside(cycle))
+        .count() as u64;
+    observation.left = seen
+        .left
+        .into_iter()
+        .filter(|(end, _)| ends_inside(*end))
+        .map(|(_, left)| left)
+        .collect();
+    outcome.fault = match &ending {
+        Ending::Fault(fault) => Some(match fault.check {
+            Some(check) => format!(
+                "{} [{}] at cycle {}",
+                fault.message,
+                check.name(),
+                fault.cycle
+            ),
+            None => format!("{} at cycle {}", fault.message, fault.cycle),
+        }),
+        _ => None,
+    };
+    for (&name, metric) in metrics {
+        let value = match &outcome.fault {
+            Some(fault) => Err(format!("the run was stopped: {fault}")),
+            None => observation.value(metric),
+        };
+        let reading = match value {
+            Ok(value) if value.is_finite() => Reading {
+                value: Some(value),
+                why: None,
+            },
+            Ok(_) => Reading {
+                value: None,
+                why: Some("it is no finite number".into()),
+            },
+            Err(why) => Reading {
+                value: None,
+                why: Some(why),
+            },
+        };
+        outcome.metrics.insert(name.to_owned(), reading);
+    }
+    Ok(Some(outcome))
+}
+
+/// Frames after the begin of the window: when they came, when and how they left.
+#[derive(Default)]
+struct Seen {
+    came: Vec<Cycle>,
+    left: Vec<(Cycle, Left)>,
+}
+
+/// Notes frames from a cycle on.
+struct Watch {
+    from: Cycle,
+    seen: Rc<RefCell<Seen>>,
+}
+
+impl Tap for Watch {
+    fn arriving(&mut self, arrival: &Arrival) {
+        if arrival.start >= self.from {
+            self.seen.borrow_mut().came.push(arrival.start);
+        }
+    }
+
+    fn departed(&mut self, departure: &Departure<'_>) {
+        if departure.end > self.from {
+            let latency = departure
+                .arrived
+                .map(|arrived| departure.end.saturating_sub(arrived));
+            let left = Left::new(departure.bytes, latency);
+            self.seen.borrow_mut().left.push((departure.end, left));
+        }
+    }
+}
+
+fn snapshot(simulation: &Simulation, wires: &Wires<'_>) -> (Stats, Lost) {
+    let stats = simulation.stats();
+    let lost = Lost {
+        media: wires.traffic.drops.values().sum(),
+        microcode: microcode_losses(&stats),
+    };
+    (stats, lost)
+}
+
+fn json(stats: &Stats) -> Result<serde_json::Value, Problem> {
+    serde_json::to_value(stats).map_err(|error| Problem::new(error.to_string()))
+}

@@ -1,0 +1,226 @@
+//! What is computed from curves, to be compared with what was published: single
+//! values, and shapes of curves.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::study::SettingValue;
+
+/// A curve: a metric of a sweep over its first axis.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a curve: \"SWEEP.METRIC\", or { of = \"SWEEP.METRIC\", where = { AXIS = VALUE } }"
+)]
+pub enum CurveName {
+    /// `"SWEEP.METRIC"`.
+    Plain(String),
+    /// With the values of the other axes.
+    Cut {
+        /// `SWEEP.METRIC`.
+        of: String,
+        /// Values of the other axes.
+        #[serde(default, rename = "where")]
+        at: BTreeMap<String, SettingValue>,
+    },
+}
+
+impl CurveName {
+    /// `SWEEP.METRIC`.
+    #[must_use]
+    pub fn of(&self) -> &str {
+        match self {
+            Self::Plain(of) | Self::Cut { of, .. } => of,
+        }
+    }
+
+    /// Values of the other axes.
+    #[must_use]
+    pub fn at(&self) -> BTreeMap<String, SettingValue> {
+        match self {
+            Self::Plain(_) => BTreeMap::new(),
+            Self::Cut { at, .. } => at.clone(),
+        }
+    }
+}
+
+/// A value computed from curves.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Measured {
+    /// The curve's value at a place.
+    At {
+        /// The curve.
+        of: CurveName,
+        /// The place.
+        x: f64,
+    },
+    /// Its largest value.
+    Max {
+        /// The curve.
+        of: CurveName,
+    },
+    /// Its smallest value.
+    Min {
+        /// The curve.
+        of: CurveName,
+    },
+    /// The mean of its values.
+    Mean {
+        /// The curve.
+        of: CurveName,
+        /// From this place on.
+        from: Option<f64>,
+    },
+    /// The first place from which on it stays within a share of its largest
+    /// value.
+    FlatFrom {
+        /// The curve.
+        of: CurveName,
+        /// The share.
+        within: f64,
+    },
+    /// The last place up to which it stays within a share of the place itself.
+    FollowsUntil {
+        /// The curve.
+        of: CurveName,
+        /// The share.
+        within: f64,
+    },
+    /// The first value divided by the second.
+    Ratio {
+        /// Two values.
+        of: Vec<Measured>,
+    },
+    /// The first value less the second.
+    Difference {
+        /// Two values.
+        of: Vec<Measured>,
+    },
+}
+
+impl Measured {
+    /// The curves that it needs, with the place where it needs one only.
+    pub fn curves(&self) -> Vec<(&CurveName, Option<f64>)> {
+        match self {
+            Self::At { of, x } => vec![(of, Some(*x))],
+            Self::Max { of }
+            | Self::Min { of }
+            | Self::Mean { of, .. }
+            | Self::FlatFrom { of, .. }
+            | Self::FollowsUntil { of, .. } => vec![(of, None)],
+            Self::Ratio { of } | Self::Difference { of } => {
+                of.iter().flat_map(Self::curves).collect()
+            }
+        }
+    }
+}
+
+/// A shape that curves have or have not.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// Which one.
+    pub is: ShapeKind,
+    /// One curve, or several where the shape compares.
+    pub of: Curves,
+    /// The share by which it may be off; 0 if left out.
+    pub within: Option<f64>,
+    /// The share by which it must be clear; 0 if left out.
+    pub margin: Option<f64>,
+    /// It is to hold from this place on.
+    pub from: Option<f64>,
+    /// It is to hold up to this place.
+    pub until: Option<f64>,
+}
+
+/// One curve or several.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "a curve or a list of curves")]
+pub enum Curves {
+    /// One.
+    One(CurveName),
+    /// Several.
+    Several(Vec<CurveName>),
+}
+
+/// The shapes there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeKind {
+    /// y = x, `within` a share of x.
+    Follows,
+    /// No value is farther from the mean than `within`, a share of the mean.
+    Flat,
+    /// All curves are everywhere `within` a share of the first one.
+    Same,
+    /// Each curve lies everywhere above the next one, by at least `margin`, a
+    /// share of the next one.
+    Order,
+    /// No value is farther from the best straight line than `within`, a share of
+    /// the line's rise, and the line rises.
+    Linear,
+    /// The curve rises, and its second half is steeper than its first by at least
+    /// `margin`, a share of the first half's slope.
+    Convex,
+    /// No value is below the one before by more than `within`, a share of it, and
+    /// the last is above the first.
+    Rising,
+    /// No value is above the one before by more than `within`, a share of it, and
+    /// the last is below the first.
+    Falling,
+}
+
+impl ShapeKind {
+    /// Whether it compares several curves.
+    #[must_use]
+    pub const fn compares(self) -> bool {
+        matches!(self, Self::Same | Self::Order)
+    }
+
+    /// Whether it knows `margin`; the others know `within`.
+    #[must_use]
+    pub const fn has_margin(self) -> bool {
+        matches!(self, Self::Order | Self::Convex)
+    }
+
+    /// The word in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Follows => "follows",
+            Self::Flat => "flat",
+            Self::Same => "same",
+            Self::Order => "order",
+            Self::Linear => "linear",
+            Self::Convex => "convex",
+            Self::Rising => "rising",
+            Self::Falling => "falling",
+        }
+    }
+}
+
+impl Shape {
+    /// The curves that it is about.
+    #[must_use]
+    pub fn curves(&self) -> Vec<&CurveName> {
+        match &self.of {
+            Curves::One(of) => vec![of],
+            Curves::Several(of) => of.iter().collect(),
+        }
+    }
+
+    /// Whether it is to hold at a place.
+    #[must_use]
+    pub fn covers(&self, x: f64) -> bool {
+        self.from.is_none_or(|from| x >= from - 1e-9)
+            && self.until.is_none_or(|until| x <= until + 1e-9)
+    }
+
+    /// The share by which it may be off, or must be clear.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.within.or(self.margin).unwrap_or(0.0)
+    }
+}

@@ -1,0 +1,368 @@
+//! What is measured at a point, as it is typed, with its unit and definition.
+
+use serde::{Deserialize, Serialize};
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// For people; what is measured if left out.
+    #[serde(skip_serializing)]
+    pub title: Option<String>,
+    /// What is measured.
+    pub measure: Quantity,
+    /// Of delays and latencies: `mean` if left out.
+    pub statistic: Option<Statistic>,
+    /// Of stamped delays: microengine cycles of one tick; 16 if left out.
+    pub tick: Option<u64>,
+    /// Of stamped delays: the stamp's first byte in the frame; 6, the Ethernet
+    /// source address, if left out.
+    pub at: Option<usize>,
+    /// Of stamped delays: the stamp's length; 6 if left out.
+    pub bytes: Option<usize>,
+    /// Of delays and latencies: which frames count; all if left out.
+    pub only: Option<Only>,
+    /// Of losses: where; everywhere if left out.
+    pub place: Option<LossPlace>,
+    /// Of utilisation: which microengines, such as `4-7`; those that run
+    /// something if left out.
+    pub me: Option<String>,
+    /// Of counts: paths into the `chip` object of the stats file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of: Vec<String>,
+    /// Of counts: what they are divided by; nothing if left out.
+    pub per: Option<Per>,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Frames that left.
+    EgressRate,
+    /// Bits of frames that left.
+    EgressBitRate,
+    /// Frames that came.
+    OfferedRate,
+    /// Frames that were lost.
+    LossRate,
+    /// The share of the offered frames that was lost.
+    LossShare,
+    /// From the last bit in to the last bit out.
+    Latency,
+    /// What the microcode wrote into the frame.
+    StampDelay,
+    /// Executing cycles of microengines.
+    Utilisation,
+    /// Counters of the chip.
+    Count,
+}
+
+/// One number for many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// Arithmetic mean.
+    #[default]
+    Mean,
+    /// Smallest.
+    Min,
+    /// Median by nearest rank.
+    P50,
+    /// 90th percentile by nearest rank.
+    P90,
+    /// 99th percentile by nearest rank.
+    P99,
+    /// Largest.
+    Max,
+}
+
+impl Statistic {
+    /// The number for `values`, in their unit; `None` for no values.
+    #[must_use]
+    pub fn of(self, values: &[u64]) -> Option<f64> {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let (first, last) = (*sorted.first()?, *sorted.last()?);
+        let rank = |percent: usize| {
+            let at = (sorted.len() * percent).div_ceil(100).max(1) - 1;
+            sorted[at] as f64
+        };
+        Some(match self {
+            Self::Mean => {
+                let sum: u128 = sorted.iter().map(|&v| u128::from(v)).sum();
+                sum as f64 / sorted.len() as f64
+            }
+            Self::Min => first as f64,
+            Self::P50 => rank(50),
+            Self::P90 => rank(90),
+            Self::P99 => rank(99),
+            Self::Max => last as f64,
+        })
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Min => "least",
+            Self::P50 => "median",
+            Self::P90 => "90th percentile of the",
+            Self::P99 => "99th percentile of the",
+            Self::Max => "largest",
+        }
+    }
+}
+
+/// Frames whose byte has, or has not, a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Only {
+    /// The byte, from 0.
+    pub byte: usize,
+    /// It has this value.
+    pub is: Option<u8>,
+    /// It has another value than this.
+    pub not: Option<u8>,
+}
+
+impl Only {
+    /// Whether a frame is meant.
+    #[must_use]
+    pub fn means(&self, frame: &[u8]) -> bool {
+        frame.get(self.byte).is_some_and(|&byte| {
+            self.is.is_none_or(|is| byte == is) && self.not.is_none_or(|not| byte != not)
+        })
+    }
+}
+
+/// Where frames are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossPlace {
+    /// At the ports and the media interface.
+    Media,
+    /// By counters of the microcode with `drop = true`.
+    Microcode,
+}
+
+/// What counts are divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// Frames that left.
+    Packet,
+    /// Microengine cycles.
+    Cycle,
+    /// Seconds.
+    Second,
+}
+
+impl Metric {
+    /// What it is called.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        if let Some(title) = &self.title {
+            return title.clone();
+        }
+        match self.measure {
+            Quantity::EgressRate => "egress rate".into(),
+            Quantity::EgressBitRate => "egress bit rate".into(),
+            Quantity::OfferedRate => "offered rate".into(),
+            Quantity::LossRate => "loss".into(),
+            Quantity::LossShare => "share lost".into(),
+            Quantity::Latency => "latency".into(),
+            Quantity::StampDelay => "internal delay".into(),
+            Quantity::Utilisation => "utilisation".into(),
+            Quantity::Count => self.of.join(" + "),
+        }
+    }
+
+    /// Its unit.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        match (self.measure, self.per) {
+            (Quantity::EgressRate | Quantity::OfferedRate | Quantity::LossRate, _) => "Mpps",
+            (Quantity::EgressBitRate, _) => "Gb/s",
+            (Quantity::LossShare | Quantity::Utilisation, _) => "%",
+            (Quantity::Latency | Quantity::StampDelay, _) => "us",
+            (Quantity::Count, Some(Per::Packet)) => "per packet",
+            (Quantity::Count, Some(Per::Cycle)) => "per cycle",
+            (Quantity::Count, Some(Per::Second)) => "per second",
+            (Quantity::Count, None) => "",
+        }
+    }
+
+    /// What exactly is measured, in one sentence.
+    #[must_use]
+    pub fn definition(&self) -> String {
+        let statistic = self.statistic.unwrap_or_default().name();
+        let place = match self.place {
+            None => "",
+            Some(LossPlace::Media) => " at the media interface",
+            Some(LossPlace::Microcode) => " by counters of the microcode",
+        };
+        let only = self.only.map_or_else(String::new, |only| {
+            let is = only.is.map(|is| format!("is {is:#04x}"));
+            let not = only.not.map(|not| format!("is not {not:#04x}"));
+            let tests: Vec<_> = is.into_iter().chain(not).collect();
+            format!(" whose byte {} {}", only.byte, tests.join(" and "))
+        });
+        match self.measure {
+            Quantity::EgressRate => {
+                "frames whose last bit left in the window, over the window".into()
+            }
+            Quantity::EgressBitRate => {
+                "bits of frames whose last bit left in the window, without preamble, gap and check sequence, over the window".into()
+            }
+            Quantity::OfferedRate => {
+                "frames whose first bit came in the window, over the window".into()
+            }
+            Quantity::LossRate => format!("frames lost{place} in the window, over the window"),
+            Quantity::LossShare => {
+                format!("frames lost{place} in the window, as a share of those that came in it")
+            }
+            Quantity::Latency => format!(
+                "{statistic} time from the last bit in to the last bit out, of frames{only} that left in the window"
+            ),
+            Quantity::StampDelay => format!(
+                "{statistic} delay that the microcode wrote to bytes {} to {} of the frame, in ticks of {} microengine cycles, of frames{only} that left in the window",
+                self.stamp().0,
+                self.stamp().0 + self.stamp().1 - 1,
+                self.ticks(),
+            ),
+            Quantity::Utilisation => {
+                let which = self.me.as_ref().map_or_else(
+                    || "the microengines that run something".to_owned(),
+                    |me| format!("microengines {me}"),
+                );
+                format!("cycles in which {which} executed instructions, as a share of the window")
+            }
+            Quantity::Count => format!("growth of {} in the window", self.of.join(" + ")),
+        }
+    }
+
+    /// First byte and length of the stamp.
+    #[must_use]
+    pub fn stamp(&self) -> (usize, usize) {
+        (self.at.unwrap_or(6), self.bytes.unwrap_or(6))
+    }
+
+    /// Microengine cycles of a tick of the stamp: the chip's time stamp counts
+    /// every 16 of them.
+    #[must_use]
+    pub fn ticks(&self) -> u64 {
+        self.tick.unwrap_or(16)
+    }
+
+    /// What is contradictory or lacking in it, if anything.
+    #[must_use]
+    pub fn mistake(&self) -> Option<String> {
+        let delay = matches!(self.measure, Quantity::Latency | Quantity::StampDelay);
+        let stamp = self.measure == Quantity::StampDelay;
+        let loss = matches!(self.measure, Quantity::LossRate | Quantity::LossShare);
+        let count = self.measure == Quantity::Count;
+        let fits = [
+            ("statistic", self.statistic.is_none() || delay),
+            ("only", self.only.is_none() || delay),
+            ("tick", self.tick.is_none() || stamp),
+            ("at", self.at.is_none() || stamp),
+            ("bytes", self.bytes.is_none() || stamp),
+            ("place", self.place.is_none() || loss),
+            (
+                "me",
+                self.me.is_none() || self.measure == Quantity::Utilisation,
+            ),
+            ("of", self.of.is_empty() || count),
+            ("per", self.per.is_none() || count),
+        ];
+        if let Some((key, _)) = fits.iter().find(|(_, fits)| !fits) {
+            return Some(format!("`{key}` says nothing about this measure"));
+        }
+        if count && self.of.is_empty() {
+            return Some(
+                "`of` must say what is counted, such as [\"units.sram*.commands.*.count\"]".into(),
+            );
+        }
+        if let Some(me) = &self.me {
+            return npsim_system::project::text::parse_ids(me, u8::MAX).err();
+        }
+        if self.tick == Some(0) {
+            return Some("a tick has at least one cycle".into());
+        }
+        if stamp && !(1..=8).contains(&self.stamp().1) {
+            return Some("a stamp has 1 to 8 bytes".into());
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Metric, Only, Statistic};
+
+    fn metric(text: &str) -> Metric {
+        toml::from_str(text).expect(text)
+    }
+
+    #[test]
+    fn statistics_are_nearest_rank() {
+        let values: Vec<u64> = (1..=200).rev().collect();
+        assert_eq!(Statistic::Mean.of(&values), Some(100.5));
+        assert_eq!(Statistic::P50.of(&values), Some(100.0));
+        assert_eq!(Statistic::P99.of(&values), Some(198.0));
+        assert_eq!(Statistic::Max.of(&values), Some(200.0));
+        assert_eq!(Statistic::Min.of(&[7]), Some(7.0));
+        assert_eq!(Statistic::Mean.of(&[]), None);
+    }
+
+    #[test]
+    fn keys_that_say_nothing_are_mistakes() {
+        for (text, expected) in [
+            (
+                "measure = \"egress-rate\"\nstatistic = \"p99\"",
+                "`statistic`",
+            ),
+            ("measure = \"latency\"\ntick = 16", "`tick`"),
+            ("measure = \"count\"", "`of` must say"),
+            ("measure = \"latency\"\nper = \"packet\"", "`per`"),
+            (
+                "measure = \"utilisation\"\nme = \"4-\"",
+                "neither an index nor a range",
+            ),
+            ("measure = \"stamp-delay\"\ntick = 0", "at least one cycle"),
+            ("measure = \"stamp-delay\"\nbytes = 9", "1 to 8 bytes"),
+        ] {
+            let mistake = metric(text).mistake().expect(text);
+            assert!(mistake.contains(expected), "{text}: {mistake}");
+        }
+        for good in [
+            "measure = \"stamp-delay\"\nstatistic = \"p99\"\nonly = { byte = 14, is = 0x45 }",
+            "measure = \"loss-rate\"\nplace = \"media\"",
+            "measure = \"count\"\nof = [\"gpp.polls\"]\nper = \"second\"",
+        ] {
+            assert_eq!(metric(good).mistake(), None, "{good}");
+        }
+    }
+
+    #[test]
+    fn frames_are_told_by_a_byte() {
+        let frame = [0, 0x45];
+        let only = |is, not| Only { byte: 1, is, not };
+        assert!(only(Some(0x45), None).means(&frame));
+        assert!(!only(None, Some(0x45)).means(&frame));
+        assert!(only(None, Some(0x46)).means(&frame));
+        assert!(
+            !only(None, Some(0x46)).means(&frame[..1]),
+            "the byte is not there"
+        );
+    }
+
+    #[test]
+    fn definitions_name_what_is_measured() {
+        let text = metric("measure = \"stamp-delay\"\nonly = { byte = 14, not = 69 }").definition();
+        assert!(
+            text.contains("bytes 6 to 11") && text.contains("whose byte 14 is not 0x45"),
+            "{text}"
+        );
+    }
+}

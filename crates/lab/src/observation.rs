@@ -1,0 +1,316 @@
+//! What a run showed in its window, and metrics computed from it.
+
+use npsim_chip::Cycle;
+use npsim_chip::stats::Stats;
+use serde_json::Value;
+
+use crate::counters::growth;
+use crate::metric::{LossPlace, Metric, Per, Quantity};
+
+/// A frame that left in the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// From the last bit in to the last bit out; absent if it came from no frame.
+    pub latency: Option<Cycle>,
+    /// Its first bytes.
+    pub head: [u8; Left::HEAD],
+    /// Its length without check sequence.
+    pub length: u32,
+}
+
+impl Left {
+    /// How many bytes are kept: all of a least frame.
+    pub const HEAD: usize = 60;
+
+    /// What is kept of a frame.
+    #[must_use]
+    pub fn new(bytes: &[u8], latency: Option<Cycle>) -> Self {
+        let mut head = [0; Self::HEAD];
+        let kept = bytes.len().min(Self::HEAD);
+        head[..kept].copy_from_slice(&bytes[..kept]);
+        Self {
+            latency,
+            head,
+            length: bytes.len() as u32,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.head[..Self::HEAD.min(self.length as usize)]
+    }
+}
+
+/// Frames counted up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Lost at the media interface.
+    pub media: u64,
+    /// Counted by the microcode's drop counters.
+    pub microcode: u64,
+}
+
+/// Everything that metrics are computed from.
+#[derive(Clone, Debug, Default)]
+pub struct Observation {
+    /// Length of the window.
+    pub cycles: Cycle,
+    /// Microengine clock.
+    pub hertz: u64,
+    /// Frames whose first bit came in the window.
+    pub offered: u64,
+    /// Frames whose last bit left in the window, in order.
+    pub left: Vec<Left>,
+    /// Losses at its begin.
+    pub lost_before: Lost,
+    /// Losses at its end.
+    pub lost_after: Lost,
+    /// The chip's counts at its begin.
+    pub before: Value,
+    /// The chip's counts at its end.
+    pub after: Value,
+}
+
+/// Losses as the chip counts them.
+#[must_use]
+pub fn microcode_losses(stats: &Stats) -> u64 {
+    let drops = stats.counters.iter().filter(|counter| counter.drop);
+    drops.map(|counter| counter.value).sum()
+}
+
+impl Observation {
+    /// A metric's value, or why there is none.
+    ///
+    /// # Errors
+    /// Nothing was there to be measured, in words.
+    pub fn value(&self, metric: &Metric) -> Result<f64, String> {
+        let sent = self.left.len() as u64;
+        match metric.measure {
+            Quantity::EgressRate => self.mega_per_second(sent),
+            Quantity::OfferedRate => self.mega_per_second(self.offered),
+            Quantity::EgressBitRate => {
+                let bits: u64 = self.left.iter().map(|f| u64::from(f.length) * 8).sum();
+                // Bits a second are a thousandth as many Gb/s as Mb/s.
+                self.mega_per_second(bits).map(|mega| mega / 1000.0)
+            }
+            Quantity::LossRate => self.mega_per_second(self.lost(metric.place)),
+            Quantity::LossShare if self.offered == 0 => Err("no frame came in the window".into()),
+            Quantity::LossShare => Ok(self.lost(metric.place) as f64 * 100.0 / self.offered as f64),
+            Quantity::Latency => {
+                let frames = self.left.iter().filter(|frame| meant(metric, frame));
+                let cycles: Vec<u64> = frames.filter_map(|frame| frame.latency).collect();
+                let value = metric.statistic.unwrap_or_default().of(&cycles);
+                let cycles = value.ok_or("no frame that could be traced left in the window")?;
+                Ok(self.microseconds(cycles))
+            }
+            Quantity::StampDelay => self.stamps(metric),
+            Quantity::Utilisation => self.utilisation(metric),
+            Quantity::Count => {
+                let mut sum = 0.0;
+                for path in &metric.of {
+                    sum += growth(&self.before, &self.after, path)?;
+                }
+                match metric.per {
+                    None => Ok(sum),
+                    Some(Per::Packet) if sent == 0 => Err("no frame left in the window".into()),
+                    Some(Per::Packet) => Ok(sum / sent as f64),
+                    Some(Per::Cycle) => self.not_empty().map(|cycles| sum / cycles),
+                    Some(Per::Second) => self
+                        .not_empty()
+                        .map(|cycles| sum * self.hertz as f64 / cycles),
+                }
+            }
+        }
+    }
+
+    fn not_empty(&self) -> Result<f64, String> {
+        if self.cycles == 0 {
+            return Err("the run ended before the window began".into());
+        }
+        Ok(self.cycles as f64)
+    }
+
+    fn mega_per_second(&self, count: u64) -> Result<f64, String> {
+        let cycles = self.not_empty()?;
+        Ok(count as f64 * self.hertz as f64 / cycles / 1e6)
+    }
+
+    fn microseconds(&self, cycles: f64) -> f64 {
+        cycles * 1e6 / self.hertz as f64
+    }
+
+    fn lost(&self, place: Option<LossPlace>) -> u64 {
+        let media = self.lost_after.media - self.lost_before.media;
+        let microcode = self
+            .lost_after
+            .microcode
+            .saturating_sub(self.lost_before.microcode);
+        match place {
+            None => media + microcode,
+            Some(LossPlace::Media) => media,
+            Some(LossPlace::Microcode) => microcode,
+        }
+    }
+
+    /// A stamp is a time that has passed in the run; anything longer is no stamp.
+    fn stamps(&self, metric: &Metric) -> Result<f64, String> {
+        let (at, length) = metric.stamp();
+        let longest = u128::from(self.run_cycles());
+        let mut cycles = Vec::new();
+        let mut others = 0_u64;
+        for frame in self.left.iter().filter(|frame| meant(metric, frame)) {
+            let Some(bytes) = frame.bytes().get(at..at + length) else {
+                others += 1;
+                continue;
+            };
+            let ticks = bytes
+                .iter()
+                .fold(0_u64, |sum, &b| (sum << 8) | u64::from(b));
+            match u128::from(ticks) * u128::from(metric.ticks()) {
+                delay if delay <= longest => cycles.push(delay as u64),
+                _ => others += 1,
+            }
+        }
+        if others > 0 {
+            return Err(format!(
+                "{others} of {} frames carry no delay in bytes {at} to {}; does the microcode write it there?",
+                others + cycles.len() as u64,
+                at + length - 1
+            ));
+        }
+        let value = metric.statistic.unwrap_or_default().of(&cycles);
+        let cycles = value.ok_or("no such frame left in the window")?;
+        Ok(self.microseconds(cycles))
+    }
+
+    /// Cycles from the start of the run to the window's end.
+    fn run_cycles(&self) -> Cycle {
+        self.after["cycles"].as_u64().unwrap_or(self.cycles)
+    }
+
+    fn utilisation(&self, metric: &Metric) -> Result<f64, String> {
+        let cycles = self.not_empty()?;
+        let list = self.after["microengines"].as_array();
+        let running: Vec<usize> = match &metric.me {
+            Some(me) => npsim_system::project::text::parse_ids(me, u8::MAX)?
+                .into_iter()
+                .map(usize::from)
+                .collect(),
+            None => list
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .filter(|(_, me)| me["instructions"].as_u64() > Some(0))
+                .map(|(index, _)| index)
+                .collect(),
+        };
+        if running.is_empty() {
+            return Err("no microengine ran anything".into());
+        }
+        let mut sum = 0.0;
+        for me in &running {
+            let path = format!("microengines.{me}.executing");
+            sum += growth(&self.before, &self.after, &path)?;
+        }
+        Ok(sum * 100.0 / cycles / running.len() as f64)
+    }
+}
+
+fn meant(metric: &Metric, frame: &Left) -> bool {
+    metric.only.is_none_or(|only| only.means(frame.bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Left, Lost, Observation};
+    use crate::metric::Metric;
+    use serde_json::json;
+
+    fn metric(text: &str) -> Metric {
+        toml::from_str(text).expect(text)
+    }
+
+    fn frame(stamp: u8, version: u8, latency: Option<u64>) -> Left {
+        let mut bytes = [0; 60];
+        bytes[11] = stamp;
+        bytes[14] = version;
+        Left::new(&bytes, latency)
+    }
+
+    fn observation() -> Observation {
+        Observation {
+            cycles: 6000,
+            hertz: 600_000_000,
+            offered: 50,
+            left: vec![
+                frame(10, 0x45, Some(600)),
+                frame(20, 0x46, Some(1200)),
+                frame(30, 0x45, None),
+                frame(40, 0x45, Some(1800)),
+            ],
+            lost_before: Lost {
+                media: 2,
+                microcode: 1,
+            },
+            lost_after: Lost {
+                media: 4,
+                microcode: 4,
+            },
+            before: json!({"cycles": 1000, "microengines": [
+                {"executing": 100, "instructions": 1}, {"executing": 0, "instructions": 0}],
+                "units": [{"name": "sram0", "commands": [{"operation": "read", "count": 3}]}]}),
+            after: json!({"cycles": 7000, "microengines": [
+                {"executing": 1600, "instructions": 9}, {"executing": 0, "instructions": 0}],
+                "units": [{"name": "sram0", "commands": [{"operation": "read", "count": 13}]}]}),
+        }
+    }
+
+    #[test]
+    fn rates_are_over_the_window() {
+        let o = observation();
+        for (text, expected) in [
+            ("measure = \"egress-rate\"", 0.4),
+            ("measure = \"offered-rate\"", 5.0),
+            ("measure = \"egress-bit-rate\"", 0.192),
+            ("measure = \"loss-rate\"", 0.5),
+            ("measure = \"loss-rate\"\nplace = \"media\"", 0.2),
+            ("measure = \"loss-share\"\nplace = \"microcode\"", 6.0),
+            ("measure = \"latency\"", 2.0),
+            ("measure = \"latency\"\nstatistic = \"max\"", 3.0),
+            (
+                "measure = \"stamp-delay\"\nstatistic = \"max\"",
+                40.0 * 16.0 / 600.0,
+            ),
+            (
+                "measure = \"stamp-delay\"\nonly = { byte = 14, not = 0x45 }",
+                20.0 * 16.0 / 600.0,
+            ),
+            ("measure = \"utilisation\"", 25.0),
+            ("measure = \"utilisation\"\nme = \"0-1\"", 12.5),
+            (
+                "measure = \"count\"\nof = [\"units.sram0.commands.*.count\"]\nper = \"packet\"",
+                2.5,
+            ),
+            (
+                "measure = \"count\"\nof = [\"units.*.commands.read.count\"]\nper = \"second\"",
+                1e6,
+            ),
+        ] {
+            let value = o.value(&metric(text)).expect(text);
+            assert!((value - expected).abs() < 1e-9, "{text}: {value}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_stamp_is_said() {
+        let mut o = observation();
+        o.left.push(Left::new(&[2; 60], None));
+        let why = o.value(&metric("measure = \"stamp-delay\"")).unwrap_err();
+        assert!(why.starts_with("1 of 5 frames carry no delay"), "{why}");
+        o.left.clear();
+        assert!(o.value(&metric("measure = \"stamp-delay\"")).is_err());
+        assert!(o.value(&metric("measure = \"latency\"")).is_err());
+        assert_eq!(o.value(&metric("measure = \"egress-rate\"")), Ok(0.0));
+        o.cycles = 0;
+        assert!(o.value(&metric("measure = \"egress-rate\"")).is_err());
+    }
+}

@@ -1,0 +1,247 @@
+//! Writes the results of a study into its folder: tables, figures, one page.
+
+use std::path::{Path, PathBuf};
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment};
+use npsim_system::problem::Problem;
+use npsim_system::whole_file::write_whole;
+use serde::Serialize;
+
+use crate::campaign::Results;
+use crate::drawing::{draw, figures};
+use crate::study::Study;
+use crate::tables::{
+    About, about, document, points_csv, rows_csv, shown, shown_difference, shown_figure,
+};
+use crate::verdict::Row;
+
+const PAGE: &str = include_str!("page.html");
+
+#[derive(Serialize)]
+struct Drawn {
+    name: String,
+    title: String,
+    svg: String,
+}
+
+/// What the template shows.
+#[derive(Serialize)]
+struct Page<'a> {
+    name: &'a str,
+    title: &'a str,
+    about: Vec<&'a str>,
+    quick: bool,
+    version: &'static str,
+    warm_up: Option<&'a String>,
+    measure: Option<&'a String>,
+    hits: usize,
+    predictions: usize,
+    predicted: usize,
+    rows: Vec<PageRow<'a>>,
+    figures: &'a [Drawn],
+    sweeps: Vec<PageSweep>,
+    metrics: Vec<About>,
+}
+
+#[derive(Serialize)]
+struct PageRow<'a> {
+    id: &'a str,
+    what: &'a str,
+    unit: &'a str,
+    published: String,
+    stated: Option<&'a str>,
+    measured: String,
+    difference: String,
+    tolerance: &'a str,
+    verdict: &'static str,
+    hit: bool,
+    calibrated: Option<&'a str>,
+    evidence: &'static str,
+    source: &'a str,
+}
+
+#[derive(Serialize)]
+struct PageSweep {
+    title: String,
+    system: String,
+    settings: Vec<String>,
+    axes: Vec<String>,
+    metrics: Vec<String>,
+    points: Vec<Vec<String>>,
+}
+
+/// Writes `results.json`, `rows.csv` (if something was published), `points.csv`,
+/// `figures/*.svg` and `index.html`; gives the page's path.
+///
+/// # Errors
+/// A file cannot be written, or a figure not be drawn.
+pub fn write(
+    folder: &Path,
+    study: &Study,
+    results: &Results,
+    rows: &[Row],
+    quick: bool,
+) -> Result<PathBuf, Problem> {
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
+    };
+    let json = serde_json::to_string_pretty(&document(study, results, rows, quick))
+        .map_err(|error| Problem::new(error.to_string()))?;
+    put("results.json", &(json + "\n"))?;
+    if !rows.is_empty() {
+        put("rows.csv", &rows_csv(rows))?;
+    }
+    put("points.csv", &points_csv(study, results))?;
+    let drawn = drawings(study, results)?;
+    if !drawn.is_empty() {
+        let path = folder.join("figures");
+        std::fs::create_dir_all(&path).map_err(|error| Problem::io("make", &path, &error))?;
+    }
+    for figure in &drawn {
+        put(&format!("figures/{}.svg", figure.name), &figure.svg)?;
+    }
+    put("index.html", &page(study, results, rows, quick, &drawn)?)?;
+    Ok(folder.join("index.html"))
+}
+
+fn drawings(study: &Study, results: &Results) -> Result<Vec<Drawn>, Problem> {
+    let mut drawn = Vec::new();
+    for figure in figures(study) {
+        let svg = draw(study, results, &figure).map_err(|error| {
+            Problem::new(format!("figure `{}` cannot be drawn: {error}", figure.name))
+        })?;
+        if let Some(svg) = svg {
+            drawn.push(Drawn {
+                name: figure.name,
+                title: figure.title,
+                svg,
+            });
+        }
+    }
+    Ok(drawn)
+}
+
+fn page(
+    study: &Study,
+    results: &Results,
+    rows: &[Row],
+    quick: bool,
+    figures: &[Drawn],
+) -> Result<String, Problem> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let rows: Vec<PageRow<'_>> = rows
+        .iter()
+        .map(|row| PageRow {
+            id: &row.id,
+            what: &row.what,
+            unit: &row.unit,
+            published: shown_figure(&row.published),
+            stated: row
+                .stated
+                .as_deref()
+                .filter(|_| row.verdict.name().starts_with(['h', 'm'])),
+            measured: row
+                .measured
+                .as_ref()
+                .map_or_else(|| row.why.clone().unwrap_or_default(), shown_figure),
+            difference: shown_difference(row),
+            tolerance: row.tolerance.as_deref().unwrap_or_default(),
+            verdict: row.verdict.name(),
+            hit: row.verdict.is_hit(),
+            calibrated: row.calibrated.as_deref(),
+            evidence: row.evidence.name(),
+            source: &row.source,
+        })
+        .collect();
+    let sweeps: Vec<PageSweep> = study
+        .sweep
+        .iter()
+        .filter_map(|(name, sweep)| page_sweep(study, results, name, sweep))
+        .collect();
+    let windows = study.quick.as_ref().filter(|_| quick);
+    let warm_up = windows
+        .and_then(|w| w.warm_up.as_ref())
+        .or(study.window.warm_up.as_ref());
+    let measure = windows
+        .and_then(|w| w.measure.as_ref())
+        .or(study.window.measure.as_ref());
+    let about_paragraphs: Vec<_> = study
+        .about
+        .split("\n\n")
+        .map(str::trim)
+        .filter(|p| !p.is_empty())
+        .collect();
+    let hits = rows.iter().filter(|row| row.hit).count();
+    let free = || rows.iter().filter(|row| row.calibrated.is_none());
+    let predictions = free().count();
+    let predicted = free().filter(|row| row.hit).count();
+    let page = Page {
+        name: &study.name,
+        title: &study.title,
+        about: about_paragraphs,
+        quick,
+        version: env!("CARGO_PKG_VERSION"),
+        warm_up,
+        measure,
+        hits,
+        predictions,
+        predicted,
+        rows,
+        figures,
+        sweeps,
+        metrics: about(study),
+    };
+    environment
+        .render_str(PAGE, Serde(page))
+        .map_err(|error| Problem::new(format!("the page cannot be made: {error}")))
+}
+
+fn page_sweep(
+    study: &Study,
+    results: &Results,
+    name: &str,
+    sweep: &crate::study::Sweep,
+) -> Option<PageSweep> {
+    let metrics = study.metrics_of(sweep);
+    let mine = results
+        .points
+        .iter()
+        .filter(|keyed| keyed.point.sweep == name);
+    let points: Vec<Vec<String>> = mine
+        .map(|keyed| {
+            let places = keyed
+                .point
+                .coordinates
+                .iter()
+                .map(|place| place.label.clone());
+            let values = metrics.keys().map(|metric| {
+                crate::curves::reading(results, keyed, metric).map_or_else(|why| why, shown)
+            });
+            places.chain(values).collect()
+        })
+        .collect();
+    if points.is_empty() {
+        return None;
+    }
+    Some(PageSweep {
+        title: sweep.title.clone().unwrap_or_else(|| name.to_owned()),
+        system: sweep.system.clone(),
+        settings: sweep
+            .set
+            .iter()
+            .map(|(path, value)| format!("{path} = {}", value.text()))
+            .collect(),
+        axes: sweep.axis.iter().map(crate::study::Axis::shown).collect(),
+        metrics: metrics
+            .values()
+            .map(|metric| match metric.unit() {
+                "" => metric.shown(),
+                unit => format!("{} [{unit}]", metric.shown()),
+            })
+            .collect(),
+        points,
+    })
+}

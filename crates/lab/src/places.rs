@@ -1,0 +1,107 @@
+//! Where the systems and captures of a study lie.
+
+use std::path::{Path, PathBuf};
+
+use npsim_system::problem::Problem;
+
+/// Folders that are looked through in turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    folders: Vec<PathBuf>,
+    named: bool,
+}
+
+impl Places {
+    /// The study file's own folder, if it has one, and then `root`; without a
+    /// root the current folder and those above it.
+    #[must_use]
+    pub fn new(study: Option<&Path>, root: Option<&Path>) -> Self {
+        let mut folders = Vec::new();
+        if let Some(folder) = study.and_then(Path::parent) {
+            let here = folder.as_os_str().is_empty();
+            folders.push(if here {
+                PathBuf::from(".")
+            } else {
+                folder.to_path_buf()
+            });
+        }
+        if let Some(root) = root {
+            folders.push(root.to_path_buf());
+        } else {
+            folders.push(PathBuf::from("."));
+            let above = std::env::current_dir().unwrap_or_default();
+            folders.extend(above.ancestors().skip(1).map(Path::to_path_buf));
+        }
+        Self {
+            folders,
+            named: root.is_some(),
+        }
+    }
+
+    /// The first folder's file or folder of this name.
+    ///
+    /// # Errors
+    /// No folder has one.
+    pub fn find(&self, name: &str) -> Result<PathBuf, Problem> {
+        let found = self
+            .folders
+            .iter()
+            .map(|folder| match folder.as_os_str().as_encoded_bytes() {
+                b"." => PathBuf::from(name),
+                _ => folder.join(name),
+            });
+        for path in found {
+            if path.exists() {
+                return Ok(path);
+            }
+        }
+        let looked: Vec<_> = self
+            .folders
+            .iter()
+            .take(2)
+            .map(|folder| format!("`{}`", folder.display()))
+            .collect();
+        let help = if self.named {
+            "does --root name the folder with `microcode/`?"
+        } else {
+            "go to the folder with `microcode/`, or name it with --root"
+        };
+        Err(Problem::new(format!(
+            "there is no `{name}` in {} or above",
+            looked.join(", ")
+        ))
+        .help(help))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Places;
+    use std::path::Path;
+
+    #[test]
+    fn the_study_folder_comes_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let (study, root) = (dir.path().join("s"), dir.path().join("r"));
+        for folder in [&study, &root] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        std::fs::write(root.join("a.uc"), "").unwrap();
+        let places = Places::new(Some(&study.join("study.toml")), Some(&root));
+        assert_eq!(places.find("a.uc").unwrap(), root.join("a.uc"));
+        std::fs::write(study.join("a.uc"), "").unwrap();
+        assert_eq!(places.find("a.uc").unwrap(), study.join("a.uc"));
+        let message = places.find("b.uc").unwrap_err().to_string();
+        assert!(
+            message.contains("no `b.uc`") && message.contains("--root"),
+            "{message}"
+        );
+        assert!(Places::new(None, None).find("no/such").is_err());
+        assert_eq!(
+            Places::new(Some(Path::new("x.toml")), None)
+                .find("Cargo.toml")
+                .unwrap(),
+            Path::new("Cargo.toml")
+        );
+    }
+}

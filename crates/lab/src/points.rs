@@ -1,0 +1,227 @@
+//! The points of a study: one run each.
+
+use npsim_system::problem::Problem;
+use npsim_system::project::Setting;
+use serde::Serialize;
+
+use crate::study::{Place, Study, Sweep, TraceText, same_place};
+
+/// Where a point lies on an axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Coordinate {
+    /// The axis.
+    pub axis: String,
+    /// What the place is called.
+    pub label: String,
+    /// Where it lies.
+    pub x: f64,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The sweep it belongs to.
+    pub sweep: String,
+    /// Its place on each axis of the sweep.
+    pub coordinates: Vec<Coordinate>,
+    /// Settings over the project.
+    pub settings: Vec<Setting>,
+    /// The capture, if one is played.
+    pub trace: Option<TraceText>,
+    /// Begins the microengines' pseudo-random numbers.
+    pub seed: Option<u64>,
+}
+
+impl Point {
+    /// All settings as `PATH=VALUE`, with those of the capture and the seed.
+    #[must_use]
+    pub fn shown_settings(&self) -> Vec<String> {
+        let mut shown: Vec<_> = self.settings.iter().map(ToString::to_string).collect();
+        if let Some(trace) = &self.trace {
+            shown.push(format!("trace.file={}", trace.file));
+            let rest = [("pace", &trace.pace), ("ports", &trace.ports)];
+            for (key, value) in rest {
+                shown.extend(value.iter().map(|value| format!("trace.{key}={value}")));
+            }
+        }
+        shown.extend(self.seed.map(|seed| format!("seed={seed}")));
+        shown
+    }
+
+    /// `normal: load 1.5Mpps, mes 4-5`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let places: Vec<_> = self
+            .coordinates
+            .iter()
+            .map(|place| format!("{} {}", place.axis, place.label))
+            .collect();
+        if places.is_empty() {
+            self.sweep.clone()
+        } else {
+            format!("{}: {}", self.sweep, places.join(", "))
+        }
+    }
+}
+
+/// All points of a study, sweep by sweep; the first axis turns fastest.
+///
+/// # Errors
+/// A setting is not one.
+pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
+    let mut points = Vec::new();
+    for (name, sweep) in &study.sweep {
+        let mut choices: Vec<Vec<(&str, Place)>> = vec![Vec::new()];
+        for axis in sweep.axis.iter().rev() {
+            let places: Vec<Place> = axis
+                .places()
+                .into_iter()
+                .filter(|place| {
+                    !quick
+                        || axis.quick.is_empty()
+                        || axis.quick.iter().any(|&q| same_place(q, place.x))
+                })
+                .collect();
+            choices = choices
+                .into_iter()
+                .flat_map(|before| {
+                    places.iter().map(move |place| {
+                        let mut now = before.clone();
+                        now.insert(0, (axis.name(), place.clone()));
+                        now
+                    })
+                })
+                .collect();
+        }
+        for choice in choices {
+            points.push(point(points.len() + 1, name, sweep, choice)?);
+        }
+    }
+    Ok(points)
+}
+
+fn point(
+    number: usize,
+    name: &str,
+    sweep: &Sweep,
+    places: Vec<(&str, Place)>,
+) -> Result<Point, Problem> {
+    let mut point = Point {
+        number,
+        sweep: name.to_owned(),
+        coordinates: Vec::new(),
+        settings: Vec::new(),
+        trace: sweep.trace.clone(),
+        seed: sweep.seed,
+    };
+    for (path, value) in &sweep.set {
+        point.set(path, &value.text())?;
+    }
+    for (axis, place) in places {
+        for (path, value) in &place.set {
+            point.set(path, value)?;
+        }
+        point.coordinates.push(Coordinate {
+            axis: axis.to_owned(),
+            label: place.label,
+            x: place.x,
+        });
+    }
+    Ok(point)
+}
+
+impl Point {
+    fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
+        let at = |message: String| Problem::new(format!("sweep `{}`: {message}", self.sweep));
+        if path == "seed" {
+            let seed = value
+                .parse()
+                .map_err(|_| at(format!("the seed `{value}` is not a whole number from 0")))?;
+            self.seed = Some(seed);
+            return Ok(());
+        }
+        if let Some(key) = path.strip_prefix("trace.") {
+            let Some(trace) = &mut self.trace else {
+                return Err(at(format!("`{path}` needs a `trace` with a `file`")));
+            };
+            match key {
+                "file" => value.clone_into(&mut trace.file),
+                "pace" => trace.pace = Some(value.to_owned()),
+                "ports" => trace.ports = Some(value.to_owned()),
+                _ => {
+                    return Err(at(format!("there is no `{path}`"))
+                        .help("a trace has `file`, `pace` and `ports`"));
+                }
+            }
+            return Ok(());
+        }
+        self.settings.push(Setting::new(path, value).map_err(at)?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::points;
+    use crate::study::Study;
+
+    const TEXT: &str = r#"
+name = "s"
+title = "t"
+[metric.rate]
+measure = "egress-rate"
+[sweep.a]
+system = "x"
+set = { "port.0.rate" = "1Gbps" }
+trace = { file = "t.pcap" }
+[[sweep.a.axis]]
+name = "pace"
+key = "trace.pace"
+values = ["1Mpps", "2Mpps"]
+quick = [2]
+[[sweep.a.axis]]
+name = "variant"
+step = [{ x = 1, set = { "define.A" = 1 } }, { x = 2, label = "two", set = { "define.A" = 2, seed = 7 } }]
+[sweep.b]
+system = "y"
+"#;
+
+    #[test]
+    fn the_first_axis_turns_fastest() {
+        let study = Study::parse("s", TEXT).unwrap();
+        let all = points(&study, false).unwrap();
+        let shown: Vec<_> = all.iter().map(super::Point::shown).collect();
+        assert_eq!(
+            shown,
+            [
+                "a: pace 1Mpps, variant 1",
+                "a: pace 2Mpps, variant 1",
+                "a: pace 1Mpps, variant two",
+                "a: pace 2Mpps, variant two",
+                "b"
+            ]
+        );
+        let last = &all[3];
+        let settings: Vec<_> = last.settings.iter().map(ToString::to_string).collect();
+        assert_eq!(settings, ["port.0.rate=1Gbps", "define.A=2"]);
+        assert_eq!(last.trace.as_ref().unwrap().pace.as_deref(), Some("2Mpps"));
+        assert_eq!((last.seed, last.number), (Some(7), 4));
+        assert_eq!(points(&study, true).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_trace_key_needs_a_trace() {
+        let without = TEXT.replace("trace = { file = \"t.pcap\" }", "");
+        let message = points(&Study::parse("s", &without).unwrap(), false)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("`trace.pace` needs a `trace`"),
+            "{message}"
+        );
+        let wrong = TEXT.replace("trace.pace", "trace.speed");
+        assert!(points(&Study::parse("s", &wrong).unwrap(), false).is_err());
+    }
+}

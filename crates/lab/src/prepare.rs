@@ -1,0 +1,294 @@
+//! A point made ready: its project with all settings, assembled, its traffic, and
+//! the key under which its outcome is saved.
+
+use std::path::Path;
+
+use npsim_chip::check::Check;
+use npsim_net::capture::Capture;
+use npsim_net::load::{Load, Span};
+use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
+use npsim_system::assemble::{Program, assemble_project};
+use npsim_system::problem::{Problem, Problems};
+use npsim_system::project::{Overrides, Project};
+use npsim_system::quantity::Time;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::places::Places;
+use crate::points::Point;
+use crate::study::{Study, TraceText, WindowText};
+
+/// When a point is measured, in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Before it nothing is counted.
+    pub warm_up: u64,
+    /// Its length; absent if the run goes on until the traffic is handled.
+    pub measure: Option<u64>,
+}
+
+/// A capture that is played.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Its frames.
+    pub capture: Capture,
+    /// When they arrive.
+    pub plan: Schedule,
+}
+
+/// What comes in at the ports.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// Nothing.
+    Nothing,
+    /// A capture.
+    Trace(Trace),
+    /// What the project's load makes.
+    Load(Box<Load>),
+}
+
+/// A point that can be run.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// Names its outcome; the same inputs have the same key.
+    pub key: String,
+    /// The project with all settings.
+    pub project: Project,
+    /// What its microengines run.
+    pub programs: Vec<Program>,
+    /// What comes in.
+    pub traffic: Traffic,
+    /// When it is measured.
+    pub window: Window,
+    /// Checks that do not stop it.
+    pub allow: Vec<Check>,
+    /// Begins the microengines' pseudo-random numbers.
+    pub seed: Option<u64>,
+}
+
+/// Makes a point ready.
+///
+/// # Errors
+/// The system is not there, a setting leads nowhere, the microcode does not
+/// assemble, or the capture cannot be played.
+pub fn prepare(
+    study: &Study,
+    point: &Point,
+    quick: bool,
+    places: &Places,
+) -> Result<Ready, Problems> {
+    let failed = |Problems(mut problems): Problems| {
+        if let Some(first) = problems.first_mut() {
+            let note = format!("in point {}, {}", point.number, point.shown());
+            first.notes.push(note);
+        }
+        Problems(problems)
+    };
+    make_ready(study, point, quick, places).map_err(failed)
+}
+
+fn make_ready(
+    study: &Study,
+    point: &Point,
+    quick: bool,
+    places: &Places,
+) -> Result<Ready, Problems> {
+    let Some(sweep) = study.sweep.get(&point.sweep) else {
+        return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)).into());
+    };
+    let overrides = Overrides {
+        set: point.settings.clone(),
+        ..Overrides::default()
+    };
+    let project = Project::load(&places.find(&sweep.system)?, &overrides)?;
+    let (programs, messages) = assemble_project(&project);
+    let Some(programs) = programs else {
+        let first = messages.items.iter().find(|item| item.level == "error");
+        let said = first.map_or("it has errors", |item| item.message.as_str());
+        let mut problem = Problem::new(format!("the microcode does not assemble: {said}"));
+        if let Some(place) = first.and_then(|item| item.primary.as_ref()) {
+            problem = problem.note(format!("at {}:{}", place.range.file, place.range.line));
+        }
+        return Err(problem
+            .help(format!("`npsim check {}` shows the place", sweep.system))
+            .into());
+    };
+    let hertz = project.capacity.hertz;
+    let window = window(study, quick, hertz)?;
+    let (traffic, traffic_key) = match (&point.trace, &project.load) {
+        (Some(text), _) => {
+            let (trace, key) = play(text, &project, places)?;
+            (Traffic::Trace(trace), key)
+        }
+        (None, Some(load)) => {
+            let load = make(load, &project, window)?;
+            let key = serde_json::to_value(&load).map_err(|e| Problem::new(e.to_string()))?;
+            (Traffic::Load(Box::new(load)), key)
+        }
+        (None, None) => (Traffic::Nothing, Value::Null),
+    };
+    let mut allow = Vec::new();
+    for name in &sweep.allow {
+        let check = name.parse::<Check>().map_err(|_| {
+            Problem::new(format!("there is no check `{name}`")).help("`npsim checks` lists them")
+        })?;
+        allow.push(check);
+    }
+    if matches!(traffic, Traffic::Nothing) && window.measure.is_none() {
+        return Err(Problem::new("without traffic a point needs an end")
+            .help("give the study `[window]` with `measure`, such as \"1ms\"")
+            .into());
+    }
+    let inputs = json!({
+        "npsim": env!("CARGO_PKG_VERSION"),
+        "model": env!("NPSIM_MODEL"),
+        "project": project_data(&project)?,
+        "profile": profile_data(&project),
+        "programs": programs_data(&project, &programs),
+        "traffic": traffic_key,
+        "window": [window.warm_up, window.measure.unwrap_or(0)],
+        "seed": point.seed,
+        "allow": sweep.allow,
+        "metrics": study.metrics_of(sweep),
+    });
+    Ok(Ready {
+        key: hash(inputs.to_string().as_bytes()),
+        project,
+        programs,
+        traffic,
+        window,
+        allow,
+        seed: point.seed,
+    })
+}
+
+/// The digits that name an outcome: enough that no two inputs ever share them.
+fn hash(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    let digits: Vec<_> = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
+    digits.concat()
+}
+
+fn window(study: &Study, quick: bool, hertz: u64) -> Result<Window, Problem> {
+    let quick_window = study.quick.as_ref().filter(|_| quick);
+    let pick = |part: fn(&WindowText) -> &Option<String>| {
+        let text = quick_window
+            .and_then(|window| part(window).as_ref())
+            .or(part(&study.window).as_ref());
+        text.map(|text| text.parse::<Time>().map(|time| time.cycles(hertz)))
+            .transpose()
+            .map_err(Problem::new)
+    };
+    Ok(Window {
+        warm_up: pick(|window| &window.warm_up)?.unwrap_or(0),
+        measure: pick(|window| &window.measure)?,
+    })
+}
+
+/// What the project says, without what people see only: comments, order, its
+/// name.
+fn project_data(project: &Project) -> Result<Value, Problem> {
+    let mut table: toml::Table = toml::from_str(&project.text.text)
+        .map_err(|error| Problem::new(error.message().to_owned()))?;
+    table.remove("name");
+    // Traffic is in the key as what it comes to.
+    table.remove("load");
+    serde_json::to_value(table).map_err(|error| Problem::new(error.to_string()))
+}
+
+/// All that the profile says in numbers.
+fn profile_data(project: &Project) -> Value {
+    let profile = &project.profile;
+    let parameters: Vec<_> = profile
+        .parameters()
+        .map(|p| json!([p.group, p.name, p.value]))
+        .collect();
+    let errata: Vec<_> = profile
+        .errata()
+        .iter()
+        .map(|erratum| json!([erratum.number, erratum.elements]))
+        .collect();
+    json!({
+        "name": profile.name(),
+        "id": profile.product_id(),
+        "fingerprint": profile.fingerprint(),
+        "parameters": parameters,
+        "errata": errata,
+    })
+}
+
+/// The texts that each microengine's program came from, or its words.
+fn programs_data(project: &Project, programs: &[Program]) -> Value {
+    let plan = |me: u8| project.programs.iter().find(|plan| plan.me == me);
+    let data: Vec<_> = programs
+        .iter()
+        .map(|program| {
+            let files: Vec<_> = program
+                .sources
+                .files()
+                .iter()
+                .map(|file| {
+                    let name = Path::new(&*file.path).file_name();
+                    let name = name.map(|name| name.to_string_lossy().into_owned());
+                    json!([name, hash(file.text.as_bytes())])
+                })
+                .collect();
+            // Firmware that is assembled has no texts.
+            let words = files.is_empty().then(|| format!("{:?}", program.image));
+            json!({
+                "me": program.me,
+                "files": files,
+                "words": words.map(|words| hash(words.as_bytes())),
+                "defines": plan(program.me).map(|plan| &plan.defines),
+                "imports": plan(program.me).map(|plan| &plan.imports),
+                "spill_moves": plan(program.me).map(|plan| plan.spill_moves),
+            })
+        })
+        .collect();
+    Value::Array(data)
+}
+
+/// The project's load as it comes in at a point: with the destinations of the
+/// project, and for as long as is measured.
+fn make(load: &Load, project: &Project, window: Window) -> Result<Load, Problem> {
+    let mut load = npsim_system::load::resolved(load.clone(), project);
+    if let Some(measure) = window.measure {
+        let cycles = u128::from(window.warm_up.saturating_add(measure));
+        let picoseconds = cycles * 1_000_000_000_000 / u128::from(project.capacity.hertz.max(1));
+        load.time = Span::from_picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX));
+    }
+    // Whether it fits the ports is found before anything runs.
+    npsim_system::load::generator(&load, project)?;
+    Ok(load)
+}
+
+/// A capture on the project's ports, and what of it belongs to the key.
+fn play(text: &TraceText, project: &Project, places: &Places) -> Result<(Trace, Value), Problem> {
+    let path = places.find(&text.file)?;
+    let capture = Capture::open(&path).map_err(|error| Problem::new(error.to_string()))?;
+    let pace: Pace = text
+        .pace
+        .as_deref()
+        .unwrap_or("trace")
+        .parse()
+        .map_err(|error: npsim_net::pace::PaceError| Problem::new(error.to_string()))?;
+    let ports: PortAssignment = text
+        .ports
+        .as_deref()
+        .unwrap_or("interface")
+        .parse()
+        .map_err(|error: npsim_net::pace::PaceError| Problem::new(error.to_string()))?;
+    let lines: Vec<_> = project
+        .boot
+        .ports
+        .iter()
+        .map(|port| PortLine {
+            bits_per_second: port.bits_per_second,
+        })
+        .collect();
+    let plan = schedule(&capture.frames, &lines, ports, pace)
+        .map_err(|error| Problem::new(format!("`{}` cannot be played: {error}", path.display())))?;
+    let bytes = std::fs::read(&path).map_err(|error| Problem::io("read", &path, &error))?;
+    let key = json!([hash(&bytes), format!("{pace:?}"), format!("{ports:?}")]);
+    Ok((Trace { capture, plan }, key))
+}

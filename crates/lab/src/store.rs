@@ -1,0 +1,143 @@
+//! What points came to, one file each, named by the point's key. A file is there
+//! whole or not at all, so that a run can be broken off at any moment and goes on
+//! where it was.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use npsim_system::problem::Problem;
+use npsim_system::whole_file::write_whole;
+use serde::{Deserialize, Serialize};
+
+/// Name of the file format.
+const SCHEMA: &str = "npsim-point-1";
+
+/// What a point came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Name of the file format.
+    pub schema: String,
+    /// The point's key.
+    pub key: String,
+    /// How the run ended, as in the stats file.
+    pub ending: String,
+    /// What stopped it, if a check did.
+    pub fault: Option<String>,
+    /// Cycle at which the window begins.
+    pub from: u64,
+    /// Cycle at which it ends.
+    pub until: u64,
+    /// Microengine clock in hertz.
+    pub hertz: u64,
+    /// What was measured, by metric.
+    pub metrics: BTreeMap<String, Reading>,
+}
+
+/// A metric's value, or why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The value in the metric's unit.
+    pub value: Option<f64>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Outcome {
+    /// An outcome without metrics.
+    #[must_use]
+    pub fn new(key: &str) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            key: key.to_owned(),
+            ending: String::new(),
+            fault: None,
+            from: 0,
+            until: 0,
+            hertz: 0,
+            metrics: BTreeMap::new(),
+        }
+    }
+}
+
+/// A folder of outcomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The store in a results folder, made if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn open(results: &Path) -> Result<Self, Problem> {
+        let folder = results.join("points");
+        std::fs::create_dir_all(&folder).map_err(|error| Problem::io("make", &folder, &error))?;
+        Ok(Self { folder })
+    }
+
+    /// The file of a key.
+    #[must_use]
+    pub fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{key}.json"))
+    }
+
+    /// What the point with this key came to, if it was run. A file that says
+    /// something else is not taken.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Outcome> {
+        let text = std::fs::read_to_string(self.path(key)).ok()?;
+        let outcome: Outcome = serde_json::from_str(&text).ok()?;
+        (outcome.schema == SCHEMA && outcome.key == key).then_some(outcome)
+    }
+
+    /// Saves what a point came to.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn put(&self, outcome: &Outcome) -> Result<(), Problem> {
+        let path = self.path(&outcome.key);
+        let text = serde_json::to_string_pretty(outcome)
+            .map_err(|error| Problem::new(format!("`{}`: {error}", path.display())))?;
+        write_whole(&path, (text + "\n").as_bytes())
+            .map_err(|error| Problem::io("write", &path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Reading, Store};
+
+    #[test]
+    fn what_is_saved_is_read_to_the_last_digit() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let mut outcome = Outcome::new("abc");
+        let value = Some(0.1 + 0.2);
+        outcome
+            .metrics
+            .insert("m".into(), Reading { value, why: None });
+        assert_eq!(store.get("abc"), None);
+        store.put(&outcome).unwrap();
+        assert_eq!(store.get("abc"), Some(outcome));
+    }
+
+    #[test]
+    fn what_is_broken_or_another_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        store.put(&Outcome::new("abc")).unwrap();
+        let text = std::fs::read_to_string(store.path("abc")).unwrap();
+        std::fs::write(store.path("other"), &text).unwrap();
+        assert_eq!(store.get("other"), None, "its key is another");
+        std::fs::write(store.path("abc"), &text[..text.len() / 2]).unwrap();
+        assert_eq!(store.get("abc"), None, "it is cut");
+        std::fs::write(
+            store.path("abc"),
+            text.replace("npsim-point-1", "npsim-point-0"),
+        )
+        .unwrap();
+        assert_eq!(store.get("abc"), None, "its format is another");
+    }
+}

@@ -1,0 +1,96 @@
+//! The studies that come with the program.
+
+use std::path::Path;
+
+use npsim_asm::spelling::closest;
+use npsim_system::problem::Problem;
+
+use crate::study::Study;
+
+/// Name and text of each.
+const BUILT_IN: &[(&str, &str)] = &[("baseline", include_str!("../studies/baseline/study.toml"))];
+
+/// All of them.
+///
+/// # Errors
+/// One of them is wrong, which a test excludes.
+pub fn all() -> Result<Vec<Study>, Problem> {
+    BUILT_IN
+        .iter()
+        .map(|(name, text)| Study::parse(&format!("study {name}"), text))
+        .collect()
+}
+
+/// The study of this name, or the one in this file.
+///
+/// # Errors
+/// There is none, or the file is wrong.
+pub fn find(name: &str) -> Result<Study, Problem> {
+    if let Some((known, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return Study::parse(&format!("study {known}"), text);
+    }
+    let path = Path::new(name);
+    if is_file_name(name) || path.exists() {
+        return Study::load(path);
+    }
+    let names = BUILT_IN.iter().map(|(name, _)| *name);
+    let problem = Problem::new(format!("there is no study `{name}`"));
+    Err(match closest(name, names) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help("`npsim reproduce` lists them; a file's name ends with `.toml`"),
+    })
+}
+
+/// Whether this can only mean a file.
+#[must_use]
+pub fn is_file_name(name: &str) -> bool {
+    name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|end| end == "toml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILT_IN, all, find};
+    use crate::points::points;
+
+    #[test]
+    fn every_study_is_right_and_has_its_name() {
+        for (study, (name, _)) in all().unwrap().iter().zip(BUILT_IN) {
+            assert_eq!(study.name, *name);
+            let (whole, quick) = (points(study, false).unwrap(), points(study, true).unwrap());
+            assert!(quick.len() < whole.len(), "{name} has a quick look");
+            for row in &study.published {
+                assert!(
+                    !row.source.is_empty() && !row.what.is_empty(),
+                    "{name} {}",
+                    row.id
+                );
+                for ready in [&whole, &quick] {
+                    let needed = ready.iter().any(|p| crate::verdict::needs(study, row, p));
+                    assert!(needed, "{name} {} is measured nowhere", row.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_study_names_its_neighbour() {
+        assert!(
+            find("baselin")
+                .unwrap_err()
+                .to_string()
+                .contains("`baseline`")
+        );
+        assert!(
+            find("x")
+                .unwrap_err()
+                .to_string()
+                .contains("npsim reproduce")
+        );
+        assert!(
+            find("no/such.toml")
+                .unwrap_err()
+                .to_string()
+                .contains("cannot read")
+        );
+    }
+}

@@ -1,0 +1,474 @@
+//! Whether every name in a study means something, before anything is run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use npsim_asm::spelling::closest;
+use npsim_system::problem::Problem;
+use npsim_system::project::Setting;
+use npsim_system::quantity::Time;
+
+use super::{Axis, Published, SettingValue, Study, Sweep, WindowText, same_place};
+use crate::expression::{CurveName, Measured};
+
+/// Finds the first thing in a study that means nothing.
+pub fn check(study: &Study) -> Result<(), Problem> {
+    let name_is_plain = !study.name.is_empty()
+        && study
+            .name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if !name_is_plain {
+        return Err(Problem::new(format!(
+            "the name `{}` cannot be a folder's everywhere",
+            study.name
+        ))
+        .help("use letters, digits, `-` and `_`"));
+    }
+    for window in [Some(&study.window), study.quick.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        check_window(window)?;
+    }
+    for (name, metric) in &study.metric {
+        if let Some(mistake) = metric.mistake() {
+            return Err(Problem::new(format!("metric `{name}`: {mistake}")));
+        }
+    }
+    for (name, sweep) in &study.sweep {
+        check_sweep(study, name, sweep)?;
+    }
+    for row in &study.published {
+        check_row(study, row).map_err(|problem| {
+            let message = format!("published `{}`: {}", row.id, problem.message);
+            Problem { message, ..problem }
+        })?;
+    }
+    let mut names = BTreeSet::new();
+    for figure in &study.figure {
+        let at = |problem: Problem| {
+            let message = format!("figure `{}`: {}", figure.name, problem.message);
+            Problem { message, ..problem }
+        };
+        if !names.insert(&figure.name) {
+            return Err(at(Problem::new("there are two of this name")));
+        }
+        if figure.name.is_empty() || figure.name.contains(['/', '\\', '.']) {
+            return Err(at(Problem::new("the name cannot be a file's")));
+        }
+        for curve in &figure.curve {
+            check_curve(study, &curve.of, &curve.at).map_err(at)?;
+        }
+        for mark in &figure.mark {
+            let rows = study.published.iter().filter(|row| row.id == mark.id);
+            let row = rows.clone().nth(mark.nth);
+            match row {
+                None => {
+                    let message =
+                        format!("no published value is `{}`, number {}", mark.id, mark.nth);
+                    return Err(at(Problem::new(message)));
+                }
+                Some(row) if bound(row).is_none() => {
+                    return Err(at(Problem::new(format!(
+                        "`{}` is a shape, which cannot be marked",
+                        mark.id
+                    ))));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The number of a row that has one.
+fn bound(row: &Published) -> Option<f64> {
+    row.value.or(row.at_least).or(row.at_most)
+}
+
+fn check_window(window: &WindowText) -> Result<(), Problem> {
+    for text in [&window.warm_up, &window.measure].into_iter().flatten() {
+        text.parse::<Time>().map_err(Problem::new)?;
+    }
+    Ok(())
+}
+
+fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> {
+    let at = |message: String| Problem::new(format!("sweep `{name}`: {message}"));
+    for metric in &sweep.metrics {
+        if !study.metric.contains_key(metric) {
+            return Err(unknown(
+                at(format!("there is no metric `{metric}`")),
+                metric,
+                study.metric.keys(),
+            ));
+        }
+    }
+    if name.contains('.') {
+        return Err(at(
+            "a dot in the name would not be told from the metric's".into()
+        ));
+    }
+    check_paths(sweep.set.keys()).map_err(at)?;
+    let mut names = BTreeSet::new();
+    for axis in &sweep.axis {
+        if !names.insert(axis.name()) {
+            return Err(at(format!("two axes are called `{}`", axis.name())));
+        }
+        check_axis(axis).map_err(|message| at(format!("axis `{}`: {message}", axis.name())))?;
+    }
+    Ok(())
+}
+
+fn check_axis(axis: &Axis) -> Result<(), String> {
+    match (&axis.key, axis.values.is_empty(), axis.step.is_empty()) {
+        (Some(_), false, true) | (None, true, false) => {}
+        _ => return Err("it has either `key` and `values`, or `step`".into()),
+    }
+    if !axis.x.is_empty() && axis.x.len() != axis.values.len() {
+        return Err(format!(
+            "it has {} values and {} places `x`",
+            axis.values.len(),
+            axis.x.len()
+        ));
+    }
+    check_paths(axis.key.iter())?;
+    for step in &axis.step {
+        check_paths(step.set.keys())?;
+    }
+    let places = axis.places();
+    for (at, place) in places.iter().enumerate() {
+        if let Some(other) = places[..at].iter().find(|o| same_place(o.x, place.x)) {
+            return Err(format!(
+                "`{}` and `{}` lie at the same place {}; give the places with `x`",
+                other.label, place.label, place.x
+            ));
+        }
+    }
+    for &quick in &axis.quick {
+        if !places.iter().any(|place| same_place(place.x, quick)) {
+            return Err(format!("`quick` has {quick}, where no point is"));
+        }
+    }
+    Ok(())
+}
+
+fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<(), String> {
+    for path in paths {
+        Setting::new(path, "")?;
+    }
+    Ok(())
+}
+
+fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
+    let values = [row.value, row.at_least, row.at_most];
+    let count = values.iter().flatten().count();
+    match (&row.measured, &row.shape, count) {
+        (Some(measured), None, 1) => {
+            if row.value.is_some() != row.tolerance.is_some() {
+                return Err(Problem::new(
+                    "a `value` needs a `tolerance`, a bound has none",
+                ));
+            }
+            check_measured(study, measured)
+        }
+        (None, Some(shape), 0) => {
+            if row.stated.is_none() {
+                return Err(Problem::new(
+                    "a shape needs `stated`: what the source says of it",
+                ));
+            }
+            let curves = shape.curves();
+            if shape.is.compares() != (curves.len() > 1) {
+                return Err(Problem::new(format!(
+                    "`{}` is about {}",
+                    shape.is.name(),
+                    if shape.is.compares() {
+                        "several curves"
+                    } else {
+                        "one curve"
+                    }
+                )));
+            }
+            let surplus = if shape.is.has_margin() {
+                shape.within
+            } else {
+                shape.margin
+            };
+            if surplus.is_some() {
+                let key = if shape.is.has_margin() {
+                    "margin"
+                } else {
+                    "within"
+                };
+                return Err(Problem::new(format!("`{}` has `{key}`", shape.is.name())));
+            }
+            curves
+                .into_iter()
+                .try_for_each(|curve| check_curve(study, curve.of(), &curve.at()))
+        }
+        _ => Err(Problem::new(
+            "it has either `measured` and one of `value`, `at_least`, `at_most`, or a `shape`",
+        )),
+    }
+}
+
+fn check_measured(study: &Study, measured: &Measured) -> Result<(), Problem> {
+    if let Measured::Ratio { of } | Measured::Difference { of } = measured {
+        if of.len() != 2 {
+            return Err(Problem::new("a ratio or difference is of two values"));
+        }
+        return of.iter().try_for_each(|part| check_measured(study, part));
+    }
+    for (curve, place) in measured.curves() {
+        check_curve(study, curve.of(), &curve.at())?;
+        if let Some(x) = place {
+            check_place(study, curve, x)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_place(study: &Study, curve: &CurveName, x: f64) -> Result<(), Problem> {
+    let axis = curve
+        .of()
+        .split_once('.')
+        .and_then(|(sweep, _)| study.sweep.get(sweep))
+        .and_then(|sweep| sweep.axis.first());
+    let Some(axis) = axis else {
+        return Err(Problem::new(format!("`{}` has no axis", curve.of())));
+    };
+    let there = axis.places().iter().any(|place| same_place(place.x, x));
+    let quick = axis.quick.is_empty() || axis.quick.iter().any(|&q| same_place(q, x));
+    match (there, quick) {
+        (true, true) => Ok(()),
+        (true, false) => Err(Problem::new(format!(
+            "`quick` of axis `{}` lacks {x}, where `{}` is looked at",
+            axis.name(),
+            curve.of()
+        ))),
+        (false, _) => Err(Problem::new(format!(
+            "axis `{}` has no point at {x}",
+            axis.name()
+        ))),
+    }
+}
+
+fn check_curve(
+    study: &Study,
+    of: &str,
+    at: &BTreeMap<String, SettingValue>,
+) -> Result<(), Problem> {
+    let Some((name, metric)) = of.split_once('.') else {
+        return Err(Problem::new(format!("`{of}` is not a curve"))
+            .help("a curve is a sweep and a metric with a dot between them"));
+    };
+    let Some(sweep) = study.sweep.get(name) else {
+        let problem = Problem::new(format!("`{of}`: there is no sweep `{name}`"));
+        return Err(unknown(problem, name, study.sweep.keys()));
+    };
+    let metrics = study.metrics_of(sweep);
+    if !metrics.contains_key(metric) {
+        let problem = Problem::new(format!("`{of}`: sweep `{name}` measures no `{metric}`"));
+        return Err(unknown(problem, metric, metrics.keys()));
+    }
+    let others = sweep.axis.iter().skip(1);
+    for axis in others.clone() {
+        let Some(value) = at.get(axis.name()) else {
+            return Err(
+                Problem::new(format!("`{of}` needs a value of axis `{}`", axis.name())).help(
+                    format!(
+                        "write {{ of = \"{of}\", where = {{ {} = VALUE }} }}",
+                        axis.name()
+                    ),
+                ),
+            );
+        };
+        if place_of(axis, value).is_none() {
+            return Err(Problem::new(format!(
+                "axis `{}` has no `{}`",
+                axis.name(),
+                value.text()
+            )));
+        }
+    }
+    if let Some(surplus) = at
+        .keys()
+        .find(|key| !others.clone().any(|axis| axis.name() == key.as_str()))
+    {
+        return Err(Problem::new(format!(
+            "`{of}` has no axis `{surplus}` besides its abscissa"
+        )));
+    }
+    Ok(())
+}
+
+/// The place of an axis that a value in `where` means.
+#[must_use]
+pub fn place_of(axis: &Axis, value: &SettingValue) -> Option<super::Place> {
+    let text = value.text();
+    axis.places().into_iter().find(|place| {
+        place.label == text || text.parse().is_ok_and(|x: f64| same_place(place.x, x))
+    })
+}
+
+fn unknown<S: AsRef<str>>(
+    problem: Problem,
+    name: &str,
+    known: impl Iterator<Item = S> + Clone,
+) -> Problem {
+    let known: Vec<S> = known.collect();
+    let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    match closest(name, names.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("there are {}", names.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::study::Study;
+
+    const GOOD: &str = r#"
+name = "s"
+title = "t"
+[window]
+warm_up = "10us"
+measure = "20us"
+[metric.rate]
+measure = "egress-rate"
+[sweep.a]
+system = "x"
+[[sweep.a.axis]]
+name = "load"
+key = "load.rate"
+values = ["1Mpps", "2Mpps", "3Mpps"]
+quick = [1, 3]
+[[sweep.a.axis]]
+name = "mes"
+key = "me.p.id"
+values = ["4", "4-5"]
+x = [1, 2]
+[[published]]
+id = "H-1"
+what = "w"
+source = "s"
+evidence = "text"
+value = 1.0
+tolerance = "5%"
+measured = { is = "at", of = { of = "a.rate", where = { mes = 2 } }, x = 3 }
+[[figure]]
+name = "f"
+title = "f"
+curve = [{ of = "a.rate", where = { mes = "4" } }]
+mark = [{ id = "H-1", x = 3 }]
+"#;
+
+    fn message(from: &str, to: &str) -> String {
+        let text = GOOD.replacen(from, to, 1);
+        assert_ne!(text, GOOD, "{from}");
+        Study::parse("s.toml", &text).expect_err(to).to_string()
+    }
+
+    #[test]
+    fn every_name_means_something() {
+        Study::parse("s.toml", GOOD).unwrap();
+        for (from, to, expected) in [
+            ("name = \"s\"", "name = \"a/b\"", "cannot be a folder's"),
+            ("\"10us\"", "\"10\"\nmesure = \"1us\"", "mesure"),
+            ("\"10us\"", "\"10m\"", "unit of time"),
+            ("\"egress-rate\"", "\"egress\"", "unknown variant"),
+            (
+                "system = \"x\"",
+                "system = \"x\"\nmetrics = [\"rat\"]",
+                "did you mean `rate`?",
+            ),
+            ("quick = [1, 3]", "quick = [1, 4]", "`quick` has 4"),
+            (
+                "quick = [1, 3]",
+                "quick = [1, 2]",
+                "`quick` of axis `load` lacks 3",
+            ),
+            ("x = [1, 2]", "x = [1]", "2 values and 1 places"),
+            ("x = [1, 2]", "", "lie at the same place 4"),
+            ("name = \"mes\"", "name = \"load\"", "two axes"),
+            ("key = \"me.p.id\"", "key = \"me..id\"", "not a path"),
+            ("key = \"me.p.id\"\n", "", "either `key` and `values`"),
+            (
+                "of = \"a.rate\", where = { mes = 2 }",
+                "of = \"b.rate\"",
+                "there is no sweep `b`",
+            ),
+            (
+                "of = \"a.rate\", where = { mes = 2 }",
+                "of = \"a.rat\"",
+                "measures no `rat`",
+            ),
+            (
+                "where = { mes = 2 }",
+                "where = { }",
+                "needs a value of axis `mes`",
+            ),
+            ("where = { mes = 2 }", "where = { mes = 3 }", "has no `3`"),
+            (
+                "where = { mes = 2 }",
+                "where = { mes = 2, load = 1 }",
+                "no axis `load` besides",
+            ),
+            ("}, x = 3 }", "}, x = 5 }", "no point at 5"),
+            ("tolerance = \"5%\"\n", "", "needs a `tolerance`"),
+            (
+                "value = 1.0\ntolerance = \"5%\"\n",
+                "",
+                "either `measured` and one of",
+            ),
+            (
+                "{ id = \"H-1\", x = 3 }",
+                "{ id = \"H-2\", x = 3 }",
+                "no published value is `H-2`",
+            ),
+        ] {
+            let message = message(from, to);
+            assert!(message.contains(expected), "{to}: {message}");
+            assert!(message.contains("s.toml"), "{message}");
+        }
+    }
+
+    #[test]
+    fn shapes_say_what_they_are_about() {
+        let shape = |text: &str| {
+            let row = format!("shape = {text}\nstated = \"x\"\n");
+            let start = GOOD.find("value = 1.0").unwrap();
+            let end = GOOD.find("[[figure]]").unwrap();
+            let study = format!("{}{row}{}", &GOOD[..start], &GOOD[end..])
+                .replace("mark = [{ id = \"H-1\", x = 3 }]", "");
+            Study::parse("s.toml", &study).map_err(|problem| problem.to_string())
+        };
+        let cut = "{ of = \"a.rate\", where = { mes = 1 } }";
+        shape(&format!(
+            "{{ is = \"flat\", of = {cut}, within = 0.1, from = 2 }}"
+        ))
+        .unwrap();
+        shape(&format!(
+            "{{ is = \"order\", of = [{cut}, {cut}], margin = 0.1 }}"
+        ))
+        .unwrap();
+        for (text, expected) in [
+            (
+                format!("{{ is = \"order\", of = {cut} }}"),
+                "about several curves",
+            ),
+            (
+                format!("{{ is = \"flat\", of = {cut}, margin = 1.0 }}"),
+                "`flat` has `within`",
+            ),
+            (
+                format!("{{ is = \"flat\", of = {cut}, wihtin = 1.0 }}"),
+                "wihtin",
+            ),
+        ] {
+            let message = shape(&text).unwrap_err();
+            assert!(message.contains(expected), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Results as tables: for a terminal, as CSV, and as JSON.
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+
+use crate::campaign::{Keyed, Results};
+use crate::curves::reading;
+use crate::points::Coordinate;
+use crate::study::Study;
+use crate::verdict::{Figure, Row};
+
+/// Name of the format of `results.json`.
+pub const SCHEMA: &str = "npsim-results-1";
+
+/// A number as tables show it: at most four digits that say something.
+#[must_use]
+pub fn shown(number: f64) -> String {
+    let size = number.abs();
+    let digits = match size {
+        s if s >= 1000.0 || s == 0.0 => 0,
+        s if s >= 100.0 => 1,
+        s if s >= 10.0 => 2,
+        s if s >= 0.1 => 3,
+        _ => 5,
+    };
+    let text = format!("{number:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// A number or words as tables show them.
+#[must_use]
+pub fn shown_figure(figure: &Figure) -> String {
+    match figure {
+        Figure::Number(number) => shown(*number),
+        Figure::Words(words) => words.clone(),
+    }
+}
+
+/// The difference of a row as tables show it: `-2.1%`.
+#[must_use]
+pub fn shown_difference(row: &Row) -> String {
+    match (row.difference_percent, row.difference) {
+        (Some(percent), _) => format!("{percent:+.1}%"),
+        (None, Some(difference)) => format!("{difference:+.3}"),
+        _ => String::new(),
+    }
+}
+
+/// Published beside measured, for a terminal of so many columns.
+#[must_use]
+pub fn comparison(rows: &[Row], width: u16) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_width(width);
+    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    table.set_header([
+        "id",
+        "what",
+        "unit",
+        "published",
+        "measured",
+        "difference",
+        "tolerance",
+        "verdict",
+        "calibrated",
+    ]);
+    for row in rows {
+        let measured = match (&row.measured, &row.why) {
+            (Some(figure), _) => shown_figure(figure),
+            (None, Some(why)) => why.clone(),
+            (None, None) => String::new(),
+        };
+        table.add_row([
+            row.id.clone(),
+            row.what.clone(),
+            row.unit.clone(),
+            shown_figure(&row.published),
+            measured,
+            shown_difference(row),
+            row.tolerance.clone().unwrap_or_default(),
+            row.verdict.name().to_owned(),
+            row.calibrated.clone().unwrap_or_else(|| "no".into()),
+        ]);
+    }
+    finished(table, &[5, 6])
+}
+
+/// What every point came to, for a terminal.
+#[must_use]
+pub fn measurements(study: &Study, results: &Results) -> String {
+    let mut text = Vec::new();
+    for (name, sweep) in &study.sweep {
+        let mine: Vec<&Keyed> = results
+            .points
+            .iter()
+            .filter(|k| &k.point.sweep == name)
+            .collect();
+        if mine.is_empty() {
+            continue;
+        }
+        let metrics = study.metrics_of(sweep);
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        let axes = sweep.axis.iter().map(|axis| axis.name().to_owned());
+        let heads = metrics.iter().map(|(name, metric)| match metric.unit() {
+            "" => (*name).to_owned(),
+            unit => format!("{name} [{unit}]"),
+        });
+        table.set_header(std::iter::once("point".to_owned()).chain(axes).chain(heads));
+        for keyed in mine {
+            let places = keyed.point.coordinates.iter().map(|c| c.label.clone());
+            let values = metrics
+                .keys()
+                .map(|metric| reading(results, keyed, metric).map_or_else(|_| "-".into(), shown));
+            table.add_row(
+                std::iter::once(keyed.point.number.to_string())
+                    .chain(places)
+                    .chain(values),
+            );
+        }
+        let columns: Vec<usize> = (1..=sweep.axis.len() + metrics.len()).collect();
+        let title = sweep.title.as_deref().unwrap_or(name);
+        text.push(format!("{title}\n{}", finished(table, &columns)));
+    }
+    text.join("\n\n")
+}
+
+fn finished(mut table: Table, right: &[usize]) -> String {
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if right.contains(&at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines: Vec<_> = table
+        .to_string()
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
+    lines.join("\n")
+}
+
+/// `results.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document<'a> {
+    /// Name and version of the format.
+    pub schema: &'static str,
+    /// Version of npsim.
+    pub npsim: &'static str,
+    /// The study.
+    pub study: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Whether it was a quick look.
+    pub quick: bool,
+    /// Published beside measured.
+    pub rows: &'a [Row],
+    /// What each metric is.
+    pub metrics: Vec<About>,
+    /// What every point came to.
+    pub points: Vec<Line<'a>>,
+}
+
+/// A metric in `results.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct About {
+    /// Its name in the study.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What exactly is measured.
+    pub definition: String,
+}
+
+/// A point in `results.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line<'a> {
+    /// Its number.
+    pub point: usize,
+    /// Its sweep.
+    pub sweep: &'a str,
+    /// Its key.
+    pub key: &'a str,
+    /// Its place on each axis.
+    pub at: &'a [Coordinate],
+    /// Settings over the project, the capture and the seed.
+    pub settings: Vec<String>,
+    /// What stopped it.
+    pub fault: Option<&'a str>,
+    /// What was measured.
+    pub metrics: serde_json::Value,
+}
+
+/// The metrics of a study.
+#[must_use]
+pub fn about(study: &Study) -> Vec<About> {
+    study
+        .metric
+        .iter()
+        .map(|(name, metric)| About {
+            name: name.clone(),
+            title: metric.shown(),
+            unit: metric.unit(),
+            definition: metric.definition(),
+        })
+        .collect()
+}
+
+/// `results.json` of a study.
+#[must_use]
+pub fn document<'a>(
+    study: &'a Study,
+    results: &'a Results,
+    rows: &'a [Row],
+    quick: bool,
+) -> Document<'a> {
+    let points = results.points.iter().map(|keyed| {
+        let outcome = results.outcome(keyed);
+        Line {
+            point: keyed.point.number,
+            sweep: &keyed.point.sweep,
+            key: &keyed.key,
+            at: &keyed.point.coordinates,
+            settings: keyed.point.shown_settings(),
+            fault: outcome.and_then(|outcome| outcome.fault.as_deref()),
+            metrics: outcome
+                .and_then(|outcome| serde_json::to_value(&outcome.metrics).ok())
+                .unwrap_or_default(),
+        }
+    });
+    Document {
+        schema: SCHEMA,
+        npsim: env!("CARGO_PKG_VERSION"),
+        study: &study.name,
+        title: &study.title,
+        quick,
+        rows,
+        metrics: about(study),
+        points: points.collect(),
+    }
+}
+
+/// `rows.csv`.
+#[must_use]
+pub fn rows_csv(rows: &[Row]) -> String {
+    let mut text = line(
+        [
+            "id",
+            "what",
+            "unit",
+            "published",
+            "measured",
+            "tolerance",
+            "verdict",
+            "calibrated",
+            "difference",
+            "difference_percent",
+            "stated",
+            "evidence",
+            "source",
+            "why",
+        ]
+        .map(String::from),
+    );
+    let exact = |figure: &Figure| match figure {
+        Figure::Number(number) => number.to_string(),
+        Figure::Words(words) => words.clone(),
+    };
+    let number = |number: Option<f64>| number.map(|n| n.to_string()).unwrap_or_default();
+    for row in rows {
+        text += &line([
+            row.id.clone(),
+            row.what.clone(),
+            row.unit.clone(),
+            exact(&row.published),
+            row.measured.as_ref().map(exact).unwrap_or_default(),
+            row.tolerance.clone().unwrap_or_default(),
+            row.verdict.name().to_owned(),
+            row.calibrated.clone().unwrap_or_default(),
+            number(row.difference),
+            number(row.difference_percent),
+            row.stated.clone().unwrap_or_default(),
+            row.evidence.name().to_owned(),
+            row.source.clone(),
+            row.why.clone().unwrap_or_default(),
+        ]);
+    }
+    text
+}
+
+/// `points.csv`: one line for every metric of every point.
+#[must_use]
+pub fn points_csv(study: &Study, results: &Results) -> String {
+    let axes = study
+        .sweep
+        .values()
+        .map(|sweep| sweep.axis.len())
+        .max()
+        .unwrap_or(0);
+    let mut head = vec!["sweep".to_owned(), "point".to_owned()];
+    for number in 1..=axes {
+        head.extend([
+            format!("axis{number}"),
+            format!("label{number}"),
+            format!("x{number}"),
+        ]);
+    }
+    head.extend(["metric", "unit", "value", "why"].map(String::from));
+    let mut text = line(head);
+    for keyed in &results.points {
+        let Some(sweep) = study.sweep.get(&keyed.point.sweep) else {
+            continue;
+        };
+        let mut place = vec![keyed.point.sweep.clone(), keyed.point.number.to_string()];
+        for number in 0..axes {
+            match keyed.point.coordinates.get(number) {
+                Some(c) => place.extend([c.axis.clone(), c.label.clone(), c.x.to_string()]),
+                None => place.extend([String::new(), String::new(), String::new()]),
+            }
+        }
+        for (name, metric) in study.metrics_of(sweep) {
+            let (value, why) = match reading(results, keyed, name) {
+                Ok(value) => (value.to_string(), String::new()),
+                Err(why) => (String::new(), why),
+            };
+            let rest = [name.to_owned(), metric.unit().to_owned(), value, why];
+            text += &line(place.iter().cloned().chain(rest));
+        }
+    }
+    text
+}
+
+/// A line of CSV (RFC 4180).
+fn line(fields: impl IntoIterator<Item = String>) -> String {
+    let quoted: Vec<_> = fields
+        .into_iter()
+        .map(|field| {
+            if field.contains([',', '"', '\n', '\r']) {
+                format!("\"{}\"", field.replace('"', "\"\""))
+            } else {
+                field
+            }
+        })
+        .collect();
+    quoted.join(",") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, shown};
+
+    #[test]
+    fn numbers_have_the_digits_that_say_something() {
+        for (number, text) in [
+            (4.0, "4"),
+            (3.9375, "3.938"),
+            (12.2, "12.2"),
+            (123.456, "123.5"),
+            (15000.4, "15000"),
+            (0.0123, "0.0123"),
+            (-0.5, "-0.5"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(shown(number), text);
+        }
+    }
+
+    #[test]
+    fn commas_and_quotes_are_kept() {
+        let fields = ["a", "b,c", "d\"e"].map(String::from);
+        assert_eq!(line(fields), "a,\"b,c\",\"d\"\"e\"\n");
+    }
+}

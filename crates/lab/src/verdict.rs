@@ -1,0 +1,392 @@
+//! Published values beside measured ones.
+
+use std::collections::BTreeSet;
+
+use npsim_asm::spelling::closest;
+use npsim_system::problem::Problem;
+use serde::Serialize;
+
+use crate::campaign::Results;
+use crate::curves::{lies_on, named};
+use crate::evaluate::{shape, value};
+use crate::expression::CurveName;
+use crate::points::Point;
+use crate::study::{Evidence, Published, Study, same_place};
+
+/// A number, or words where there is no number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Figure {
+    /// A number in the row's unit.
+    Number(f64),
+    /// Words.
+    Words(String),
+}
+
+/// How a measured value or shape compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Verdict {
+    /// The value is within the tolerance, or on the right side of the bound.
+    #[serde(rename = "hit")]
+    Hit,
+    /// It is not.
+    #[serde(rename = "miss")]
+    Miss,
+    /// The curves have the shape.
+    #[serde(rename = "shape hit")]
+    ShapeHit,
+    /// They have it not.
+    #[serde(rename = "shape miss")]
+    ShapeMiss,
+    /// There is nothing to compare with.
+    #[serde(rename = "not measured")]
+    NotMeasured,
+}
+
+impl Verdict {
+    /// As it is shown.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::ShapeHit => "shape hit",
+            Self::ShapeMiss => "shape miss",
+            Self::NotMeasured => "not measured",
+        }
+    }
+
+    /// Whether the published value or shape was reproduced.
+    #[must_use]
+    pub const fn is_hit(self) -> bool {
+        matches!(self, Self::Hit | Self::ShapeHit)
+    }
+}
+
+/// A published value or shape beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Its number in the list of published values.
+    pub id: String,
+    /// What it is.
+    pub what: String,
+    /// Its unit.
+    pub unit: String,
+    /// What was published.
+    pub published: Figure,
+    /// What was measured; absent if nothing was.
+    pub measured: Option<Figure>,
+    /// How far off is a hit.
+    pub tolerance: Option<String>,
+    /// How they compare.
+    pub verdict: Verdict,
+    /// The parameter that was fitted to this value; a hit is then no prediction.
+    pub calibrated: Option<String>,
+    /// Measured less published.
+    pub difference: Option<f64>,
+    /// The difference as a share of the published value, in percent.
+    pub difference_percent: Option<f64>,
+    /// What the source says.
+    pub stated: Option<String>,
+    /// How sure it is.
+    pub evidence: Evidence,
+    /// Where it is published.
+    pub source: String,
+    /// Why nothing was measured.
+    pub why: Option<String>,
+}
+
+/// The rows of the published values that were asked for.
+#[must_use]
+pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Row> {
+    wanted
+        .iter()
+        .map(|row| compare(study, results, row))
+        .collect()
+}
+
+fn compare(study: &Study, results: &Results, published: &Published) -> Row {
+    let curves = |curve: &CurveName| named(study, results, curve);
+    let mut row = Row {
+        id: published.id.clone(),
+        what: published.what.clone(),
+        unit: published.unit.clone(),
+        published: Figure::Words(published.stated.clone().unwrap_or_default()),
+        measured: None,
+        tolerance: published.tolerance.map(|t| t.to_string()),
+        verdict: Verdict::NotMeasured,
+        calibrated: published.calibrated.clone(),
+        difference: None,
+        difference_percent: None,
+        stated: published.stated.clone(),
+        evidence: published.evidence,
+        source: published.source.clone(),
+        why: None,
+    };
+    if let Some(expected) = &published.shape {
+        row.tolerance = (expected.share() > 0.0).then(|| {
+            // Shares are typed with few digits; the product has more.
+            format!("{}%", (expected.share() * 1e8).round() / 1e6)
+        });
+        match shape(expected, &curves) {
+            Ok(seen) => {
+                row.measured = Some(Figure::Words(seen.found));
+                row.verdict = if seen.holds {
+                    Verdict::ShapeHit
+                } else {
+                    Verdict::ShapeMiss
+                };
+            }
+            Err(why) => row.why = Some(why),
+        }
+        return row;
+    }
+    let bound = [
+        published
+            .at_least
+            .map(|least| (format!("at least {least}"), least)),
+        published
+            .at_most
+            .map(|most| (format!("at most {most}"), most)),
+    ];
+    if let Some(number) = published.value {
+        row.published = Figure::Number(number);
+    } else if let Some((words, _)) = bound.iter().flatten().next() {
+        row.published = Figure::Words(words.clone());
+    }
+    let measured = published
+        .measured
+        .as_ref()
+        .ok_or_else(|| "the study does not say what is measured".to_owned())
+        .and_then(|measured| value(measured, &curves));
+    let number = match measured {
+        Ok(number) if number.is_finite() => number,
+        Ok(number) => {
+            row.why = Some(format!("the value is {number}"));
+            return row;
+        }
+        Err(why) => {
+            row.why = Some(why);
+            return row;
+        }
+    };
+    row.measured = Some(Figure::Number(number));
+    let hit = match (published.value, published.tolerance) {
+        (Some(expected), tolerance) => {
+            row.difference = Some(number - expected);
+            row.difference_percent =
+                (expected != 0.0).then(|| (number - expected) * 100.0 / expected.abs());
+            tolerance.is_some_and(|tolerance| tolerance.accepts(expected, number))
+        }
+        (None, _) => {
+            published.at_least.is_none_or(|least| number >= least)
+                && published.at_most.is_none_or(|most| number <= most)
+        }
+    };
+    row.verdict = if hit { Verdict::Hit } else { Verdict::Miss };
+    row
+}
+
+/// The published values with these ids; all for no ids.
+///
+/// # Errors
+/// No published value has an id.
+pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>, Problem> {
+    let known: BTreeSet<&str> = study.published.iter().map(|row| row.id.as_str()).collect();
+    for id in ids {
+        if !known.contains(id.as_str()) {
+            let list: Vec<_> = known.iter().copied().collect();
+            let problem = Problem::new(format!("the study `{}` has no `{id}`", study.name))
+                .note(format!("there are {}", list.join(", ")));
+            return Err(match closest(id, list.iter().copied()) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            });
+        }
+    }
+    let wanted = |row: &&Published| ids.is_empty() || ids.contains(&row.id);
+    Ok(study.published.iter().filter(wanted).collect())
+}
+
+/// Whether a published value's counterpart is computed from this point.
+#[must_use]
+pub fn needs(study: &Study, published: &Published, point: &Point) -> bool {
+    let x = point.coordinates.first().map_or(0.0, |place| place.x);
+    let on = |curve: &CurveName| lies_on(study, point, curve.of(), &curve.at());
+    let value = published
+        .measured
+        .iter()
+        .flat_map(|measured| measured.curves());
+    let shape = published.shape.iter().flat_map(|shape| {
+        let covered = shape.covers(x);
+        shape.curves().into_iter().filter(move |_| covered)
+    });
+    value
+        .filter(|(_, place)| place.is_none_or(|place| same_place(place, x)))
+        .map(|(curve, _)| curve)
+        .chain(shape)
+        .any(on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Figure, Verdict, needs, rows, select};
+    use crate::campaign::{Keyed, Results};
+    use crate::points::points;
+    use crate::store::{Outcome, Reading};
+    use crate::study::Study;
+
+    const TEXT: &str = r#"
+name = "s"
+title = "t"
+[metric.rate]
+measure = "egress-rate"
+[sweep.a]
+system = "x"
+[[sweep.a.axis]]
+key = "load.rate"
+values = [1, 2, 3]
+[sweep.b]
+system = "y"
+[[published]]
+id = "H-1"
+what = "near"
+unit = "Mpps"
+value = 2.0
+tolerance = "5%"
+source = "s"
+evidence = "text"
+calibrated = "dram.x"
+measured = { is = "at", of = "a.rate", x = 2 }
+[[published]]
+id = "H-1"
+what = "far"
+value = 4.0
+tolerance = 0.5
+source = "s"
+evidence = "curve"
+measured = { is = "max", of = "a.rate" }
+[[published]]
+id = "H-2"
+what = "bound"
+at_most = 3.5
+source = "s"
+evidence = "text"
+measured = { is = "max", of = "a.rate" }
+[[published]]
+id = "H-3"
+what = "shape"
+stated = "follows the load"
+source = "s"
+evidence = "text"
+shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
+"#;
+
+    fn results(study: &Study, values: [Option<f64>; 3]) -> Results {
+        let mut results = Results::default();
+        for (point, value) in points(study, false).unwrap().into_iter().zip(values) {
+            let key = point.number.to_string();
+            let mut outcome = Outcome::new(&key);
+            let why = value.is_none().then(|| "it was stopped".to_owned());
+            outcome
+                .metrics
+                .insert("rate".into(), Reading { value, why });
+            results.outcomes.insert(key.clone(), outcome);
+            results.points.push(Keyed { point, key });
+        }
+        results
+    }
+
+    #[test]
+    fn values_bounds_and_shapes_are_judged() {
+        let study = Study::parse("s", TEXT).unwrap();
+        let results = results(&study, [Some(1.0), Some(2.1), Some(3.25)]);
+        let rows = rows(&study, &results, &select(&study, &[]).unwrap());
+        let verdicts: Vec<_> = rows.iter().map(|row| row.verdict).collect();
+        assert_eq!(
+            verdicts,
+            [Verdict::Hit, Verdict::Miss, Verdict::Hit, Verdict::ShapeHit]
+        );
+        assert_eq!(rows[0].calibrated.as_deref(), Some("dram.x"));
+        assert_eq!(rows[1].difference, Some(-0.75));
+        assert_eq!(rows[1].difference_percent, Some(-18.75));
+        assert_eq!(rows[2].published, Figure::Words("at most 3.5".into()));
+        assert_eq!(rows[3].published, Figure::Words("follows the load".into()));
+        assert_eq!(rows[3].tolerance.as_deref(), Some("7%"));
+        let json = serde_json::to_value(&rows[0]).unwrap();
+        for key in [
+            "id",
+            "what",
+            "unit",
+            "published",
+            "measured",
+            "tolerance",
+            "verdict",
+            "calibrated",
+        ] {
+            assert!(json.get(key).is_some(), "{key}");
+        }
+        assert_eq!(json["verdict"], "hit");
+    }
+
+    #[test]
+    fn what_failed_is_no_hit() {
+        let study = Study::parse("s", TEXT).unwrap();
+        let results = results(&study, [Some(1.0), None, Some(3.9)]);
+        let rows = rows(&study, &results, &select(&study, &[]).unwrap());
+        for row in &rows {
+            assert_eq!(
+                (row.verdict, &row.measured),
+                (Verdict::NotMeasured, &None),
+                "{}",
+                row.what
+            );
+            assert!(row.why.as_deref().unwrap().contains("it was stopped"));
+            assert!(!row.verdict.is_hit());
+        }
+        let none = Results::default();
+        let rows = super::rows(&study, &none, &select(&study, &[]).unwrap());
+        assert!(rows.iter().all(|row| row.verdict == Verdict::NotMeasured));
+    }
+
+    #[test]
+    fn misses_on_the_other_side() {
+        let study = Study::parse("s", TEXT).unwrap();
+        let results = results(&study, [Some(1.0), Some(1.8), Some(3.6)]);
+        let rows = rows(&study, &results, &select(&study, &[]).unwrap());
+        let verdicts: Vec<_> = rows.iter().map(|row| row.verdict).collect();
+        assert_eq!(
+            verdicts,
+            [
+                Verdict::Miss,
+                Verdict::Hit,
+                Verdict::Miss,
+                Verdict::ShapeMiss
+            ]
+        );
+    }
+
+    #[test]
+    fn ids_choose_rows_and_points() {
+        let study = Study::parse("s", TEXT).unwrap();
+        assert_eq!(select(&study, &["H-1".into()]).unwrap().len(), 2);
+        let message = select(&study, &["H-9".into()]).unwrap_err().to_string();
+        assert!(message.contains("H-1, H-2, H-3"), "{message}");
+        let points = points(&study, false).unwrap();
+        let numbers = |nth: usize| -> Vec<usize> {
+            let row = &study.published[nth];
+            points
+                .iter()
+                .filter(|p| needs(&study, row, p))
+                .map(|p| p.number)
+                .collect()
+        };
+        assert_eq!(numbers(0), [2], "one place only");
+        assert_eq!(
+            numbers(1),
+            [1, 2, 3],
+            "all of the sweep, nothing of the other"
+        );
+        assert_eq!(numbers(3), [1, 2], "where the shape is to hold");
+    }
+}

@@ -1,0 +1,142 @@
+//! `npsim reproduce`: published figures beside what this simulator measures.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use npsim_lab::campaign::Campaign;
+use npsim_lab::places::Places;
+use npsim_lab::points::points;
+use npsim_lab::tables::{comparison, document};
+use npsim_lab::{output as files, studies, verdict};
+
+use super::lab_options::{Bar, INTERRUPTED, LabOptions, interrupt_flag, tally, tell_faults};
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim reproduce                       the studies there are
+  npsim reproduce baseline --quick      a quick look at one
+  npsim reproduce baseline H-20 H-30    two of its values, with the points they need
+  npsim reproduce baseline --out results --format json
+  npsim reproduce my/study.toml         a study of your own
+
+A study that is broken off, in whatever way, goes on where it was when it is
+started again; only points whose inputs changed are run anew.
+
+Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
+--strict a value that was not reproduced; 130 ended by Ctrl-C.";
+
+/// Run a study and compare what it measures with what was published
+///
+/// A study says which systems run under which loads, what is measured, and what
+/// was published about it (docs/src/experiments.md). Systems are looked for from
+/// the current folder upwards, so start it in the folder with `microcode/`.
+///
+/// The results folder gets `index.html`, `results.json`, `rows.csv`, `points.csv`
+/// and `figures/`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Name of a study, or a study's file; without it the studies are listed
+    study: Option<String>,
+    /// Published values by their id; all if left out
+    ids: Vec<String>,
+    /// How the comparison is printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+    /// End with exit code 1 if a value was not reproduced
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    lab: LabOptions,
+}
+
+/// The form on standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    #[default]
+    Text,
+    /// What results.json has
+    Json,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let Some(name) = &arguments.study else {
+        let mut text = String::new();
+        for study in studies::all()? {
+            let values = study.published.len();
+            writeln!(
+                text,
+                "{:12} {} ({values} published values)",
+                study.name, study.title
+            )?;
+        }
+        output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let study = studies::find(name)?;
+    let wanted = verdict::select(&study, &arguments.ids)?;
+    let quick = arguments.lab.quick;
+    let mut points = points(&study, quick)?;
+    if !arguments.ids.is_empty() {
+        points.retain(|point| wanted.iter().any(|row| verdict::needs(&study, row, point)));
+    }
+    let file = studies::is_file_name(name).then(|| Path::new(name));
+    let places = Places::new(file, arguments.lab.root.as_deref());
+    let folder = arguments.lab.results(&study.name);
+    let campaign = Campaign {
+        study: &study,
+        quick,
+        places: &places,
+        results: &folder,
+        jobs: arguments.lab.jobs(),
+    };
+    let stop = interrupt_flag();
+    let bar = Bar::default();
+    let results = campaign.run(points, &stop, &bar);
+    bar.finish();
+    let results = results?;
+    if results.interrupted {
+        output::line(&format!("{}; start it again to go on", tally(&results)));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let rows = verdict::rows(&study, &results, &wanted);
+    let page = files::write(&folder, &study, &results, &rows, quick)?;
+    match arguments.format {
+        Format::Json => {
+            let document = document(&study, &results, &rows, quick);
+            output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+        }
+        Format::Text => {
+            let hits = rows.iter().filter(|row| row.verdict.is_hit()).count();
+            output::print(&format!(
+                "{}\n\n{}\n\n{hits} of {} reproduced\n",
+                study.title,
+                comparison(&rows, width()),
+                rows.len(),
+            ))?;
+        }
+    }
+    tell_faults(&results);
+    output::line(&format!("{}; see {}", tally(&results), page.display()));
+    let missed = rows.iter().any(|row| !row.verdict.is_hit());
+    if arguments.strict && missed {
+        return Ok(ExitCode::from(1));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Columns of the table: those of a terminal that tells them, or enough for
+/// sentences beside numbers.
+fn width() -> u16 {
+    const ELSEWHERE: u16 = 160;
+    const LEAST: u16 = 80;
+    let terminal = std::io::stdout().is_terminal();
+    let told = std::env::var("COLUMNS").ok().filter(|_| terminal);
+    let columns = told.and_then(|columns| columns.parse().ok());
+    columns.unwrap_or(ELSEWHERE).max(LEAST)
+}

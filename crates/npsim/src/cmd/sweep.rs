@@ -1,0 +1,203 @@
+//! `npsim sweep`: the same run again and again with something changed.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use npsim::problem::Problem;
+use npsim_lab::campaign::{Campaign, Results};
+use npsim_lab::places::Places;
+use npsim_lab::points::{Point, points};
+use npsim_lab::study::Study;
+use npsim_lab::tables::{comparison, document, measurements};
+use npsim_lab::{output as files, verdict};
+
+use super::lab_options::{Bar, INTERRUPTED, LabOptions, interrupt_flag, tally, tell_faults};
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim sweep load.toml                     run it, as many points at a time as there are cores
+  npsim sweep load.toml --list              its points, without running them
+  npsim sweep load.toml --list --format json   the same with keys, for schedulers
+  npsim sweep load.toml --out r --point 3   one point, as one job of a cluster
+  npsim sweep load.toml --out r --merge     tables and figures of what was run
+
+Each point is saved in DIR/points/KEY.json. The key is made from all that decides
+what the point comes to: sources, project, profile, load, window, metrics, and the
+simulator itself. Points that are there are not run again.
+
+Exit codes: 0 done; 1 a mistake in what was given; 3 a check stopped a point;
+130 ended by Ctrl-C.";
+
+/// Run a system at many points and write tables and figures
+///
+/// FILE says which system runs, what changes from point to point (the load, any
+/// key of the project file, defines, parameters of the chip), and what is
+/// measured; docs/src/experiments.md describes it.
+///
+/// The results folder gets `index.html`, `results.json`, `points.csv` and
+/// `figures/`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The sweep's file
+    file: PathBuf,
+    /// Print the points with their settings and run nothing
+    #[arg(long, conflicts_with_all = ["point", "merge"])]
+    list: bool,
+    /// Run this point only, by its number or its key, and write no tables
+    #[arg(long, value_name = "N", conflicts_with = "merge")]
+    point: Option<String>,
+    /// Run nothing; write the tables and figures of what was run before
+    #[arg(long)]
+    merge: bool,
+    /// How points and measurements are printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+    #[command(flatten)]
+    lab: LabOptions,
+}
+
+/// The form on standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables
+    #[default]
+    Text,
+    /// JSON
+    Json,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let study = Study::load(&arguments.file)?;
+    let quick = arguments.lab.quick;
+    let mut points = points(&study, quick)?;
+    let places = Places::new(Some(&arguments.file), arguments.lab.root.as_deref());
+    let folder = arguments.lab.results(&study.name);
+    let campaign = Campaign {
+        study: &study,
+        quick,
+        places: &places,
+        results: &folder,
+        jobs: arguments.lab.jobs(),
+    };
+    if arguments.list {
+        return list(&campaign, points, arguments.format);
+    }
+    if let Some(wanted) = &arguments.point {
+        points = vec![the_point(&campaign, points, wanted)?];
+    }
+    let results = if arguments.merge {
+        campaign.merge(points)?
+    } else {
+        let stop = interrupt_flag();
+        let bar = Bar::default();
+        let results = campaign.run(points, &stop, &bar);
+        bar.finish();
+        results?
+    };
+    if results.interrupted {
+        output::line(&format!("{}; start it again to go on", tally(&results)));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    write(arguments, &campaign, &results)
+}
+
+fn write(
+    arguments: &Arguments,
+    campaign: &Campaign,
+    results: &Results,
+) -> anyhow::Result<ExitCode> {
+    let study = campaign.study;
+    let wanted = verdict::select(study, &[])?;
+    let rows = verdict::rows(study, results, &wanted);
+    let page = match arguments.point {
+        None => Some(files::write(
+            campaign.results,
+            study,
+            results,
+            &rows,
+            campaign.quick,
+        )?),
+        Some(_) => None,
+    };
+    match arguments.format {
+        Format::Json => {
+            let document = document(study, results, &rows, campaign.quick);
+            output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+        }
+        Format::Text => {
+            output::print(&(measurements(study, results) + "\n"))?;
+            if !rows.is_empty() && page.is_some() {
+                output::print(&format!("\n{}\n", comparison(&rows, 160)))?;
+            }
+        }
+    }
+    tell_faults(results);
+    let tally = tally(results);
+    output::line(&match page {
+        Some(page) => format!("{tally}; see {}", page.display()),
+        None => tally,
+    });
+    if results.faults().next().is_some() {
+        return Ok(ExitCode::from(3));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(campaign: &Campaign, points: Vec<Point>, format: Format) -> anyhow::Result<ExitCode> {
+    let keyed = campaign.keyed(points)?;
+    if format == Format::Json {
+        let lines: Vec<_> = keyed
+            .iter()
+            .map(|keyed| {
+                serde_json::json!({
+                    "point": keyed.point.number,
+                    "sweep": keyed.point.sweep,
+                    "key": keyed.key,
+                    "at": keyed.point.coordinates,
+                    "settings": keyed.point.shown_settings(),
+                })
+            })
+            .collect();
+        output::print(&(serde_json::to_string_pretty(&lines)? + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for keyed in &keyed {
+        let settings = keyed.point.shown_settings().join(" ");
+        let line = format!(
+            "{:4}  {}  {}",
+            keyed.point.number,
+            keyed.point.shown(),
+            settings
+        );
+        text += line.trim_end();
+        text += "\n";
+    }
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The point that a number or a key names.
+fn the_point(campaign: &Campaign, points: Vec<Point>, wanted: &str) -> anyhow::Result<Point> {
+    let count = points.len();
+    // A key can consist of digits, but has more of them than any number of points.
+    let number = wanted.parse::<usize>().ok().filter(|_| wanted.len() < 9);
+    let found = match number {
+        Some(number) => points.into_iter().find(|point| point.number == number),
+        None => campaign
+            .keyed(points)?
+            .into_iter()
+            .find(|keyed| keyed.key == wanted)
+            .map(|keyed| keyed.point),
+    };
+    found.ok_or_else(|| {
+        Problem::new(format!("there is no point `{wanted}`"))
+            .help(format!(
+                "there are 1 to {count}; `--list` shows them, and with `--format json` their keys"
+            ))
+            .into()
+    })
+}

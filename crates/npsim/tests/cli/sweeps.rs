@@ -1,0 +1,259 @@
+//! `npsim sweep`, `npsim reproduce` and `--set`.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::harness::{Dir, LOOP};
+
+const COUNT: &str = "\
+.num_contexts 8
+.reg n
+    br=ctx[0, go#]
+    ctx_arb[kill]
+go#:
+    immed[n, TURNS]
+again#:
+    alu[n, n, -, 1]
+    bne[again#]
+    ctx_arb[kill]
+";
+
+const SWEEP: &str = r#"
+name = "turns"
+title = "Turns"
+[window]
+measure = "20us"
+[metric.done]
+measure = "count"
+of = ["microengines.0.executing"]
+[sweep.count]
+system = "count.uc"
+[[sweep.count.axis]]
+name = "turns"
+key = "define.TURNS"
+values = [10, 100, 200]
+"#;
+
+fn bench() -> Dir {
+    Dir::new().with("count.uc", COUNT).with("turns.toml", SWEEP)
+}
+
+#[test]
+fn a_sweep_writes_tables_and_goes_on() {
+    let dir = bench();
+    dir.npsim("sweep turns.toml --jobs 2").expect(
+        0,
+        &[
+            "turns",
+            "3 points: 3 run now, 0 from before",
+            "npsim-results/turns/index.html",
+        ],
+    );
+    let csv = String::from_utf8(dir.read("npsim-results/turns/points.csv")).expect("text");
+    let values: Vec<&str> = csv
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(',').nth(7))
+        .collect();
+    // Two instructions a turn, and seventeen around them.
+    assert_eq!(values.len(), 3, "{csv}");
+    let number = |at: usize| values[at].parse::<u64>().expect("a number");
+    assert_eq!(
+        (number(1) - number(0), number(2) - number(1)),
+        (180, 200),
+        "{csv}"
+    );
+    dir.npsim("sweep turns.toml")
+        .expect(0, &["0 run now, 3 from before"]);
+}
+
+#[test]
+fn points_run_one_by_one_come_to_the_same() {
+    let dir = bench();
+    dir.npsim("sweep turns.toml --out whole").expect(0, &[]);
+    dir.npsim("sweep turns.toml --list").expect(
+        0,
+        &["1  count: turns 10  define.TURNS=10", "3  count: turns 200"],
+    );
+    let list = dir
+        .npsim("sweep turns.toml --list --format json")
+        .expect(0, &[]);
+    let list: serde_json::Value = serde_json::from_str(&list.out).expect("JSON");
+    let key = list[2]["key"].as_str().expect("a key").to_owned();
+    dir.npsim("sweep turns.toml --out parts --merge")
+        .expect(1, &["3 of 3 points were not run yet: 1, 2, 3"]);
+    dir.npsim("sweep turns.toml --out parts --point 2")
+        .expect(0, &["1 point: 1 run now"]);
+    dir.npsim(&format!("sweep turns.toml --out parts --point {key}"))
+        .expect(0, &[]);
+    dir.npsim("sweep turns.toml --out parts --merge")
+        .expect(1, &["1 of 3 points were not run yet: 1"]);
+    dir.npsim("sweep turns.toml --out parts --point 1")
+        .expect(0, &[]);
+    dir.npsim("sweep turns.toml --out parts --merge")
+        .expect(0, &["0 run now, 3 from before"]);
+    for file in [
+        "results.json",
+        "points.csv",
+        "index.html",
+        "figures/count-done.svg",
+    ] {
+        assert_eq!(
+            dir.read(&format!("whole/{file}")),
+            dir.read(&format!("parts/{file}")),
+            "{file}"
+        );
+    }
+    dir.npsim("sweep turns.toml --point 4")
+        .expect(1, &["no point `4`", "1 to 3"]);
+    dir.npsim("sweep turns.toml --point x")
+        .expect(1, &["no point `x`"]);
+}
+
+/// A point that takes long enough to be killed while others are done.
+#[test]
+fn a_killed_sweep_goes_on_where_it_was() {
+    let long = SWEEP
+        .replace("system = \"count.uc\"", "system = \"loop.uc\"")
+        .replace("define.TURNS", "seed")
+        .replace("\"20us\"", "\"20ms\"")
+        .replace("values = [10, 100, 200]", "values = [1, 2, 3, 4, 5, 6]");
+    let dir = Dir::new().with("loop.uc", LOOP).with("turns.toml", &long);
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_npsim"))
+        .args(["sweep", "turns.toml", "--jobs", "1", "--out", "r"])
+        .current_dir(dir.path(""))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("start");
+    let saved = || {
+        let list = std::fs::read_dir(dir.path("r/points"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        list.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"))
+            .count()
+    };
+    // It ends by itself if it is faster than we look.
+    while saved() == 0 && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().expect("kill");
+    child.wait().expect("the end");
+    let before = saved();
+    assert!(before > 0);
+    let said = format!("6 points: {} run now, {before} from before", 6 - before);
+    dir.npsim("sweep turns.toml --out r").expect(0, &[&said]);
+    dir.npsim("sweep turns.toml --out whole").expect(0, &[]);
+    assert_eq!(dir.read("r/results.json"), dir.read("whole/results.json"));
+}
+
+#[test]
+fn mistakes_in_a_sweep_are_told() {
+    let dir = bench();
+    dir.npsim("sweep none.toml")
+        .expect(1, &["cannot read `none.toml`"]);
+    let dir = dir.with("bad.toml", SWEEP.replace("[metric.done]", "[metrik.done]"));
+    dir.npsim("sweep bad.toml")
+        .expect(1, &["bad.toml", "metrik"]);
+    let dir = dir.with("bad.toml", SWEEP.replace("define.TURNS", "me.9.id"));
+    dir.npsim("sweep bad.toml").expect(
+        1,
+        &["no [[me]] is called `9`", "in point 1, count: turns 10"],
+    );
+    let dir = dir.with("bad.toml", SWEEP.replace("define.TURNS", "define.TURN"));
+    dir.npsim("sweep bad.toml").expect(
+        1,
+        &["does not assemble", "count.uc:6", "npsim check count.uc"],
+    );
+    dir.npsim("sweep turns.toml --jobs 0")
+        .expect(2, &["--jobs"]);
+}
+
+#[test]
+fn studies_are_listed_and_unknown_ones_have_neighbours() {
+    let dir = Dir::new();
+    dir.npsim("reproduce")
+        .expect(0, &["baseline", "published values"]);
+    dir.npsim("reproduce baselin")
+        .expect(1, &["did you mean `baseline`?"]);
+    dir.npsim("reproduce baseline H-2")
+        .expect(1, &["H-20, H-30", "did you mean `H-20`?"]);
+    dir.npsim("reproduce baseline")
+        .expect(1, &["microcode/router", "--root"]);
+}
+
+const STUDY_ROWS: &str = r#"
+[[published]]
+id = "T-1"
+what = "right"
+unit = "cycles"
+value = 217
+tolerance = 3
+source = "count.uc"
+evidence = "derived"
+calibrated = "nothing"
+measured = { is = "at", of = "count.done", x = 100 }
+[[published]]
+id = "T-2"
+what = "wrong"
+unit = "cycles"
+at_most = 10
+source = "count.uc"
+evidence = "derived"
+measured = { is = "max", of = "count.done" }
+"#;
+
+#[test]
+fn a_study_of_ones_own_is_compared() {
+    let dir = bench().with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
+    dir.npsim("reproduce study.toml").expect(
+        0,
+        &[
+            "T-1",
+            "hit",
+            "nothing",
+            "T-2",
+            "at most 10",
+            "miss",
+            "1 of 2 reproduced",
+        ],
+    );
+    dir.npsim("reproduce study.toml --strict")
+        .expect(1, &["miss"]);
+    let one = dir.npsim("reproduce study.toml T-1 --strict --format json --out one");
+    let one = one.expect(0, &["1 point: 1 run now"]);
+    let json: serde_json::Value = serde_json::from_str(&one.out).expect("JSON");
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json["rows"][0]["verdict"], "hit");
+    assert_eq!(json["rows"][0]["calibrated"], "nothing");
+    assert_eq!(one.out.as_bytes(), dir.read("one/results.json"));
+}
+
+#[test]
+fn settings_reach_the_run_and_its_stats() {
+    let dir = bench();
+    dir.npsim("run count.uc --until 20us --set define.TURNS=7 --set media.element_size=128 --stats a.json -q")
+        .expect(0, &[]);
+    let stats = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&dir.read(name)).expect("JSON")
+    };
+    let plain = stats("a.json");
+    assert_eq!(plain["settings"][0], "define.TURNS=7");
+    assert_eq!(plain["chip"]["media"]["element_bytes"], 128);
+    assert_eq!(plain["profile_changes"].as_array().map(Vec::len), Some(0));
+    dir.npsim("run count.uc --until 20us -D TURNS=7 --set profile.sram.read=120 --stats b.json")
+        .expect(0, &["sram.read is 120 here"]);
+    let changed = stats("b.json");
+    assert_eq!(changed["profile_changes"][0]["parameter"], "sram.read");
+    assert_ne!(
+        changed["chip"]["profile_hash"],
+        plain["chip"]["profile_hash"]
+    );
+    dir.npsim("run count.uc --set profile.sram.raed=1")
+        .expect(1, &["did you mean `profile.sram.read`?"]);
+    dir.npsim("run count.uc --set chip.profil=ixp2400")
+        .expect(1, &["did you mean `profile`?"]);
+    dir.npsim("run count.uc --set chip")
+        .expect(2, &["port.0.rate=10Gbps"]);
+}

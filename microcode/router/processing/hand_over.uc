@@ -1,0 +1,59 @@
+; In order to the queue manager: slots by sequence number.
+
+#ifndef HAND_OVER_UC
+#define HAND_OVER_UC
+
+; Steps of 16 cycles between two looks at the queue manager's progress.
+#define WINDOW_GAP 4
+
+; hand_over_room(sequence)
+;   Waits until the slot of `sequence` may be written. All contexts share what
+;   one of them learns.
+#macro hand_over_room(sequence)
+.begin
+    .reg ahead
+look#:
+    alu[ahead, sequence, -, @window]
+    ld_field[ahead, 1100, 0]
+    alu[--, ahead, -, WINDOW]
+    blo[room#]
+    scratch[read, $next, next_slot, 0, 1], ctx_swap[handed]
+    alu[@window, --, B, $next]
+    alu[ahead, sequence, -, @window]
+    ld_field[ahead, 1100, 0]
+    alu[--, ahead, -, WINDOW]
+    blo[room#]
+    timer_wait(WINDOW_GAP, rung)
+    br[look#]
+room#:
+.end
+#endm
+
+; hand_over(sequence, queue, handle, length)
+;   Fills the slot with a packet for a queue.
+#macro hand_over(sequence, queue, handle, length)
+.begin
+    .reg place
+    alu_shf[$slot0, queue, OR, sequence, <<16]
+    alu[$slot1, --, B, handle]
+    alu[$slot2, --, B, length]
+    alu[place, sequence, AND, (SLOTS - 1)]
+    alu_shf[place, --, B, place, <<4]
+    scratch[write, $slot0, slots, place, 3], ctx_swap[handed]
+.end
+#endm
+
+; hand_over_nothing(sequence)
+;   Fills the slot of a packet that goes elsewhere.
+#macro hand_over_nothing(sequence)
+.begin
+    .reg place mark
+    alu_shf[mark, --, B, 1, <<SLOT_SKIP_BIT]
+    alu_shf[$slot0, mark, OR, sequence, <<16]
+    alu[place, sequence, AND, (SLOTS - 1)]
+    alu_shf[place, --, B, place, <<4]
+    scratch[write, $slot0, slots, place, 1], ctx_swap[handed]
+.end
+#endm
+
+#endif

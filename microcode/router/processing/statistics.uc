@@ -1,0 +1,77 @@
+; Counters for management, in SRAM, added to by the controller.
+;
+; PORT_COUNTERS has eight longwords a port: packets and bytes received, packets
+; and bytes sent, each of 64 bits, the upper half first (the high-capacity
+; counters of RFC 2863). IP_COUNTERS: datagrams received, datagrams forwarded.
+
+#ifndef STATISTICS_UC
+#define STATISTICS_UC
+
+#define PORT_COUNTERS_SHIFT 5
+#define PORT_IN_PACKETS     0
+#define PORT_IN_BYTES       8
+#define PORT_OUT_PACKETS    16
+#define PORT_OUT_BYTES      24
+#define IP_RECEIVED         0
+#define IP_FORWARDED        4
+
+; wide_add(place, amount, $value, done)
+;   Adds `amount` to the 64-bit counter at port_counters + place. The old lower
+;   half comes to $value when `done` is raised.
+#macro wide_add(place, amount, value, done)
+.begin
+    .reg low
+    alu[value, --, B, amount]
+    alu[low, place, +, 4]
+    sram[test_and_add, value, port_counters, low], sig_done[done]
+.end
+#endm
+
+; wide_carry(place, amount, $value)
+;   The upper half's part, once the old lower half is there.
+#macro wide_carry(place, amount, value)
+    alu[--, amount, +, value]
+    bcc[small#]
+    sram[incr, --, port_counters, place]
+small#:
+#endm
+
+; statistics_begin(place, port, length, which, $packets, $bytes, counted0, counted1)
+;   Counts a frame of `length` bytes at `port`; `which` is PORT_IN_PACKETS or
+;   PORT_OUT_PACKETS. To be ended when both signals are raised.
+#macro statistics_begin(place, port, length, which, packets, bytes, counted0, counted1)
+.begin
+    .reg one bytes_at
+    immed[one, 1]
+    alu_shf[place, --, B, port, <<PORT_COUNTERS_SHIFT]
+    alu[place, place, +, which]
+    wide_add(place, one, packets, counted0)
+    alu[bytes_at, place, +, (PORT_IN_BYTES - PORT_IN_PACKETS)]
+    wide_add(bytes_at, length, bytes, counted1)
+.end
+#endm
+
+; statistics_end(place, length, $packets, $bytes)
+#macro statistics_end(place, length, packets, bytes)
+.begin
+    .reg one
+    immed[one, 1]
+    wide_carry(place, one, packets)
+    alu[place, place, +, (PORT_IN_BYTES - PORT_IN_PACKETS)]
+    wide_carry(place, length, bytes)
+.end
+#endm
+
+; statistics_received()
+;   Counts a datagram that came in.
+#macro statistics_received()
+    sram[incr, --, ip_counters, IP_RECEIVED]
+#endm
+
+; statistics_forwarded()
+;   Counts a datagram that will be sent.
+#macro statistics_forwarded()
+    sram[incr, --, ip_counters, IP_FORWARDED]
+#endm
+
+#endif

@@ -1,0 +1,360 @@
+; queue_manager.uc: the queue manager, on the SRAM controller's Q-array. Eight
+; contexts of one microengine.
+;
+; A round of a context: look into the slot of the next number and take a request
+; of the scheduler; then, in turn, put the slot's packet into its queue and
+; begin to get the requested one out of its own; then, in turn again, give that
+; one to the transmit stage. Either half may have nothing to do. The scheduler
+; hears of both on the next-neighbour ring.
+;
+;   look   read the slot and the request, when the turn is `near`: two contexts
+;          away, so that what is read is still true when it is used
+;   order  enqueue and dequeue
+;   send   hand on what was dequeued, in the same order
+
+#include "constant.uc"
+#include "timer.uc"
+#include "turn.uc"
+#include "buffer.uc"
+#include "../router.uc"
+
+; A queue's counters in SRAM, 64 bytes at QUEUE_COUNTERS + queue * 64: packets and
+; bytes put into it, packets and bytes sent, each of 64 bits, the upper half first;
+; then packets dropped, of 32.
+#define QUEUE_IN_PACKETS  0
+#define QUEUE_IN_BYTES    8
+#define QUEUE_OUT_PACKETS 16
+#define QUEUE_OUT_BYTES   24
+#define QUEUE_DROPPED     32
+#define QUEUE_COUNTERS_SHIFT 6
+
+; wide_add(counter, which, amount, $old, done)
+;   Adds `amount` to the lower half of a queue's counter. What it was comes to
+;   $old when `done` is raised.
+#macro wide_add(counter, which, amount, old, done)
+    alu[old, --, B, amount]
+    sram[test_and_add, old, counter, (which + 4)], sig_done[done]
+#endm
+
+; wide_carry(counter, which, amount, $old)
+;   The upper half's part, once the old lower half is there.
+#macro wide_carry(counter, which, amount, old)
+    alu[--, amount, +, old]
+    bcc[small#]
+    sram[incr, --, counter, which]
+small#:
+#endm
+
+; A queue's record in local memory, 32 bytes at queue * 32.
+#define QUEUE_DEPTH   0     ; packets in it
+#define QUEUE_OCTETS  1     ; their bytes
+#define QUEUE_AVERAGE 2     ; average number of packets << RED_SHIFT
+#define QUEUE_EMPTIED 3     ; TIMESTAMP_LOW when the last packet left
+#define QUEUE_LEAST   4     ; RED_LEAST << RED_SHIFT
+#define QUEUE_MOST    5     ; RED_MOST << RED_SHIFT
+#define QUEUE_ROOM    6     ; bytes that may be in it
+#define QUEUE_RECORD_SHIFT 5
+
+; Random early detection (Floyd and Jacobson; RFC 2309), in packets: below
+; RED_LEAST none is dropped; from there to RED_MOST the chance grows to RED_MOST -
+; RED_LEAST in 256; beyond, and in a queue of QUEUE_LIMIT bytes, all are. While a
+; queue is empty, its average halves every 2^IDLE_SHIFT steps of 16 cycles, about
+; the time in which so many packets could have left.
+#define RED_SHIFT   6
+#define RED_LEAST   48
+#define RED_MOST    112
+#define QUEUE_LIMIT 131072
+#define IDLE_SHIFT  10
+
+; Steps of 16 cycles that a context rests after a round with nothing to do.
+#define REST 2
+
+; queue_entry(address, queue)
+;   address <- channel and Q-array entry of a queue, as enqueue and dequeue take
+;   them. The Q-array's first sixteen entries hold the queues used last; the CAM
+;   knows which. A queue that is not among them is loaded over the one that was
+;   not used for longest, which is written back. For use in the turn `order`.
+#macro queue_entry(address, queue)
+.begin
+    .reg found part entry old where
+    cam_lookup[found, queue]
+    br_bset[found, 7, hit#], defer[2]
+    alu[part, found, AND, 0x78]
+    alu_shf[address, queues, OR, part, <<21]
+
+    alu_shf[entry, 0xf, AND, found, >>3]
+    cam_read_state[old, entry]
+    alu[--, --, B, old]
+    beq[unused#]
+    cam_read_tag[old, entry]
+    alu_shf[where, --, B, old, <<2]
+    alu[where, where, +, queue_table]
+    sram[wr_qdesc, --, address, where]
+unused#:
+    cam_write[entry, queue, 1]
+    alu_shf[where, --, B, queue, <<2]
+    alu[where, where, +, queue_table]
+    sram[rd_qdesc_head, $head, address, where, 2], ctx_swap[loaded]
+    sram[rd_qdesc_other, --, address, where]
+hit#:
+.end
+#endm
+
+.num_contexts 8
+
+.reg read $slot0 $slot1 $slot2
+.xfer_order $slot0 $slot1 $slot2
+.reg write $next
+.reg $in $out $in_packets $out_packets
+
+.reg read $request $link
+.reg read $head $count
+.xfer_order $head $count
+.reg read $length $input $output
+.xfer_order $length $input $output
+.reg write $packet $bytes
+.xfer_order $packet $bytes
+
+.sig volatile look near order send
+.sig volatile rung
+.sig seen asked published got sent loaded
+.sig in_counted out_counted in_packets out_packets
+
+; Shared by the contexts: the number that comes next, and the number that the
+; next to look takes, on the chance that those before it find theirs.
+.reg @expected @issued
+
+.reg queues queue_table queue_counters slots next_slot free_queue dequeue_ring tx_ring
+.reg pass_near one
+
+    immed[one, 1]
+
+    load_constant(queues, BUFFER_CHANNEL_BASE)
+    load_constant(queue_table, ((QUEUE_TABLE & 0x3fffffff) / 4))
+    load_constant(queue_counters, QUEUE_COUNTERS)
+    load_constant(slots, SEQUENCE_SLOTS)
+    load_constant(next_slot, NEXT_SLOT)
+    load_constant(free_queue, FREE_BUFFERS)
+    immed[dequeue_ring, DEQUEUE_RING]
+    immed[tx_ring, TX_RING]
+
+    ; `near` goes to the context after the next.
+    local_csr_rd[ACTIVE_CTX_STS]
+    immed[pass_near, 0]
+    alu[pass_near, pass_near, +, 2]
+    alu[pass_near, pass_near, AND, 7]
+    alu[pass_near, pass_near, OR, (&near << 3)]
+    br!=ctx[0, round#]
+    immed[@expected, FIRST_SEQUENCE]
+    immed[@issued, FIRST_SEQUENCE]
+
+.begin
+    .reg record work
+    immed[record, 0]
+#define_eval N 0
+#while (N < (PORT_COUNT * CLASSES))
+    local_csr_wr[ACTIVE_LM_ADDR_0, record]
+    alu[record, record, +, (1 << QUEUE_RECORD_SHIFT)]
+    nop
+    nop
+    immed[*l$index0[QUEUE_DEPTH], 0]
+    immed[*l$index0[QUEUE_OCTETS], 0]
+    immed[*l$index0[QUEUE_AVERAGE], 0]
+    immed[*l$index0[QUEUE_EMPTIED], 0]
+    load_constant(work, (RED_LEAST << RED_SHIFT))
+    alu[*l$index0[QUEUE_LEAST], --, B, work]
+    load_constant(work, (RED_MOST << RED_SHIFT))
+    alu[*l$index0[QUEUE_MOST], --, B, work]
+    load_constant(work, QUEUE_LIMIT)
+    alu[*l$index0[QUEUE_ROOM], --, B, work]
+#define_eval N (N + 1)
+#endloop
+    cam_clear
+    turn_start(order)
+    turn_start(send)
+    turn_start(look)
+    turn_start(near)
+    local_csr_wr[SAME_ME_SIGNAL, (1 | (&near << 3))]
+    .set_sig near
+.end
+
+round#:
+.begin
+    .reg sequence place next tag queue request address handle meta record notice port depth average
+    .reg part work length counter counter_out length_out
+    ; Without a packet for a queue, neither is looked at.
+    .set length counter
+
+    ctx_arb[look, near]
+    alu[sequence, --, B, @issued]
+    alu[place, sequence, AND, (SLOTS - 1)]
+    alu_shf[place, --, B, place, <<4]
+    scratch[read, $slot0, slots, place, 3], sig_done[seen]
+    scratch[get, $request, dequeue_ring, 0, 1], sig_done[asked]
+    alu[next, sequence, +, 1]
+    ld_field[next, 1100, 0]
+    alu[@issued, --, B, next]
+    turn_pass(look)
+    ctx_arb[seen, asked, order]
+    local_csr_wr[SAME_ME_SIGNAL, pass_near]
+    .set_sig near
+
+    ; ---- into a queue, if the slot has the number that comes next ----
+    alu[--, sequence, XOR, @expected]
+    bne[idle#], defer[1]
+    immed[work, 0]
+    alu_shf[tag, --, B, $slot0, >>16]
+    alu[--, tag, XOR, sequence]
+    bne[late#]
+    immed[work, 1]
+    alu[@expected, --, B, next]
+    alu[$next, --, B, next]
+    br_bset[$slot0, SLOT_SKIP_BIT, done#], defer[1]
+    immed[counter, 0]
+
+    alu[queue, $slot0, AND, 0xff]
+    alu_shf[record, --, B, queue, <<QUEUE_RECORD_SHIFT]
+    local_csr_wr[ACTIVE_LM_ADDR_0, record]
+    alu[handle, --, B, $slot1]
+    alu[length, --, B, $slot2]
+    alu_shf[notice, queue, OR, length, <<8]
+    alu_shf[counter, --, B, queue, <<QUEUE_COUNTERS_SHIFT]
+    alu[counter, counter, +, queue_counters]
+    queue_entry(address, queue)
+
+    alu[average, --, B, *l$index0[QUEUE_AVERAGE]]
+    alu[depth, --, B, *l$index0[QUEUE_DEPTH]]
+    beq[empty#]
+averaged#:
+    alu_shf[part, --, B, average, >>RED_SHIFT]
+    alu[average, average, -, part]
+    alu[average, average, +, depth]
+    alu[*l$index0[QUEUE_AVERAGE], --, B, average]
+    alu[--, average, -, *l$index0[QUEUE_LEAST]]
+    bhs[early#]
+checked#:
+    alu[part, length, +, *l$index0[QUEUE_OCTETS]]
+    alu[--, *l$index0[QUEUE_ROOM], -, part]
+    blo[dropped#]
+    alu[*l$index0[QUEUE_OCTETS], --, B, part]
+    alu[*l$index0[QUEUE_DEPTH], depth, +, 1]
+    sram[enqueue, --, address, handle]
+    wide_add(counter, QUEUE_IN_PACKETS, one, $in_packets, in_packets)
+    wide_add(counter, QUEUE_IN_BYTES, length, $in, in_counted)
+notify#:
+    br_inp_state[NN_FULL, unheard#]
+    alu[*n$index++, --, B, notice]
+done#:
+    scratch[write, $next, next_slot, 0, 1], sig_done[published]
+idle#:
+
+    ; ---- out of a queue, if the scheduler asks ----
+    alu[request, --, B, $request]
+    beq[unasked#]
+    alu[queue, request, AND, 0xff]
+    queue_entry(address, queue)
+    sram[dequeue, $link, address, 0], sig_done[got]
+    turn_pass(order)
+    ctx_arb[got]
+    ld_field_w_clr[handle, 0111, $link]
+    metadata_address(meta, handle)
+    sram[read, $length, meta, META_LENGTH, 3], ctx_swap[got]
+    alu_shf[record, --, B, queue, <<QUEUE_RECORD_SHIFT]
+    local_csr_wr[ACTIVE_LM_ADDR_0, record]
+    alu_shf[port, --, B, $output, >>24]
+    alu_shf[$packet, handle, OR, port, <<24]
+    alu[length_out, --, B, $length]
+    alu[$bytes, --, B, length_out]
+    alu[*l$index0[QUEUE_OCTETS], *l$index0[QUEUE_OCTETS], -, length_out]
+    alu[depth, *l$index0[QUEUE_DEPTH], -, 1]
+    bne[more#], defer[1]
+    alu[*l$index0[QUEUE_DEPTH], --, B, depth]
+    time_now(depth)
+    alu[*l$index0[QUEUE_EMPTIED], --, B, depth]
+more#:
+    alu_shf[notice, queue, OR, length_out, <<8]
+    alu_shf[notice, notice, OR, 1, <<SENT_BIT]
+
+    alu_shf[counter_out, --, B, queue, <<QUEUE_COUNTERS_SHIFT]
+    alu[counter_out, counter_out, +, queue_counters]
+    wide_add(counter_out, QUEUE_OUT_PACKETS, one, $out_packets, out_packets)
+    wide_add(counter_out, QUEUE_OUT_BYTES, length_out, $out, out_counted)
+
+    ctx_arb[send]
+tell#:
+    br_inp_state[NN_FULL, untold#]
+    alu[*n$index++, --, B, notice]
+give#:
+    br_inp_state[TX_RING_STATUS, congested#]
+    scratch[put, $packet, tx_ring, 0, 2], sig_done[sent]
+    turn_pass(send)
+    ctx_arb[sent, out_counted, out_packets]
+    wide_carry(counter_out, QUEUE_OUT_PACKETS, one, $out_packets)
+    wide_carry(counter_out, QUEUE_OUT_BYTES, length_out, $out)
+    alu[--, --, B, work]
+    beq[round#]
+fed#:
+    ctx_arb[published]
+    alu[--, --, B, counter]
+    beq[round#]
+    ctx_arb[in_counted, in_packets]
+    wide_carry(counter, QUEUE_IN_PACKETS, one, $in_packets)
+    wide_carry(counter, QUEUE_IN_BYTES, length, $in)
+    br[round#]
+
+unasked#:
+    turn_pass(order)
+    ctx_arb[send]
+    turn_pass(send)
+    alu[--, --, B, work]
+    bne[fed#]
+    timer_wait(REST, rung)
+    br[round#]
+
+late#:
+    ; The next to look takes this number again.
+    br[idle#], defer[1]
+    alu[@issued, --, B, sequence]
+
+unheard#:
+    ctx_arb[voluntary]
+    br[notify#]
+untold#:
+    ctx_arb[voluntary]
+    br[tell#]
+congested#:
+    ctx_arb[voluntary]
+    br[give#]
+
+empty#:
+    ; The average goes down while nothing is in the queue.
+    time_now(part)
+    alu[part, part, -, *l$index0[QUEUE_EMPTIED]]
+    alu_shf[part, --, B, part, >>IDLE_SHIFT]
+    alu[--, part, -, 16]
+    bhs[long#]
+    alu[--, part, OR, 0]
+    alu_shf[average, --, B, average, >>indirect]
+    br[averaged#]
+long#:
+    br[averaged#], defer[1]
+    immed[average, 0]
+
+early#:
+    alu[--, average, -, *l$index0[QUEUE_MOST]]
+    bhs[dropped#]
+    alu[part, average, -, *l$index0[QUEUE_LEAST]]
+    alu_shf[part, --, B, part, >>RED_SHIFT]
+    local_csr_rd[PSEUDO_RANDOM_NUMBER]
+    immed[tag, 0]
+    alu[tag, tag, AND, 0xff]
+    alu[--, tag, -, part]
+    bhs[checked#]
+dropped#:
+    sram[incr, --, counter, QUEUE_DROPPED]
+    immed[counter, 0]
+    immed[tag, DROP_QUEUE]
+    scratch[incr, --, tag, 0]
+    buffer_return(handle, free_queue)
+    br[done#]
+.end

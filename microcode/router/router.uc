@@ -1,0 +1,60 @@
+; What the stages of the router share: metadata, messages, sequence slots.
+
+#ifndef ROUTER_UC
+#define ROUTER_UC
+
+; ---- metadata: a buffer's descriptor in SRAM, bytes from its start ----
+;
+; The first longword is the link of whatever queue the buffer stands in.
+#define META_LENGTH   4     ; bytes of the frame
+#define META_INPUT    8     ; port on which it came
+#define META_OUTPUT   12    ; port << 24 | class << 16 | queue
+#define META_NEXT_HOP 16    ; index in the next-hop table
+#define META_STAMP    20    ; TIMESTAMP_LOW when its processing began
+
+; ---- order ----
+;
+; The receive stage numbers the packets that it hands on, from FIRST_SEQUENCE,
+; modulo 2^16. The processing stage finishes them in any order; each puts its
+; outcome into the slot of its number, and the queue manager takes the slots in
+; order. A slot is three longwords, four apart:
+;   0  number << 16 | SLOT_SKIP if there is nothing to send | queue
+;   1  buffer handle
+;   2  bytes of the frame
+; The queue manager tells in NEXT_SLOT which number it waits for. A slot may be
+; written when its number is less than WINDOW ahead of that, so that no more than
+; WINDOW packets wait there when the queue manager is behind.
+#define SLOTS          32
+#define WINDOW         20
+#define FIRST_SEQUENCE 0x100
+#define SLOT_SKIP_BIT  15
+
+; ---- classes of service ----
+;
+; A queue is port * CLASSES + class; class 0 is the best effort.
+#define CLASSES     4
+#define CLASS_SHIFT 2
+
+; ---- messages ----
+;
+; A buffer handle has 24 bits; SENT marks a message that might otherwise be 0,
+; which is what an empty ring gives.
+#define SENT_BIT 31
+
+; metadata_address(address, handle)
+;   address <- byte address in SRAM of a buffer's descriptor.
+#macro metadata_address(address, handle)
+    alu_shf[address, --, B, handle, <<2]
+#if (BUFFER_CHANNEL_BASE != 0)
+    alu_shf[address, address, OR, (BUFFER_CHANNEL_BASE >> 30), <<30]
+#endif
+#endm
+
+; time_now(now)
+;   now <- TIMESTAMP_LOW, in steps of 16 cycles.
+#macro time_now(now)
+    local_csr_rd[TIMESTAMP_LOW]
+    immed[now, 0]
+#endm
+
+#endif

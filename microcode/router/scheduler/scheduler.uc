@@ -1,0 +1,212 @@
+; scheduler.uc: decides which queue sends next. One context.
+;
+; Ports take turns. Within a port, classes share the line by surplus round
+; robin: a class sends while its credit is positive, and pays for a packet when
+; the queue manager tells its length. A port is asked for no more than it can
+; send: its clock goes forward by the time of each packet on the line, and it
+; waits while the clock is too far ahead.
+
+#include "constant.uc"
+#include "timer.uc"
+#include "../router.uc"
+
+; A queue's record in local memory, 16 bytes at queue * 16.
+#define QUEUE_WAITING 0     ; packets in the queue that were not asked for
+#define QUEUE_CREDIT  1     ; bytes, negative after the last packet
+#define QUEUE_QUANTUM 2     ; bytes that a round adds
+
+; A port's record, 16 bytes at PORT_RECORDS + port * 16.
+#define PORT_RECORDS  0x400
+#define PORT_CLOCK    0     ; cycles, when the line will be free
+#define PORT_CLASS    1     ; the class whose round it is
+#define PORT_ASKED    2     ; requests that are not answered
+#define PORT_BYTE     3     ; cycles << BYTE_FRACTION of a byte on the line
+
+#define BYTE_FRACTION 4
+
+; Bytes on the line besides the frame: check sequence, preamble, gap.
+#define LINE_OVERHEAD 24
+
+; What a port may be asked for ahead: cycles of its line, requests. Its clock
+; stays behind no further than BEHIND_CYCLES, about the time of the requests that
+; it may have: lengths are known only when they are answered.
+#define AHEAD_CYCLES  2000
+#define BEHIND_CYCLES 4000
+#define ASKED_LIMIT   8
+
+; Bytes a round of class 0, 1, 2, 3.
+#define QUANTUM 1536
+
+.num_contexts 8
+
+.reg write $request
+.sig volatile rung asked
+
+    br=ctx[0, start#]
+    ctx_arb[kill]
+start#:
+.begin
+    .reg waiting last dequeue_ring value record notice queue port bits one
+    .reg now clock count credit set second mask class length ahead byte
+    .reg after above port_records behind ahead_limit class_mask
+
+; port_set_up(n)
+;   The records of port n and its queues; `record` counts on through the queues.
+#macro port_set_up(n)
+    immed[value, (PORT_RECORDS + (n * 16))]
+    local_csr_wr[ACTIVE_LM_ADDR_1, value]
+    immed[value, ((ME_MHZ * (8 << BYTE_FRACTION)) / PORT/**/n/**/_MBPS)]
+    nop
+    nop
+    alu[*l$index1[PORT_BYTE], --, B, value]
+    immed[*l$index1[PORT_CLOCK], 0]
+    immed[*l$index1[PORT_CLASS], 0]
+    immed[*l$index1[PORT_ASKED], 0]
+#define_eval K 1
+#while (K <= CLASSES)
+    local_csr_wr[ACTIVE_LM_ADDR_0, record]
+    alu[record, record, +, 16]
+    immed[value, (QUANTUM * K)]
+    nop
+    alu[*l$index0[QUEUE_QUANTUM], --, B, value]
+    alu[*l$index0[QUEUE_CREDIT], --, B, value]
+    immed[*l$index0[QUEUE_WAITING], 0]
+#define_eval K (K + 1)
+#endloop
+#endm
+
+    immed[record, 0]
+#define_eval N 0
+#while (N < PORT_COUNT)
+    port_set_up(N)
+#define_eval N (N + 1)
+#endloop
+    immed[waiting, 0]
+    immed[after, 0]
+    immed[port_records, PORT_RECORDS]
+    immed[behind, BEHIND_CYCLES]
+    immed[ahead_limit, AHEAD_CYCLES]
+    immed[class_mask, ((1 << CLASSES) - 1)]
+    ; All queues but those of the first port.
+    alu[above, --, ~B, class_mask]
+    immed[dequeue_ring, DEQUEUE_RING]
+    immed[one, 1]
+    ; The request before the first is on the ring.
+    local_csr_wr[SAME_ME_SIGNAL, (&asked << 3)]
+    .set_sig asked
+
+    ; ---- what the queue manager tells ----
+listen#:
+    br_inp_state[NN_EMPTY, choose#]
+    alu[notice, --, B, *n$index++]
+    alu[queue, notice, AND, 0xff]
+    alu_shf[record, --, B, queue, <<4]
+    local_csr_wr[ACTIVE_LM_ADDR_0, record]
+    br_bset[notice, SENT_BIT, sent#], defer[2]
+    alu[--, queue, OR, 0]
+    alu_shf[bits, --, B, one, <<indirect]
+
+    br[listen#], defer[2]
+    alu[waiting, waiting, OR, bits]
+    alu[*l$index0[QUEUE_WAITING], *l$index0[QUEUE_WAITING], +, 1]
+
+sent#:
+    ; The class pays; the port's clock goes on.
+    alu_shf[port, --, B, queue, >>CLASS_SHIFT]
+    alu_shf[record, port_records, OR, port, <<4]
+    local_csr_wr[ACTIVE_LM_ADDR_1, record]
+    alu_shf[length, --, B, notice, <<1]
+    alu_shf[length, --, B, length, >>9]
+    alu[*l$index0[QUEUE_CREDIT], *l$index0[QUEUE_CREDIT], -, length]
+    alu[*l$index1[PORT_ASKED], *l$index1[PORT_ASKED], -, 1]
+    alu[length, length, +, LINE_OVERHEAD]
+    alu[byte, --, B, *l$index1[PORT_BYTE]]
+    mul_step[length, byte], 24x8_start
+    mul_step[length, byte], 24x8_step1
+    mul_step[length, --], 24x8_last
+    time_now(now)
+    alu_shf[now, --, B, now, <<4]
+    alu[now, now, -, behind]
+    alu[clock, --, B, *l$index1[PORT_CLOCK]]
+    alu[ahead, clock, -, now]
+    bpl[ahead#], defer[1]
+    alu_shf[length, --, B, length, >>BYTE_FRACTION]
+    alu[clock, --, B, now]
+ahead#:
+    br[listen#], defer[1]
+    alu[*l$index1[PORT_CLOCK], clock, +, length]
+
+    ; ---- the next port: those after the last one first ----
+choose#:
+    alu[second, --, B, waiting]
+    beq[rest#]
+    alu[set, waiting, AND, after]
+    bne[try#]
+around#:
+    alu[set, --, B, second]
+    beq[rest#]
+    immed[second, 0]
+try#:
+    ffs[queue, set]
+    alu_shf[port, --, B, queue, >>CLASS_SHIFT]
+    alu_shf[record, port_records, OR, port, <<4]
+    local_csr_wr[ACTIVE_LM_ADDR_1, record]
+    time_now(now)
+    alu_shf[now, --, B, now, <<4]
+    alu[count, --, B, *l$index1[PORT_ASKED]]
+    alu[--, count, -, ASKED_LIMIT]
+    bhs[not_now#]
+    alu[ahead, *l$index1[PORT_CLOCK], -, now]
+    alu[ahead, ahead, -, ahead_limit]
+    bmi[serve#], defer[1]
+    alu[class, --, B, *l$index1[PORT_CLASS]]
+not_now#:
+    ; Without this port's queues.
+    alu_shf[queue, --, B, port, <<CLASS_SHIFT]
+    alu[--, queue, OR, 0]
+    alu_shf[mask, --, B, class_mask, <<indirect]
+    alu[set, set, AND~, mask]
+    bne[try#]
+    br[around#]
+
+    ; ---- the class: the one whose round it is while it has credit ----
+serve#:
+    alu_shf[queue, class, OR, port, <<CLASS_SHIFT]
+    alu_shf[record, --, B, queue, <<4]
+    local_csr_wr[ACTIVE_LM_ADDR_0, record]
+    alu[--, queue, OR, 0]
+    alu_shf[bits, one, AND, waiting, >>indirect]
+    beq[next_class#]
+    alu[credit, --, B, *l$index0[QUEUE_CREDIT]]
+    bmi[round#]
+    alu[count, *l$index0[QUEUE_WAITING], -, 1]
+    bne[more#], defer[1]
+    alu[*l$index0[QUEUE_WAITING], --, B, count]
+    alu[--, queue, OR, 0]
+    alu_shf[bits, --, B, one, <<indirect]
+    alu[waiting, waiting, AND~, bits]
+more#:
+    alu[*l$index1[PORT_CLASS], --, B, class]
+    alu[*l$index1[PORT_ASKED], *l$index1[PORT_ASKED], +, 1]
+    ; The next search begins at the port after this one: with the queues above
+    ; its last one.
+    alu_shf[last, --, B, port, <<CLASS_SHIFT]
+    alu[--, last, OR, 0]
+    alu_shf[after, --, B, above, <<indirect]
+    ctx_arb[asked]
+    br[listen#], defer[2]
+    alu_shf[$request, queue, OR, 1, <<SENT_BIT]
+    scratch[put, $request, dequeue_ring, 0, 1], sig_done[asked]
+
+round#:
+    ; Its round is over; it gets its quantum for the next.
+    alu[*l$index0[QUEUE_CREDIT], credit, +, *l$index0[QUEUE_QUANTUM]]
+next_class#:
+    alu[class, class, +, 1]
+    br[serve#], defer[1]
+    alu[class, class, AND, (CLASSES - 1)]
+
+rest#:
+    timer_wait(2, rung)
+    br[listen#]
+.end

@@ -1,0 +1,42 @@
+; Taking messages off a scratch ring, contexts of one microengine in turn.
+
+#ifndef TAKE_UC
+#define TAKE_UC
+
+; Steps of 16 cycles between two looks at an empty ring.
+#define TAKE_GAP 2
+
+; ring_take($message, ring, count, turn, pass, got, @busy, slow#)
+;   Takes `count` longwords off `ring` into $message and its followers, when it
+;   is this context's turn. While messages come, the turn is passed on as soon
+;   as the command is on its way, and $message may be 0: nothing was there, and
+;   the caller sets @busy, 0 at first, to 0. While none come, it goes to slow#,
+;   where ring_wait stands. `pass` is what SAME_ME_SIGNAL is to get.
+#macro ring_take(message, ring, count, turn, pass, got, busy, slow)
+    ctx_arb[turn]
+    alu[--, --, B, busy]
+    beq[slow]
+    scratch[get, message, ring, 0, count], sig_done[got]
+    local_csr_wr[SAME_ME_SIGNAL, pass]
+    .set_sig turn
+    ctx_arb[got]
+#endm
+
+; ring_wait($message, ring, count, turn, pass, got, rung, @busy, taken#)
+;   Keeps the turn and looks again and again until a message comes; then passes
+;   the turn and goes to taken#, behind ring_take.
+#macro ring_wait(message, ring, count, turn, pass, got, rung, busy, taken)
+    br[look#]
+idle#:
+    timer_wait(TAKE_GAP, rung)
+look#:
+    scratch[get, message, ring, 0, count], ctx_swap[got]
+    alu[--, --, B, message]
+    beq[idle#]
+    immed[busy, 1]
+    br[taken], defer[1]
+    local_csr_wr[SAME_ME_SIGNAL, pass]
+    .set_sig turn
+#endm
+
+#endif

@@ -1,0 +1,180 @@
+; transmit.uc: the transmit stage. Eight contexts of one microengine.
+;
+; Takes packets off TX_RING in order. The context whose turn it is claims as
+; many TBUF elements as its packet needs, the next in order, and passes the
+; turn; elements are then filled in parallel. The transmitter sends them
+; strictly in order, so packets leave in the order of the ring.
+;
+; The first eight bytes of the frame, the next hop's address and the first part
+; of the port's own, are put before the rest, which comes from DRAM. With
+; DELAY_STAMP the own address begins with the time since the packet's processing
+; began instead, in steps of 16 cycles, modulo 2^16.
+
+#include "constant.uc"
+#include "turn.uc"
+#include "tbuf.uc"
+#include "buffer.uc"
+#include "timer.uc"
+#include "../router.uc"
+#include "../take.uc"
+#include "../processing/statistics.uc"
+
+; Elements that may be claimed and not yet sent. Fewer than there are, so that
+; a whole turn of the eight-bit counters is never mistaken for nothing.
+#define IN_FLIGHT_LIMIT 120
+
+; Bytes of the frame that do not come from DRAM.
+#define PREPENDED 8
+
+.num_contexts 8
+
+.reg read $packet $length
+.xfer_order $packet $length
+.reg read $next_hop $stamp
+.xfer_order $next_hop $stamp
+.reg read $hop1 $hop2
+.xfer_order $hop1 $hop2
+.reg read $sequence
+.reg write $h0 $h1
+.xfer_order $h0 $h1
+.reg write $control0 $control1
+.xfer_order $control0 $control1
+.reg $packets $octets
+
+.sig volatile ask claim
+.sig volatile rung
+.sig volatile valid
+.sig got filled begun counted0 counted1
+
+; Shared by the contexts: elements claimed and elements known to be sent, both
+; counted on without end; differences are taken modulo 256.
+.reg @claimed @sent @busy
+
+.reg free_queue tx_ring tx_sequence next_hops port_counters context
+
+    load_constant(free_queue, FREE_BUFFERS)
+    immed[tx_ring, TX_RING]
+    immed[tx_sequence, TX_SEQUENCE_0]
+    load_constant(next_hops, NEXT_HOPS)
+    load_constant(port_counters, PORT_COUNTERS)
+    ; What a context sent last is known to be taken over.
+    local_csr_rd[ACTIVE_CTX_STS]
+    immed[context, 0]
+    alu[context, context, AND, 7]
+    alu[context, context, OR, (&valid << 3)]
+    local_csr_wr[SAME_ME_SIGNAL, context]
+    .set_sig valid
+
+    br!=ctx[0, transmit#]
+    immed[@claimed, 0]
+    immed[@sent, 0]
+    immed[@busy, 0]
+    turn_start(claim)
+    turn_start(ask)
+
+transmit#:
+.begin
+    .reg handle port length hop now count element in_flight bytes control
+    .reg address place at meta
+
+    ring_take($packet, tx_ring, 2, ask, (0x80 | (&ask << 3)), got, @busy, slow#)
+taken#:
+    ld_field_w_clr[handle, 0111, $packet], load_cc
+    beq[nothing#]
+    alu_shf[port, --, B, $packet, >>24]
+    alu[length, --, B, $length]
+    metadata_address(meta, handle)
+    sram[read, $next_hop, meta, META_NEXT_HOP, 2], sig_done[got]
+    alu[count, length, +, 63]
+    alu_shf[count, --, B, count, >>6]
+
+    ctx_arb[claim]
+room#:
+    alu[in_flight, @claimed, -, @sent]
+    alu[in_flight, in_flight, AND, 0xff]
+    alu[in_flight, in_flight, +, count]
+    alu[--, in_flight, -, IN_FLIGHT_LIMIT]
+    bhs[full#]
+    alu[element, --, B, @claimed]
+    alu[@claimed, element, +, count]
+    turn_pass(claim)
+    alu[element, element, AND, (TBUF_ELEMENTS - 1)]
+
+    ; The first element: eight bytes from here, up to 56 from DRAM.
+    buffer_address(address, handle)
+    alu[address, address, +, PREPENDED]
+    alu_shf[control, port, OR, 1, <<TRANSMIT_SOP_BIT]
+    alu[--, length, -, 65]
+    bhs[long#], defer[1]
+    immed[bytes, (64 - PREPENDED)]
+    alu[bytes, length, -, PREPENDED]
+long#:
+    transmit_fill_after(element, bytes, address, filled, PREPENDED)
+    alu_shf[control, control, OR, PREPENDED, <<TRANSMIT_PREPEND_SHIFT]
+    ctx_arb[got]
+    alu_shf[hop, --, B, $next_hop, <<4]
+    alu[hop, hop, +, 4]
+    sram[read, $hop1, next_hops, hop, 2], sig_done[got]
+    statistics_begin(at, port, length, PORT_OUT_PACKETS, $packets, $octets, counted0, counted1)
+    ctx_arb[got, counted0, counted1]
+    alu[$h0, --, B, $hop1]
+#ifdef DELAY_STAMP
+    time_now(now)
+    alu[now, now, -, $stamp]
+    ld_field_w_clr[place, 1100, $hop2]
+    ld_field[place, 0011, now]
+    alu[$h1, --, B, place]
+#else
+    alu[$h1, --, B, $hop2]
+#endif
+    transmit_begin(element, $h0, begun)
+    statistics_end(at, length, $packets, $octets)
+    alu[address, address, +, bytes]
+    alu[length, length, -, bytes]
+    alu[length, length, -, PREPENDED]
+    bne[open#]
+    alu_shf[control, control, OR, 1, <<TRANSMIT_EOP_BIT]
+open#:
+    alu_shf[control, control, OR, bytes, <<24]
+    ctx_arb[filled, begun, valid]
+    transmit_send(element, $control0, $control1, control, valid)
+    alu[--, --, B, length]
+    bne[mpacket#]
+    buffer_return(handle, free_queue)
+    br[transmit#]
+
+mpacket#:
+    ; 64 bytes, or what is left of the frame; EOP with the last.
+    alu[element, element, +, 1]
+    alu[element, element, AND, (TBUF_ELEMENTS - 1)]
+    alu[control, --, B, port]
+    alu[--, length, -, 65]
+    bhs[more#], defer[1]
+    immed[bytes, 64]
+    alu[bytes, --, B, length]
+    alu_shf[control, control, OR, 1, <<TRANSMIT_EOP_BIT]
+more#:
+    alu_shf[control, control, OR, bytes, <<24]
+    transmit_fill_after(element, bytes, address, filled, 0)
+    ctx_arb[filled, valid]
+    transmit_send(element, $control0, $control1, control, valid)
+    alu[address, address, +, bytes]
+    alu[length, length, -, bytes]
+    bne[mpacket#]
+    buffer_return(handle, free_queue)
+    br[transmit#]
+
+full#:
+    msf[read, $sequence, tx_sequence, 0, 1], ctx_swap[begun]
+    alu[@sent, --, B, $sequence]
+    br[room#]
+
+nothing#:
+    immed[@busy, 0]
+    ctx_arb[claim]
+    turn_pass(claim)
+    br[transmit#]
+
+slow#:
+    ring_wait($packet, tx_ring, 2, ask, (0x80 | (&ask << 3)), got, rung, @busy, taken#)
+.end
