@@ -62,3 +62,36 @@ fn is_sound(command: &BusCommand, microengines: usize) -> bool {
         && command.signal_context < CONTEXTS
         && command.transfer < TRANSFERS
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::event::Event;
+    use crate::fabric::{Fabric, NnRing, Slot};
+    use crate::profile::Profile;
+
+    #[test]
+    fn what_is_not_there_is_found() {
+        let whole = Fabric::new(Profile::load("ixp2400").unwrap());
+        assert!(whole.is_sound_beside(&whole));
+        let wrong: [fn(&mut Fabric); 7] = [
+            |fabric| fabric.events.post(5, Event::Ready(Slot(0))),
+            |fabric| fabric.events.post(5000, Event::Microengine(8)),
+            |fabric| fabric.events.post(5, Event::Timer { me: 0, context: 8 }),
+            |fabric| fabric.free.push(Slot(0)),
+            |fabric| fabric.nn_rings.push(NnRing::default()),
+            |fabric| fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap()).buses,
+            |fabric| {
+                let target = crate::bus::Target::HASH;
+                fabric.buses.hold(0, Slot(3), target);
+            },
+        ];
+        for (number, wrong) in wrong.into_iter().enumerate() {
+            let mut fabric = whole.clone();
+            wrong(&mut fabric);
+            assert!(!fabric.is_sound_beside(&whole), "{number}");
+        }
+        let mut fabric = whole.clone();
+        fabric.events.post(5000, Event::Microengine(7));
+        assert!(fabric.is_sound_beside(&whole));
+    }
+}
