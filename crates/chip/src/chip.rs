@@ -221,6 +221,7 @@ impl Chip {
         let fabric = &mut self.fabric;
         match event {
             Event::Microengine(me) => self.microengines[me as usize].run(fabric, probe),
+            Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<P>(slot),
             Event::Ready(slot) => self.ready(slot),
             Event::Turn(target) => self.turn(target),
@@ -307,8 +308,9 @@ impl Chip {
             Unit::Scratch => self.scratch.turn(&mut self.fabric),
             Unit::Sram => self.sram.turn(target, &mut self.fabric),
             Unit::Dram => self.dram.turn(target, &mut self.fabric),
-            // The other units take commands as they come.
-            Unit::Hash | Unit::Msf | Unit::Cap | Unit::Pci => {}
+            Unit::Msf => self.fabric.release(target),
+            Unit::Hash => self.hash.turn(&mut self.fabric),
+            Unit::Cap | Unit::Pci => self.cap.turn(&mut self.fabric),
         }
     }
 

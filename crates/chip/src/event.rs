@@ -52,6 +52,8 @@ pub enum Event {
         /// Context 0-7.
         context: u8,
     },
+    /// The arbiter of a cluster's command bus looks at what waits (rank 1).
+    CommandBus(u8),
     /// A command reaches its unit's inlet (rank 1).
     Arrive(Slot),
     /// A unit has served a command (rank 1).
@@ -74,7 +76,7 @@ impl Event {
             | Self::Signal { .. }
             | Self::Timer { .. }
             | Self::NnPut { .. } => 0,
-            Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
+            Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
             Self::Media(_) => 2,
             Self::Gpp(_) => 3,
             Self::Microengine(me) => 4 + me,

@@ -115,10 +115,7 @@ impl InFlight {
 pub enum Issue {
     /// It is on its way.
     Accepted,
-    /// The microengine's command FIFO is full; it has room at this cycle.
-    FullUntil(Cycle),
-    /// The microengine's command FIFO is full of commands that wait for a unit.
-    /// The fabric posts [`Event::Microengine`] when there is room; the
+    /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there is room; the
     /// microengine posts nothing and then issues again.
     Held,
 }
@@ -187,10 +184,8 @@ impl Fabric {
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
         let admission = self.buses.admit(now, &command);
-        match admission {
-            Admission::FullUntil(cycle) => return Issue::FullUntil(cycle),
-            Admission::Held => return Issue::Held,
-            Admission::Arrives(_) | Admission::Waits => {}
+        if admission == Admission::Full {
+            return Issue::Held;
         }
         let slot = self.place(command, now);
         self.watch
@@ -199,7 +194,9 @@ impl Fabric {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
             let target = self.buses.target_of(&command);
-            self.buses.hold(command.me, slot, target);
+            self.buses.hold(now, command.me, slot, target);
+            let cluster = self.profile.cluster_of(command.me);
+            self.look(now, cluster as usize);
         }
         Issue::Accepted
     }
@@ -269,13 +266,35 @@ impl Fabric {
     /// A unit has taken a command from its inlet. Commands that waited for
     /// room set out, and microengines that stalled on them go on.
     pub fn release(&mut self, target: Target) {
-        if self.buses.release(target) {
-            while let Some(grant) = self.buses.next_grant(self.now) {
-                self.events.post(grant.arrival, Event::Arrive(grant.slot));
-                if let Some((me, cycle)) = grant.wake {
-                    self.events.post(cycle, Event::Microengine(me));
-                }
+        let Some(first) = self.buses.release(target) else {
+            return;
+        };
+        let count = self.buses.clusters();
+        for step in 0..count {
+            self.arbitrate((first + step) % count);
+        }
+    }
+
+    /// A cluster's arbiter looks at the commands that wait for its bus.
+    pub fn command_bus(&mut self, cluster: u8) {
+        self.buses.look_came(cluster as usize);
+        self.arbitrate(cluster as usize);
+    }
+
+    fn arbitrate(&mut self, cluster: usize) {
+        if let Some(grant) = self.buses.arbitrate(self.now, cluster) {
+            self.events.post(grant.arrival, Event::Arrive(grant.slot));
+            if let Some((me, cycle)) = grant.wake {
+                self.events.post(cycle, Event::Microengine(me));
             }
+        }
+        self.look(self.now, cluster);
+    }
+
+    /// Lets a cluster's arbiter look when a command of it can go.
+    fn look(&mut self, now: Cycle, cluster: usize) {
+        if let Some(at) = self.buses.next_look(now, cluster) {
+            self.events.post(at, Event::CommandBus(cluster as u8));
         }
     }
 

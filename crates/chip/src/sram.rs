@@ -13,7 +13,7 @@ use crate::bus::Target;
 use crate::fabric::{Fabric, Slot};
 use crate::memory::Paged;
 use crate::profile::Profile;
-use crate::unit_counters::UnitCounters;
+use crate::unit_counters::{UnitCounters, Way};
 use channel::Channel;
 pub use qarray::{Entry, RingPut};
 
@@ -173,6 +173,21 @@ impl Sram {
             .get_mut(entry as usize)?
             .dequeue(&channel.memory)
             .ok()
+    }
+
+    /// The core reads or writes longwords of a channel now; gives how long it
+    /// waits for the channel's pins.
+    pub(crate) fn core_access(
+        &mut self,
+        channel: u8,
+        way: Way,
+        words: u8,
+        fabric: &mut Fabric,
+    ) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut(channel as usize)
+            .map_or(0, |channel| channel.core_access(way, words, fabric, leads))
     }
 
     /// A Q-array entry's state.

@@ -27,6 +27,7 @@ pub mod firmware_file;
 pub mod histogram;
 pub mod includes;
 pub mod load;
+pub mod measure;
 pub mod memory_dump;
 pub mod messages;
 pub mod problem;

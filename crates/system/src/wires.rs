@@ -497,8 +497,10 @@ mod tests {
         .unwrap();
         for (end, offered) in [(599_999, 1), (600_000, 2)] {
             let mut wires = Wires::new(&frames, &plan, 0, 600_000_000, None);
-            // The chip asks once more only when the second frame begins.
-            assert!(wires.next_arrival().is_some() && wires.next_arrival().is_some());
+            // As the chip asks: at the start, and when the first frame begins.
+            assert_eq!(wires.next_arrival().map(|arrival| arrival.start), Some(0));
+            let second = wires.next_arrival().map(|arrival| arrival.start);
+            assert_eq!(second, Some(600_000));
             assert_eq!(wires.finish(end).unwrap().offered_frames, offered);
         }
     }

@@ -47,6 +47,7 @@ impl Fabric {
             } => usize::from(me) < microengines && context < CONTEXTS && signal < SIGNALS,
             Event::NnPut { me, index, .. } => usize::from(me) < microengines && index < NN_PLACES,
             Event::Timer { me, context } => usize::from(me) < microengines && context < CONTEXTS,
+            Event::CommandBus(cluster) => usize::from(cluster) < self.buses.clusters(),
             Event::Turn(target) => target.is_one(),
             // Media interface and core look at their codes themselves.
             Event::Media(_) | Event::Gpp(_) => true,
@@ -73,16 +74,17 @@ mod tests {
     fn what_is_not_there_is_found() {
         let whole = Fabric::new(Profile::load("ixp2400").unwrap());
         assert!(whole.is_sound_beside(&whole));
-        let wrong: [fn(&mut Fabric); 7] = [
+        let wrong: [fn(&mut Fabric); 8] = [
             |fabric| fabric.events.post(5, Event::Ready(Slot(0))),
             |fabric| fabric.events.post(5000, Event::Microengine(8)),
             |fabric| fabric.events.post(5, Event::Timer { me: 0, context: 8 }),
+            |fabric| fabric.events.post(5, Event::CommandBus(2)),
             |fabric| fabric.free.push(Slot(0)),
             |fabric| fabric.nn_rings.push(NnRing::default()),
             |fabric| fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap()).buses,
             |fabric| {
                 let target = crate::bus::Target::HASH;
-                fabric.buses.hold(0, Slot(3), target);
+                fabric.buses.hold(0, 0, Slot(3), target);
             },
         ];
         for (number, wrong) in wrong.into_iter().enumerate() {
@@ -92,6 +94,7 @@ mod tests {
         }
         let mut fabric = whole.clone();
         fabric.events.post(5000, Event::Microengine(7));
+        fabric.events.post(5, Event::CommandBus(1));
         assert!(fabric.is_sound_beside(&whole));
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! The core's instructions are not simulated. A task is a sequence of accesses,
 //! each with its cost in the profile; between two accesses simulated time
-//! passes, but an access does not take bandwidth from the microengines. ICMP
+//! passes. An access takes a clock of the first cluster's command bus, its time
+//! at the unit and on the data bus, and lasts longer by what it waits there.
+//! Looks at a ring that stays empty are counted but take no bandwidth. ICMP
 //! messages are not generated: an exception packet ends at the core.
 
 pub mod boot;

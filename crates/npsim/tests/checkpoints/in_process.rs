@@ -62,6 +62,14 @@ impl System {
         system
     }
 
+    /// Firmware that keeps a bus or a unit busy.
+    fn stress(name: &str) -> Self {
+        let folder = root().join("microcode/stress");
+        let mut system = Self::of(&folder.join(name).with_extension("toml"), None);
+        system.settings.until = Some(30_000);
+        system
+    }
+
     fn of(target: &Path, ids: Option<&str>) -> Self {
         let overrides = Overrides {
             ids: ids.map(str::to_owned),
@@ -242,14 +250,25 @@ proptest! {
             check(&System::firmware(name), cycles.clone());
         }
     }
+
+    /// Commands wait for buses and units, and microengines for both.
+    #[test]
+    fn contention(cycles in cycles()) {
+        for name in ["command_bus", "scratch", "hash", "sram_both", "dram", "s_push", "d_pull"] {
+            check(&System::stress(name), cycles.clone());
+        }
+    }
 }
 
-/// Flow tables, queues and schedulers, on both chips.
-#[test]
-fn routers() {
-    for target in ["microcode/router", "microcode/router/ixp2800.toml"] {
-        let system = System::routing(target, "mixed.pcap", 150);
-        check(&system, vec![3, 170, 420, 555, 890]);
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Flow tables, queues and schedulers, on both chips.
+    #[test]
+    fn routers(cycles in cycles()) {
+        for target in ["microcode/router", "microcode/router/ixp2800.toml"] {
+            check(&System::routing(target, "mixed.pcap", 150), cycles.clone());
+        }
     }
 }
 

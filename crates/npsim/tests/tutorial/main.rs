@@ -12,8 +12,8 @@
 //!   lines.
 //!
 //! With `NPSIM_UPDATE_DOCS=1` in the environment the console blocks that differ
-//! are written anew, with the speed of the host left open; other elisions in them
-//! have to be made again.
+//! are written anew, with the speed of the host left open. Lines `...` stay where
+//! the lines around them are still there; other elisions have to be made again.
 
 mod console;
 mod page;
@@ -119,6 +119,11 @@ fn checkpoints() {
 }
 
 #[test]
+fn timing() {
+    follow("timing.md");
+}
+
+#[test]
 fn troubleshooting() {
     follow("troubleshooting.md");
 }
@@ -179,6 +184,7 @@ fn every_page_with_commands_is_followed() {
         "troubleshooting.md",
         "checkpoints.md",
         "experiments.md",
+        "timing.md",
         "report.md",
         "explain.md",
         "profile.md",
