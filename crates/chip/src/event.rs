@@ -10,6 +10,7 @@
 //! finds the next bucket that is not empty. Later events wait in a heap and
 //! move to the wheel when their time comes near.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -18,7 +19,7 @@ use crate::bus::Target;
 use crate::fabric::Slot;
 
 /// Something that happens at a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The last data word of a command is in the IN registers (rank 0).
     Push(Slot),
@@ -264,5 +265,6 @@ impl EventQueue {
     }
 }
 
+mod order;
 #[cfg(test)]
 mod tests;

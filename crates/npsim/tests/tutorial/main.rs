@@ -114,6 +114,11 @@ fn where_the_cycles_went() {
 }
 
 #[test]
+fn checkpoints() {
+    follow("checkpoints.md");
+}
+
+#[test]
 fn timing() {
     follow("timing.md");
 }
@@ -177,6 +182,7 @@ fn every_page_with_commands_is_followed() {
         "first-firmware.md",
         "where-the-cycles-went.md",
         "troubleshooting.md",
+        "checkpoints.md",
         "experiments.md",
         "timing.md",
         "report.md",
