@@ -189,7 +189,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         seed: arguments.seed,
     };
     let mut simulation = Simulation::new(&project, &programs, settings.clone())?;
-    let mut flow = arguments.report.as_ref().map(|_| TrafficFlow::new());
+    let mut flow = arguments
+        .report
+        .as_ref()
+        .map(|_| TrafficFlow::over(&project.spaces));
     if flow.is_some() {
         simulation.watch(Series::new(&project));
     }
