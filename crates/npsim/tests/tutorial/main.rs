@@ -177,10 +177,18 @@ fn chips() {
 }
 
 #[test]
+fn find_the_bottleneck() {
+    let folder = follow("find-the-bottleneck.md");
+    let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(page.contains("(queue_manager.uc) is the limit"));
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
+        "find-the-bottleneck.md",
         "troubleshooting.md",
         "checkpoints.md",
         "experiments.md",

@@ -99,7 +99,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     if let Some(checkpoint) = checkpoint {
         saver::restore(checkpoint, &mut simulation, &mut wires, until)?;
     }
-    let mut flow = arguments.report.as_ref().map(|_| TrafficFlow::new());
+    let mut flow = arguments
+        .report
+        .as_ref()
+        .map(|_| TrafficFlow::over(&project.spaces));
     if flow.is_some() {
         simulation.watch(Series::new(&project));
     }
