@@ -14,6 +14,7 @@
 //! one waits. A unit does not read while the bus that takes its data is booked
 //! further ahead than its push FIFO is deep.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use npsim_isa::{CommandOp, Unit};
@@ -24,7 +25,7 @@ use crate::happening::Bus;
 use crate::profile::Profile;
 
 /// A unit's inlet: what a command is sent to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Target(u8);
 
 /// Number of targets of the largest chip.
@@ -58,6 +59,11 @@ impl Target {
         if self.0 < 4 { 0 } else { self.0 % 4 }
     }
 
+    /// Whether a chip can have it.
+    pub(crate) const fn is_one(self) -> bool {
+        (self.0 as usize) < TARGETS
+    }
+
     /// Whether it takes its commands through the interface that scratchpad, hash
     /// unit and CSR proxy share.
     const fn shares_interface(self) -> bool {
@@ -79,7 +85,7 @@ impl Target {
 }
 
 /// What a bus did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusUse {
     /// ME cycles in which it carried something.
     pub busy: Cycle,
@@ -108,7 +114,7 @@ impl BusUse {
 }
 
 /// A push or pull bus.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct DataBus {
     free: Cycle,
     used: BusUse,
@@ -130,7 +136,7 @@ impl DataBus {
 }
 
 /// The buses of a cluster.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cluster {
     command_free: Cycle,
     command: BusUse,
@@ -145,7 +151,7 @@ struct Cluster {
 }
 
 /// A command that waits in its microengine's FIFO.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Held {
     slot: Slot,
     target: Target,
@@ -155,7 +161,7 @@ struct Held {
 }
 
 /// Commands of one microengine on their way to the command bus.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Fifo {
     /// Oldest first.
     held: VecDeque<Held>,
@@ -185,7 +191,7 @@ pub(crate) struct Grant {
 }
 
 /// What a unit's fullness cost others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackPressure {
     /// Sum over commands of the ME cycles that they waited in FIFOs because the
     /// unit was full.
@@ -195,7 +201,7 @@ pub struct BackPressure {
 }
 
 /// All buses of the chip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buses {
     clusters: Vec<Cluster>,
     per_cluster: usize,
@@ -232,8 +238,10 @@ pub struct Buses {
     /// How often a command had to wait in its FIFO.
     pub waits: u64,
     /// Whether `taken` is kept.
+    #[serde(skip)]
     pub(crate) watched: bool,
     /// For whoever watches: which bus was taken from when until when.
+    #[serde(skip)]
     pub(crate) taken: Vec<(Bus, Cycle, Cycle)>,
 }
 
@@ -281,6 +289,53 @@ impl Buses {
             watched: false,
             taken: Vec::new(),
         }
+    }
+
+    /// Whether these are the buses of a chip like that of `other`, and what is
+    /// held on them is for units and clusters that it has.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let clusters = other.clusters.len();
+        let is_cluster = |cluster: &u8| usize::from(*cluster) < clusters;
+        let fits = |fifo: &Fifo| {
+            fifo.held.len() <= other.fifo_depth
+                && fifo.held.iter().all(|held| held.target.is_one())
+                && fifo
+                    .stalled
+                    .is_none_or(|(_, blame)| blame.is_none_or(Target::is_one))
+        };
+        self.clusters.len() == clusters
+            && self.per_cluster == other.per_cluster
+            && self.cluster_of == other.cluster_of
+            && self.fifos.len() == other.fifos.len()
+            && self.fifo_depth == other.fifo_depth
+            && self.fifos.iter().all(fits)
+            && self.held_is_counted()
+            && (self.clusters.iter()).all(|cluster| cluster.turn < self.per_cluster)
+            && self.promised.iter().flatten().all(is_cluster)
+            && self.granted_last.iter().all(is_cluster)
+            && self.shared_promised.iter().all(is_cluster)
+            && (self.sram_channels, self.dram_channels)
+                == (other.sram_channels, other.dram_channels)
+            && (self.dram_interleave, self.bus_cycle) == (other.dram_interleave, other.bus_cycle)
+            && (self.issue_to_inlet, self.transfer_latency)
+                == (other.issue_to_inlet, other.transfer_latency)
+            && (self.s_ahead, self.d_ahead) == (other.s_ahead, other.d_ahead)
+            && self.depth == other.depth
+    }
+
+    /// Whether the counts of held commands are those of the FIFOs.
+    fn held_is_counted(&self) -> bool {
+        let held = |fifos: &[Fifo]| fifos.iter().map(|fifo| fifo.held.len()).sum::<usize>();
+        let of_clusters = (0..self.clusters.len()).map(|cluster| held(self.fifos_of(cluster)));
+        self.held == held(&self.fifos)
+            && (self.clusters.iter().zip(of_clusters))
+                .all(|(cluster, held)| cluster.held == held as u64)
+    }
+
+    /// The commands that wait in FIFOs.
+    pub(crate) fn held_slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        let held = self.fifos.iter().flat_map(|fifo| &fifo.held);
+        held.map(|held| held.slot)
     }
 
     /// Where a command goes. An SRAM address of a channel that the chip lacks

@@ -3,6 +3,7 @@
 //! in place of PCI.
 
 use npsim_isa::{CommandOp, cap_csr};
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -21,7 +22,7 @@ const THREADS: usize = 128;
 pub const MAILBOX: usize = 4;
 
 /// The CSR access proxy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cap {
     messages: Vec<u32>,
     summary: [u32; THREADS / 32],

@@ -1,6 +1,7 @@
 //! The chip: microengines, units, and the loop that gives each its turn.
 
 use npsim_isa::Unit;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -61,7 +62,7 @@ pub enum ChipError {
 const ALL_CONTEXTS: u8 = 0xff;
 
 /// A chip with programs loaded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Chip {
     /// Buses, events and commands in flight.
     pub fabric: Fabric,
@@ -164,32 +165,71 @@ impl Chip {
         Stats::collect(self)
     }
 
-    /// As [`Self::run`] with nobody who watches. It is compiled here, together
-    /// with all that it calls, and not wherever a probe's type is known.
-    pub fn run_unwatched(&mut self, until: Cycle, lines: &mut dyn Lines) -> Stop {
-        self.run(until, lines, &mut NoProbe)
-    }
-
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
     pub fn run<P: Probe>(&mut self, until: Cycle, lines: &mut dyn Lines, probe: &mut P) -> Stop {
+        loop {
+            if let Some(stop) = self.run_or_pause(until, Cycle::MAX, lines, probe) {
+                return stop;
+            }
+        }
+    }
+
+    /// The same, but comes back with `None` before the first event at `pause` or
+    /// later. Unlike an earlier `until`, a pause changes nothing at all in the
+    /// chip: microengines still run ahead of it.
+    pub fn run_or_pause<P: Probe>(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        lines: &mut dyn Lines,
+        probe: &mut P,
+    ) -> Option<Stop> {
+        if P::ON {
+            self.advance(until, pause, lines, probe)
+        } else {
+            self.advance_unwatched(until, pause, lines)
+        }
+    }
+
+    /// Compiled here, once and together with all that it calls, and not wherever
+    /// the type of a probe that watches nothing is known.
+    fn advance_unwatched(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        lines: &mut dyn Lines,
+    ) -> Option<Stop> {
+        self.advance(until, pause, lines, &mut NoProbe)
+    }
+
+    fn advance<P: Probe>(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        lines: &mut dyn Lines,
+        probe: &mut P,
+    ) -> Option<Stop> {
         self.fabric.horizon = until;
         self.fabric.watch.set::<P>();
         self.fabric.buses.watched = P::ON;
         self.msf.refill(&mut self.fabric, lines);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
-                return Stop::Fault(Box::new(fault.clone()));
+                return Some(Stop::Fault(Box::new(fault.clone())));
             }
             if self.fabric.events.next_time() >= until {
                 if self.fabric.events.is_empty() {
-                    return self.quiet();
+                    return Some(self.quiet());
                 }
                 self.fabric.now = until;
-                return Stop::Reached;
+                return Some(Stop::Reached);
+            }
+            if self.fabric.events.next_time() >= pause {
+                return None;
             }
             let Some((time, event)) = self.fabric.events.pop() else {
-                return self.quiet();
+                return Some(self.quiet());
             };
             self.fabric.now = time;
             self.handle(event, lines, probe);

@@ -8,6 +8,7 @@
 mod channel;
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -25,10 +26,12 @@ use channel::{Booked, Channel, Part};
 const TAG_BLOCK: u32 = 64;
 
 /// All DRAM channels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dram {
-    memory: Paged<u32>,
-    tags: Paged<Tag>,
+    #[serde(skip)]
+    pub(crate) memory: Paged<u32>,
+    #[serde(skip)]
+    pub(crate) tags: Paged<Tag>,
     channels: Vec<Channel>,
     interleave: u32,
     bytes: u64,

@@ -12,6 +12,7 @@
 //! fifths of all events, are last in their cycle and one each, so they are kept
 //! as one time for each microengine.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -20,7 +21,7 @@ use crate::bus::Target;
 use crate::fabric::Slot;
 
 /// Something that happens at a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The last data word of a command is in the IN registers (rank 0).
     Push(Slot),
@@ -91,8 +92,9 @@ impl Event {
 const SPAN: usize = 64 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
-/// Microengines of the largest chip.
+/// Microengines of the largest chip, in two halves.
 const MICROENGINES: usize = 16;
+const HALF: usize = MICROENGINES / 2;
 /// End of a bucket's list and of the list of free nodes.
 const NIL: u32 = u32::MAX;
 
@@ -109,6 +111,12 @@ const fn turn_key(time: Cycle, me: usize) -> u64 {
 #[inline]
 const fn turn_time(key: u64) -> Cycle {
     if key == NEVER { Cycle::MAX } else { key >> 4 }
+}
+
+/// The earliest of eight turns, in a tree: no comparison waits for all before it.
+#[inline]
+fn earliest(&[a, b, c, d, e, f, g, h]: &[u64; HALF]) -> u64 {
+    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,9 +162,7 @@ pub struct EventQueue {
     /// When each microengine takes its turn, as a [`turn_key`]; `NEVER` for not
     /// at all. Turns come last in their cycle, by the microengine's number, so
     /// they need no place in the wheel.
-    turns: [u64; MICROENGINES],
-    /// Microengines that ever had a turn, counted from 0 on.
-    turning: usize,
+    turns: [[u64; HALF]; 2],
     base: Cycle,
     /// The earliest of all events but turns, of `far`, and of all.
     next_other: Cycle,
@@ -177,8 +183,7 @@ impl Default for EventQueue {
             nodes: Vec::new(),
             free: NIL,
             far: BinaryHeap::new(),
-            turns: [NEVER; MICROENGINES],
-            turning: 0,
+            turns: [[NEVER; HALF]; 2],
             base: 0,
             next_other: Cycle::MAX,
             next_far: Cycle::MAX,
@@ -210,18 +215,21 @@ impl EventQueue {
         let time = time.max(self.base);
         let me = me as usize % MICROENGINES;
         let key = turn_key(time, me);
-        let turn = &mut self.turns[me];
+        let turn = &mut self.turns[me / HALF][me % HALF];
         self.len += usize::from(*turn == NEVER);
         *turn = key.min(*turn);
         self.next_turn = self.next_turn.min(key);
-        self.turning = self.turning.max(me + 1);
         self.next = self.next.min(time);
     }
 
     fn post_other(&mut self, time: Cycle, rank: u64, event: Event) {
-        let time = time.max(self.base);
         let order = rank | self.sequence;
         self.sequence += 1;
+        self.put(time.max(self.base), order, event);
+    }
+
+    #[inline]
+    fn put(&mut self, time: Cycle, order: u64, event: Event) {
         self.len += 1;
         self.next_other = self.next_other.min(time);
         self.next = self.next.min(time);
@@ -283,9 +291,9 @@ impl EventQueue {
     #[inline]
     fn take_turn(&mut self) -> Event {
         let first = self.next_turn as usize % MICROENGINES;
-        self.turns[first] = NEVER;
-        let turns = self.turns.iter().take(self.turning);
-        self.next_turn = turns.fold(NEVER, |earliest, &turn| earliest.min(turn));
+        self.turns[first / HALF][first % HALF] = NEVER;
+        let [low, high] = &self.turns;
+        self.next_turn = earliest(low).min(earliest(high));
         Event::Microengine(first as u8)
     }
 
@@ -384,5 +392,6 @@ impl EventQueue {
     }
 }
 
+mod order;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,10 @@
 //! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between
 //! ([`Event::Ready`]).
 
+mod sound;
+
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::{Admission, Buses, Target};
@@ -27,11 +30,11 @@ use crate::ring_status::RingStatusLines;
 use crate::watch::Watch;
 
 /// Index of a command in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Slot(pub u32);
 
 /// Which register file a command pushes to or pulls from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TransferKind {
     /// S transfer registers.
     S,
@@ -40,7 +43,7 @@ pub enum TransferKind {
 }
 
 /// A command as the bus carries it. Built by the microengine at issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusCommand {
     /// Unit and sub-command.
     pub op: CommandOp,
@@ -80,7 +83,7 @@ pub struct BusCommand {
 }
 
 /// A command with its data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InFlight {
     /// The command.
     pub command: BusCommand,
@@ -119,7 +122,7 @@ pub enum Issue {
 
 /// Pointers of a microengine's next-neighbour ring, where both neighbours see
 /// them. All are modulo 128.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NnRing {
     /// Words that the writer has put: its `NN_PUT`.
     pub put: u8,
@@ -130,7 +133,7 @@ pub struct NnRing {
 }
 
 /// The chip's interior between its units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fabric {
     /// The cycle of the event being handled. A microengine that runs ahead
     /// keeps its own time and passes it along.
@@ -140,6 +143,7 @@ pub struct Fabric {
     /// Command, push and pull buses.
     pub buses: Buses,
     /// The chip as data.
+    #[serde(skip, default = "Profile::absent")]
     pub profile: Profile,
     /// Checks in force and the first fault.
     pub checks: Checks,
@@ -149,7 +153,8 @@ pub struct Fabric {
     pub horizon: Cycle,
     /// Next-neighbour ring of each microengine.
     pub nn_rings: Vec<NnRing>,
-    /// What units tell whoever watches.
+    /// What units tell whoever watches, which is nothing of the chip's own.
+    #[serde(skip)]
     pub watch: Watch,
     slots: Vec<InFlight>,
     free: Vec<Slot>,

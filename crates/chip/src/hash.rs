@@ -3,6 +3,7 @@
 //! generator polynomial.
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -91,7 +92,7 @@ pub fn hash(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
 }
 
 /// The hash unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hash {
     multipliers: [u128; 3],
     array_free: Cycle,

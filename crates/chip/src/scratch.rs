@@ -8,6 +8,7 @@
 
 mod rings;
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
@@ -22,7 +23,7 @@ use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 
 /// Cycles that a command's steps take on an idle chip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Leads {
     read: Cycle,
     write: Cycle,
@@ -36,7 +37,7 @@ struct Leads {
 }
 
 /// The scratchpad.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scratch {
     words: Vec<u32>,
     rings: Rings,

@@ -1,6 +1,7 @@
 //! What a memory or hash unit counts about its own service.
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 
@@ -16,8 +17,9 @@ pub enum Way {
 }
 
 /// Counts of one unit or channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitCounters {
+    #[serde(with = "serde_big_array::BigArray")]
     served: [u64; OPERATIONS],
     /// Longwords moved.
     pub words: u64,

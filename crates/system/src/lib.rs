@@ -21,6 +21,7 @@
 //! ```
 
 pub mod assemble;
+pub mod checkpoint;
 pub mod diagnostics;
 pub mod firmware_file;
 pub mod histogram;

@@ -13,6 +13,7 @@
 //! Bursts may end between two microengine cycles, so the time of the pins is
 //! counted in half cycles.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
@@ -21,7 +22,7 @@ use crate::profile::Profile;
 use crate::unit_counters::{UnitCounters, Way};
 
 /// The part of a command that one channel serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub slot: Slot,
     pub bank: u8,
@@ -53,14 +54,14 @@ pub(super) enum Booked {
     Later(Cycle),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
     fifo: VecDeque<Part>,
     free: Cycle,
     passed_over: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timing {
     bank_interleave: u32,
     bank_depth: usize,
@@ -79,7 +80,7 @@ struct Timing {
     refresh_banks: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     timing: Timing,
     inlet: VecDeque<Part>,

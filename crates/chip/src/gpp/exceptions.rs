@@ -1,6 +1,7 @@
 //! The slow path: takes exception packets off a scratch ring, reads them,
 //! counts their reason and gives the buffer back.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::Costs;
@@ -21,7 +22,7 @@ const HEADER_BYTES: u32 = 64;
 const DRAM_ACCESS_BYTES: u32 = 32;
 
 /// What a task has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExceptionCounts {
     /// Looks at the ring.
     pub polls: u64,
@@ -42,7 +43,7 @@ impl std::iter::Sum for ExceptionCounts {
 }
 
 /// A packet that ended at the core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exception {
     /// When it was taken off the ring.
     pub cycle: Cycle,
@@ -57,7 +58,7 @@ pub struct Exception {
 }
 
 /// What comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Step {
     Poll,
     ReadDescriptor,
@@ -66,7 +67,7 @@ enum Step {
 }
 
 /// An exception task.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exceptions {
     setup: ExceptionsSetup,
     step: Step,

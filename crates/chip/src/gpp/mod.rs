@@ -28,6 +28,7 @@ use crate::scratch::Scratch;
 use crate::sram::Sram;
 use boot::{Boot, CounterSetup, TaskSetup};
 use exceptions::{ExceptionCounts, Exceptions};
+use serde::{Deserialize, Serialize};
 
 /// Words of a thread status register: 32 threads each.
 const STATUS_WORDS: usize = 4;
@@ -42,7 +43,7 @@ pub enum InterruptLine {
 }
 
 /// What an access of the core costs, in ME cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Costs {
     /// A scratch ring or CSR.
     pub ring: Cycle,
@@ -57,7 +58,7 @@ pub struct Costs {
 }
 
 /// The general-purpose core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Gpp {
     tasks: Vec<Exceptions>,
     costs: Costs,

@@ -1,6 +1,7 @@
 //! The flat register file and who owns transfer registers at the moment.
 
 use npsim_isa::{Bank, CommandOp, Operand};
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::fabric::TransferKind;
@@ -95,7 +96,7 @@ pub(super) const fn resolve(slot: u16, base: u16) -> usize {
 }
 
 /// Which slots have ever been written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Initialised([u64; SLOTS / 64]);
 
 impl Initialised {
@@ -133,7 +134,7 @@ impl Initialised {
 }
 
 /// Transfer registers that a unit owns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claim {
     /// First slot.
     pub first: u16,
@@ -190,7 +191,7 @@ impl Bits {
 }
 
 /// All claims of a microengine, and one bit a slot to ask quickly.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Claims {
     /// Oldest first.
     claims: Vec<Claim>,

@@ -242,8 +242,9 @@ fn a_command_behind_a_held_one_waits_too() {
     );
     rig.run();
     let end = |id| rig.notices.iter().rfind(|n| n.id == id).unwrap().cycle;
-    assert_eq!(end(4), 22 + 90, "another microengine passes");
-    assert!(end(3) > 22 + 90, "the same microengine's FIFO is in order");
+    let alone = 22 + profile.sram_read();
+    assert_eq!(end(4), alone, "another microengine passes");
+    assert!(end(3) > alone, "the same microengine's FIFO is in order");
     assert_eq!(rig.fabric.buses.waits, 2);
 }
 
@@ -298,7 +299,7 @@ fn refresh_delays_but_loses_nothing() {
     rig.run();
     assert_eq!(
         rig.notices[0].cycle,
-        start + 120 + rig.fabric.profile.dram_refresh_cycles()
+        start + rig.fabric.profile.dram_read() + rig.fabric.profile.dram_refresh_cycles()
     );
 }
 
@@ -477,7 +478,8 @@ fn bursts_of_ten_and_a_half_cycles_are_exact() {
         .and_then(|p| p.with("dram", "burst_half_cycles", 21))
         .unwrap();
     let mut rig = Rig::with(profile);
-    assert_eq!(rig.go(command(Op::DramRead, 0, 1), &[])[0].cycle, 120);
+    let alone = rig.go(command(Op::DramRead, 0, 1), &[])[0].cycle;
+    assert_eq!(alone, rig.fabric.profile.dram_read());
     let mut rig = Rig::with(rig.fabric.profile);
     let end = saturate(&mut rig, 100, |me, n| {
         command(Op::DramRead, (n + u32::from(me)) % 4 * 2048, 2)

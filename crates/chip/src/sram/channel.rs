@@ -8,6 +8,7 @@
 //! address keep their order while others pass. What a command does to memory it
 //! does when it starts.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use npsim_isa::CommandOp;
@@ -25,7 +26,7 @@ use crate::profile::Profile;
 use crate::unit_counters::{UnitCounters, Way};
 
 /// What a command must not overtake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Concern {
     /// Longwords `first .. end`, read only or also written.
     Memory {
@@ -82,7 +83,7 @@ impl Concern {
 }
 
 /// Which data pins a command needs to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Port {
     Read,
     Write,
@@ -109,7 +110,7 @@ const fn fifo(op: CommandOp) -> usize {
     matches!(port(op), Port::Write) as usize
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Waiting {
     slot: Slot,
     op: CommandOp,
@@ -123,9 +124,10 @@ struct Waiting {
 }
 
 /// One channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     number: u8,
+    #[serde(skip)]
     pub memory: Paged<u32>,
     pub entries: Vec<Entry>,
     entry_free: Vec<Cycle>,

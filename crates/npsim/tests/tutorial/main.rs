@@ -114,6 +114,11 @@ fn where_the_cycles_went() {
 }
 
 #[test]
+fn checkpoints() {
+    follow("checkpoints.md");
+}
+
+#[test]
 fn timing() {
     follow("timing.md");
 }
@@ -172,11 +177,20 @@ fn chips() {
 }
 
 #[test]
+fn find_the_bottleneck() {
+    let folder = follow("find-the-bottleneck.md");
+    let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(page.contains("(queue_manager.uc) is the limit"));
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
+        "find-the-bottleneck.md",
         "troubleshooting.md",
+        "checkpoints.md",
         "experiments.md",
         "timing.md",
         "report.md",

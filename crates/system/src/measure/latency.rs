@@ -285,7 +285,9 @@ mod tests {
     #[test]
     fn a_slower_unit_is_measured_slower() {
         let profile = Profile::load("ixp2400").unwrap();
-        let slower = profile.with("sram", "read", 140).unwrap();
+        let slower = profile
+            .with("sram", "read", profile.sram_read() + 50)
+            .unwrap();
         let read = |profile| measure(profile).unwrap().latencies[5].clone();
         let (before, after) = (read(&profile), read(&slower));
         assert_eq!((before.operation, before.unit), ("read", "sram"));
