@@ -199,13 +199,13 @@ impl EventQueue {
     /// Adds an event. A time before the last event that was taken counts as
     /// that event's time. A microengine has one turn to come: of two the earlier
     /// one stands.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // What is left of it depends on the kind, which callers know.
     pub fn post(&mut self, time: Cycle, event: Event) {
         debug_assert!(time >= self.base, "{event:?} is posted into the past");
         if let Event::Microengine(me) = event {
             self.post_turn(time, me);
         } else {
-            // The rank is known here, where the kind of event is.
             self.post_other(time, u64::from(event.rank()) << 56, event);
         }
     }
@@ -222,6 +222,7 @@ impl EventQueue {
         self.next = self.next.min(time);
     }
 
+    #[inline(never)]
     fn post_other(&mut self, time: Cycle, rank: u64, event: Event) {
         let order = rank | self.sequence;
         self.sequence += 1;
@@ -329,7 +330,8 @@ impl EventQueue {
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // All posts but the far ones end here, by way of one function.
     fn insert(&mut self, time: Cycle, order: u64, event: Event) {
         if self.free == NIL {
             self.grow();

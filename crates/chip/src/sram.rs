@@ -97,12 +97,12 @@ impl Sram {
 
     /// A command has reached a channel's inlet.
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let command = fabric.flight(slot).command;
-        let number = (command.address >> 30) as usize;
+        let number = (fabric.flight(slot).command.address >> 30) as usize;
         let count = self.channels.len();
         if let Some(channel) = self.channels.get_mut(number) {
             return channel.arrive(slot, fabric, &self.leads);
         }
+        let command = fabric.flight(slot).command;
         fabric.release(Target::sram(0));
         let message = format!(
             "sram[{}] at address {:#x}: there is no SRAM channel {number}; this chip has {count}",
