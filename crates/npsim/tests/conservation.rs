@@ -90,7 +90,7 @@ fn expect_no_more_out_than_in(chip: &mut Chip, lines: &mut RecordedLines) {
 /// Every frame that left is one that came, as it must look, where it must go,
 /// once, and in order between any two ports.
 fn expect_right_frames(lines: &RecordedLines) {
-    let router = Router::shipped();
+    let router = Router::of("forward/npsim.toml");
     let mut gone: BTreeSet<u64> = BTreeSet::new();
     let mut last: BTreeMap<(u8, u8), u64> = BTreeMap::new();
     for sent in &lines.departures {
@@ -125,7 +125,7 @@ fn expect_right_frames(lines: &RecordedLines) {
 /// Without congestion each loss has the reason that the frame gives; with it
 /// none has more frames than there were.
 fn expect_right_losses(lines: &RecordedLines, losses: &BTreeMap<String, u64>) {
-    let router = Router::shipped();
+    let router = Router::of("forward/npsim.toml");
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
     for arrival in &lines.arrivals {
         if let Fate::Dropped(name) | Fate::Exception(name) = router.fate(&arrival.bytes) {

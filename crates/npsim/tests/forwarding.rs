@@ -90,7 +90,7 @@ fn losses(stats: &serde_json::Value) -> BTreeMap<String, u64> {
 
 fn expect_forwarded(trace: &str, arguments: &[&str]) {
     let path = root().join("traces").join(trace);
-    let router = Router::shipped();
+    let router = Router::of("forward/npsim.toml");
     let fates: Vec<Fate> = Capture::open(&path)
         .unwrap()
         .frames
@@ -206,7 +206,7 @@ fn two_ports_are_forwarded_frame_for_frame() {
 #[test]
 fn order_within_a_flow_is_kept() {
     let path = root().join("traces/mixed.pcap");
-    let router = Router::shipped();
+    let router = Router::of("forward/npsim.toml");
     let mut expected: BTreeMap<Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
     for frame in &Capture::open(&path).unwrap().frames {
         if let Fate::Forwarded(_, bytes) = router.fate(&frame.bytes) {
@@ -267,7 +267,7 @@ fn frames_for_other_stations_are_refused_unless_the_project_takes_any() {
 /// The oracle itself, on RFC 1071's terms and by breaking a frame.
 #[test]
 fn the_oracle_tells_good_from_bad() {
-    let router = Router::shipped();
+    let router = Router::of("forward/npsim.toml");
     let capture = Capture::open(&root().join("traces/minsize.pcap.gz")).unwrap();
     let good = capture
         .frames

@@ -17,8 +17,15 @@ pub enum Fate {
 struct Route {
     network: u32,
     length: u32,
-    /// Where to, unless the addresses are the router's own.
-    hop: Option<Hop>,
+    target: Target,
+}
+
+enum Target {
+    /// The router itself.
+    Local,
+    /// Nowhere.
+    Discard,
+    Hop(Hop),
 }
 
 struct Hop {
@@ -31,6 +38,8 @@ struct Hop {
 pub struct Router {
     routes: Vec<Route>,
     port_macs: Vec<[u8; 6]>,
+    /// Whether a route must lead back to the source.
+    checks_sources: bool,
 }
 
 fn mac(text: &str) -> [u8; 6] {
@@ -42,11 +51,23 @@ fn mac(text: &str) -> [u8; 6] {
 }
 
 impl Router {
-    /// Reads ports and routes from the project file, which is plain TOML.
-    pub fn shipped() -> Self {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward/npsim.toml");
-        let text = std::fs::read_to_string(file).unwrap();
-        let table: toml::Table = text.parse().unwrap();
+    /// Reads ports and routes from a project file under `microcode`, which is
+    /// plain TOML. A router that has a counter for it validates sources.
+    pub fn of(project: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode");
+        let text = std::fs::read_to_string(folder.join(project)).unwrap();
+        Self::described(&text.parse().unwrap())
+    }
+
+    fn described(table: &toml::Table) -> Self {
+        let checks_sources = table["counter"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|counter| counter["name"].as_str() == Some("DROP_SOURCE"));
+        let is = |route: &toml::Value, key: &str| {
+            route.get(key).and_then(toml::Value::as_bool) == Some(true)
+        };
         let port_macs = table["port"]
             .as_array()
             .unwrap()
@@ -62,15 +83,25 @@ impl Router {
                 Route {
                     network: address.parse::<Ipv4Addr>().unwrap().into(),
                     length: length.parse().unwrap(),
-                    hop: route.get("port").map(|port| Hop {
-                        port: port.as_integer().unwrap() as usize,
-                        mac: mac(route["mac"].as_str().unwrap()),
-                        mtu: route["mtu"].as_integer().unwrap() as usize,
-                    }),
+                    target: if is(route, "local") {
+                        Target::Local
+                    } else if is(route, "discard") {
+                        Target::Discard
+                    } else {
+                        Target::Hop(Hop {
+                            port: route["port"].as_integer().unwrap() as usize,
+                            mac: mac(route["mac"].as_str().unwrap()),
+                            mtu: route["mtu"].as_integer().unwrap() as usize,
+                        })
+                    },
                 }
             })
             .collect();
-        Self { routes, port_macs }
+        Self {
+            routes,
+            port_macs,
+            checks_sources,
+        }
     }
 
     /// Longest prefix by looking at every route.
@@ -119,11 +150,19 @@ impl Router {
         if destination >> 24 >= 240 {
             return Fate::Dropped("DROP_MARTIAN");
         }
-        let Some(route) = self.route(destination) else {
-            return Fate::Exception("no route");
-        };
-        let Some(hop) = &route.hop else {
-            return Fate::Exception("for the router itself");
+        if self.checks_sources
+            && matches!(
+                self.route(source).map(|back| &back.target),
+                None | Some(Target::Discard)
+            )
+        {
+            return Fate::Dropped("DROP_SOURCE");
+        }
+        let hop = match self.route(destination).map(|route| &route.target) {
+            None => return Fate::Exception("no route"),
+            Some(Target::Local) => return Fate::Exception("for the router itself"),
+            Some(Target::Discard) => return Fate::Dropped("DROP_DISCARD"),
+            Some(Target::Hop(hop)) => hop,
         };
         if frame[22] <= 1 {
             return Fate::Exception("time to live exceeded");

@@ -1,5 +1,6 @@
 //! The part of a run that tells what limits it.
 
+use npsim_chip::stats::{BusInstanceStats, BusStats, PortStats, UnitStats};
 use npsim_system::series::{Fill, PlaceKind, Sample, Series};
 
 /// A part of a run: what was counted in it and what stood where.
@@ -125,14 +126,20 @@ fn clear(sample: &mut Sample) {
         (me.instructions, me.swaps, me.commands) = (0, 0, 0);
     }
     for unit in &mut stats.units {
-        (unit.busy, unit.waiting, unit.words) = (0, 0, 0);
-        unit.commands.clear();
+        *unit = UnitStats {
+            name: std::mem::take(&mut unit.name),
+            ..UnitStats::default()
+        };
     }
     for bus in &mut stats.buses {
-        bus.busy = 0;
+        *bus = BusStats {
+            name: std::mem::take(&mut bus.name),
+            instances: vec![BusInstanceStats::default(); bus.instances.len()],
+            ..BusStats::default()
+        };
     }
     for port in &mut stats.ports {
-        *port = npsim_chip::stats::PortStats {
+        *port = PortStats {
             port: port.port,
             bits_per_second: port.bits_per_second,
             ..Default::default()

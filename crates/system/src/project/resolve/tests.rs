@@ -438,3 +438,139 @@ fn exceptions_need_a_ring_and_buffers() {
         bad(&format!("{ME}[gpp]\ntasks = [\"route\"]\n"), 1).contains("did you mean `routes`?")
     );
 }
+
+#[test]
+fn descriptors_have_the_length_that_the_project_says() {
+    let with = |longwords: &str| {
+        format!(
+            "{ME}[[queue]]\nname = \"Q\"\n[buffers]\ncount = 16\nsize = 2048\ndescriptor = {longwords}\nqueue = \"Q\"\n"
+        )
+    };
+    for (longwords, shift) in [("4", "9"), ("8", "8"), ("16", "7")] {
+        let plan = good(&with(longwords));
+        assert_eq!(value(&plan, "BUFFER_DESCRIPTOR"), longwords);
+        assert_eq!(value(&plan, "BUFFER_SHIFT"), shift);
+        let buffers = plan.boot.buffers.unwrap();
+        let apart = buffers.descriptor(1) - buffers.descriptor(0);
+        assert_eq!(apart.to_string(), longwords);
+        assert_eq!(
+            buffers.data(buffers.descriptor(1)) - buffers.data(buffers.descriptor(0)),
+            2048
+        );
+    }
+    assert!(bad(&with("6"), 1).contains("cannot have 6 longwords"));
+    assert!(bad(&with("2"), 1).contains("use 4, 8 or 16"));
+}
+
+#[test]
+fn stages_have_names() {
+    let text = "[[me]]\nname = \"work\"\nid = \"2-4\"\nsource = \"a.uc\"\n[[me]]\nname = \"out\"\nid = 0\nsource = \"b.uc\"\n";
+    let plan = good(text);
+    let names = ["WORK_FIRST", "WORK_COUNT", "OUT_FIRST", "OUT_COUNT"];
+    assert_eq!(names.map(|name| value(&plan, name)), ["2", "3", "0", "1"]);
+    assert!(bad(&text.replace("\"work\"", "\"a stage\""), 1).contains("not a name"));
+    let problems = bad(&text.replace("\"out\"", "\"work\""), 2);
+    assert!(
+        problems.contains("`WORK_FIRST` is defined twice"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn several_queues_have_consecutive_entries() {
+    let queues = |first: &str, second: &str| {
+        format!("{ME}[[queue]]\nname = \"A\"\n{first}\n[[queue]]\nname = \"B\"\n{second}\n")
+    };
+    let plan = good(&queues("count = 12", "entry = 3"));
+    assert_eq!(
+        (value(&plan, "A_ENTRY"), value(&plan, "A_COUNT")),
+        ("4".into(), "12".into())
+    );
+    assert_eq!(plan.boot.queues.len(), 13);
+    let many: Vec<_> = plan.boot.queues.iter().filter(|q| q.entry >= 4).collect();
+    assert_eq!(many.len(), 12);
+    assert!(
+        many.windows(2)
+            .all(|q| (q[1].entry, q[1].descriptor) == (q[0].entry + 1, q[0].descriptor + 16))
+    );
+    assert!(bad(&queues("count = 0", ""), 1).contains("at least one queue"));
+    assert!(bad(&queues("entry = 60\ncount = 5", ""), 1).contains("no Q-array entry 64"));
+    assert!(
+        bad(&queues("entry = 2\ncount = 4", "entry = 5"), 1)
+            .contains("entry 5 of channel 0 is used twice")
+    );
+    assert!(bad(&queues("count = 64", ""), 1).contains("left in channel 0"));
+    assert!(bad(&queues("count = 65", ""), 1).contains("no 65 consecutive"));
+}
+
+const FLOW: &str = "[[flow]]\nsource = \"10.0.0.1\"\ndestination = \"10.1.0.1\"\nprotocol = 6\nsource_port = 1000\ndestination_port = 179\nclass = 3\n";
+
+#[test]
+fn flows_become_a_table_in_sram() {
+    let plan = good(&format!(
+        "{ME}[flows]\nchannel = 0\nbuckets = 16\n{FLOW}{}",
+        FLOW.replace("1000", "1001")
+            .replace("class = 3", "class = 2")
+    ));
+    assert_eq!(value(&plan, "FLOW_BUCKETS"), "16");
+    let address = value(&plan, "FLOW_TABLE");
+    let address = u32::from_str_radix(address.strip_prefix("0x").unwrap(), 16).unwrap();
+    assert_eq!(address % 32, 0);
+    let mut images = plan.boot.memory.iter();
+    let table = images.find(|image| image.address == address).unwrap();
+    assert_eq!(table.words.len(), 16 * 8);
+    let mut flows: Vec<_> = table.words.chunks(4).filter(|flow| flow[3] != 0).collect();
+    flows.sort_unstable();
+    let flow = |port: u32, class: u32| {
+        [
+            0x0a00_0001,
+            0x0a01_0001,
+            port << 16 | 179,
+            1 << 31 | class << 8 | 6,
+        ]
+    };
+    assert_eq!(flows, [flow(1000, 3), flow(1001, 2)]);
+    assert_eq!(
+        value(&good(&format!("{ME}[flows]\n")), "FLOW_BUCKETS"),
+        "256"
+    );
+}
+
+#[test]
+fn flow_mistakes() {
+    assert!(bad(&format!("{ME}{FLOW}"), 1).contains("there is no table for them"));
+    let with = |section: &str, flows: &str| format!("{ME}[flows]\n{section}\n{flows}");
+    for buckets in ["buckets = 0", "buckets = 100", "buckets = 131072"] {
+        assert!(bad(&with(buckets, FLOW), 1).contains("a power of two"));
+    }
+    assert!(bad(&with("channel = 2", ""), 1).contains("channel"));
+    assert!(bad(&with("buckets = 65536", ""), 1).contains("no room"));
+    let wrong = FLOW.replace("10.1.0.1", "10.1.0");
+    assert!(bad(&with("", &wrong), 1).contains("`10.1.0` is not an IPv4 address"));
+    let again = FLOW.replace("class = 3", "class = 1");
+    assert!(bad(&with("", &format!("{FLOW}{again}")), 1).contains("given twice"));
+    let flows: String = (0..3)
+        .map(|n| FLOW.replace("1000", &(1000 + n).to_string()))
+        .collect();
+    assert!(bad(&with("buckets = 1", &flows), 1).contains("this flow's bucket is full"));
+}
+
+#[test]
+fn discarding_routes_need_no_next_hop() {
+    let text = format!(
+        "{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.9.0.0/16\"\ndiscard = true\n[[route]]\nprefix = \"10.0.0.0/8\"\nport = 0\nmac = \"2:0:0:0:0:1\"\n"
+    );
+    let plan = good(&text);
+    let Some(TaskSetup::Routes(routes)) = plan.boot.tasks.first() else {
+        panic!("no routes task")
+    };
+    // The first of a next hop's four longwords has the flags.
+    let discards = |address| {
+        let hop = usize::from(routes.table.lookup(address).unwrap());
+        routes.table.next_hops()[hop * 4] & 1 << 9 != 0
+    };
+    assert!(discards(0x0a09_0001) && !discards(0x0a08_0001));
+    assert!(
+        bad(&text.replace("discard = true", "discard = false"), 1).contains("`discard = true`")
+    );
+}
