@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use npsim_views::profile::Collector;
 use npsim_system::series::Series;
+use npsim_views::profile::Collector;
 use npsim_views::timeline::Recorder;
 use serde_json::Value;
 
@@ -222,7 +222,11 @@ fn the_forwarder_makes_a_timeline() {
         .filter(|event| event.phase() == "C")
         .map(|event| event.text("name"))
         .collect();
-    for wanted in ["TX_RING (scratch ring 0)", "dram0 queue", "RBUF elements in use"] {
+    for wanted in [
+        "TX_RING (scratch ring 0)",
+        "dram0 queue",
+        "RBUF elements in use",
+    ] {
         assert!(counters.contains(wanted), "{wanted} of {counters:?}");
     }
 }
