@@ -16,6 +16,7 @@ pub mod codes;
 mod constant;
 mod declare;
 pub mod diagnostic;
+pub mod directives;
 mod disassemble;
 mod emit;
 pub mod expression;

@@ -59,24 +59,6 @@ impl Word {
     }
 }
 
-/// Names of structured directives, for suggestions.
-pub const DIRECTIVES: &[&str] = &[
-    ".if",
-    ".if_unsigned",
-    ".elif",
-    ".elif_unsigned",
-    ".else",
-    ".endif",
-    ".while",
-    ".while_unsigned",
-    ".endw",
-    ".repeat",
-    ".until",
-    ".until_unsigned",
-    ".break",
-    ".continue",
-];
-
 /// Directives that speak of the point of the program where they stand.
 const HINTS: &[&str] = &[
     ".set",

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use npsim_asm::directives::{GENERAL, STRUCTURED};
 use npsim_asm::{Assembly, Level};
 use npsim_isa::{Instruction, decode_in, mnemonics};
 use support::run;
@@ -187,52 +188,7 @@ fn every_instruction_directive_and_function_has_a_program() {
     let words: BTreeSet<&str> = all
         .split(|c: char| c.is_whitespace() || "[](),;".contains(c))
         .collect();
-    let directives = [
-        ".begin",
-        ".end",
-        ".local",
-        ".endlocal",
-        ".reg",
-        ".sig",
-        ".xfer_order",
-        ".xfer_order_rd",
-        ".xfer_order_wr",
-        ".set",
-        ".set_rd",
-        ".use",
-        ".use_wr",
-        ".set_sig",
-        ".io_completed",
-        ".addr",
-        ".areg",
-        ".breg",
-        ".reg_addr",
-        ".num_contexts",
-        ".init_nn_mode",
-        ".init",
-        ".init_ctx",
-        ".subroutine",
-        ".endsub",
-        ".reentry",
-        ".assert",
-        ".import_var",
-        ".operand_synonym",
-        ".if",
-        ".if_unsigned",
-        ".if_likely",
-        ".if_unlikely",
-        ".elif",
-        ".elif_unsigned",
-        ".else",
-        ".endif",
-        ".while",
-        ".while_unsigned",
-        ".endw",
-        ".repeat",
-        ".until",
-        ".until_unsigned",
-        ".break",
-        ".continue",
+    let preprocessor = [
         "#define",
         "#define_eval",
         "#undef",
@@ -279,7 +235,8 @@ fn every_instruction_directive_and_function_has_a_program() {
     ];
     let names = mnemonics().iter().map(|row| row.name);
     let missing: Vec<&str> = names
-        .chain(directives)
+        .chain(GENERAL.iter().chain(STRUCTURED).copied())
+        .chain(preprocessor)
         .chain(functions)
         .filter(|name| !words.contains(name))
         .collect();

@@ -3,6 +3,7 @@
 //! large the FIFOs beside it are, and which ports there are. A chip profile and
 //! a board make a whole [`Profile`].
 
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::profile::parse::{take_rated, take_text, wrong};
@@ -23,7 +24,7 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 /// The kinds of media bus that are modelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MediaBus {
     /// SPI-3 (POS-PHY level 3): 32 bits, one transfer a clock, an address cycle
     /// before each mpacket. The IXP2400's.

@@ -3,6 +3,7 @@
 //! in place of PCI.
 
 use npsim_isa::{CommandOp, cap_csr};
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -13,6 +14,7 @@ use crate::happening::Cause;
 use crate::hash::{Hash, HashWidth};
 use crate::profile::Profile;
 use crate::scratch::{RingRegister, Scratch};
+use crate::unit_counters::{UnitCounters, Way};
 
 /// Threads that have a message register: 16 microengines of eight contexts.
 const THREADS: usize = 128;
@@ -20,7 +22,7 @@ const THREADS: usize = 128;
 pub const MAILBOX: usize = 4;
 
 /// The CSR access proxy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cap {
     messages: Vec<u32>,
     summary: [u32; THREADS / 32],
@@ -28,11 +30,17 @@ pub struct Cap {
     misc_control: u32,
     product_id: u32,
     mailbox: [u32; MAILBOX],
+    /// When the next command can start; one a bus clock and register.
+    free_at: Cycle,
+    bus_cycle: Cycle,
     read_lead: Cycle,
     write_lead: Cycle,
     fast_write_lead: Cycle,
     interthread_lead: Cycle,
     reflect_lead: Cycle,
+    waiting: usize,
+    /// What it counted.
+    pub counters: UnitCounters,
     /// Registers read.
     pub reads: u64,
     /// Registers written, fast writes included.
@@ -57,11 +65,15 @@ impl Cap {
             misc_control: 0,
             product_id: profile.product_id(),
             mailbox: [0; MAILBOX],
+            free_at: 0,
+            bus_cycle: profile.bus_cycle(),
             read_lead: profile.push_lead(profile.cap_read(), 1),
             write_lead: profile.pull_lead(profile.cap_write(), 1),
             fast_write_lead: profile.cap_fast_write().saturating_sub(inlet),
             interthread_lead: profile.interthread_signal().saturating_sub(inlet),
             reflect_lead: profile.cap_reflect().saturating_sub(both_ways),
+            waiting: 0,
+            counters: UnitCounters::default(),
             reads: 0,
             writes: 0,
             interthread_signals: 0,
@@ -77,10 +89,29 @@ impl Cap {
 
     /// A command is at the inlet.
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        fabric.release(Target::CAP);
-        fabric.serves(slot, Target::CAP, 0, fabric.now, fabric.now);
         let command = fabric.flight(slot).command;
-        let now = fabric.now;
+        let words = if command.immediate.is_some() {
+            1
+        } else {
+            command.count.clamp(1, 32)
+        };
+        let now = self.free_at.max(fabric.now);
+        let busy = Cycle::from(words) * self.bus_cycle;
+        self.free_at = now + busy;
+        if command.op.info().pushes {
+            self.counters.used(Way::Read, busy);
+        } else {
+            self.counters.used(Way::Write, busy);
+        }
+        self.counters.started(command.op, words, now - fabric.now);
+        fabric.serves(slot, Target::CAP, 0, now, self.free_at);
+        if now > fabric.now {
+            self.waiting += 1;
+            self.counters.queue(fabric.now, self.waiting);
+            fabric.events.post(now, Event::Turn(Target::CAP));
+        } else {
+            fabric.release(Target::CAP);
+        }
         match command.op {
             CommandOp::CapRead | CommandOp::PciRead => fabric.ready_at(slot, now + self.read_lead),
             CommandOp::CapWrite if command.immediate.is_some() => {
@@ -95,7 +126,7 @@ impl Cap {
                 fabric.pull(slot, command.count, now + self.write_lead);
             }
             CommandOp::CapReflectRead | CommandOp::CapReflectWrite => {
-                self.reflect(slot, command, fabric);
+                self.reflect(slot, command, now, fabric);
             }
             other => {
                 let message = format!("the CSR proxy has no command {}", other.info().name);
@@ -105,9 +136,16 @@ impl Cap {
         }
     }
 
+    /// A command that waited has started.
+    pub fn turn(&mut self, fabric: &mut Fabric) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.counters.queue(fabric.now, self.waiting);
+        fabric.release(Target::CAP);
+    }
+
     /// Starts a reflector transfer: the words leave the other microengine's OUT
     /// registers (read) or the issuer's (write).
-    fn reflect(&mut self, slot: Slot, command: BusCommand, fabric: &mut Fabric) {
+    fn reflect(&mut self, slot: Slot, command: BusCommand, start: Cycle, fabric: &mut Fabric) {
         let Some((me, _)) = reflected(command.address, &fabric.profile) else {
             let message = format!(
                 "cap[{}]: 0x{:x} names no microengine",
@@ -130,7 +168,7 @@ impl Cap {
             flight.command.transfer = register(command.address);
             flight.command.transfer_kind = TransferKind::S;
         }
-        fabric.pull(slot, command.count, fabric.now + self.reflect_lead);
+        fabric.pull(slot, command.count, start + self.reflect_lead);
     }
 
     /// A command's data has been taken from OUT registers.

@@ -1,5 +1,6 @@
 //! Checks that silicon lacks, and the faults they raise.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,7 +10,7 @@ macro_rules! checks {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
         /// A named check; each can be allowed so that firmware that relies on
         /// the behaviour still runs.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Check { $($(#[doc = $doc])+ $variant,)+ }
 
         impl Check {
@@ -74,7 +75,7 @@ impl FromStr for Check {
 }
 
 /// Why a run stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// The check that stopped it; `None` for what no chip could go on from (an
     /// invalid instruction, memory that is not there).
@@ -96,7 +97,7 @@ pub struct Fault {
 }
 
 /// The checks in force and the first fault that was found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Checks {
     allowed: u32,
     fault: Option<Box<Fault>>,

@@ -1,6 +1,7 @@
 //! The chip: microengines, units, and the loop that gives each its turn.
 
 use npsim_isa::Unit;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
@@ -61,7 +62,7 @@ pub enum ChipError {
 const ALL_CONTEXTS: u8 = 0xff;
 
 /// A chip with programs loaded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Chip {
     /// Buses, events and commands in flight.
     pub fabric: Fabric,
@@ -167,23 +168,43 @@ impl Chip {
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
     pub fn run<P: Probe>(&mut self, until: Cycle, lines: &mut dyn Lines, probe: &mut P) -> Stop {
+        loop {
+            if let Some(stop) = self.run_or_pause(until, Cycle::MAX, lines, probe) {
+                return stop;
+            }
+        }
+    }
+
+    /// The same, but comes back with `None` before the first event at `pause` or
+    /// later. Unlike an earlier `until`, a pause changes nothing at all in the
+    /// chip: microengines still run ahead of it.
+    pub fn run_or_pause<P: Probe>(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        lines: &mut dyn Lines,
+        probe: &mut P,
+    ) -> Option<Stop> {
         self.fabric.horizon = until;
         self.fabric.watch.set::<P>();
         self.fabric.buses.watched = P::ON;
         self.msf.refill(&mut self.fabric, lines);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
-                return Stop::Fault(Box::new(fault.clone()));
+                return Some(Stop::Fault(Box::new(fault.clone())));
             }
             if self.fabric.events.next_time() >= until {
                 if self.fabric.events.is_empty() {
-                    return self.quiet();
+                    return Some(self.quiet());
                 }
                 self.fabric.now = until;
-                return Stop::Reached;
+                return Some(Stop::Reached);
+            }
+            if self.fabric.events.next_time() >= pause {
+                return None;
             }
             let Some((time, event)) = self.fabric.events.pop() else {
-                return self.quiet();
+                return Some(self.quiet());
             };
             self.fabric.now = time;
             self.handle(event, lines, probe);
@@ -200,6 +221,7 @@ impl Chip {
         let fabric = &mut self.fabric;
         match event {
             Event::Microengine(me) => self.microengines[me as usize].run(fabric, probe),
+            Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<P>(slot),
             Event::Ready(slot) => self.ready(slot),
             Event::Turn(target) => self.turn(target),
@@ -286,8 +308,9 @@ impl Chip {
             Unit::Scratch => self.scratch.turn(&mut self.fabric),
             Unit::Sram => self.sram.turn(target, &mut self.fabric),
             Unit::Dram => self.dram.turn(target, &mut self.fabric),
-            // The other units take commands as they come.
-            Unit::Hash | Unit::Msf | Unit::Cap | Unit::Pci => {}
+            Unit::Msf => self.fabric.release(target),
+            Unit::Hash => self.hash.turn(&mut self.fabric),
+            Unit::Cap | Unit::Pci => self.cap.turn(&mut self.fabric),
         }
     }
 

@@ -8,11 +8,12 @@
 mod channel;
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
-use crate::fabric::{BusCommand, Fabric, Slot};
+use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::happening::{Bus, Cause, Happening};
 use crate::lines::Tag;
 use crate::memory::{OutOfRange, Paged};
@@ -25,10 +26,12 @@ use channel::{Booked, Channel, Part};
 const TAG_BLOCK: u32 = 64;
 
 /// All DRAM channels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dram {
-    memory: Paged<u32>,
-    tags: Paged<Tag>,
+    #[serde(skip)]
+    pub(crate) memory: Paged<u32>,
+    #[serde(skip)]
+    pub(crate) tags: Paged<Tag>,
     channels: Vec<Channel>,
     interleave: u32,
     bytes: u64,
@@ -38,7 +41,9 @@ pub struct Dram {
     /// to TBUF.
     read_back: Cycle,
     tbuf_back: Cycle,
-    burst_cycles: Cycle,
+    /// The first burst of an access, in whole cycles.
+    first_burst: Cycle,
+    burst_half_cycles: Cycle,
     bus_cycle: Cycle,
     transfer_latency: Cycle,
 }
@@ -48,7 +53,7 @@ impl Dram {
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
         let bytes = u64::from(profile.dram_channel_bytes()) * u64::from(profile.dram_channels());
-        let burst = profile.dram_burst_cycles();
+        let burst = profile.dram_burst_half_cycles().div_ceil(2);
         let access = profile.dram_row_to_column() + profile.dram_column_to_data() + burst;
         let bus_cycle = profile.bus_cycle();
         // The media targets are those of eight quadwords, one per bus clock.
@@ -71,7 +76,8 @@ impl Dram {
             tbuf_back: profile
                 .push_lead(profile.dram_tbuf_wr(), 0)
                 .saturating_sub(media + access),
-            burst_cycles: burst,
+            first_burst: burst,
+            burst_half_cycles: profile.dram_burst_half_cycles(),
             bus_cycle,
             transfer_latency: profile.transfer_latency(),
         }
@@ -115,7 +121,7 @@ impl Dram {
             let local = self.local_address(at);
             let part =
                 self.channels[channel].part(slot, local, next - at, write, passes, parts == 0, now);
-            self.channels[channel].accept(part);
+            self.channels[channel].accept(part, now);
             parts += 1;
             at = next;
         }
@@ -211,12 +217,15 @@ impl Dram {
                     self.ask_for_data(part, fabric);
                 }
             }
-            match self.channels[channel].book(fabric.now) {
-                Some(Booked::Data { part, start, free }) => {
+            let ready_at = |slot: Slot| fabric.buses.push_ready(&fabric.flight(slot).command);
+            match self.channels[channel].book(fabric.now, ready_at) {
+                Some(Booked::Data { part, pins, free }) => {
+                    self.channels[channel].counters.words += u64::from(part.words);
                     if fabric.watch.is_open() {
-                        tell_booked(target, &part, start, free, self.burst_cycles, fabric);
+                        tell_pins(target, pins, fabric);
+                        fabric.serves(part.slot, target, part.bank, fabric.now, free);
                     }
-                    self.booked(part, start, fabric);
+                    self.booked(part, pins.0, fabric);
                 }
                 Some(Booked::Later(at)) => return fabric.events.post(at, Event::Turn(target)),
                 None => return,
@@ -254,7 +263,7 @@ impl Dram {
         if part.leads {
             self.channels[channel]
                 .counters
-                .started(command.op, words, now - part.since);
+                .started(command.op, 0, now - part.since);
         }
         if flight.note != 0 {
             return;
@@ -285,10 +294,10 @@ impl Dram {
                 .read(first, &mut fabric.flight_mut(slot).data[..words as usize]),
         };
         debug_assert!(moved.is_ok(), "the range was checked on arrival");
-        let first_burst = start + self.burst_cycles;
+        let first_burst = start + self.first_burst;
         match command.op {
             CommandOp::DramRead => {
-                let on_pins = Cycle::from(part.bursts - 1) * self.burst_cycles;
+                let on_pins = (Cycle::from(part.bursts - 1) * self.burst_half_cycles).div_ceil(2);
                 let on_bus = Cycle::from(words - 2) * self.bus_cycle;
                 fabric.push_at(
                     slot,
@@ -380,6 +389,20 @@ impl Dram {
         address / self.interleave / count * self.interleave + address % self.interleave
     }
 
+    /// The core reads bytes now; gives how long it waits for bank and pins.
+    pub(crate) fn core_read(&mut self, address: u32, bytes: u32, fabric: &mut Fabric) -> Cycle {
+        let waited = fabric.buses.core_command(fabric.now);
+        let (channel, local) = (self.channel_of(address), self.local_address(address));
+        let words = (bytes / 4).min(32) as u8;
+        fabric
+            .buses
+            .core_data(fabric.now, TransferKind::D, true, words);
+        let now = fabric.now + waited;
+        let (at_bank, pins) = self.channels[channel].core_read(local, bytes, now);
+        tell_pins(Target::dram(channel as u8), pins, fabric);
+        waited + at_bank
+    }
+
     /// Reads bytes in network order; `None` where there is no memory.
     #[must_use]
     pub fn read_bytes(&self, address: u32, len: usize) -> Option<Vec<u8>> {
@@ -422,24 +445,13 @@ impl Dram {
     }
 }
 
-/// Tells whoever watches of a part's time at its bank and on the pins.
-fn tell_booked(
-    target: Target,
-    part: &Part,
-    start: Cycle,
-    free: Cycle,
-    burst: Cycle,
-    fabric: &mut Fabric,
-) {
-    let now = fabric.now;
+/// Tells whoever watches that the pins of a channel are taken from when until
+/// when.
+fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
     let bus = Bus::DramPins(target.channel());
-    let until = start + Cycle::from(part.bursts) * burst;
-    fabric.watch.tell(start, || Happening::Bus {
-        bus,
-        from: start,
-        until,
-    });
-    fabric.serves(part.slot, target, part.bank, now, free);
+    fabric
+        .watch
+        .tell(from, || Happening::Bus { bus, from, until });
 }
 
 /// Quadwords of a command.

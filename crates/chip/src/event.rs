@@ -10,6 +10,7 @@
 //! finds the next bucket that is not empty. Later events wait in a heap and
 //! move to the wheel when their time comes near.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -18,7 +19,7 @@ use crate::bus::Target;
 use crate::fabric::Slot;
 
 /// Something that happens at a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The last data word of a command is in the IN registers (rank 0).
     Push(Slot),
@@ -51,6 +52,8 @@ pub enum Event {
         /// Context 0-7.
         context: u8,
     },
+    /// The arbiter of a cluster's command bus looks at what waits (rank 1).
+    CommandBus(u8),
     /// A command reaches its unit's inlet (rank 1).
     Arrive(Slot),
     /// A unit has served a command (rank 1).
@@ -73,7 +76,7 @@ impl Event {
             | Self::Signal { .. }
             | Self::Timer { .. }
             | Self::NnPut { .. } => 0,
-            Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
+            Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
             Self::Media(_) => 2,
             Self::Gpp(_) => 3,
             Self::Microengine(me) => 4 + me,
@@ -262,5 +265,6 @@ impl EventQueue {
     }
 }
 
+mod order;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,10 @@
 //! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between
 //! ([`Event::Ready`]).
 
+mod sound;
+
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::{Admission, Buses, Target};
@@ -27,11 +30,11 @@ use crate::ring_status::RingStatusLines;
 use crate::watch::Watch;
 
 /// Index of a command in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Slot(pub u32);
 
 /// Which register file a command pushes to or pulls from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TransferKind {
     /// S transfer registers.
     S,
@@ -40,7 +43,7 @@ pub enum TransferKind {
 }
 
 /// A command as the bus carries it. Built by the microengine at issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusCommand {
     /// Unit and sub-command.
     pub op: CommandOp,
@@ -80,7 +83,7 @@ pub struct BusCommand {
 }
 
 /// A command with its data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InFlight {
     /// The command.
     pub command: BusCommand,
@@ -112,17 +115,14 @@ impl InFlight {
 pub enum Issue {
     /// It is on its way.
     Accepted,
-    /// The microengine's command FIFO is full; it has room at this cycle.
-    FullUntil(Cycle),
-    /// The microengine's command FIFO is full of commands that wait for a unit.
-    /// The fabric posts [`Event::Microengine`] when there is room; the
+    /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there is room; the
     /// microengine posts nothing and then issues again.
     Held,
 }
 
 /// Pointers of a microengine's next-neighbour ring, where both neighbours see
 /// them. All are modulo 128.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NnRing {
     /// Words that the writer has put: its `NN_PUT`.
     pub put: u8,
@@ -133,7 +133,7 @@ pub struct NnRing {
 }
 
 /// The chip's interior between its units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fabric {
     /// The cycle of the event being handled. A microengine that runs ahead
     /// keeps its own time and passes it along.
@@ -143,6 +143,7 @@ pub struct Fabric {
     /// Command, push and pull buses.
     pub buses: Buses,
     /// The chip as data.
+    #[serde(skip, default = "Profile::absent")]
     pub profile: Profile,
     /// Checks in force and the first fault.
     pub checks: Checks,
@@ -152,7 +153,8 @@ pub struct Fabric {
     pub horizon: Cycle,
     /// Next-neighbour ring of each microengine.
     pub nn_rings: Vec<NnRing>,
-    /// What units tell whoever watches.
+    /// What units tell whoever watches, which is nothing of the chip's own.
+    #[serde(skip)]
     pub watch: Watch,
     slots: Vec<InFlight>,
     free: Vec<Slot>,
@@ -182,10 +184,8 @@ impl Fabric {
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
         let admission = self.buses.admit(now, &command);
-        match admission {
-            Admission::FullUntil(cycle) => return Issue::FullUntil(cycle),
-            Admission::Held => return Issue::Held,
-            Admission::Arrives(_) | Admission::Waits => {}
+        if admission == Admission::Full {
+            return Issue::Held;
         }
         let slot = self.place(command, now);
         self.watch
@@ -194,7 +194,9 @@ impl Fabric {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
             let target = self.buses.target_of(&command);
-            self.buses.hold(command.me, slot, target);
+            self.buses.hold(now, command.me, slot, target);
+            let cluster = self.profile.cluster_of(command.me);
+            self.look(now, cluster as usize);
         }
         Issue::Accepted
     }
@@ -264,13 +266,35 @@ impl Fabric {
     /// A unit has taken a command from its inlet. Commands that waited for
     /// room set out, and microengines that stalled on them go on.
     pub fn release(&mut self, target: Target) {
-        if self.buses.release(target) {
-            while let Some(grant) = self.buses.next_grant(self.now) {
-                self.events.post(grant.arrival, Event::Arrive(grant.slot));
-                if let Some((me, cycle)) = grant.wake {
-                    self.events.post(cycle, Event::Microengine(me));
-                }
+        let Some(first) = self.buses.release(target) else {
+            return;
+        };
+        let count = self.buses.clusters();
+        for step in 0..count {
+            self.arbitrate((first + step) % count);
+        }
+    }
+
+    /// A cluster's arbiter looks at the commands that wait for its bus.
+    pub fn command_bus(&mut self, cluster: u8) {
+        self.buses.look_came(cluster as usize);
+        self.arbitrate(cluster as usize);
+    }
+
+    fn arbitrate(&mut self, cluster: usize) {
+        if let Some(grant) = self.buses.arbitrate(self.now, cluster) {
+            self.events.post(grant.arrival, Event::Arrive(grant.slot));
+            if let Some((me, cycle)) = grant.wake {
+                self.events.post(cycle, Event::Microengine(me));
             }
+        }
+        self.look(self.now, cluster);
+    }
+
+    /// Lets a cluster's arbiter look when a command of it can go.
+    fn look(&mut self, now: Cycle, cluster: usize) {
+        if let Some(at) = self.buses.next_look(now, cluster) {
+            self.events.post(at, Event::CommandBus(cluster as u8));
         }
     }
 

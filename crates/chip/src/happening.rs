@@ -239,7 +239,7 @@ pub enum Happening {
         target: Target,
         /// The part of the unit that is busy: DRAM bank; 0 for reads and 1 for
         /// writes of SRAM and the media interface; else 0. A part serves one
-        /// command at a time, but the CSR proxy several.
+        /// command at a time.
         lane: u8,
         /// Its slot.
         slot: Slot,

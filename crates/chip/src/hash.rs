@@ -3,9 +3,11 @@
 //! generator polynomial.
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
+use crate::event::Event;
 use crate::fabric::{Fabric, Slot};
 use crate::profile::Profile;
 use crate::unit_counters::UnitCounters;
@@ -90,7 +92,7 @@ pub fn hash(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
 }
 
 /// The hash unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hash {
     multipliers: [u128; 3],
     array_free: Cycle,
@@ -160,7 +162,7 @@ impl Hash {
     /// A command has reached the inlet: its operands are pulled.
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         self.waiting += 1;
-        self.counters.queue(self.waiting);
+        self.counters.queue(fabric.now, self.waiting);
         let command = &fabric.flight(slot).command;
         let words = HashWidth::of(command.op).words() as u8 * command.count.clamp(1, 3);
         let at = fabric.now + self.pull_lead;
@@ -191,14 +193,21 @@ impl Hash {
         self.counters.busy += busy;
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
-        self.waiting -= 1;
         fabric.serves(slot, Target::HASH, 0, start, start + busy);
-        fabric.release(Target::HASH);
+        // Its place among the operands is free when it enters the array.
+        fabric.events.post(start, Event::Turn(Target::HASH));
         fabric.push_at(
             slot,
             (words * usize::from(count)) as u8,
             start + busy + buffers,
         );
+    }
+
+    /// A command's operands have entered the array.
+    pub fn turn(&mut self, fabric: &mut Fabric) {
+        self.waiting -= 1;
+        self.counters.queue(fabric.now, self.waiting);
+        fabric.release(Target::HASH);
     }
 
     /// A command has been served.

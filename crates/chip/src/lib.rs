@@ -26,6 +26,7 @@ pub mod profile;
 pub mod ring_status;
 pub mod scratch;
 pub mod sram;
+pub mod state;
 pub mod stats;
 pub mod unit_counters;
 pub mod watch;

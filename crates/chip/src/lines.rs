@@ -1,9 +1,10 @@
 //! The lines at the chip's ports: where frames come from and go to.
 
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// A frame that arrives.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
     /// First preamble bit.
     pub start: Cycle,
@@ -37,7 +38,7 @@ pub struct Departure<'a> {
 
 /// What follows a frame's first mpacket through RBUF, DRAM and TBUF: which
 /// arrival it came from. The default is that of data from no arrival.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tag {
     /// The frame's number plus one, 0 for none.
     number: u64,
@@ -45,6 +46,16 @@ pub struct Tag {
 }
 
 impl Tag {
+    /// The tag as two numbers, for a saved state.
+    pub(crate) const fn numbers(self) -> [u64; 2] {
+        [self.number, self.end]
+    }
+
+    /// The tag of two such numbers.
+    pub(crate) const fn from_numbers([number, end]: [u64; 2]) -> Self {
+        Self { number, end }
+    }
+
     /// The tag of an arrival by its number and its last bit.
     #[must_use]
     pub const fn new(frame: u64, end: Cycle) -> Self {
@@ -74,7 +85,7 @@ impl Tag {
 }
 
 /// Why a frame or a part of it went no further, outside microcode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MediaDrop {
     /// The port's receive FIFO was full because no RBUF element was free.
     ReceiveFifoFull,

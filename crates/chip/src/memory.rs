@@ -1,10 +1,10 @@
 //! Storage of large memories: pages come into being when they are written.
 
 /// Elements of a page.
-const PAGE: usize = 1024;
+pub(crate) const PAGE: usize = 1024;
 
 /// Memory of `T`, zero until written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Paged<T> {
     pages: Vec<Option<Box<[T; PAGE]>>>,
     len: usize,
@@ -93,6 +93,34 @@ impl<T: Copy + Default> Paged<T> {
             done += run;
         }
         Ok(())
+    }
+
+    /// The pages that hold anything but zeros, with their numbers.
+    pub(crate) fn held_pages(&self) -> impl Iterator<Item = (usize, &[T; PAGE])>
+    where
+        T: PartialEq,
+    {
+        let pages = self.pages.iter().enumerate();
+        pages.filter_map(|(number, page)| {
+            let page = page.as_deref()?;
+            page.iter()
+                .any(|value| *value != T::default())
+                .then_some((number, page))
+        })
+    }
+
+    /// Makes everything zero again.
+    pub(crate) fn clear(&mut self) {
+        self.pages.fill(None);
+    }
+
+    /// A page to be written as a whole.
+    ///
+    /// # Errors
+    /// The memory has no page of this number.
+    pub(crate) fn page_mut(&mut self, number: usize) -> Result<&mut [T; PAGE], OutOfRange> {
+        let page = self.pages.get_mut(number).ok_or(OutOfRange)?;
+        Ok(page.get_or_insert_with(|| Box::new([T::default(); PAGE])))
     }
 
     fn check(&self, index: usize, len: usize) -> Result<(), OutOfRange> {

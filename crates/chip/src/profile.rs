@@ -180,6 +180,26 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What stands for a chip's profile between reading the chip's state and
+    /// giving it its profile back.
+    pub(crate) fn absent() -> Self {
+        Self {
+            name: String::new(),
+            title: String::new(),
+            product_id: 0,
+            board: Board {
+                name: String::new(),
+                title: String::new(),
+                chip: String::new(),
+                media: MediaBus::Spi3,
+                ports: Vec::new(),
+            },
+            values: Values::new(&[]),
+            parameters: Vec::new(),
+            errata: Vec::new(),
+        }
+    }
+
     /// Names of the built-in profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)

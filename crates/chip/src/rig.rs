@@ -161,6 +161,7 @@ impl Rig {
     fn handle(&mut self, event: Event) {
         let fabric = &mut self.fabric;
         match event {
+            Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => match fabric.flight(slot).command.op.info().unit {
                 Unit::Scratch => self.scratch.arrive(slot, fabric),
                 Unit::Sram => self.sram.arrive(slot, fabric),
@@ -176,7 +177,8 @@ impl Rig {
             Event::Turn(target) => match target.unit() {
                 Unit::Scratch => self.scratch.turn(fabric),
                 Unit::Sram => self.sram.turn(target, fabric),
-                _ => self.dram.turn(target, fabric),
+                Unit::Dram => self.dram.turn(target, fabric),
+                _ => self.hash.turn(fabric),
             },
             Event::Pull(slot) => {
                 let (command, words) = (
@@ -250,7 +252,6 @@ impl Rig {
                 self.work[me as usize].pop_front();
                 self.fabric.events.post(now + 1, Event::Microengine(me));
             }
-            Issue::FullUntil(at) => self.fabric.events.post(at, Event::Microengine(me)),
             Issue::Held => self.held += 1,
         }
     }

@@ -1,18 +1,19 @@
 //! The wires that tell every microengine one status bit per scratch ring. They
 //! lag behind the rings.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
 
 /// Status bits of the sixteen scratch rings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RingStatusLines {
     lines: [Line; 16],
     lag: Cycle,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Line {
     /// The level before the first change in `changes`.
     before: bool,

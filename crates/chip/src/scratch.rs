@@ -8,6 +8,7 @@
 
 mod rings;
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
@@ -15,14 +16,14 @@ use npsim_isa::CommandOp;
 use crate::Cycle;
 use crate::bus::Target;
 use crate::check::Check;
-use crate::fabric::{Fabric, Slot};
+use crate::fabric::{Fabric, Slot, TransferKind};
 use crate::profile::Profile;
-use crate::unit_counters::UnitCounters;
+use crate::unit_counters::{UnitCounters, Way};
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 
 /// Cycles that a command's steps take on an idle chip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Leads {
     read: Cycle,
     write: Cycle,
@@ -36,7 +37,7 @@ struct Leads {
 }
 
 /// The scratchpad.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scratch {
     words: Vec<u32>,
     rings: Rings,
@@ -91,7 +92,7 @@ impl Scratch {
             self.leads.write
         };
         self.pipe.push_back((slot, words == 0));
-        self.counters.queue(self.pipe.len());
+        self.counters.queue(now, self.pipe.len());
         if words > 0 {
             fabric.pull(slot, words, now + lead);
         }
@@ -121,16 +122,22 @@ impl Scratch {
     /// Starts commands as long as the first has its data and the pipe is free.
     fn advance(&mut self, fabric: &mut Fabric) {
         while let Some(&(slot, true)) = self.pipe.front() {
-            if self.free_at > fabric.now {
+            let mut start = self.free_at;
+            let command = &fabric.flight(slot).command;
+            if command.op.info().pushes {
+                start = start.max(fabric.buses.push_ready(command));
+            }
+            if start > fabric.now {
                 if !self.turn_posted {
                     self.turn_posted = true;
                     fabric
                         .events
-                        .post(self.free_at, crate::event::Event::Turn(Target::SCRATCH));
+                        .post(start, crate::event::Event::Turn(Target::SCRATCH));
                 }
                 return;
             }
             self.pipe.pop_front();
+            self.counters.queue(fabric.now, self.pipe.len());
             fabric.release(Target::SCRATCH);
             self.start(slot, fabric);
         }
@@ -144,14 +151,15 @@ impl Scratch {
         let count = usize::from(command.count.clamp(1, 16));
         let pulled = command.immediate.is_none();
         let operand = command.immediate.unwrap_or(flight.data[0]);
-        let accesses = match command.op {
-            Op::ScratchRead | Op::ScratchWrite | Op::ScratchGet | Op::ScratchPut => count as Cycle,
-            _ => 2,
+        let (reads, writes) = match command.op {
+            Op::ScratchRead | Op::ScratchGet => (count as Cycle, 0),
+            Op::ScratchWrite | Op::ScratchPut => (0, count as Cycle),
+            _ => (1, 1),
         };
         let paced = (count as Cycle - 1) * self.leads.paced;
-        self.free_at = now + accesses * self.leads.longword;
-        self.counters.busy += accesses * self.leads.longword;
-        self.counters.started(command.op, accesses as u8, waited);
+        self.occupy(now, reads, writes);
+        self.counters
+            .started(command.op, (reads + writes) as u8, waited);
         fabric.serves(slot, Target::SCRATCH, 0, now, self.free_at);
         match command.op {
             Op::ScratchRead => {
@@ -218,6 +226,29 @@ impl Scratch {
                 }
             }
         }
+    }
+
+    /// Takes the memory for longwords read and written.
+    fn occupy(&mut self, now: Cycle, reads: Cycle, writes: Cycle) {
+        self.free_at = self.free_at.max(now) + (reads + writes) * self.leads.longword;
+        self.counters.used(Way::Read, reads * self.leads.longword);
+        self.counters.used(Way::Write, writes * self.leads.longword);
+    }
+
+    /// The core reads or writes a longword now; gives how long it waits for the
+    /// command before it.
+    pub(crate) fn core_access(&mut self, way: Way, fabric: &mut Fabric) -> Cycle {
+        let now = fabric.now + fabric.buses.core_command(fabric.now);
+        let start = self.free_at.max(now);
+        let (reads, writes) = match way {
+            Way::Read => (1, 0),
+            Way::Write => (0, 1),
+        };
+        self.occupy(start, reads, writes);
+        fabric
+            .buses
+            .core_data(fabric.now, TransferKind::S, way == Way::Read, 1);
+        start - fabric.now
     }
 
     fn range(&self, address: u32, words: usize) -> Option<std::ops::Range<usize>> {

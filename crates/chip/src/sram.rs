@@ -6,17 +6,19 @@ mod channel;
 mod qarray;
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
 use crate::fabric::{Fabric, Slot};
+use crate::memory::Paged;
 use crate::profile::Profile;
-use crate::unit_counters::UnitCounters;
+use crate::unit_counters::{UnitCounters, Way};
 use channel::Channel;
 pub use qarray::{Entry, RingPut};
 
 /// Cycles that a command's steps take on an idle chip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Leads {
     read: Cycle,
     write: Cycle,
@@ -35,13 +37,32 @@ struct Leads {
 }
 
 /// All SRAM channels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sram {
     channels: Vec<Channel>,
     leads: Leads,
 }
 
 impl Sram {
+    /// The memory of each channel.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = &Paged<u32>> {
+        self.channels.iter().map(|channel| &channel.memory)
+    }
+
+    /// The memory of each channel, to be changed.
+    pub(crate) fn memories_mut(&mut self) -> impl Iterator<Item = &mut Paged<u32>> {
+        self.channels.iter_mut().map(|channel| &mut channel.memory)
+    }
+
+    /// Takes copies of the memories of `other`; false if that has not as many
+    /// channels.
+    pub(crate) fn adopt_memories(&mut self, other: &Self) -> bool {
+        for (own, other) in self.channels.iter_mut().zip(&other.channels) {
+            own.memory = other.memory.clone();
+        }
+        self.channels.len() == other.channels.len()
+    }
+
     /// Zeroed memory and empty Q-arrays.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
@@ -152,6 +173,21 @@ impl Sram {
             .get_mut(entry as usize)?
             .dequeue(&channel.memory)
             .ok()
+    }
+
+    /// The core reads or writes longwords of a channel now; gives how long it
+    /// waits for the channel's pins.
+    pub(crate) fn core_access(
+        &mut self,
+        channel: u8,
+        way: Way,
+        words: u8,
+        fabric: &mut Fabric,
+    ) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut(channel as usize)
+            .map_or(0, |channel| channel.core_access(way, words, fabric, leads))
     }
 
     /// A Q-array entry's state.

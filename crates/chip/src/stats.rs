@@ -23,7 +23,7 @@ pub struct Stats {
     pub nanoseconds: u64,
     /// Microengines in the order of their index.
     pub microengines: Vec<MicroengineStats>,
-    /// Memory and hash units, one entry a channel.
+    /// Memories, hash unit, media interface and CSR proxy, one entry a channel.
     pub units: Vec<UnitStats>,
     /// Buses, summed over clusters.
     pub buses: Vec<BusStats>,
@@ -90,14 +90,29 @@ pub struct UnitStats {
     pub commands: Vec<OperationStats>,
     /// Longwords moved.
     pub words: u64,
-    /// Cycles in which the unit was serving.
+    /// Cycles in which the unit was serving, both directions together.
     pub busy: u64,
+    /// Cycles in which it was reading; 0 where there are no directions.
+    pub busy_reading: u64,
+    /// Cycles in which it was writing; 0 where there are no directions.
+    pub busy_writing: u64,
+    /// Cycles in which a DRAM channel's data pins turned around.
+    pub turning: u64,
+    /// Cycles in which a DRAM channel refreshed.
+    pub refreshing: u64,
     /// Thousandths of the run in which it was serving.
     pub busy_permille: u64,
     /// Most commands that were in its queue at one time.
     pub queue_peak: u64,
+    /// Sum over cycles of the commands that were in its queue.
+    pub queue_cycles: u64,
     /// Sum over commands of the cycles from arrival to start of service.
     pub waiting: u64,
+    /// Sum over commands of the cycles that they waited in microengines' FIFOs
+    /// because the unit was full.
+    pub held: u64,
+    /// Cycles that microengines stalled because the unit was full.
+    pub stalled_microengines: u64,
 }
 
 /// How often an operation was served.
@@ -118,6 +133,31 @@ pub struct BusStats {
     pub busy: u64,
     /// Thousandths of the run, of all its instances together.
     pub busy_permille: u64,
+    /// Commands or bursts carried, summed over clusters.
+    pub transfers: u64,
+    /// Sum over commands or bursts of the cycles that they waited for the bus.
+    pub waiting: u64,
+    /// Cycles that microengines stalled because of the bus alone; 0 for those
+    /// that carry data.
+    pub stalled_microengines: u64,
+    /// Each instance: one a cluster, or one for the chip.
+    pub instances: Vec<BusInstanceStats>,
+}
+
+/// One bus.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BusInstanceStats {
+    /// Cycles in which it carried something.
+    pub busy: u64,
+    /// Thousandths of the run.
+    pub busy_permille: u64,
+    /// Commands or bursts carried.
+    pub transfers: u64,
+    /// Sum over commands or bursts of the cycles that they waited for it.
+    pub waiting: u64,
+    /// Most that waited at one time: commands for a command bus, cycles booked
+    /// ahead for the others.
+    pub queue_peak: u64,
 }
 
 /// One port. Bytes are frames without preamble, gap and frame check sequence.

@@ -1,21 +1,44 @@
 //! What a memory or hash unit counts about its own service.
 
 use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 
 const OPERATIONS: usize = CommandOp::ALL.len();
 
+/// Which way a unit's data path was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Out of the memory.
+    Read,
+    /// Into the memory.
+    Write,
+}
+
 /// Counts of one unit or channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitCounters {
+    #[serde(with = "serde_big_array::BigArray")]
     served: [u64; OPERATIONS],
     /// Longwords moved.
     pub words: u64,
     /// Cycles in which the unit's data path was busy, both directions together.
     pub busy: Cycle,
+    /// Of these, the ones that read.
+    pub busy_reading: Cycle,
+    /// Of these, the ones that wrote.
+    pub busy_writing: Cycle,
+    /// Cycles in which a DRAM channel's pins turned around.
+    pub turning: Cycle,
+    /// Cycles in which a DRAM channel refreshed.
+    pub refreshing: Cycle,
     /// Most commands that were at the unit at one time.
     pub queue_peak: u64,
+    /// Commands at the unit now, and since when.
+    queue: (u64, Cycle),
+    /// Time integral of the number of commands at the unit, until `queue.1`.
+    queue_cycles: Cycle,
     /// Sum over commands of the cycles from being able to start to the start.
     pub waiting: Cycle,
 }
@@ -26,7 +49,13 @@ impl Default for UnitCounters {
             served: [0; OPERATIONS],
             words: 0,
             busy: 0,
+            busy_reading: 0,
+            busy_writing: 0,
+            turning: 0,
+            refreshing: 0,
             queue_peak: 0,
+            queue: (0, 0),
+            queue_cycles: 0,
             waiting: 0,
         }
     }
@@ -40,9 +69,27 @@ impl UnitCounters {
         self.waiting += waited;
     }
 
-    /// There are now this many commands at the unit.
-    pub fn queue(&mut self, len: usize) {
+    /// The data path is taken for so many cycles more.
+    pub fn used(&mut self, way: Way, cycles: Cycle) {
+        self.busy += cycles;
+        match way {
+            Way::Read => self.busy_reading += cycles,
+            Way::Write => self.busy_writing += cycles,
+        }
+    }
+
+    /// There are from now on this many commands at the unit.
+    pub fn queue(&mut self, now: Cycle, len: usize) {
+        self.queue_cycles = self.queue_cycles_at(now);
+        self.queue = (len as u64, now);
         self.queue_peak = self.queue_peak.max(len as u64);
+    }
+
+    /// Time integral of the number of commands that wait at the unit: divided
+    /// by the time it is the mean depth of the queue.
+    #[must_use]
+    pub fn queue_cycles_at(&self, now: Cycle) -> Cycle {
+        self.queue_cycles + self.queue.0 * now.saturating_sub(self.queue.1)
     }
 
     /// Commands that were served, with their counts, in the order of the

@@ -336,7 +336,7 @@ fn commands(tables: &Tables) -> String {
         );
     }
     out += "}\n}\n}\n";
-    out += "/// Unit and sub-command of a memory or I/O command.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub enum CommandOp {\n";
+    out += "/// Unit and sub-command of a memory or I/O command.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]\npub enum CommandOp {\n";
     for command in &file.command {
         let _ = writeln!(
             out,

@@ -1,23 +1,34 @@
 //! Frames as capture files: what the chip sent ([`PcapSink`]), and traffic for several ports
 //! ([`TraceSink`]).
 
+mod kept;
+mod tally;
 mod trace_sink;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use pcap_file::pcap::{PcapHeader, PcapPacket, PcapTsResolution, PcapWriteError, PcapWriter};
+use byteorder_slice::LittleEndian;
+use flate2::Crc;
+use pcap_file::pcap::{
+    PcapHeader, PcapPacket, PcapTsResolution, PcapValidationError, PcapWriteError,
+};
 use pcap_file::{DataLink, Endianness};
 
+pub use kept::Position;
 pub use trace_sink::{Form, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;
+use tally::Tally;
+
+/// Of the times in the file.
+const RESOLUTION: PcapTsResolution = PcapTsResolution::NanoSecond;
 
 /// Makes temporary names of one process differ.
 static SERIAL: AtomicU64 = AtomicU64::new(0);
@@ -28,24 +39,30 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 /// [`finish`](PcapSink::finish). A sink that is dropped leaves nothing behind, and an older file of the
 /// target's name stays as it was. A target that exists and is no regular file (a pipe, `/dev/null`) is
 /// written to directly.
+///
+/// A sink of [`create_kept`](PcapSink::create_kept) leaves its temporary file behind, so that
+/// [`resume`](PcapSink::resume) can go on with it.
 #[derive(Debug)]
 pub struct PcapSink {
-    writer: PcapWriter<BufWriter<File>>,
+    file: Tally,
     target: Target,
     frames: u64,
 }
 
-/// A file that is removed unless it gets its final name.
+/// A file that is removed unless it gets its final name, or is to be kept.
 #[derive(Debug)]
 struct Temporary {
     path: PathBuf,
     target: PathBuf,
+    keep: bool,
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Nothing is left to do for who cannot remove it; after a rename it is gone already.
-        let _ = fs::remove_file(&self.path);
+        if !self.keep {
+            // Nothing is left to do for who cannot remove it; after a rename it is gone already.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -70,6 +87,7 @@ impl Target {
                 let temporary = Temporary {
                     path: temporary_name(&target)?,
                     target,
+                    keep: false,
                 };
                 let file = OpenOptions::new()
                     .write(true)
@@ -95,7 +113,7 @@ fn classic_header() -> PcapHeader {
         snaplen: MAX_FRAME_BYTES as u32,
         datalink: DataLink::ETHERNET,
         // The crate's default is microseconds, to which it would cut times without a word.
-        ts_resolution: PcapTsResolution::NanoSecond,
+        ts_resolution: RESOLUTION,
         endianness: Endianness::Little,
         ..PcapHeader::default()
     }
@@ -108,10 +126,15 @@ impl PcapSink {
     /// If no file can be made beside `path`, or `path` is a directory.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (file, target) = Target::create(path)?;
-        let writer =
-            PcapWriter::with_header(BufWriter::new(file), classic_header()).map_err(into_io)?;
+        Self::begin(file, target)
+    }
+
+    /// Writes the header.
+    fn begin(file: File, target: Target) -> io::Result<Self> {
+        let mut file = Tally::new(file, Crc::new(), 0);
+        classic_header().write_to(&mut file).map_err(into_io)?;
         Ok(PcapSink {
-            writer,
+            file,
             target,
             frames: 0,
         })
@@ -130,7 +153,16 @@ impl PcapSink {
             Cow::Borrowed(bytes),
         )
         .map_err(invalid)?;
-        self.writer.write_packet(&packet).map_err(into_io)?;
+        if bytes.len() > MAX_FRAME_BYTES {
+            return Err(invalid(PcapValidationError::PacketLenTooBig(
+                packet.len(),
+                MAX_FRAME_BYTES as u32,
+            )));
+        }
+        packet
+            .as_raw_packet(RESOLUTION)
+            .write_to::<_, LittleEndian>(&mut self.file)
+            .map_err(into_io)?;
         self.frames += 1;
         Ok(())
     }
@@ -139,10 +171,8 @@ impl PcapSink {
     ///
     /// # Errors
     /// If the rest of the data cannot be written or the file cannot be renamed; the file is removed then.
-    pub fn finish(self) -> io::Result<()> {
-        let mut buffer = self.writer.into_inner();
-        buffer.flush()?;
-        drop(buffer);
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
         self.target.finish()
     }
 
@@ -154,20 +184,22 @@ impl PcapSink {
 }
 
 fn temporary_name(target: &Path) -> io::Result<PathBuf> {
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    hidden_name(target, &format!(".{}-{serial}.part", process::id()))
+}
+
+/// A hidden name beside the target.
+fn hidden_name(target: &Path, ending: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("`{}` names no file", target.display()),
         )
     })?;
-    let mut temporary = OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(
-        ".{}-{}.part",
-        process::id(),
-        SERIAL.fetch_add(1, Ordering::Relaxed)
-    ));
-    Ok(target.with_file_name(temporary))
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(ending);
+    Ok(target.with_file_name(hidden))
 }
 
 fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {

@@ -15,8 +15,8 @@ pub use npsim_chip as chip;
 pub use npsim_isa as isa;
 pub use npsim_net as net;
 pub use npsim_system::{
-    assemble, diagnostics, firmware_file, histogram, includes, load, memory_dump, messages,
-    problem, project, quantity, remarks, report, series, simulation, stats_file, summary,
-    whole_file, wires,
+    assemble, checkpoint, diagnostics, firmware_file, histogram, includes, load, measure,
+    memory_dump, messages, problem, project, quantity, remarks, report, series, simulation,
+    stats_file, summary, whole_file, wires,
 };
 pub use npsim_views as views;

@@ -1,5 +1,7 @@
 //! Many times in little memory: counts in buckets whose width grows with the time.
 
+use serde::{Deserialize, Serialize};
+
 /// Buckets of an octave, a power of two. A bucket is at most 1/4096 as wide as the times in it.
 const BUCKETS: u64 = 4096;
 const BUCKET_BITS: u32 = BUCKETS.trailing_zeros();
@@ -7,13 +9,52 @@ const BUCKET_BITS: u32 = BUCKETS.trailing_zeros();
 /// Counts of values. Number, sum, least and most are exact; a percentile is at
 /// most 1/4096 away from the value of its rank, and exact below 8192. Values up to
 /// 2^64 need 217,088 buckets; only those up to the most are kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Counted")]
 pub struct Histogram {
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
     least: u64,
     most: u64,
+}
+
+/// What a file says that a histogram has.
+#[derive(Deserialize)]
+struct Counted {
+    buckets: Vec<u64>,
+    count: u64,
+    sum: u128,
+    least: u64,
+    most: u64,
+}
+
+impl TryFrom<Counted> for Histogram {
+    type Error = &'static str;
+
+    fn try_from(counted: Counted) -> Result<Self, Self::Error> {
+        let Counted {
+            buckets,
+            count,
+            sum,
+            least,
+            most,
+        } = counted;
+        let total = buckets
+            .iter()
+            .try_fold(0u64, |total, &values| total.checked_add(values));
+        let length = if count == 0 { 0 } else { bucket_of(most) + 1 };
+        if total != Some(count) || buckets.len() != length || least > most {
+            return Err("counts of a histogram contradict each other");
+        }
+        Ok(Self {
+            buckets,
+            count,
+            sum,
+            least,
+            most,
+        })
+    }
 }
 
 impl Histogram {
@@ -186,6 +227,29 @@ mod tests {
             (histogram.count(), histogram.mean()),
             (10_000, Some(sum / 10_000))
         );
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_not_read() {
+        let good: Histogram = [7, 3, 7, 100_000].into_iter().collect();
+        let wrong = |change: fn(&mut Histogram)| {
+            let mut bad = good.clone();
+            change(&mut bad);
+            bad
+        };
+        for (histogram, sound) in [
+            (Histogram::default(), true),
+            (good.clone(), true),
+            (wrong(|bad| bad.count += 1), false),
+            (wrong(|bad| bad.buckets.push(0)), false),
+            (wrong(|bad| bad.least = 200_000), false),
+            (wrong(|bad| bad.most = 5), false),
+            (wrong(|bad| bad.buckets[7] = u64::MAX), false),
+        ] {
+            let bytes = postcard::to_allocvec(&histogram).unwrap();
+            let read = postcard::from_bytes::<Histogram>(&bytes);
+            assert_eq!(read.ok(), sound.then_some(histogram));
+        }
     }
 
     #[test]

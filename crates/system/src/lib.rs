@@ -21,11 +21,13 @@
 //! ```
 
 pub mod assemble;
+pub mod checkpoint;
 pub mod diagnostics;
 pub mod firmware_file;
 pub mod histogram;
 pub mod includes;
 pub mod load;
+pub mod measure;
 pub mod memory_dump;
 pub mod messages;
 pub mod problem;

@@ -446,7 +446,7 @@ mod tests {
             cycles.windows(2).all(|pair| pair[0] < pair[1]),
             "{cycles:?}"
         );
-        assert!(series.interval() > 100 && series.interval() % 100 == 0);
+        assert!(series.interval() > 100 && series.interval().is_multiple_of(100));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::me::{Microengine, Program as Loaded};
 use npsim_chip::probe::{NoProbe, Probe};
+use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
 
 use crate::assemble::Program;
@@ -127,6 +128,8 @@ impl Simulation {
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
+        // No slice has begun.
+        chip.fabric.horizon = 0;
         Ok(Self {
             chip,
             settings,
@@ -166,13 +169,40 @@ impl Simulation {
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
         loop {
+            if let Some(ending) = self.run_to(Cycle::MAX, wires, probe, progress) {
+                return ending;
+            }
+        }
+    }
+
+    /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
+    /// where the run can be saved, looked at and gone on with; `None` if it has
+    /// not ended by then. Pauses change nothing.
+    pub fn run_to<P: Probe>(
+        &mut self,
+        pause: Cycle,
+        wires: &mut Wires<'_>,
+        probe: &mut P,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Option<Ending> {
+        loop {
             let now = self.chip.fabric.now;
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
-            let target = (now + SLICE).min(until).min(self.rest_end(wires)).min(look);
-            match self.chip.run(target, wires, probe) {
-                Stop::Fault(fault) => return Ending::Fault(fault),
-                Stop::Quiet => return self.rested(Ending::Quiet),
+            let horizon = self.chip.fabric.horizon;
+            // After a pause the slice is the same: how far microengines run ahead
+            // shows in the counts of a run that a fault ends.
+            let target = if now < horizon {
+                horizon.min(until)
+            } else {
+                now.saturating_add(SLICE)
+                    .min(until)
+                    .min(self.rest_end(wires))
+                    .min(look)
+            };
+            match self.chip.run_or_pause(target, pause, wires, probe)? {
+                Stop::Fault(fault) => return Some(Ending::Fault(fault)),
+                Stop::Quiet => return Some(self.rested(Ending::Quiet)),
                 Stop::Reached => {}
             }
             if let Some(series) = &mut self.series
@@ -181,19 +211,19 @@ impl Simulation {
                 series.look(&self.chip);
             }
             if wires.has_failed() {
-                return Ending::OutputFailed;
+                return Some(Ending::OutputFailed);
             }
             if wires.input_failure().is_some() && wires.all_offered() {
-                return Ending::InputFailed;
+                return Some(Ending::InputFailed);
             }
             if wires.all_offered() && target >= self.rest_end(wires) {
-                return self.rested(Ending::Drained);
+                return Some(self.rested(Ending::Drained));
             }
             if target >= until {
-                return Ending::Reached;
+                return Some(Ending::Reached);
             }
             if progress(target, &wires.traffic).is_break() {
-                return Ending::Interrupted;
+                return Some(Ending::Interrupted);
             }
         }
     }
@@ -246,6 +276,23 @@ impl Simulation {
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.chip.fabric.now
+    }
+
+    /// The chip's state, for [`Self::restore`].
+    ///
+    /// # Errors
+    /// The encoder refuses, which no state makes it do.
+    pub fn save(&self) -> Result<Vec<u8>, StateError> {
+        self.chip.save()
+    }
+
+    /// Goes on from a state that a simulation of the same project, programs and
+    /// settings has saved; the settings may differ in when the run ends.
+    ///
+    /// # Errors
+    /// It is no state of such a chip.
+    pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
+        self.chip.restore(state)
     }
 
     /// The chip as it stands, for those who want to look into its memories.

@@ -8,11 +8,12 @@ use std::io;
 use npsim_chip::Cycle;
 use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_net::capture::CaptureError;
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::{PcapSink, Position};
 use npsim_net::ethernet::MIN_FRAME_BYTES;
 use npsim_net::load::Generator;
 use npsim_net::pace::Schedule;
 use npsim_net::{Frame, LineFrame};
+use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
@@ -24,7 +25,7 @@ const NANO: u128 = 1_000_000_000;
 pub type Frames<'a> = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + 'a>;
 
 /// What came and went on the lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Frames put on the lines.
     pub offered_frames: u64,
@@ -54,7 +55,7 @@ pub struct Traffic {
 }
 
 /// What came and went at one port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortTraffic {
     /// Frames put on the line.
     pub offered_frames: u64,
@@ -91,12 +92,33 @@ pub trait Tap {
 }
 
 /// A frame that was handed to the chip and may not have begun to come.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Handed {
     start: Cycle,
     end: Cycle,
     port: u8,
     bytes: u64,
+}
+
+/// Where the lines stand in the middle of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WiresState {
+    /// Frames handed to the chip.
+    next: u64,
+    /// The last of them, if it has not begun to come.
+    handed: Option<Handed>,
+    /// What came and went.
+    traffic: Traffic,
+    /// How far the capture of departures has come.
+    capture: Option<Position>,
+}
+
+impl WiresState {
+    /// How far the capture of departures has come, where there is one.
+    #[must_use]
+    pub fn capture(&self) -> Option<&Position> {
+        self.capture.as_ref()
+    }
 }
 
 /// Frames on their way in, and what becomes of them.
@@ -190,6 +212,45 @@ impl<'a> Wires<'a> {
     pub fn with_tap(mut self, tap: impl Tap + 'a) -> Self {
         self.tap = Some(Box::new(tap));
         self
+    }
+
+    /// Where the lines stand. What was captured so far is safe on the disk then;
+    /// the sink has to be one that can be gone on with.
+    ///
+    /// # Errors
+    /// The capture of departures could not be written, or frames that should have
+    /// come could not be read.
+    pub fn save(&mut self) -> io::Result<WiresState> {
+        if let Some(error) = &self.output_failure {
+            return Err(io::Error::new(error.kind(), error.to_string()));
+        }
+        if let Some(error) = &self.input_failure {
+            return Err(io::Error::other(error.to_string()));
+        }
+        let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
+        Ok(WiresState {
+            next: self.next,
+            handed: self.handed,
+            traffic: self.traffic.clone(),
+            capture,
+        })
+    }
+
+    /// Goes on where other lines with the same frames stood: those that came are
+    /// passed over. The sink is already where it has to be. False if there are
+    /// not as many frames.
+    #[must_use]
+    pub fn restore(&mut self, state: WiresState) -> bool {
+        while self.next < state.next {
+            if self.ahead.take().is_none() {
+                return false;
+            }
+            self.next += 1;
+            self.fetch();
+        }
+        self.handed = state.handed;
+        self.traffic = state.traffic;
+        true
     }
 
     /// Whether every frame has been handed to the chip.
@@ -436,7 +497,10 @@ mod tests {
         .unwrap();
         for (end, offered) in [(599_999, 1), (600_000, 2)] {
             let mut wires = Wires::new(&frames, &plan, 0, 600_000_000, None);
-            while wires.next_arrival().is_some() {}
+            // As the chip asks: at the start, and when the first frame begins.
+            assert_eq!(wires.next_arrival().map(|arrival| arrival.start), Some(0));
+            let second = wires.next_arrival().map(|arrival| arrival.start);
+            assert_eq!(second, Some(600_000));
             assert_eq!(wires.finish(end).unwrap().offered_frames, offered);
         }
     }

@@ -6,6 +6,7 @@
 //! for, or a stage whose contexts all sleep. Where nothing is full nothing
 //! limits, and what comes nearest says how much more would pass.
 
+mod hand_overs;
 mod limits;
 mod loads;
 mod window;
@@ -102,9 +103,10 @@ pub fn analyse(observed: &Observed<'_>) -> Analysis {
         return words::nothing_seen();
     };
     let loads = loads::loads(&window, u64::from(observed.clusters));
-    let stages = limits::stage_loads(observed, &window);
-    let limits = limits::limits(observed, &window, &loads, &stages);
-    words::tell(observed, &window, loads, &stages, limits)
+    let mut stages = limits::stage_loads(observed, &window);
+    let waits = hand_overs::held_up(observed, &window, &mut stages);
+    let limits = limits::limits(observed, &window, &loads, &stages, &waits);
+    words::tell(observed, &window, loads, &stages, &waits, limits)
 }
 
 /// The analysis as lines for a terminal.

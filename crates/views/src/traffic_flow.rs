@@ -3,12 +3,14 @@
 //! microcode computes its ring numbers.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use npsim_chip::Cycle;
 use npsim_chip::fabric::BusCommand;
 use npsim_chip::happening::Happening;
 use npsim_chip::probe::Probe;
 use npsim_isa::{CommandOp, Unit, msf_csr};
+use npsim_system::project::layout::Space;
 use npsim_system::series::{Place, PlaceKind};
 
 /// Where the elements of RBUF (read) and TBUF (written) lie in the address
@@ -53,11 +55,32 @@ pub enum Direction {
     Gives,
 }
 
+/// What a microengine does with the words of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// It reads them.
+    Reads,
+    /// It writes them.
+    Writes,
+}
+
+/// A `[[memory]]` of the project in scratch or SRAM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Memory {
+    name: String,
+    unit: Unit,
+    /// As commands name it, the SRAM channel included.
+    addresses: Range<u64>,
+}
+
 /// The commands of a run, by microengine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrafficFlow {
     ends: BTreeMap<(u8, Direction, End), u64>,
     units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
+    memories: Vec<Memory>,
+    /// Commands by microengine and index of the memory.
+    accesses: BTreeMap<(u8, usize, Access), u64>,
 }
 
 impl TrafficFlow {
@@ -65,6 +88,59 @@ impl TrafficFlow {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Nothing seen yet; who reads and writes the `[[memory]]`s that lie in
+    /// these spaces will be noted as well.
+    #[must_use]
+    pub fn over(spaces: &[Space]) -> Self {
+        let mut memories = Vec::new();
+        for space in spaces {
+            let channel = space.name.strip_prefix("sram").map(str::parse::<u64>);
+            let (unit, base) = match (space.name.as_str(), channel) {
+                ("scratch", _) => (Unit::Scratch, 0),
+                (_, Some(Ok(channel))) => (Unit::Sram, channel << 30),
+                _ => continue,
+            };
+            memories.extend(space.regions().iter().filter_map(|region| {
+                let name = region.name.strip_prefix("memory `")?.strip_suffix('`')?;
+                Some(Memory {
+                    name: name.to_owned(),
+                    unit,
+                    addresses: base + region.start..base + region.end,
+                })
+            }));
+        }
+        Self {
+            memories,
+            ..Self::default()
+        }
+    }
+
+    /// The names of the memories, by index.
+    pub fn memories(&self) -> impl Iterator<Item = &str> {
+        self.memories.iter().map(|memory| memory.name.as_str())
+    }
+
+    /// How many commands of a microengine read or wrote a memory.
+    #[must_use]
+    pub fn accesses(&self, me: u8, memory: usize, access: Access) -> u64 {
+        let found = self.accesses.get(&(me, memory, access));
+        found.copied().unwrap_or_default()
+    }
+
+    /// Notes commands to a memory in scratch, which is made if it is new.
+    pub fn note_accesses(&mut self, me: u8, memory: &str, access: Access, count: u64) {
+        let known = self.memories().position(|name| name == memory);
+        let index = known.unwrap_or_else(|| {
+            self.memories.push(Memory {
+                name: memory.to_owned(),
+                unit: Unit::Scratch,
+                addresses: 0..0,
+            });
+            self.memories.len() - 1
+        });
+        *self.accesses.entry((me, index, access)).or_default() += count;
     }
 
     /// Notes that a microengine did something at an end.
@@ -121,6 +197,19 @@ impl TrafficFlow {
         let info = command.op.info();
         let channel = (info.unit == Unit::Sram).then_some((address >> 30) as u8);
         self.note_commands(me, info.unit.info().name, channel, 1);
+        let access = match command.op {
+            Op::ScratchRead | Op::SramRead => Some(Access::Reads),
+            Op::ScratchWrite | Op::SramWrite => Some(Access::Writes),
+            _ => None,
+        };
+        if let Some(access) = access {
+            let memory = self.memories.iter().position(|memory| {
+                memory.unit == info.unit && memory.addresses.contains(&u64::from(address))
+            });
+            if let Some(memory) = memory {
+                *self.accesses.entry((me, memory, access)).or_default() += 1;
+            }
+        }
         let ring = End::Ring((address >> 2 & 15) as u8);
         let queue = End::Queue((address >> 30) as u8, (address >> 24 & 63) as u8);
         let (direction, end) = match command.op {

@@ -28,6 +28,12 @@
 #define QUEUE_DROPPED     32
 #define QUEUE_COUNTERS_SHIFT 6
 
+; With 32, the upper halves are left alone and the lower ones wrap: cheaper for
+; every packet, and whoever reads the counters must do so before they come round.
+#ifndef COUNTER_BITS
+#define COUNTER_BITS 64
+#endif
+
 ; wide_add(counter, which, amount, $old, done)
 ;   Adds `amount` to the lower half of a queue's counter. What it was comes to
 ;   $old when `done` is raised.
@@ -39,10 +45,12 @@
 ; wide_carry(counter, which, amount, $old)
 ;   The upper half's part, once the old lower half is there.
 #macro wide_carry(counter, which, amount, old)
+#if (COUNTER_BITS == 64)
     alu[--, amount, +, old]
     bcc[small#]
     sram[incr, --, counter, which]
 small#:
+#endif
 #endm
 
 ; A queue's record in local memory, 32 bytes at queue * 32.

@@ -37,7 +37,6 @@ use macros::{Environment, Macro};
 const MAX_DEPTH: usize = 200;
 /// The fuzzer meets the limits on the amount of work often, so it meets them
 /// sooner.
-#[allow(unexpected_cfgs, reason = "cargo-fuzz sets `fuzzing`")]
 const SCALE: usize = if cfg!(fuzzing) { 50 } else { 1 };
 /// Lines that may be executed.
 const MAX_LINES: usize = 500_000 / SCALE;

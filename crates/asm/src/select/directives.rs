@@ -7,47 +7,13 @@ use super::{Initial, Order, Selector};
 use crate::codes;
 use crate::constant;
 use crate::diagnostic::Diagnostic;
+use crate::directives::{GENERAL, STRUCTURED};
 use crate::image::{ContextMode, Direction, InitialValue, NnMode};
 use crate::program::{Hint, Item, Mark, Side, SignalRef, VariableId, cell};
 use crate::scope::{Element, Space, physical_register};
 use crate::spelling::closest;
 use crate::statement::{Directive, Place};
 use crate::token::{Token, TokenKind};
-
-/// Directives that this assembler handles.
-const DIRECTIVES: &[&str] = &[
-    ".begin",
-    ".end",
-    ".local",
-    ".endlocal",
-    ".reg",
-    ".sig",
-    ".xfer_order",
-    ".xfer_order_rd",
-    ".xfer_order_wr",
-    ".set",
-    ".set_rd",
-    ".set_wr",
-    ".use",
-    ".use_rd",
-    ".use_wr",
-    ".set_sig",
-    ".io_completed",
-    ".addr",
-    ".areg",
-    ".breg",
-    ".reg_addr",
-    ".num_contexts",
-    ".init_nn_mode",
-    ".init",
-    ".init_ctx",
-    ".subroutine",
-    ".endsub",
-    ".reentry",
-    ".assert",
-    ".import_var",
-    ".operand_synonym",
-];
 
 /// A name in a directive with its tokens.
 struct Named<'t> {
@@ -546,7 +512,7 @@ pub fn unsupported(directive: &Directive, name: &str) -> Diagnostic {
             .help(format!("write `{meant}`"))
             .patch(directive.place.span, meant);
     }
-    let known = DIRECTIVES.iter().chain(crate::lower::DIRECTIVES);
+    let known = GENERAL.iter().chain(STRUCTURED);
     match closest(name, known.copied()) {
         Some(near) => diagnostic
             .help(format!("did you mean `{near}`?"))

@@ -6,23 +6,31 @@
 //! Banks take turns; a bank whose command would turn the data pins around is
 //! passed over for one whose command would not, at most twice. The pins are
 //! booked no further ahead than a row takes to open, so the choice stays open
-//! as long as it can without leaving the pins idle. Refresh blocks all banks.
+//! as long as it can without leaving the pins idle. A bank does not start to
+//! read while the bus that takes the data is booked too far ahead. A refresh
+//! waits until the rows of its banks are closed and then blocks these banks.
+//!
+//! Bursts may end between two microengine cycles, so the time of the pins is
+//! counted in half cycles.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
 use crate::fabric::Slot;
 use crate::profile::Profile;
-use crate::unit_counters::UnitCounters;
+use crate::unit_counters::{UnitCounters, Way};
 
 /// The part of a command that one channel serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub slot: Slot,
     pub bank: u8,
     write: bool,
     /// Bursts on the pins.
     pub bursts: u32,
+    /// Longwords of the command in this channel.
+    pub words: u8,
     /// Whether its data, if it needs any, is there.
     ready: bool,
     /// The part that stands for the whole command in inlet and counters.
@@ -34,10 +42,11 @@ pub(super) struct Part {
 /// What came of looking for the next command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Booked {
-    /// The part has the data pins from `start`.
+    /// The part has the data pins.
     Data {
         part: Part,
-        start: Cycle,
+        /// From when until when, rounded up to whole cycles.
+        pins: (Cycle, Cycle),
         /// When its bank is free again.
         free: Cycle,
     },
@@ -45,19 +54,20 @@ pub(super) enum Booked {
     Later(Cycle),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
     fifo: VecDeque<Part>,
     free: Cycle,
     passed_over: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timing {
     bank_interleave: u32,
     bank_depth: usize,
     burst_bytes: u32,
-    burst_cycles: Cycle,
+    /// In half cycles.
+    burst: Cycle,
     column_to_data: Cycle,
     access: Cycle,
     row_cycle: Cycle,
@@ -67,19 +77,24 @@ struct Timing {
     write_to_read: Cycle,
     refresh_interval: Cycle,
     refresh_cycles: Cycle,
+    refresh_banks: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     timing: Timing,
     inlet: VecDeque<Part>,
     banks: Vec<Bank>,
     /// The bank after the one that was served last.
     turn: usize,
+    /// In half cycles.
     pins_free: Cycle,
+    /// Half cycles of `counters.busy` that make no whole one, by direction.
+    odd: [Cycle; 2],
     pins_wrote: bool,
     next_refresh: Cycle,
-    refreshing_until: Cycle,
+    /// The first bank of the next refresh.
+    refresh_turn: usize,
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
     waiting: usize,
@@ -92,7 +107,7 @@ impl Channel {
             bank_interleave: profile.dram_bank_interleave(),
             bank_depth: profile.dram_bank_fifo_depth() as usize,
             burst_bytes: profile.dram_burst_bytes(),
-            burst_cycles: profile.dram_burst_cycles(),
+            burst: profile.dram_burst_half_cycles(),
             column_to_data: profile.dram_column_to_data(),
             access: profile.dram_row_to_column() + profile.dram_column_to_data(),
             row_cycle: profile.dram_row_cycle(),
@@ -102,6 +117,7 @@ impl Channel {
             write_to_read: profile.dram_write_to_read(),
             refresh_interval: profile.dram_refresh_interval(),
             refresh_cycles: profile.dram_refresh_cycles(),
+            refresh_banks: usize::from(profile.dram_refresh_banks().min(profile.dram_banks())),
         };
         Self {
             next_refresh: timing.refresh_interval,
@@ -110,8 +126,9 @@ impl Channel {
             banks: vec![Bank::default(); profile.dram_banks() as usize],
             turn: 0,
             pins_free: 0,
+            odd: [0; 2],
             pins_wrote: false,
-            refreshing_until: 0,
+            refresh_turn: 0,
             turn_at: Cycle::MAX,
             waiting: 0,
             counters: UnitCounters::default(),
@@ -138,6 +155,7 @@ impl Channel {
             bank: bank as u8,
             write,
             bursts: bursts * passes,
+            words: (bytes / 4) as u8,
             ready: !write,
             leads,
             since: now,
@@ -145,10 +163,10 @@ impl Channel {
     }
 
     /// Puts a part into the inlet.
-    pub fn accept(&mut self, part: Part) {
+    pub fn accept(&mut self, part: Part, now: Cycle) {
         self.inlet.push_back(part);
         self.waiting += 1;
-        self.counters.queue(self.waiting);
+        self.counters.queue(now, self.waiting);
     }
 
     /// Moves the inlet's first part to its bank, if that has room.
@@ -187,8 +205,9 @@ impl Channel {
     }
 
     /// Books the pins for the next command; `None` when there is nothing to
-    /// wait for but data, commands or a turn already asked for.
-    pub fn book(&mut self, now: Cycle) -> Option<Booked> {
+    /// wait for but data, commands or a turn already asked for. `ready_at` says
+    /// when a read's data could be carried away.
+    pub fn book(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Option<Booked> {
         if !self
             .banks
             .iter()
@@ -197,13 +216,11 @@ impl Channel {
             return None;
         }
         self.refresh(now);
-        if self.refreshing_until > now {
-            return self.later(self.refreshing_until);
+        let pins_free = self.pins_free / 2;
+        if pins_free > now + self.timing.access {
+            return self.later(pins_free - self.timing.access);
         }
-        if self.pins_free > now + self.timing.access {
-            return self.later(self.pins_free - self.timing.access);
-        }
-        match self.choose(now) {
+        match self.choose(now, ready_at) {
             Ok(bank) => Some(self.start(bank, now)),
             Err(earliest) => self.later(earliest),
         }
@@ -224,14 +241,24 @@ impl Channel {
         let missed = (now - self.next_refresh) / self.timing.refresh_interval;
         let last = self.next_refresh + missed * self.timing.refresh_interval;
         self.next_refresh = last + self.timing.refresh_interval;
-        self.refreshing_until = last + self.timing.refresh_cycles;
+        let (count, together) = (self.banks.len(), self.timing.refresh_banks);
+        let skipped = (missed % count as Cycle) as usize * together;
+        let first = (self.refresh_turn + skipped) % count;
+        self.refresh_turn = (first + together) % count;
+        let set = || (first..first + together).map(|at| at % count);
+        let closed = set().map(|at| self.banks[at].free).max().unwrap_or(0);
+        for at in set() {
+            self.banks[at].free = last.max(closed) + self.timing.refresh_cycles;
+        }
+        self.counters.refreshing += (missed + 1) * self.timing.refresh_cycles;
     }
 
     /// The bank to serve, or when the first could be.
-    fn choose(&mut self, now: Cycle) -> Result<usize, Cycle> {
+    fn choose(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Result<usize, Cycle> {
         let count = self.banks.len();
         let mut earliest = Cycle::MAX;
         let mut turning = None;
+        let mut passed = 0u32;
         let mut chosen = None;
         for step in 0..count {
             let at = (self.turn + step) % count;
@@ -239,19 +266,25 @@ impl Channel {
             let Some(part) = bank.fifo.front().filter(|part| part.ready) else {
                 continue;
             };
-            if bank.free > now {
-                earliest = earliest.min(bank.free);
+            let free = if part.write {
+                bank.free
+            } else {
+                bank.free.max(ready_at(part.slot))
+            };
+            if free > now {
+                earliest = earliest.min(free);
             } else if part.write == self.pins_wrote || bank.passed_over >= 2 {
                 chosen = Some(at);
                 break;
-            } else if turning.is_none() {
-                turning = Some(at);
+            } else {
+                turning = turning.or(Some(at));
+                passed |= 1 << at;
             }
         }
         let bank = match (chosen, turning) {
-            (Some(bank), passed) => {
-                if let Some(passed) = passed {
-                    self.banks[passed].passed_over += 1;
+            (Some(bank), _) => {
+                for (at, other) in self.banks.iter_mut().enumerate() {
+                    other.passed_over += u8::from(passed >> at & 1 == 1);
                 }
                 bank
             }
@@ -274,20 +307,63 @@ impl Channel {
             (true, false) => timing.write_to_read,
             _ => 0,
         };
-        let start = (now + timing.access).max(self.pins_free + turnaround);
-        let on_pins = Cycle::from(part.bursts) * timing.burst_cycles;
+        let opened = 2 * (now + timing.access);
+        let start = opened.max(self.pins_free + 2 * turnaround);
+        self.counters.turning += start.saturating_sub(opened.max(self.pins_free)) / 2;
+        let on_pins = Cycle::from(part.bursts) * timing.burst;
         self.pins_free = start + on_pins;
         self.pins_wrote = part.write;
+        let end = self.pins_free.div_ceil(2);
         let closed = if part.write {
-            self.pins_free + timing.write_recovery + timing.precharge
+            end + timing.write_recovery + timing.precharge
         } else {
-            self.pins_free - timing.column_to_data + timing.precharge
+            end - timing.column_to_data + timing.precharge
         };
         bank.free = closed.max(now + timing.row_cycle);
         bank.passed_over = 0;
-        self.waiting -= 1;
-        self.counters.busy += on_pins;
         let free = bank.free;
-        Booked::Data { part, start, free }
+        self.waiting -= 1;
+        self.counters.queue(now, self.waiting);
+        self.count_pins(part.write, on_pins);
+        Booked::Data {
+            part,
+            pins: (start.div_ceil(2), end),
+            free,
+        }
+    }
+
+    fn count_pins(&mut self, write: bool, half_cycles: Cycle) {
+        let odd = &mut self.odd[usize::from(write)];
+        *odd += half_cycles;
+        let way = if write { Way::Write } else { Way::Read };
+        self.counters.used(way, *odd / 2);
+        *odd %= 2;
+    }
+
+    /// The core reads `bytes` at an address within the channel now, from the
+    /// bank's next free time on; gives how long it waits for bank and pins, and
+    /// from when until when it has the pins.
+    pub fn core_read(&mut self, address: u32, bytes: u32, now: Cycle) -> (Cycle, (Cycle, Cycle)) {
+        self.refresh(now);
+        let timing = &self.timing;
+        let bank = (address / timing.bank_interleave) as usize % self.banks.len();
+        let bank = &mut self.banks[bank];
+        let activated = now.max(bank.free);
+        let opened = 2 * (activated + timing.access);
+        let turnaround = if self.pins_wrote {
+            timing.write_to_read
+        } else {
+            0
+        };
+        let start = opened.max(self.pins_free + 2 * turnaround);
+        let on_pins = Cycle::from(bytes.div_ceil(timing.burst_bytes)) * timing.burst;
+        self.pins_free = start + on_pins;
+        self.pins_wrote = false;
+        let pins = (start.div_ceil(2), self.pins_free.div_ceil(2));
+        let closed = pins.1 - timing.column_to_data + timing.precharge;
+        bank.free = closed.max(activated + timing.row_cycle);
+        let waited = pins.0 - (now + timing.access);
+        self.count_pins(false, on_pins);
+        (waited, pins)
     }
 }

@@ -5,6 +5,7 @@
 
 use super::routes::RouteTable;
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub struct QueueSetup {
 }
 
 /// Packet buffers: a descriptor in SRAM and room in DRAM each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferSetup {
     /// SRAM channel of the descriptors.
     pub channel: u8,
@@ -146,7 +147,7 @@ pub struct PortSetup {
 }
 
 /// A longword in scratch that counts something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterSetup {
     /// Its name in the project file.
     pub name: String,
@@ -184,7 +185,7 @@ pub struct RoutesSetup {
 ///
 /// A ring entry is one longword: the reason code in bits 31-24, the buffer
 /// descriptor's longword address in bits 23-0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExceptionsSetup {
     /// Scratch ring number.
     pub ring: u8,

@@ -1,6 +1,7 @@
 //! The slow path: takes exception packets off a scratch ring, reads them,
 //! counts their reason and gives the buffer back.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::Costs;
@@ -11,6 +12,7 @@ use crate::dram::Dram;
 use crate::fabric::Fabric;
 use crate::scratch::Scratch;
 use crate::sram::Sram;
+use crate::unit_counters::Way;
 
 /// Longwords of a buffer descriptor that the core reads.
 const DESCRIPTOR_WORDS: u32 = 4;
@@ -20,7 +22,7 @@ const HEADER_BYTES: u32 = 64;
 const DRAM_ACCESS_BYTES: u32 = 32;
 
 /// What a task has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExceptionCounts {
     /// Looks at the ring.
     pub polls: u64,
@@ -41,7 +43,7 @@ impl std::iter::Sum for ExceptionCounts {
 }
 
 /// A packet that ended at the core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exception {
     /// When it was taken off the ring.
     pub cycle: Cycle,
@@ -56,7 +58,7 @@ pub struct Exception {
 }
 
 /// What comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Step {
     Poll,
     ReadDescriptor,
@@ -65,7 +67,7 @@ enum Step {
 }
 
 /// An exception task.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exceptions {
     setup: ExceptionsSetup,
     step: Step,
@@ -233,11 +235,13 @@ impl Exceptions {
         let buffers = self.setup.buffers;
         let channel = u32::from(buffers.channel) << 30;
         self.idle = false;
+        // Each access takes its share of the buses and of the unit, and lasts
+        // longer by what it waits there.
         let cost = match self.step {
             Step::Poll => {
                 self.counts.polls += 1;
                 self.poll(scratch, fabric);
-                costs.ring
+                costs.ring + scratch.core_access(Way::Read, fabric)
             }
             Step::ReadDescriptor => {
                 for (i, word) in (0..).zip(&mut self.current.descriptor) {
@@ -246,7 +250,9 @@ impl Exceptions {
                     *word = sram.read_word(address).unwrap_or_default();
                 }
                 self.step = Step::ReadHeader;
-                u64::from(DESCRIPTOR_WORDS) * costs.sram
+                let waited =
+                    sram.core_access(buffers.channel, Way::Read, DESCRIPTOR_WORDS as u8, fabric);
+                u64::from(DESCRIPTOR_WORDS) * costs.sram + waited
             }
             Step::ReadHeader => {
                 let address = buffers.data(self.current.buffer);
@@ -258,7 +264,9 @@ impl Exceptions {
                     ),
                 }
                 self.step = Step::Free;
-                u64::from(HEADER_BYTES / DRAM_ACCESS_BYTES) * costs.dram + costs.work
+                let accesses = HEADER_BYTES / DRAM_ACCESS_BYTES;
+                let waited = dram.core_read(address, HEADER_BYTES, fabric);
+                u64::from(accesses) * costs.dram + costs.work + waited
             }
             Step::Free => {
                 if !sram.enqueue(buffers.channel, buffers.entry, self.current.buffer) {
@@ -269,7 +277,7 @@ impl Exceptions {
                     self.fault(fabric, &text);
                 }
                 self.step = Step::Poll;
-                costs.sram
+                costs.sram + sram.core_access(buffers.channel, Way::Write, 1, fabric)
             }
         };
         self.counts.busy += cost;

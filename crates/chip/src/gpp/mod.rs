@@ -3,7 +3,9 @@
 //!
 //! The core's instructions are not simulated. A task is a sequence of accesses,
 //! each with its cost in the profile; between two accesses simulated time
-//! passes, but an access does not take bandwidth from the microengines. ICMP
+//! passes. An access takes a clock of the first cluster's command bus, its time
+//! at the unit and on the data bus, and lasts longer by what it waits there.
+//! Looks at a ring that stays empty are counted but take no bandwidth. ICMP
 //! messages are not generated: an exception packet ends at the core.
 
 pub mod boot;
@@ -26,6 +28,7 @@ use crate::scratch::Scratch;
 use crate::sram::Sram;
 use boot::{Boot, CounterSetup, TaskSetup};
 use exceptions::{ExceptionCounts, Exceptions};
+use serde::{Deserialize, Serialize};
 
 /// Words of a thread status register: 32 threads each.
 const STATUS_WORDS: usize = 4;
@@ -40,7 +43,7 @@ pub enum InterruptLine {
 }
 
 /// What an access of the core costs, in ME cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Costs {
     /// A scratch ring or CSR.
     pub ring: Cycle,
@@ -55,7 +58,7 @@ pub struct Costs {
 }
 
 /// The general-purpose core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Gpp {
     tasks: Vec<Exceptions>,
     costs: Costs,

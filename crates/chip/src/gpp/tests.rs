@@ -186,7 +186,7 @@ fn exception_packets_are_read_counted_and_given_back() {
         "the first poll is after one period"
     );
     // Ring, descriptor, header and work, free list: then the next packet.
-    let each = 60 + 4 * 90 + 2 * 120 + 1200 + 90;
+    let each = 60 + 4 * 144 + 2 * 180 + 1200 + 144;
     bench.run_until(1201 + each);
     let last = bench.gpp.exceptions()[0].last().unwrap();
     assert_eq!((last.cycle, last.buffer), (1200 + each, buffers[1]));

@@ -45,7 +45,7 @@ impl Microengine {
         }
         let csr = self.slow & slow::CSR != 0;
         let next = if op.kind == Kind::Outside {
-            let outcome = self.outside(&op, fabric, probe);
+            let outcome = self.outside(&op, fabric);
             if P::ON {
                 fabric.tell(probe);
             }

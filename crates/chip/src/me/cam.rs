@@ -1,8 +1,10 @@
 //! The content-addressable memory: 16 tags with 4-bit states and a list of
 //! their use.
 
+use serde::{Deserialize, Serialize};
+
 /// Sixteen entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cam {
     tags: [u32; 16],
     states: [u8; 16],

@@ -9,7 +9,6 @@ use super::outside::Outcome;
 use super::registers::{Claim, transfer_file};
 use super::{Flow, Microengine};
 use crate::fabric::{BusCommand, Fabric, Issue, TransferKind};
-use crate::probe::Probe;
 
 /// A command as the instruction gives it.
 struct Request {
@@ -30,12 +29,11 @@ struct Prepared {
 }
 
 impl Microengine {
-    pub(super) fn memory_command<P: Probe>(
+    pub(super) fn memory_command(
         &mut self,
         command: &Command,
         address: u32,
         fabric: &mut Fabric,
-        probe: &mut P,
     ) -> Result<Outcome, Flow> {
         // A fast write carries its data above the address.
         let fast = command.op == CommandOp::MsfFastWr;
@@ -48,15 +46,14 @@ impl Microengine {
             indirect: command.indirect,
             immediate: fast.then_some(address >> 16),
         };
-        self.issue(&request, fabric, probe)
+        self.issue(&request, fabric)
     }
 
-    pub(super) fn cap_fast_write<P: Probe>(
+    pub(super) fn cap_fast_write(
         &mut self,
         csr: u16,
         data: u32,
         fabric: &mut Fabric,
-        probe: &mut P,
     ) -> Result<Outcome, Flow> {
         let request = Request {
             op: CommandOp::CapWrite,
@@ -67,14 +64,13 @@ impl Microengine {
             indirect: false,
             immediate: Some(data),
         };
-        self.issue(&request, fabric, probe)
+        self.issue(&request, fabric)
     }
 
-    pub(super) fn cap_csr<P: Probe>(
+    pub(super) fn cap_csr(
         &mut self,
         access: &CapCsr,
         fabric: &mut Fabric,
-        probe: &mut P,
     ) -> Result<Outcome, Flow> {
         let fast = access.access == CapAccess::FastWriteAlu;
         let request = Request {
@@ -90,15 +86,10 @@ impl Microengine {
             indirect: access.indirect && !fast,
             immediate: fast.then_some(self.datapath.previous_result),
         };
-        self.issue(&request, fabric, probe)
+        self.issue(&request, fabric)
     }
 
-    fn issue<P: Probe>(
-        &mut self,
-        request: &Request,
-        fabric: &mut Fabric,
-        probe: &mut P,
-    ) -> Result<Outcome, Flow> {
+    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Flow> {
         if matches!(request.completion, Completion::CtxSwap { .. }) {
             self.refuse_in_slot(fabric)?;
         }
@@ -107,10 +98,6 @@ impl Microengine {
         let command = prepared.command;
         match fabric.issue(self.cycle, command) {
             Issue::Accepted => {}
-            Issue::FullUntil(at) => {
-                self.stalled_until(at, probe);
-                return Err(Flow::Post(self.cycle));
-            }
             Issue::Held => return Err(Flow::Held),
         }
         self.stats.commands += 1;

@@ -3,9 +3,10 @@
 use super::stats::ContextTimes;
 use crate::Cycle;
 use crate::happening::Doing;
+use serde::{Deserialize, Serialize};
 
 /// State of a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContextState {
     /// Not enabled.
     Inactive,
@@ -18,7 +19,7 @@ pub enum ContextState {
 }
 
 /// One hardware thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Context {
     pub state: ContextState,
     pub pc: u16,

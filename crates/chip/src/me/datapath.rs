@@ -5,10 +5,11 @@ use super::cam::Cam;
 use super::crc;
 use super::operation::{Kind, Op};
 use super::registers::{SLOTS, new_file};
+use serde::{Deserialize, Serialize};
 
 /// Condition codes as what they come from: a sum `x + y (+ carry) = result`,
 /// so that only branches pay for them. Logical results are `result + 0`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Codes {
     pub x: u32,
     pub y: u32,
@@ -47,8 +48,9 @@ pub(super) enum Next {
 }
 
 /// State that pure operations read and write.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Datapath {
+    #[serde(with = "serde_big_array::BigArray")]
     pub file: [u32; SLOTS],
     pub codes: Codes,
     /// A operand of the previous operation: the count of indirect shifts.

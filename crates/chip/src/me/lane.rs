@@ -65,6 +65,30 @@ impl Lane {
         }
     }
 
+    /// Which operations need attention, bit `at % 8` of byte `at / 8`; nothing
+    /// when the lane is not open.
+    pub fn watched(&self) -> Vec<u8> {
+        let mut bits = vec![0; self.ops.len().div_ceil(8)];
+        for (at, op) in self.ops.iter().enumerate() {
+            if op.attention & Op::WATCHED != 0 {
+                bits[at / 8] |= 1 << (at % 8);
+            }
+        }
+        bits
+    }
+
+    /// Relieves what was relieved in the lane that gave `watched`.
+    pub fn relieve_as(&mut self, watched: &[u8]) {
+        for at in 0..self.ops.len() {
+            let kept = watched
+                .get(at / 8)
+                .is_some_and(|byte| byte & 1 << (at % 8) != 0);
+            if !kept && self.ops[at].attention & Op::WATCHED != 0 {
+                self.relieve(at);
+            }
+        }
+    }
+
     /// Counts the plain operations from an address; whether there are any.
     fn measure(&mut self, at: usize) -> bool {
         let op = &self.ops[at];

@@ -2,9 +2,10 @@
 //! writes.
 
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// A register whose local CSR writes take effect only some instructions later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Index {
     /// `LM_ADDR_0` or `LM_ADDR_1`, in longwords.
     Pointer(u8),
@@ -14,7 +15,7 @@ pub(super) enum Index {
     Byte,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Write {
     index: Index,
     value: u32,
@@ -23,7 +24,7 @@ struct Write {
 }
 
 /// Words, pointers and writes on their way to the pointers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct LocalMemory {
     pub words: Vec<u32>,
     /// Working copies of the running context, longword addresses.

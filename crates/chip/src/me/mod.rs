@@ -29,6 +29,7 @@ mod quick;
 mod random;
 mod registers;
 mod report;
+mod restore;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ mod turn;
 
 use npsim_asm::image::{ContextMode, NnMode};
 use npsim_isa::Operand;
+use serde::{Deserialize, Serialize};
 
 pub use context::ContextState;
 pub use program::{Program, ProgramError};
@@ -56,7 +58,7 @@ use registers::{Claim, Claims, Initialised, RELATIVE, resolve, transfer_file};
 use timing::Timing;
 
 /// What the microengine does when it gets its turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     /// No context is ready; a signal posts the next turn.
     Idle,
@@ -89,7 +91,7 @@ enum Flow {
 }
 
 /// What follows the last defer slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum After {
     Jump(u16),
     /// The context resumes here, or after the slots.
@@ -109,7 +111,7 @@ mod slow {
 }
 
 /// One microengine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent flags of the hardware"
@@ -118,8 +120,11 @@ pub struct Microengine {
     index: u8,
     number: u8,
     timing: Timing,
+    /// Loaded again from its image when a state is restored.
+    #[serde(skip, default = "Program::absent")]
     program: Program,
     /// The program of each context, once the context runs.
+    #[serde(skip)]
     lanes: [Lane; 8],
     datapath: Datapath,
     memory: LocalMemory,
@@ -135,6 +140,7 @@ pub struct Microengine {
     nn_empty_threshold: u8,
     csr_pointer: u8,
     /// Local CSRs without an effect here, by longword.
+    #[serde(with = "serde_big_array::BigArray")]
     held_csrs: [u32; 128],
     random: u32,
     random_set: Cycle,

@@ -8,7 +8,6 @@ use super::operation::Op;
 use super::program::Word;
 use super::{Flow, Microengine};
 use crate::fabric::Fabric;
-use crate::probe::Probe;
 
 /// What an instruction outside the datapath leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +23,7 @@ pub(super) enum Outcome {
 }
 
 impl Microengine {
-    pub(super) fn outside<P: Probe>(
-        &mut self,
-        op: &Op,
-        fabric: &mut Fabric,
-        probe: &mut P,
-    ) -> Result<Outcome, Flow> {
+    pub(super) fn outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, Flow> {
         let Word::Instruction(instruction) = self.program.words[self.pc as usize] else {
             return Err(self.no_instruction(fabric));
         };
@@ -66,12 +60,12 @@ impl Microengine {
                     .datapath
                     .get(op.a)
                     .wrapping_add(self.datapath.get(op.b));
-                self.memory_command(&command, address, fabric, probe)
+                self.memory_command(&command, address, fabric)
             }
             Instruction::CapFastWrite { csr, data } => {
-                self.cap_fast_write(csr, u32::from(data), fabric, probe)
+                self.cap_fast_write(csr, u32::from(data), fabric)
             }
-            Instruction::CapCsr(access) => self.cap_csr(&access, fabric, probe),
+            Instruction::CapCsr(access) => self.cap_csr(&access, fabric),
             _ => Ok(Outcome::Next(Next::Sequential)),
         }
     }

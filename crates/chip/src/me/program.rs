@@ -100,6 +100,18 @@ impl Program {
         program
     }
 
+    /// What stands for a program between reading a microengine's state and
+    /// giving it its program back.
+    pub(super) fn absent() -> Self {
+        Self {
+            image: Arc::new(Image::default()),
+            ops: Vec::new(),
+            words: Arc::new([Word::End]),
+            sides: Arc::new([]),
+            timing: Timing::default(),
+        }
+    }
+
     /// The image it was made from.
     #[must_use]
     pub fn image(&self) -> &Arc<Image> {

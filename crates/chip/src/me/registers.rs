@@ -1,6 +1,7 @@
 //! The flat register file and who owns transfer registers at the moment.
 
 use npsim_isa::{Bank, CommandOp, Operand};
+use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::fabric::TransferKind;
@@ -95,7 +96,7 @@ pub(super) const fn resolve(slot: u16, base: u16) -> usize {
 }
 
 /// Which slots have ever been written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Initialised([u64; SLOTS / 64]);
 
 impl Initialised {
@@ -115,7 +116,7 @@ impl Initialised {
 }
 
 /// Transfer registers that a unit owns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claim {
     /// First slot.
     pub first: u16,
@@ -138,7 +139,7 @@ impl Claim {
 }
 
 /// All claims of a microengine, and one bit a slot to ask quickly.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Claims {
     claims: Vec<Claim>,
     owned: [u64; NN as usize / 64],

@@ -1,9 +1,10 @@
 //! Where a microengine's time went.
 
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// Cycles of a context by its state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextTimes {
     /// It had the pipeline, with the aborted slots of its branches and swaps.
     pub executing: Cycle,
@@ -25,7 +26,7 @@ impl ContextTimes {
 
 /// Cycles of a microengine by what they were spent on, since it was started.
 /// A cycle issues at most one instruction, so instructions are cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeStats {
     /// Cycle of the start.
     pub started: Cycle,

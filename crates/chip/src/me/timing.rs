@@ -2,9 +2,10 @@
 
 use crate::Cycle;
 use crate::profile::Profile;
+use serde::{Deserialize, Serialize};
 
 /// Penalties are aborted issue slots of a taken branch without defer slots.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Timing {
     pub branch: u8,
     /// The instruction before the branch set the codes.

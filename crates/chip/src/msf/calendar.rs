@@ -8,6 +8,7 @@
 use super::MediaParameters;
 use super::port::Port;
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// Entries of the calendar, and channels that an SPI-4 address can name.
 pub const ENTRIES: usize = 256;
@@ -15,7 +16,7 @@ pub const ENTRIES: usize = 256;
 const PORTS_IN_A_REGISTER: usize = 16;
 
 /// How full a port's transmit FIFO is, as SPI-4 codes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FifoStatus {
     /// Below the low-water mark.
     Starving = 0,
@@ -26,7 +27,7 @@ pub enum FifoStatus {
 }
 
 /// The transmit calendar.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Calendar {
     ports: Vec<u32>,
     /// Entries in use as the register has it; 0 stands for all.

@@ -2,9 +2,10 @@
 //! `cycles` / `edges` cycles a period is at cycle ⌈k · cycles / edges⌉.
 
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// An exact clock ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     cycles: u64,
     edges: u64,

@@ -10,9 +10,11 @@ use crate::Cycle;
 use crate::board::MediaBus;
 use crate::bus::Target;
 use crate::check::Check;
+use crate::event::Event;
 use crate::fabric::{Fabric, Slot, TransferKind};
 use crate::lines::Tag;
 use crate::me::Microengine;
+use crate::unit_counters::Way;
 
 /// Remark of a write whose data has been pulled.
 const PULLED: u64 = 1;
@@ -27,7 +29,16 @@ impl Msf {
         let words = words_of(command.op, command.count);
         let now = fabric.now;
         let occupied = u64::from(words) * self.parameters.word;
-        fabric.release(Target::MSF);
+        let start = match command.op {
+            CommandOp::MsfFastWr => now,
+            CommandOp::MsfWrite | CommandOp::MsfWrite64 => self.write_free.max(now),
+            _ => self.read_free.max(now),
+        };
+        if start > now {
+            fabric.events.post(start, Event::Turn(Target::MSF));
+        } else {
+            fabric.release(Target::MSF);
+        }
         match command.op {
             CommandOp::MsfFastWr => {
                 self.counters.started(command.op, 1, 0);
@@ -35,19 +46,17 @@ impl Msf {
                 fabric.ready_at(slot, now + self.parameters.fast_write_lead);
             }
             CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
-                let start = self.write_free.max(now);
                 self.write_free = start + occupied;
                 fabric.serves(slot, Target::MSF, 1, start, self.write_free);
                 self.counters.started(command.op, words, start - now);
-                self.counters.busy += occupied;
+                self.counters.used(Way::Write, occupied);
                 fabric.pull(slot, words, start + self.parameters.write_lead);
             }
             CommandOp::MsfRead | CommandOp::MsfRead64 => {
-                let start = self.read_free.max(now);
                 self.read_free = start + occupied;
                 fabric.serves(slot, Target::MSF, 0, start, self.read_free);
                 self.counters.started(command.op, words, start - now);
-                self.counters.busy += occupied;
+                self.counters.used(Way::Read, occupied);
                 fabric.ready_at(slot, start + self.parameters.read_lead);
             }
             other => {
@@ -58,7 +67,7 @@ impl Msf {
             }
         }
         self.waiting += 1;
-        self.counters.queue(self.waiting);
+        self.counters.queue(now, self.waiting);
     }
 
     /// A write's data has been taken from the OUT registers.
@@ -71,6 +80,7 @@ impl Msf {
     /// A command acts: reads push, writes and fast writes take effect.
     pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, microengines: &mut [Microengine]) {
         self.waiting = self.waiting.saturating_sub(1);
+        self.counters.queue(fabric.now, self.waiting);
         let flight = fabric.flight(slot);
         let (command, note, words, data) = (
             flight.command,

@@ -7,12 +7,13 @@
 use super::clock::Clock;
 use crate::Cycle;
 use crate::board::MediaBus;
+use serde::{Deserialize, Serialize};
 
 /// Transfers that the control word before a burst takes on SPI-4.2.
 const CONTROL_WORD: u64 = 1;
 
 /// One direction of the media bus.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Link {
     /// The times of transfers.
     clock: Clock,

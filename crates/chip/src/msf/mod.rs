@@ -37,6 +37,7 @@ pub use parameters::MediaParameters;
 use port::Port;
 pub use rbuf::Leak;
 use receive::Receive;
+use serde::{Deserialize, Serialize};
 use transmit::Transmit;
 
 /// Start of the data window: reads take RBUF, writes go to TBUF.
@@ -103,7 +104,7 @@ impl Code {
 }
 
 /// The media interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Msf {
     /// The receive half.
     pub receive: Receive,

@@ -4,9 +4,10 @@ use super::link::Link;
 use crate::Cycle;
 use crate::board::MediaBus;
 use crate::profile::Profile;
+use serde::{Deserialize, Serialize};
 
 /// What timing and sizes the media interface has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaParameters {
     /// The kind of media bus.
     pub bus: MediaBus,

@@ -1,5 +1,6 @@
 //! A port's MAC: the receive and transmit FIFOs between line and media bus.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use super::clock::Clock;
@@ -16,7 +17,7 @@ pub const GAP: u64 = 12;
 pub const SHORTEST: usize = 60;
 
 /// A frame in the receive FIFO or still on the line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Incoming {
     /// The frame.
     pub arrival: Arrival,
@@ -49,7 +50,7 @@ impl Incoming {
 }
 
 /// A frame in the transmit FIFO.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outgoing {
     /// The frame.
     pub bytes: Vec<u8>,
@@ -58,7 +59,7 @@ pub struct Outgoing {
 }
 
 /// The frame on the line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Leaving {
     /// The frame.
     pub frame: Outgoing,
@@ -69,7 +70,7 @@ pub struct Leaving {
 }
 
 /// What the MAC does with the next mpacket of the transmit bus.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Assembly {
     /// It expects a frame's first.
     #[default]
@@ -81,7 +82,7 @@ pub enum Assembly {
 }
 
 /// What a port has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortCounts {
     /// Frames that started to arrive.
     pub received_frames: u64,
@@ -102,7 +103,7 @@ pub struct PortCounts {
 }
 
 /// A port.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Port {
     /// Line rate.
     pub bits_per_second: u64,
@@ -123,6 +124,7 @@ pub struct Port {
     bit: (u64, u64),
     /// Line tick from which the next preamble may start.
     line_free: u128,
+    #[serde(skip)]
     spare: Vec<Vec<u8>>,
 }
 

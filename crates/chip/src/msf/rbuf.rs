@@ -1,5 +1,6 @@
 //! The receive buffer: elements, who has them, and the list of full ones.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use super::{MediaParameters, MsfError};
@@ -13,7 +14,7 @@ const PAYLOAD_TYPE: u32 = 1 << 8;
 use crate::lines::Tag;
 
 /// Who has an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holder {
     /// Nobody: it was never put into the pool.
     Withheld,
@@ -35,7 +36,7 @@ pub enum Holder {
 }
 
 /// What an element holds and who has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Element {
     /// Who has it.
     pub holder: Holder,
@@ -72,7 +73,7 @@ pub struct Leak {
 }
 
 /// The receive buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rbuf {
     bus: MediaBus,
     element_bytes: u16,

@@ -1,6 +1,7 @@
 //! The way in: lines, MAC receive FIFOs, the receive bus, RBUF, and threads
 //! that wait for mpackets.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
@@ -23,7 +24,7 @@ pub const FREELISTS: usize = 3;
 pub const NULL_STATUS: u32 = 1 << 9;
 
 /// A thread that waits for an mpacket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiter {
     /// Index of the microengine.
     pub me: u8,
@@ -95,7 +96,7 @@ impl Waiter {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Freelist {
     waiters: VecDeque<Waiter>,
     /// Timeout in cycles, 0 for none.
@@ -104,14 +105,14 @@ struct Freelist {
     generation: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Transfer {
     port: usize,
     element: u8,
 }
 
 /// The receive half of the media interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Receive {
     /// The receive buffer.
     pub rbuf: Rbuf,

@@ -3,6 +3,8 @@
 use super::MsfError;
 use super::rbuf::{LEAST_ELEMENT, longwords};
 use crate::Cycle;
+use serde::{Deserialize, Serialize};
+
 use crate::board::MediaBus;
 use crate::lines::Tag;
 
@@ -87,7 +89,7 @@ pub struct Refusal {
     pub help: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Element {
     control: [u32; 2],
     valid_since: Option<Cycle>,
@@ -95,7 +97,7 @@ struct Element {
 }
 
 /// The transmit buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tbuf {
     bus: MediaBus,
     element_bytes: u16,

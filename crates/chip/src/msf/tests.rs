@@ -205,6 +205,7 @@ impl Bench {
                 self.fabric.flight_mut(slot).data[..words.len()].copy_from_slice(&words);
                 self.msf.pulled(slot, &mut self.fabric);
             }
+            Event::Turn(target) => self.fabric.release(target),
             other => panic!("{other:?}"),
         }
         true

@@ -10,9 +10,10 @@ use crate::event::Event;
 use crate::fabric::Fabric;
 use crate::happening::{Bus, Happening, TbufStep};
 use crate::lines::{Departure, Lines, MediaDrop, Tag};
+use serde::{Deserialize, Serialize};
 
 /// Why frames given to TBUF did not become frames on a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransmitErrors {
     /// The first mpacket lacked SOP.
     pub no_sop: u64,
@@ -44,7 +45,7 @@ impl TransmitErrors {
 }
 
 /// The transmit half of the media interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Transmit {
     /// The transmit buffer.
     pub tbuf: Tbuf,
@@ -53,6 +54,7 @@ pub struct Transmit {
     link: Link,
     busy: bool,
     start_latency: Cycle,
+    #[serde(skip)]
     scratch: Vec<u8>,
 }
 

@@ -7,7 +7,8 @@ impl Profile {
     /// What no single range can say: latencies must leave room for the way.
     pub(super) fn check(&self) -> Result<(), ProfileError> {
         let v = &self.values;
-        let dram_access = v.dram_row_to_column + v.dram_column_to_data + v.dram_burst_cycles;
+        let dram_access =
+            v.dram_row_to_column + v.dram_column_to_data + v.dram_burst_half_cycles.div_ceil(2);
         let array = (v.hash_array_48 + 2 * v.hash_buffer_48_64) * v.bus_cycle;
         let media = 8 * v.bus_cycle;
         let least = [

@@ -140,6 +140,10 @@ parameters! {
         issue_to_inlet: u64, "ME cycles", 1..=256 => issue_to_inlet;
         /// Last word on a push or pull bus to transfer register and signal.
         transfer_latency: u64, "ME cycles", 0..=256 => transfer_latency;
+        /// Data for an S push bus that a unit can have waiting before it stops reading.
+        s_push_fifo: u64, "longwords", 1..=1024 => s_push_fifo;
+        /// Data for the D push bus that DRAM can have waiting before it stops reading.
+        d_push_fifo: u64, "quadwords", 1..=1024 => d_push_fifo;
     }
     scratch {
         /// Size of the scratchpad.
@@ -170,6 +174,8 @@ parameters! {
         channel_bytes: u32, "bytes", 4096..=67108864 => sram_channel_bytes;
         /// Commands that wait at a channel before microengines stall.
         inlet_depth: u8, "commands", 1..=255 => sram_inlet_depth;
+        /// Commands in a channel's FIFO of each direction, behind the inlet.
+        fifo_depth: u8, "commands", 1..=255 => sram_fifo_depth;
         /// ME cycles per longword and direction on a channel's pins.
         longword_cycles: u64, "ME cycles", 1..=256 => sram_longword_cycles;
         /// Idle latency of a read of one longword.
@@ -211,7 +217,7 @@ parameters! {
         /// Bytes that one burst moves.
         burst_bytes: u32, "bytes", 8..=256 => dram_burst_bytes;
         /// Time one burst keeps the data pins busy.
-        burst_cycles: u64, "ME cycles", 1..=1024 => dram_burst_cycles;
+        burst_half_cycles: u64, "half ME cycles", 1..=2048 => dram_burst_half_cycles;
         /// Row activation to column command.
         row_to_column: u64, "ME cycles", 0..=1024 => dram_row_to_column;
         /// Column command to first data.
@@ -228,7 +234,9 @@ parameters! {
         write_to_read: u64, "ME cycles", 0..=1024 => dram_write_to_read;
         /// Distance of refreshes.
         refresh_interval: u64, "ME cycles", 128..=1000000000 => dram_refresh_interval;
-        /// Time a refresh blocks all banks.
+        /// Banks that are refreshed together; sets of them take turns.
+        refresh_banks: u8, "banks", 1..=32 => dram_refresh_banks;
+        /// Time a refresh blocks its banks.
         refresh_cycles: u64, "ME cycles", 0..=100000 => dram_refresh_cycles;
         /// Idle latency of a read of one quadword.
         read: u64, "ME cycles", 1..=4096 => dram_read;

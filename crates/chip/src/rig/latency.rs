@@ -151,17 +151,21 @@ fn silent_commands_end_without_a_notice() {
 #[test]
 fn bursts_add_the_slower_of_bus_and_memory() {
     let mut rig = Rig::new();
+    let (sram, dram) = (
+        rig.fabric.profile.sram_read(),
+        rig.fabric.profile.dram_read(),
+    );
     assert_eq!(
         push_at(&rig.go(command(Op::ScratchRead, 0, 16), &[])),
         60 + 15 * 2
     );
     assert_eq!(
         push_at(&rig.go(command(Op::SramRead, 0, 16), &[])),
-        90 + 15 * 3
+        sram + 15 * 3
     );
     assert_eq!(
         push_at(&rig.go(command(Op::DramRead, 0, 8), &[])),
-        120 + 14 * 2
+        dram + 14 * 2
     );
     assert_eq!(
         pull_at(&rig.go(command(Op::SramWrite, 0, 16), &[0; 16])),
@@ -194,7 +198,11 @@ fn one_hash_takes_exactly_its_target_and_others_their_array_time_more() {
 #[test]
 fn media_transfers_take_exactly_their_targets_and_raise_both_signals() {
     let mut rig = Rig::new();
-    for (op, target) in [(Op::DramRbufRd, 135), (Op::DramTbufWr, 165)] {
+    let (stored, filled) = (
+        rig.fabric.profile.dram_rbuf_rd(),
+        rig.fabric.profile.dram_tbuf_wr(),
+    );
+    for (op, target) in [(Op::DramRbufRd, stored), (Op::DramTbufWr, filled)] {
         let mut transfer = command(op, 0x1000, 8);
         transfer.indirect = Some(1 << 18 | 1 << 11);
         let notices = rig.go(transfer, &[]);

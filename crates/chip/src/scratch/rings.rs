@@ -3,6 +3,7 @@
 
 use crate::fabric::Fabric;
 use crate::happening::{Happening, RingName};
+use serde::{Deserialize, Serialize};
 
 /// Number of rings.
 pub(super) const RINGS: usize = 16;
@@ -20,7 +21,7 @@ pub enum RingRegister {
 }
 
 /// One ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ring {
     base: u32,
     /// First longword.
@@ -95,7 +96,7 @@ impl Ring {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rings {
     all: Vec<Ring>,
     /// A word came onto a ring since this was last taken.

@@ -1,11 +1,14 @@
 //! One SRAM channel: when commands start, and what they do then.
 //!
-//! Commands wait in the order of their arrival. One starts as soon as its data
-//! is there, its port is free, and no earlier waiting command concerns the same
+//! Commands come from the inlet in order into a FIFO of those that read and one
+//! of those that write; the first that finds its FIFO full stays in the inlet
+//! with all behind it. Writes ask for their data when they enter their FIFO. A
+//! command starts as soon as its data is there, its port is free, and no earlier waiting command concerns the same
 //! address or Q-array entry, so writes, reads and atomic operations of one
 //! address keep their order while others pass. What a command does to memory it
 //! does when it starts.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use npsim_isa::CommandOp;
@@ -16,14 +19,14 @@ use super::{Leads, uses_entry};
 use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
-use crate::fabric::{BusCommand, Fabric, Slot};
+use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::happening::{Happening, RingName};
 use crate::memory::{OutOfRange, Paged};
 use crate::profile::Profile;
-use crate::unit_counters::UnitCounters;
+use crate::unit_counters::{UnitCounters, Way};
 
 /// What a command must not overtake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Concern {
     /// Longwords `first .. end`, read only or also written.
     Memory {
@@ -80,7 +83,7 @@ impl Concern {
 }
 
 /// Which data pins a command needs to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Port {
     Read,
     Write,
@@ -102,7 +105,12 @@ const fn port(op: CommandOp) -> Port {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+/// The FIFO that a command waits in: 0 of those that read, 1 of the others.
+const fn fifo(op: CommandOp) -> usize {
+    matches!(port(op), Port::Write) as usize
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Waiting {
     slot: Slot,
     op: CommandOp,
@@ -114,9 +122,10 @@ struct Waiting {
 }
 
 /// One channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     number: u8,
+    #[serde(skip)]
     pub memory: Paged<u32>,
     pub entries: Vec<Entry>,
     entry_free: Vec<Cycle>,
@@ -125,7 +134,11 @@ pub(super) struct Channel {
     write_free: Cycle,
     /// Addresses whose atomic operation has not written yet, and until when.
     atomics: Vec<(u32, Cycle)>,
+    /// In order of arrival.
     waiting: Vec<Waiting>,
+    /// Those of them that have left the inlet, readers and writers.
+    in_fifo: [usize; 2],
+    fifo_depth: usize,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
     pub counters: UnitCounters,
@@ -144,6 +157,8 @@ impl Channel {
             write_free: 0,
             atomics: Vec::new(),
             waiting: Vec::new(),
+            in_fifo: [0; 2],
+            fifo_depth: profile.sram_fifo_depth() as usize,
             turn_at: Cycle::MAX,
             counters: UnitCounters::default(),
         }
@@ -158,20 +173,35 @@ impl Channel {
             fabric.fault(slot, None, message, Some(help.to_owned()));
             return fabric.finish(slot);
         }
-        let pulled = pulled_words(&command);
-        let concern = Concern::of(&command);
         self.waiting.push(Waiting {
             slot,
             op: command.op,
-            concern,
-            ready: pulled == 0,
+            concern: Concern::of(&command),
+            ready: false,
             since: now,
         });
-        self.counters.queue(self.waiting.len());
-        if pulled > 0 {
-            fabric.pull(slot, pulled, now + leads.write);
-        }
+        self.counters.queue(now, self.waiting.len());
+        self.take(fabric, leads);
         self.advance(fabric, leads);
+    }
+
+    /// Lets commands out of the inlet, in order, as long as their FIFO has room.
+    fn take(&mut self, fabric: &mut Fabric, leads: &Leads) {
+        let taken = self.in_fifo[0] + self.in_fifo[1];
+        // The inlet is in order, so those that have left it stand before the rest.
+        for waiting in &mut self.waiting[taken..] {
+            let fifo = &mut self.in_fifo[fifo(waiting.op)];
+            if *fifo >= self.fifo_depth {
+                return;
+            }
+            *fifo += 1;
+            let pulled = pulled_words(&fabric.flight(waiting.slot).command);
+            waiting.ready = pulled == 0;
+            if pulled > 0 {
+                fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
+            }
+            fabric.release(Target::sram(self.number));
+        }
     }
 
     pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
@@ -237,14 +267,20 @@ impl Channel {
                 at += 1;
                 continue;
             }
-            let free = self.free_at(&candidate);
+            let mut free = self.free_at(&candidate);
+            if candidate.op.info().pushes {
+                let command = &fabric.flight(candidate.slot).command;
+                free = free.max(fabric.buses.push_ready(command));
+            }
             if free > now {
                 earliest = earliest.min(free);
                 at += 1;
                 continue;
             }
             self.waiting.remove(at);
-            fabric.release(Target::sram(self.number));
+            self.in_fifo[fifo(candidate.op)] -= 1;
+            self.counters.queue(now, self.waiting.len());
+            self.take(fabric, leads);
             self.start(&candidate, fabric, leads);
             // Only commands after this one can have waited for it, so the scan
             // goes on where it is.
@@ -281,12 +317,39 @@ impl Channel {
 
     fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
         self.read_free = self.read_free.max(now) + Cycle::from(words) * leads.longword;
-        self.counters.busy += Cycle::from(words) * leads.longword;
+        let busy = Cycle::from(words) * leads.longword;
+        self.counters.used(Way::Read, busy);
     }
 
     fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
         self.write_free = self.write_free.max(now) + Cycle::from(words) * leads.longword;
-        self.counters.busy += Cycle::from(words) * leads.longword;
+        let busy = Cycle::from(words) * leads.longword;
+        self.counters.used(Way::Write, busy);
+    }
+
+    /// The core reads or writes longwords now; gives how long it waits for the
+    /// pins.
+    pub fn core_access(
+        &mut self,
+        way: Way,
+        words: u8,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Cycle {
+        let now = fabric.now + fabric.buses.core_command(fabric.now);
+        let start = match way {
+            Way::Read => self.read_free,
+            Way::Write => self.write_free,
+        }
+        .max(now);
+        match way {
+            Way::Read => self.use_read(start, u32::from(words), leads),
+            Way::Write => self.use_write(start, u32::from(words), leads),
+        }
+        fabric
+            .buses
+            .core_data(fabric.now, TransferKind::S, way == Way::Read, words);
+        start - fabric.now
     }
 
     fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {

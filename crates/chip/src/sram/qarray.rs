@@ -10,6 +10,7 @@
 //! when a buffer with the mark leaves.
 
 use crate::memory::{OutOfRange, Paged};
+use serde::{Deserialize, Serialize};
 
 const ADDRESS: u32 = 0x00ff_ffff;
 const END_OF_PACKET: u32 = 1 << 31;
@@ -17,7 +18,7 @@ const CELL: u32 = 1 << 24;
 const CELLS: u32 = 0x7f00_0000;
 
 /// A Q-array entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     head: u32,
     tail: u32,

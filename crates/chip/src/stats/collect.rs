@@ -1,10 +1,11 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats, GppStats, MediaStats,
-    MicroengineStats, OperationStats, PortStats, Stats, UnitStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
+    GppStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats, permille,
 };
 use crate::Cycle;
+use crate::bus::{BackPressure, BusUse, Target};
 use crate::chip::Chip;
 use crate::gpp::Gpp;
 use crate::me::MeStats;
@@ -18,11 +19,28 @@ impl Stats {
     pub fn collect(chip: &Chip) -> Self {
         let profile = &chip.fabric.profile;
         let (cycles, mhz) = (chip.fabric.now, profile.me_mhz());
-        let mut units = vec![unit("scratch".to_owned(), &chip.scratch.counters, cycles)];
-        units.extend(channels("sram", chip.sram.counters(), cycles));
-        units.extend(channels("dram", chip.dram.counters(), cycles));
-        units.push(unit("hash".to_owned(), &chip.hash.counters, cycles));
-        units.push(unit("msf".to_owned(), &chip.msf.counters, cycles));
+        let one = |name: &str, counters: &UnitCounters, target| {
+            let pressure = chip.fabric.buses.pressure(target);
+            unit(name.to_owned(), counters, pressure, cycles)
+        };
+        let mut units = vec![one("scratch", &chip.scratch.counters, Target::SCRATCH)];
+        for (channel, counters) in (0..).zip(chip.sram.counters()) {
+            units.push(one(
+                &format!("sram{channel}"),
+                counters,
+                Target::sram(channel),
+            ));
+        }
+        for (channel, counters) in (0..).zip(chip.dram.counters()) {
+            units.push(one(
+                &format!("dram{channel}"),
+                counters,
+                Target::dram(channel),
+            ));
+        }
+        units.push(one("hash", &chip.hash.counters, Target::HASH));
+        units.push(one("msf", &chip.msf.counters, Target::MSF));
+        units.push(one("cap", &chip.cap.counters, Target::CAP));
         let microengines = chip.microengines.iter().enumerate();
         Self {
             chip: profile.name().to_owned(),
@@ -94,43 +112,62 @@ fn operations(counters: &UnitCounters) -> Vec<OperationStats> {
     counters.served().map(named).collect()
 }
 
-fn unit(name: String, counters: &UnitCounters, cycles: Cycle) -> UnitStats {
+fn unit(name: String, counters: &UnitCounters, pressure: BackPressure, cycles: Cycle) -> UnitStats {
     UnitStats {
         name,
         commands: operations(counters),
         words: counters.words,
         busy: counters.busy,
         busy_permille: permille(counters.busy, cycles),
+        busy_reading: counters.busy_reading,
+        busy_writing: counters.busy_writing,
+        turning: counters.turning,
+        refreshing: counters.refreshing,
         queue_peak: counters.queue_peak,
+        queue_cycles: counters.queue_cycles_at(cycles),
         waiting: counters.waiting,
+        held: pressure.held,
+        stalled_microengines: pressure.stalled,
     }
 }
 
-fn channels<'a>(
-    name: &'a str,
-    counters: impl Iterator<Item = &'a UnitCounters>,
-    cycles: Cycle,
-) -> impl Iterator<Item = UnitStats> {
-    counters
-        .enumerate()
-        .map(move |(i, counters)| unit(format!("{name}{i}"), counters, cycles))
+fn buses(chip: &Chip, cycles: Cycle) -> Vec<BusStats> {
+    let buses = &chip.fabric.buses;
+    let by_cluster: Vec<_> = buses.cluster_uses(cycles).collect();
+    let of = |kind: usize| -> Vec<_> { by_cluster.iter().map(|uses| uses[kind]).collect() };
+    let [d_push, d_pull] = buses.d_uses(cycles);
+    let mut all = vec![
+        bus("command", &of(0), cycles),
+        bus("s_push", &of(1), cycles),
+        bus("s_pull", &of(2), cycles),
+        bus("d_push", &[d_push], cycles),
+        bus("d_pull", &[d_pull], cycles),
+    ];
+    all[0].stalled_microengines = buses.stalled_by_bus;
+    all
 }
 
-fn buses(chip: &Chip, cycles: Cycle) -> Vec<BusStats> {
-    let clusters = u64::from(chip.fabric.profile.clusters());
-    let busy = chip.fabric.buses.busy;
-    let bus = |name: &str, busy, instances| BusStats {
+fn bus(name: &str, uses: &[BusUse], cycles: Cycle) -> BusStats {
+    let sum = |field: fn(&BusUse) -> u64| uses.iter().map(field).sum::<u64>();
+    let busy = sum(|used| used.busy);
+    BusStats {
         name: name.to_owned(),
         busy,
-        busy_permille: permille(busy, cycles * instances),
-    };
-    vec![
-        bus("command", busy.command, clusters),
-        bus("s_push", busy.s_push, clusters),
-        bus("s_pull", busy.s_pull, clusters),
-        bus("d_push", busy.d_push, 1),
-        bus("d_pull", busy.d_pull, 1),
-    ]
+        busy_permille: permille(busy, cycles * uses.len() as u64),
+        transfers: sum(|used| used.transfers),
+        waiting: sum(|used| used.waiting),
+        stalled_microengines: 0,
+        instances: uses
+            .iter()
+            .map(|used| BusInstanceStats {
+                busy: used.busy,
+                busy_permille: permille(used.busy, cycles),
+                transfers: used.transfers,
+                waiting: used.waiting,
+                queue_peak: used.queue_peak,
+            })
+            .collect(),
+    }
 }
 
 fn ports(msf: &Msf) -> Vec<PortStats> {

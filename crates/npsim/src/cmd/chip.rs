@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
+use npsim::measure::{bandwidth, latency};
 use npsim::problem::Problem;
 use npsim::project;
 use npsim_asm::spelling::closest;
 use npsim_chip::board::Board;
 use npsim_chip::profile::Schema;
 use npsim_chip::profile::{Parameter, Profile};
+use serde::Serialize;
 
 use crate::output;
 
@@ -20,7 +22,11 @@ Examples:
   npsim chip ixp2400        every number of a chip, on its plain board
   npsim chip enp-2611       what a board adds: memories, media clock, ports
   npsim chip enp-2611 --sources
-                            and where each number comes from";
+                            and where each number comes from
+  npsim chip ixp2400 --latencies
+                            what operations take on the idle chip, measured by microcode
+  npsim chip ixp2400 --bandwidths --format json
+                            what memories and buses carry at most, measured by microcode";
 
 /// List the chips and boards, or show the numbers of one with their sources
 ///
@@ -36,6 +42,37 @@ pub struct Arguments {
     /// Also print where each number comes from
     #[arg(long, requires = "name")]
     sources: bool,
+    /// Run microcode that times each kind of operation on the idle chip, and
+    /// compare with the numbers it should meet
+    #[arg(long, requires = "name", conflicts_with_all = ["sources", "bandwidths"])]
+    latencies: bool,
+    /// Run microcode that saturates each memory and bus, and compare with the
+    /// most that it can carry
+    #[arg(long, requires = "name", conflicts_with = "sources")]
+    bandwidths: bool,
+    /// How measurements are printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// How measurements are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table for people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+impl Format {
+    fn print<T: Serialize>(self, measured: &T, table: String) -> anyhow::Result<ExitCode> {
+        let text = match self {
+            Self::Table => table,
+            Self::Json => serde_json::to_string_pretty(measured)? + "\n",
+        };
+        output::print(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -43,12 +80,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         output::print(&list()?)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let text = if Profile::names().any(|known| known == name) {
-        chip(&project::profile(name, None)?, arguments.sources)?
+    let profile = if Profile::names().any(|known| known == name) {
+        project::profile(name, None)?
     } else if Board::names().any(|known| known == name) {
-        board(&project::board(name)?, arguments.sources)?
+        project::board(name)?
     } else {
         return Err(unknown(name).into());
+    };
+    if arguments.latencies {
+        let measured = latency::measure(&profile)?;
+        return arguments.format.print(&measured, measured.table());
+    }
+    if arguments.bandwidths {
+        let measured = bandwidth::measure(&profile)?;
+        return arguments.format.print(&measured, measured.table());
+    }
+    let text = if profile.name() == name {
+        chip(&profile, arguments.sources)?
+    } else {
+        board(&profile, arguments.sources)?
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 /// `--message-format`, `--warn`, `--allow-warning`, `--deny-warning`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct MessageOptions {
     /// How messages are written to standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
@@ -43,6 +43,11 @@ impl MessageOptions {
     /// Whether programs read the messages.
     pub fn json(&self) -> bool {
         self.message_format == Format::Json
+    }
+
+    /// Writes messages as the other options say.
+    pub fn take_format(&mut self, other: &Self) {
+        self.message_format = other.message_format;
     }
 
     /// What becomes of warnings. Where options contradict each other, the stricter

@@ -55,6 +55,26 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
+fn measurements_are_json_too() {
+    let dir = Dir::new();
+    let measured = |what: &str| -> serde_json::Value {
+        let run = dir.npsim(&format!("chip ixp2400 {what} --format json"));
+        serde_json::from_str(&run.expect(0, &[]).out).unwrap()
+    };
+    let latencies = measured("--latencies");
+    let read = &latencies["latencies"][0];
+    assert_eq!(
+        (&read["parameter"], &read["target"], &read["sum"]),
+        (&"scratch.read".into(), &60.into(), &(16 * 60 + 8).into())
+    );
+    let bandwidths = measured("--bandwidths");
+    let scratch = &bandwidths["bandwidths"][0];
+    assert_eq!(scratch["resource"], "scratch read");
+    assert_eq!(scratch["peak_tenths"], 12_000);
+    assert_eq!(scratch["exceeds"], false);
+}
+
+#[test]
 fn lists_checks_chips_and_pages() {
     let dir = Dir::new();
     dir.npsim("checks")
@@ -69,6 +89,16 @@ fn lists_checks_chips_and_pages() {
             "did you mean `ixp2400`?",
         ],
     );
+    dir.npsim("chip ixp2400 --latencies").expect(
+        0,
+        &[
+            "scratch  read ",
+            "60.5     60    61  100.8      60       +0.8%",
+        ],
+    );
+    dir.npsim("chip --latencies").expect(2, &["<NAME>"]);
+    dir.npsim("chip ixp2400 --latencies --bandwidths")
+        .expect(2, &["cannot be used with"]);
     dir.npsim("isa").expect(0, &["Instructions", "Local CSRs"]);
     dir.npsim("isa local")
         .expect(0, &["# Local CSRs", "CTX_ENABLES"]);

@@ -3,6 +3,7 @@
 
 mod browser;
 mod page;
+mod router;
 mod verdicts;
 
 use std::path::{Path, PathBuf};

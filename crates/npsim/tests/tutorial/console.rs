@@ -132,6 +132,68 @@ pub fn without_host_speed(printed: &str) -> String {
     lines.collect()
 }
 
+/// Output for a page that showed `expected`, with its elisions where they still
+/// find their place: between lines that differ in figures and spaces only.
+pub fn renewed(expected: &str, printed: &str) -> String {
+    let fresh = without_host_speed(printed);
+    let lines: Vec<&str> = fresh.lines().collect();
+    let shown: Vec<&str> = expected.lines().map(str::trim_end).collect();
+    match with_elisions(&shown, &lines) {
+        Some(body) if shown.contains(&"...") => body.iter().flat_map(|line| [line, "\n"]).collect(),
+        _ => fresh,
+    }
+}
+
+fn with_elisions<'a>(shown: &[&'a str], lines: &[&'a str]) -> Option<Vec<&'a str>> {
+    let mut body = Vec::new();
+    let mut at = 0;
+    let segments: Vec<&[&str]> = shown.split(|line| *line == "...").collect();
+    for (number, segment) in segments.iter().enumerate() {
+        let last = number + 1 == segments.len();
+        let fits = |at: usize| {
+            let found = lines.get(at..at + segment.len());
+            found.is_some_and(|found| found.iter().zip(*segment).all(|(a, b)| alike(a, b)))
+        };
+        let start = match number {
+            0 => Some(at).filter(|&at| fits(at)),
+            _ if last => lines
+                .len()
+                .checked_sub(segment.len())
+                .filter(|&at| fits(at)),
+            _ => (at..lines.len()).find(|&at| fits(at)),
+        };
+        let start = start.filter(|&start| start >= at)?;
+        if number > 0 {
+            body.push("...");
+        }
+        at = start + segment.len();
+        body.extend(&lines[start..at]);
+    }
+    Some(body)
+}
+
+/// Whether lines differ in figures and spaces only.
+fn alike(first: &str, second: &str) -> bool {
+    let words = |line: &'_ str| -> String {
+        let unfigured = line.replace(|c: char| c.is_ascii_digit() || ",. -".contains(c), " ");
+        unfigured.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    words(first) == words(second)
+}
+
+#[test]
+fn renewed_output_keeps_its_elisions() {
+    let printed = "head 12\nhost now\nx\ny\n   5 loads\nz\nend 1,000\n";
+    let expected = "head 9\n...\n5 loads\n...\nend 7\n";
+    assert_eq!(
+        renewed(expected, printed),
+        "head 12\n...\n   5 loads\n...\nend 1,000\n"
+    );
+    let other = "head 9\n...\nstores\n...\nend 7\n";
+    assert_eq!(renewed(other, printed), without_host_speed(printed));
+    assert_eq!(renewed("host 1\n", "host 2\n"), "host         [..]\n");
+}
+
 #[test]
 fn elisions_stand_for_anything_and_nothing_else_does() {
     assert!(matches("a [..] c\n...\nz\n", "a b c\nx\ny\nz\n"));

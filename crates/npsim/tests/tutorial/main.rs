@@ -12,8 +12,8 @@
 //!   lines.
 //!
 //! With `NPSIM_UPDATE_DOCS=1` in the environment the console blocks that differ
-//! are written anew, with the speed of the host left open; other elisions in them
-//! have to be made again.
+//! are written anew, with the speed of the host left open. Lines `...` stay where
+//! the lines around them are still there; other elisions have to be made again.
 
 mod console;
 mod page;
@@ -114,6 +114,16 @@ fn where_the_cycles_went() {
 }
 
 #[test]
+fn checkpoints() {
+    follow("checkpoints.md");
+}
+
+#[test]
+fn timing() {
+    follow("timing.md");
+}
+
+#[test]
 fn troubleshooting() {
     follow("troubleshooting.md");
 }
@@ -167,12 +177,22 @@ fn chips() {
 }
 
 #[test]
+fn find_the_bottleneck() {
+    let folder = follow("find-the-bottleneck.md");
+    let page = fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(page.contains("(queue_manager.uc) is the limit"));
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
+        "find-the-bottleneck.md",
         "troubleshooting.md",
+        "checkpoints.md",
         "experiments.md",
+        "timing.md",
         "report.md",
         "explain.md",
         "profile.md",

@@ -4,6 +4,7 @@ use npsim_chip::stats::permille;
 use npsim_system::series::PlaceKind;
 use serde::Serialize;
 
+use super::hand_overs::HeldUp;
 use super::loads::{Load, LoadKind};
 use super::window::Window;
 use super::{Observed, Stage};
@@ -23,7 +24,7 @@ const STALLED: u64 = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitKind {
-    /// The line out of a port.
+    /// The line out of a port; the fullest, if several are full.
     Line(u8),
     /// Microengines of a stage that execute all the time.
     Compute,
@@ -139,7 +140,35 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<Stage
         };
         load
     };
-    observed.stages.iter().map(one).collect()
+    let mut loads: Vec<StageLoad> = observed.stages.iter().map(one).collect();
+    behind_the_first(observed, window, &mut loads);
+    loads
+}
+
+/// What comes to the stages that take from a ring behind the receive stage: all
+/// that it takes in, without what finds no room in the ring.
+fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [StageLoad]) {
+    let places = observed.series.places();
+    let ring = |&place: &usize| matches!(places[place].kind, PlaceKind::Ring { .. });
+    for index in 0..loads.len() {
+        let load = &loads[index];
+        let takes: Vec<_> = load.takes.iter().copied().filter(ring).collect();
+        let &[place] = takes.as_slice() else {
+            continue;
+        };
+        let mut givers = loads.iter().filter(|other| other.gives.contains(&place));
+        let (Some(giver), None) = (givers.next(), givers.next()) else {
+            continue;
+        };
+        let first = giver
+            .takes
+            .iter()
+            .any(|&p| places[p].kind == PlaceKind::Rbuf);
+        if load.frames.is_none() && first {
+            let lost = window.lost_at(observed.series, place);
+            loads[index].frames = Some(window.delivered().saturating_sub(lost));
+        }
+    }
 }
 
 /// Whether work piles up in a place: it was full at half of the looks, or
@@ -158,6 +187,7 @@ pub(super) fn limits(
     window: &Window,
     loads: &[Load],
     stages: &[StageLoad],
+    waits: &[HeldUp],
 ) -> Vec<Limit> {
     let lost = |places: &[usize]| -> u64 {
         places
@@ -168,17 +198,26 @@ pub(super) fn limits(
     let any = |places: &[usize]| places.iter().any(|&p| pressed(observed, window, p));
     let mut limits = Vec::new();
     for (index, (stage, load)) in observed.stages.iter().zip(stages).enumerate() {
-        if load.takes.is_empty() || !any(&load.takes) {
+        // What is lost in front of a stage that waits is the other's fault.
+        let waiting = waits.iter().filter(|wait| wait.by == index);
+        let in_front: Vec<usize> = waiting
+            .flat_map(|wait| stages[wait.who].takes.iter().copied())
+            .collect();
+        if waits.iter().any(|wait| wait.who == index) || (in_front.is_empty() && !any(&load.takes))
+        {
             continue;
         }
+        let mut before = in_front;
+        before.extend(&load.takes);
+        before.dedup();
         let share = load.share(load.occupied());
         let mut limit = Limit {
             kind: LimitKind::Compute,
             name: stage_name(stage),
             permille: share,
-            lost: lost(&load.takes),
+            lost: lost(&before),
             stage: Some(index),
-            before: load.takes.clone(),
+            before,
             after: load.gives.clone(),
         };
         let line = full_line(observed, loads, load);
@@ -204,6 +243,7 @@ pub(super) fn limits(
         limits.push(limit);
     }
     slow_path(observed, window, loads, &mut limits);
+    full_queues(window, loads, &mut limits);
     limits.sort_by_key(|limit| std::cmp::Reverse(limit.lost));
     limits
 }
@@ -220,6 +260,39 @@ fn full_line(observed: &Observed<'_>, loads: &[Load], stage: &StageLoad) -> Opti
         };
         (load.permille >= LINE_FULL).then_some((port, load.permille))
     })
+}
+
+/// Lines that are full while frames are lost in queues of the microcode's own,
+/// which never let much of that come to the transmit stage.
+fn full_queues(window: &Window, loads: &[Load], limits: &mut Vec<Limit>) {
+    let lost = window.lost_in_queues();
+    let known = |limit: &Limit| matches!(limit.kind, LimitKind::Line(_));
+    if lost == 0 || limits.iter().any(known) {
+        return;
+    }
+    let lines: Vec<(u8, u64)> = loads
+        .iter()
+        .filter_map(|load| match load.kind {
+            LoadKind::LineOut(port) if load.permille >= LINE_FULL => Some((port, load.permille)),
+            _ => None,
+        })
+        .collect();
+    let Some(&(fullest, permille)) = lines.first() else {
+        return;
+    };
+    let ports: Vec<_> = lines.iter().map(|(port, _)| port.to_string()).collect();
+    limits.push(Limit {
+        kind: LimitKind::Line(fullest),
+        name: match ports.as_slice() {
+            [one] => format!("the line out of port {one}"),
+            _ => format!("the lines out of ports {}", ports.join(", ")),
+        },
+        permille,
+        lost,
+        stage: None,
+        before: Vec::new(),
+        after: Vec::new(),
+    });
 }
 
 /// The most used unit or bus among those that a stage sends commands to.

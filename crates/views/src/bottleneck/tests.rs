@@ -7,7 +7,7 @@ use npsim_system::simulation::Ending;
 use npsim_system::wires::Traffic;
 
 use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
-use crate::traffic_flow::{Direction, End, TrafficFlow};
+use crate::traffic_flow::{Access, Direction, End, TrafficFlow};
 
 /// A forwarder on two microengines, as it stands after each of ten intervals
 /// of a thousand cycles. All numbers are for one interval.
@@ -23,6 +23,8 @@ struct Made {
     sent: u64,
     /// Frames that the receive FIFO had no room for, and the ring.
     lost: [u64; 2],
+    /// Frames that the microcode dropped from a queue of its own.
+    lost_in_queue: u64,
     /// Elements of RBUF, longwords of the ring, elements of TBUF.
     fills: [u64; 3],
 }
@@ -35,6 +37,7 @@ const EASY: Made = Made {
     received: 2,
     sent: 2,
     lost: [0, 0],
+    lost_in_queue: 0,
     fills: [4, 2, 1],
 };
 
@@ -105,6 +108,7 @@ fn sample(made: Made, n: u64) -> Sample {
             ports: vec![port],
             counters: vec![
                 counter("DROP_TX_RING_FULL", made.lost[1] * n),
+                counter("DROP_QUEUE", made.lost_in_queue * n),
                 // Not for lack of room: it must not count as such.
                 counter("DROP_CHECKSUM", 50 * n),
             ],
@@ -119,6 +123,10 @@ fn sample(made: Made, n: u64) -> Sample {
 }
 
 fn analysed(made: Made) -> Analysis {
+    analysed_with(made, |_| ())
+}
+
+fn analysed_with(made: Made, note: impl FnOnce(&mut TrafficFlow)) -> Analysis {
     let mut series = Series::with(places(), 1000, 64);
     for n in 1..=10 {
         series.push(sample(made, n));
@@ -131,6 +139,7 @@ fn analysed(made: Made) -> Analysis {
     flow.note(1, Direction::Takes, End::Ring(0));
     flow.note(1, Direction::Gives, End::Transmit);
     flow.note_commands(0, "sram", Some(0), 10);
+    note(&mut flow);
     let stage = |name: &str, me| Stage {
         name: name.into(),
         microengines: vec![me],
@@ -219,6 +228,72 @@ fn a_full_line_limits_what_stands_before_it() {
     assert_eq!(analysis.limits[0].kind, LimitKind::Line(0));
     says(&analysis, "The line out of port 0 is the limit");
     says(&analysis, "Nothing on the chip helps");
+}
+
+/// The first microengine, with work in front of it, hands over through memory.
+const HANDS_OVER: Made = Made {
+    executing: [950, 990],
+    received: 4,
+    lost: [2, 0],
+    fills: [128, 2, 1],
+    ..EASY
+};
+
+/// Slots that microengine 0 writes and 1 reads, and how far 1 has come.
+fn slots(flow: &mut TrafficFlow, looks: u64) {
+    flow.note_accesses(0, "SLOTS", Access::Writes, 100);
+    flow.note_accesses(1, "SLOTS", Access::Reads, 130);
+    flow.note_accesses(1, "NEXT_SLOT", Access::Writes, 100);
+    flow.note_accesses(0, "NEXT_SLOT", Access::Reads, looks);
+}
+
+#[test]
+fn who_looks_for_room_again_and_again_is_not_the_limit_although_it_is_occupied() {
+    let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 650));
+    assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+    assert_eq!(analysis.limits[0].stage, Some(1));
+    assert_eq!(analysis.limits[0].lost, 20, "what is lost in front of both");
+    says(&analysis, "Microengine 1 (transmit.uc) is the limit");
+    says(
+        &analysis,
+        "microengine 0 (forward.uc) looks at NEXT_SLOT 6.5 times for each write to SLOTS: it waits for room",
+    );
+}
+
+#[test]
+fn who_finds_room_at_once_is_the_limit() {
+    let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 40));
+    assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+    assert_eq!(analysis.limits[0].stage, Some(0));
+}
+
+#[test]
+fn who_has_no_work_holds_nobody_up_by_looking_for_it() {
+    // Microengine 1 polls the slots; nothing is full anywhere.
+    let analysis = analysed_with(EASY, |flow| {
+        slots(flow, 10);
+        flow.note_accesses(1, "SLOTS", Access::Reads, 9000);
+    });
+    assert!(analysis.limits.is_empty(), "{:?}", analysis.limits);
+}
+
+#[test]
+fn a_full_line_limits_although_queues_keep_it_from_the_transmit_stage() {
+    let analysis = analysed(Made {
+        received: 4,
+        sent: 3,
+        lost_in_queue: 1,
+        ..EASY
+    });
+    assert_eq!(analysis.limits[0].kind, LimitKind::Line(0));
+    says(&analysis, "The line out of port 0 is the limit");
+    says(&analysis, "10 frames were lost in the microcode's queues");
+    // Early detection alone is no sign of a full line.
+    let analysis = analysed(Made {
+        lost_in_queue: 1,
+        ..EASY
+    });
+    assert!(analysis.limits.is_empty(), "{:?}", analysis.limits);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The part of a run that tells what limits it.
 
+use npsim_chip::stats::{BusInstanceStats, BusStats, PortStats, UnitStats};
 use npsim_system::series::{Fill, PlaceKind, Sample, Series};
 
 /// A part of a run: what was counted in it and what stood where.
@@ -93,8 +94,23 @@ impl Window {
         sum(&self.after) - sum(&self.before)
     }
 
+    /// Frames that were lost in queues that the microcode keeps: those of drop
+    /// counters with the word `QUEUE` in their name.
+    #[must_use]
+    pub fn lost_in_queues(&self) -> u64 {
+        let sum = |sample: &Sample| -> u64 {
+            let counters = sample.stats.counters.iter();
+            counters
+                .filter(|counter| counter.drop && counter.name.split('_').any(|w| w == "QUEUE"))
+                .map(|counter| counter.value)
+                .sum()
+        };
+        sum(&self.after) - sum(&self.before)
+    }
+
     /// Frames that found no room in a place. The media interface tells; of the
-    /// microcode's counters those count whose name has the place's in it.
+    /// microcode's counters those count whose name has the place's in it, or
+    /// ends like `PROCESSING_FULL` for `PROCESSING_RING`.
     #[must_use]
     pub fn lost_at(&self, series: &Series, place: usize) -> u64 {
         lost_at(series, &self.after, place) - lost_at(series, &self.before, place)
@@ -110,14 +126,20 @@ fn clear(sample: &mut Sample) {
         (me.instructions, me.swaps, me.commands) = (0, 0, 0);
     }
     for unit in &mut stats.units {
-        (unit.busy, unit.waiting, unit.words) = (0, 0, 0);
-        unit.commands.clear();
+        *unit = UnitStats {
+            name: std::mem::take(&mut unit.name),
+            ..UnitStats::default()
+        };
     }
     for bus in &mut stats.buses {
-        bus.busy = 0;
+        *bus = BusStats {
+            name: std::mem::take(&mut bus.name),
+            instances: vec![BusInstanceStats::default(); bus.instances.len()],
+            ..BusStats::default()
+        };
     }
     for port in &mut stats.ports {
-        *port = npsim_chip::stats::PortStats {
+        *port = PortStats {
             port: port.port,
             bits_per_second: port.bits_per_second,
             ..Default::default()
@@ -145,11 +167,20 @@ fn lost_at(series: &Series, sample: &Sample, place: usize) -> u64 {
             .stats
             .counters
             .iter()
-            .filter(|counter| counter.drop && counter.name.contains(&place.name))
+            .filter(|counter| counter.drop && tells_of(&counter.name, &place.name))
             .map(|counter| counter.value)
             .sum(),
         _ => 0,
     }
+}
+
+/// Whether a drop counter counts what finds no room in a ring or queue.
+fn tells_of(counter: &str, place: &str) -> bool {
+    let stem = ["_RING", "_QUEUE"]
+        .iter()
+        .find_map(|kind| place.strip_suffix(kind));
+    let full = stem.and_then(|stem| counter.strip_suffix("_FULL")?.strip_suffix(stem));
+    counter.contains(place) || full.is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
 }
 
 /// Frames lost until a sample because a place was full.
@@ -169,7 +200,16 @@ fn growth(counts: &[u64]) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::growth;
+    use super::{growth, tells_of};
+
+    #[test]
+    fn a_counter_tells_of_the_ring_that_it_names() {
+        assert!(tells_of("DROP_TX_RING_FULL", "TX_RING"));
+        assert!(tells_of("DROP_PROCESSING_FULL", "PROCESSING_RING"));
+        assert!(!tells_of("DROP_PREPROCESSING_FULL", "PROCESSING_RING"));
+        assert!(!tells_of("DROP_SLOW_PATH_FULL", "PROCESSING_RING"));
+        assert!(!tells_of("DROP_PROCESSING", "PROCESSING_RING"));
+    }
 
     #[test]
     fn growth_is_from_the_last_nothing_to_the_first_all() {

@@ -4,6 +4,7 @@ use npsim_chip::stats::permille;
 use npsim_system::quantity::grouped;
 use npsim_system::series::PlaceKind;
 
+use super::hand_overs::HeldUp;
 use super::limits::{Limit, LimitKind, StageLoad, stage_name};
 use super::loads::{Load, LoadKind};
 use super::window::Window;
@@ -45,6 +46,7 @@ struct Teller<'a> {
     window: &'a Window,
     loads: &'a [Load],
     stages: &'a [StageLoad],
+    waits: &'a [HeldUp],
 }
 
 pub(super) fn tell(
@@ -52,6 +54,7 @@ pub(super) fn tell(
     window: &Window,
     loads: Vec<Load>,
     stages: &[StageLoad],
+    waits: &[HeldUp],
     limits: Vec<Limit>,
 ) -> Analysis {
     let teller = Teller {
@@ -59,6 +62,7 @@ pub(super) fn tell(
         window,
         loads: &loads,
         stages,
+        waits,
     };
     let (headline, evidence, advice) = match limits.first() {
         Some(first) => teller.limited(first, &limits[1..]),
@@ -93,6 +97,9 @@ impl Teller<'_> {
         let used = percent(first.permille);
         let name = capital(&first.name);
         let headline = match first.kind {
+            LimitKind::Line(_) if name.starts_with("The lines") => {
+                format!("{name} are the limit: they are full, {used} used {when}.")
+            }
             LimitKind::Line(_) => {
                 format!("{name} is the limit: it is full, {used} used {when}.")
             }
@@ -123,8 +130,15 @@ impl Teller<'_> {
         let mut evidence = vec![self.rates()];
         if let Some(stage) = first.stage {
             evidence.extend(self.stage(stage));
+            evidence.extend(self.held_up_by(stage));
         }
         evidence.extend(self.places("In front", &first.before));
+        if first.stage.is_none() && matches!(first.kind, LimitKind::Line(_)) {
+            evidence.push(format!(
+                "In front, {} frames were lost in the microcode's queues.",
+                grouped(first.lost)
+            ));
+        }
         evidence.extend(self.places("Behind", &first.after));
         evidence.extend(others.iter().map(|limit| {
             let what = match limit.kind {
@@ -136,8 +150,21 @@ impl Teller<'_> {
                 0 => String::new(),
                 n => format!(", and {} frames were lost in front of it", grouped(n)),
             };
+            let lost = if limit.name.starts_with("the lines") {
+                lost.replace("of it", "of them")
+            } else {
+                lost
+            };
             let name = capital(&limit.name);
-            format!("{name} is {what}: {} used{lost}.", percent(limit.permille))
+            let is = if name.starts_with("Microengines") || name.starts_with("The lines") {
+                "are"
+            } else {
+                "is"
+            };
+            format!(
+                "{name} {is} {what}: {} used{lost}.",
+                percent(limit.permille)
+            )
         }));
         evidence.extend(self.room(first));
         let advice = self.advice(first);
@@ -165,11 +192,15 @@ impl Teller<'_> {
     fn stage(&self, index: usize) -> Vec<String> {
         let (stage, load) = (&self.observed.stages[index], &self.stages[index]);
         let share = |cycles| percent(load.share(cycles));
+        let several = stage.microengines.len() > 1;
         let mut lines = vec![format!(
-            "{} executes {}, loses {} to taken branches and context swaps, is stalled {} and idle {}.",
+            "{} execute{} {}, lose{} {} to taken branches and context swaps, {} stalled {} and idle {}.",
             capital(&stage_name(stage)),
+            if several { "" } else { "s" },
             share(load.executing),
+            if several { "" } else { "s" },
             share(load.aborted),
+            if several { "are" } else { "is" },
             share(load.stalled),
             share(load.idle),
         )];
@@ -192,6 +223,28 @@ impl Teller<'_> {
             ));
         }
         lines
+    }
+
+    /// Who waits for a stage to take what is handed over.
+    fn held_up_by(&self, stage: usize) -> Vec<String> {
+        let waits = self.waits.iter().filter(|wait| wait.by == stage);
+        let one = |wait: &HeldUp| {
+            let who = stage_name(&self.observed.stages[wait.who]);
+            let (look, wait_for) = if who.starts_with("microengines") {
+                ("look", "they wait")
+            } else {
+                ("looks", "it waits")
+            };
+            let tenths = wait.looks * 10 / wait.writes;
+            format!(
+                "In front, {who} {look} at {} {}.{} times for each write to {}: {wait_for} for room.",
+                wait.progress,
+                tenths / 10,
+                tenths % 10,
+                wait.slots,
+            )
+        };
+        waits.map(one).collect()
     }
 
     /// How full places were, and who found no room in them.
@@ -280,7 +333,13 @@ impl Teller<'_> {
         let unused = self.unused();
         match limit.kind {
             LimitKind::Line(port) => advice.push(format!(
-                "Nothing on the chip helps: port {port} cannot send more. Spread the routes over more ports, or offer less for it."
+                "Nothing on the chip helps: {} cannot send more. Spread the routes over more ports, or offer less for {}.",
+                if limit.name.starts_with("the lines") {
+                    limit.name.replacen("the lines out of ", "", 1)
+                } else {
+                    format!("port {port}")
+                },
+                if limit.name.starts_with("the lines") { "them" } else { "it" },
             )),
             LimitKind::Compute => {
                 if let Some((stage, load)) = stage {

@@ -9,10 +9,11 @@ use npsim_chip::Cycle;
 use npsim_chip::bus::Target;
 use npsim_chip::chip::Chip;
 use npsim_chip::fabric::{BusCommand, Slot};
-use npsim_chip::happening::{Cause, Doing, Happening, RbufStep, TbufStep};
+use npsim_chip::happening::{Cause, Doing, Happening, RbufStep, RingName, TbufStep};
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::me::Microengine;
 use npsim_chip::probe::Probe;
+use npsim_system::series::{Place, PlaceKind};
 
 use super::journeys::Journeys;
 use super::tracks::{Group, Track};
@@ -47,6 +48,8 @@ pub struct Recorder<W> {
     depths: BTreeMap<Target, u64>,
     rbuf: u64,
     tbuf: u64,
+    /// What the project calls its rings and queues.
+    rings: Vec<Place>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -58,7 +61,12 @@ impl<W: Write> Recorder<W> {
         let titles = chip
             .microengines
             .iter()
-            .map(|me| format!("microengine {} {}", me.index(), me.program().image().name))
+            .map(|me| {
+                // Viewers cut long names in the middle; the folder tells least.
+                let name = &me.program().image().name;
+                let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+                format!("microengine {} {file}", me.index())
+            })
             .collect();
         let hertz = chip.profile().me_mhz() * 1_000_000;
         Self {
@@ -76,6 +84,29 @@ impl<W: Write> Recorder<W> {
             depths: BTreeMap::new(),
             rbuf: 0,
             tbuf: 0,
+            rings: Vec::new(),
+        }
+    }
+
+    /// Calls rings and queues what the project calls them, the chip's own name
+    /// behind it.
+    #[must_use]
+    pub fn calling(mut self, places: &[Place]) -> Self {
+        self.rings = places.to_vec();
+        self
+    }
+
+    /// `TX_RING (scratch ring 2)`, or without a name in the project the chip's.
+    fn ring(&self, ring: RingName) -> String {
+        let own = names::ring(ring);
+        let kind = match ring {
+            RingName::Scratch(number) => PlaceKind::Ring { number },
+            RingName::Sram { channel, entry } => PlaceKind::Queue { channel, entry },
+            RingName::Neighbour(_) => return own,
+        };
+        match self.rings.iter().find(|place| place.kind == kind) {
+            Some(place) if place.name != own => format!("{} ({own})", place.name),
+            _ => own,
         }
     }
 
@@ -361,7 +392,7 @@ impl<W: Write> Probe for Recorder<W> {
             }
             Happening::Ring { ring, fill } => {
                 if self.writer.shows(at) {
-                    let name = names::ring(ring);
+                    let name = self.ring(ring);
                     self.writer
                         .counter(Group::Rings, &name, at, u64::from(fill));
                 }

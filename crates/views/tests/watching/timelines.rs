@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_views::profile::Collector;
+use npsim_system::series::Series;
 use npsim_views::timeline::Recorder;
 use serde_json::Value;
 
@@ -48,7 +49,8 @@ struct Slice {
 impl Timeline {
     fn of(run: &Run, until: Option<u64>, window: (u64, u64)) -> Self {
         let mut simulation = run.simulation(until);
-        let mut recorder = Recorder::new(Vec::new(), "test", simulation.chip(), window);
+        let mut recorder = Recorder::new(Vec::new(), "test", simulation.chip(), window)
+            .calling(Series::new(&run.project).places());
         run.watch(&mut simulation, &mut recorder);
         let bytes = recorder.finish(simulation.now()).expect("a Vec takes all");
         Self::read(&String::from_utf8(bytes).expect("UTF-8"))
@@ -220,7 +222,7 @@ fn the_forwarder_makes_a_timeline() {
         .filter(|event| event.phase() == "C")
         .map(|event| event.text("name"))
         .collect();
-    for wanted in ["scratch ring 0", "dram0 queue", "RBUF elements in use"] {
+    for wanted in ["TX_RING (scratch ring 0)", "dram0 queue", "RBUF elements in use"] {
         assert!(counters.contains(wanted), "{wanted} of {counters:?}");
     }
 }

@@ -164,6 +164,7 @@ impl Bench {
             self.fabric.now = time;
             let fabric = &mut self.fabric;
             match event {
+                Event::CommandBus(cluster) => fabric.command_bus(cluster),
                 Event::Microengine(me) => self.mes[me as usize].run(fabric, &mut self.trace),
                 Event::Signal {
                     me,

@@ -6,6 +6,7 @@ use clap::Args;
 use npsim::assemble::Program;
 use npsim::problem::Problem;
 use npsim::project::Project;
+use npsim::series::Series;
 use npsim::simulation::Simulation;
 use npsim::views::profile::{self, Collector, Flame, Profile, Shown};
 use npsim::views::timeline::{Recorder, TimelineFile, Window};
@@ -92,7 +93,8 @@ impl EyesOptions {
                     let window = self.window.unwrap_or_default();
                     let window = window.cycles(project.capacity.hertz);
                     let chip = simulation.chip();
-                    Some(Recorder::new(file, &project.name, chip, window))
+                    let recorder = Recorder::new(file, &project.name, chip, window);
+                    Some(recorder.calling(Series::new(project).places()))
                 }
                 None => None,
             },

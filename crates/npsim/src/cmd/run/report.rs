@@ -15,6 +15,10 @@ use npsim::views::page::{self, Run};
 use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::write_whole;
 use npsim::wires::{Traffic, Wires};
+use npsim_net::load::Load;
+use npsim_net::pace::Pace;
+
+use super::Arguments;
 
 /// The page's name in its folder.
 const PAGE: &str = "index.html";
@@ -105,4 +109,31 @@ impl Seen<'_> {
         lanes.crop(from, from + LENGTH);
         Ok(lanes)
     }
+}
+
+/// What the page says about how the run was asked for.
+pub fn settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, String)> {
+    let mut settings = Vec::new();
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    if let Some(target) = &arguments.target {
+        add("Project", target.display().to_string());
+    }
+    if let Some(trace) = &arguments.trace {
+        add("Capture", trace.display().to_string());
+        let pace = arguments
+            .speed
+            .map_or(arguments.pace, |speed| Pace::Trace { speed });
+        add("Pace", pace.to_string());
+        add("Ports", arguments.ports.to_string());
+    }
+    if let Some(load) = load {
+        add("Traffic", format!("{load}, for {}", load.time));
+    }
+    if let Some(until) = arguments.until {
+        add("Until", until.to_string());
+    }
+    if let Some(seed) = arguments.seed {
+        add("Seed", seed.to_string());
+    }
+    settings
 }

@@ -1,0 +1,57 @@
+//! The directives by name, in one place: what suggestions choose from, what an
+//! editor offers, and what the corpus must have a program for.
+
+/// Directives that declare, hint and check.
+pub const GENERAL: &[&str] = &[
+    ".begin",
+    ".end",
+    ".local",
+    ".endlocal",
+    ".reg",
+    ".sig",
+    ".xfer_order",
+    ".xfer_order_rd",
+    ".xfer_order_wr",
+    ".set",
+    ".set_rd",
+    ".set_wr",
+    ".use",
+    ".use_rd",
+    ".use_wr",
+    ".set_sig",
+    ".io_completed",
+    ".addr",
+    ".areg",
+    ".breg",
+    ".reg_addr",
+    ".num_contexts",
+    ".init_nn_mode",
+    ".init",
+    ".init_ctx",
+    ".subroutine",
+    ".endsub",
+    ".reentry",
+    ".assert",
+    ".import_var",
+    ".operand_synonym",
+];
+
+/// Directives of structured assembly.
+pub const STRUCTURED: &[&str] = &[
+    ".if",
+    ".if_unsigned",
+    ".if_likely",
+    ".if_unlikely",
+    ".elif",
+    ".elif_unsigned",
+    ".else",
+    ".endif",
+    ".while",
+    ".while_unsigned",
+    ".endw",
+    ".repeat",
+    ".until",
+    ".until_unsigned",
+    ".break",
+    ".continue",
+];

@@ -1,0 +1,254 @@
+//! Captures that a later process can go on with.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use flate2::Crc;
+use serde::{Deserialize, Serialize};
+
+use super::{PcapSink, Tally, Target, Temporary, hidden_name};
+
+/// How far a capture has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Bytes in the file.
+    pub bytes: u64,
+    /// Their CRC-32.
+    pub checksum: u32,
+    /// Frames.
+    pub frames: u64,
+}
+
+impl PcapSink {
+    /// Begins a capture like [`create`](Self::create), under a temporary name that depends on `path`
+    /// alone and stays when the sink is dropped or the process killed.
+    ///
+    /// # Errors
+    /// If the file cannot be made, `path` is something else than a regular file, or another process
+    /// writes the same capture.
+    pub fn create_kept(path: &Path) -> io::Result<Self> {
+        let temporary = Temporary::kept(path)?;
+        let file = open(&temporary.path)?;
+        file.set_len(0)?;
+        Self::begin(file, Target(Some(temporary)))
+    }
+
+    /// Where the capture stands. Everything up to there is on the disk then, as far as the system knows.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn position(&mut self) -> io::Result<Position> {
+        self.file.sync()?;
+        let (bytes, checksum) = self.file.written();
+        Ok(Position {
+            bytes,
+            checksum,
+            frames: self.frames,
+        })
+    }
+
+    /// Goes on with a capture that a sink of [`create_kept`](Self::create_kept) has brought to
+    /// `position`; what came after is dropped. If the capture was completed meanwhile, a copy of its
+    /// beginning is gone on with, and `path` keeps what it has until [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// If neither file begins with what was written up to there, a file cannot be read or written, or
+    /// another process writes the same capture.
+    pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
+        let temporary = Temporary::kept(path)?;
+        let found = match continued(&temporary.path, position)? {
+            Some(found) => Some(found),
+            None => copied(&temporary, position)?,
+        };
+        let Some((file, sum)) = found else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "neither `{}` nor `{}` begins with the {} bytes that were captured before",
+                    temporary.path.display(),
+                    temporary.target.display(),
+                    position.bytes
+                ),
+            ));
+        };
+        Ok(Self {
+            file: Tally::new(file, sum, position.bytes),
+            target: Target(Some(temporary)),
+            frames: position.frames,
+        })
+    }
+}
+
+impl Temporary {
+    fn kept(path: &Path) -> io::Result<Self> {
+        // A link keeps pointing where it does.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is no regular file, so a later run could not go on with it",
+            ));
+        }
+        Ok(Self {
+            path: hidden_name(&target, ".npsim-part")?,
+            target,
+            keep: true,
+        })
+    }
+}
+
+/// Opens a part for this process alone.
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    match file.try_lock() {
+        // Some file systems have no locks; then nothing keeps two runs apart.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            "another run is writing it",
+        )),
+    }
+}
+
+/// The part, cut where it is to be continued, if it has what it should.
+fn continued(path: &Path, position: &Position) -> io::Result<Option<(File, Crc)>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut file = open(path)?;
+    let Some(sum) = copy_beginning(&mut file, position, &mut io::sink())? else {
+        return Ok(None);
+    };
+    file.set_len(position.bytes)?;
+    file.seek(SeekFrom::Start(position.bytes))?;
+    Ok(Some((file, sum)))
+}
+
+/// A new part with the beginning of the completed capture.
+fn copied(temporary: &Temporary, position: &Position) -> io::Result<Option<(File, Crc)>> {
+    let mut whole = match File::open(&temporary.target) {
+        Ok(whole) => whole,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if copy_beginning(&mut whole, position, &mut io::sink())?.is_none() {
+        return Ok(None);
+    }
+    whole.rewind()?;
+    let mut part = open(&temporary.path)?;
+    part.set_len(0)?;
+    let sum = copy_beginning(&mut whole, position, &mut part)?;
+    Ok(sum.map(|sum| (part, sum)))
+}
+
+/// Copies what was captured before to `out`; the sum if it is what it was.
+fn copy_beginning(
+    file: &mut File,
+    position: &Position,
+    out: &mut dyn Write,
+) -> io::Result<Option<Crc>> {
+    let mut sum = Crc::new();
+    let mut left = position.bytes;
+    let mut buffer = vec![0; 1 << 16];
+    while left > 0 {
+        let most = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        match file.read(&mut buffer[..most])? {
+            0 => return Ok(None),
+            bytes => {
+                sum.update(&buffer[..bytes]);
+                out.write_all(&buffer[..bytes])?;
+                left -= bytes as u64;
+            }
+        }
+    }
+    Ok((sum.sum() == position.checksum).then_some(sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PcapSink, Position};
+    use std::path::Path;
+
+    fn fill(sink: &mut PcapSink, frames: std::ops::Range<u64>) {
+        for frame in frames {
+            sink.write(frame, &[frame as u8; 60]).unwrap();
+        }
+    }
+
+    fn whole(folder: &Path) -> Vec<u8> {
+        let path = folder.join("whole");
+        let mut sink = PcapSink::create(&path).unwrap();
+        fill(&mut sink, 0..20);
+        sink.finish().unwrap();
+        std::fs::read(path).unwrap()
+    }
+
+    /// A capture that was abandoned 8 frames after its position.
+    fn abandoned(path: &Path) -> Position {
+        let mut sink = PcapSink::create_kept(path).unwrap();
+        fill(&mut sink, 0..5);
+        let position = sink.position().unwrap();
+        assert_eq!((position.frames, position.bytes), (5, 24 + 5 * 76));
+        fill(&mut sink, 90..98);
+        position
+    }
+
+    #[test]
+    fn a_capture_goes_on_where_it_stood() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let position = abandoned(&path);
+        assert!(!path.exists());
+        // The second time it was completed.
+        for _ in 0..2 {
+            let mut sink = PcapSink::resume(&path, &position).unwrap();
+            fill(&mut sink, 5..20);
+            assert_eq!(sink.frames(), 20);
+            sink.finish().unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), whole(folder.path()));
+        }
+        let left = std::fs::read_dir(folder.path()).unwrap();
+        assert_eq!(left.count(), 2, "no part is left");
+    }
+
+    #[test]
+    fn another_capture_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let position = abandoned(&path);
+        for wrong in [
+            Position {
+                checksum: 1,
+                ..position
+            },
+            Position {
+                bytes: u64::MAX,
+                ..position
+            },
+        ] {
+            let error = PcapSink::resume(&path, &wrong).unwrap_err();
+            assert!(error.to_string().contains("begins with"), "{error}");
+        }
+        assert!(PcapSink::resume(&path, &position).is_ok());
+    }
+
+    #[test]
+    fn two_runs_do_not_write_one_capture() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let first = PcapSink::create_kept(&path).unwrap();
+        let error = PcapSink::create_kept(&path).unwrap_err();
+        assert!(error.to_string().contains("another run"), "{error}");
+        drop(first);
+        assert!(PcapSink::create_kept(&path).is_ok());
+        assert!(PcapSink::create_kept(folder.path()).is_err(), "a directory");
+    }
+}

@@ -1,0 +1,58 @@
+//! A buffered file that knows how much was written to it, and its check sum.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use flate2::Crc;
+
+/// Writes to a file and counts.
+#[derive(Debug)]
+pub struct Tally {
+    file: BufWriter<File>,
+    /// Of everything in the file.
+    sum: Crc,
+    bytes: u64,
+    /// How many of them are on the disk for sure.
+    synced: u64,
+}
+
+impl Tally {
+    /// Writes to a file that has `bytes` bytes of this sum already.
+    pub fn new(file: File, sum: Crc, bytes: u64) -> Self {
+        Self {
+            file: BufWriter::new(file),
+            sum,
+            bytes,
+            synced: 0,
+        }
+    }
+
+    /// Bytes of the file and their CRC-32.
+    pub fn written(&self) -> (u64, u32) {
+        (self.bytes, self.sum.sum())
+    }
+
+    /// Returns when all that was written would survive the end of the machine's
+    /// power.
+    pub fn sync(&mut self) -> io::Result<()> {
+        if self.synced < self.bytes {
+            self.file.flush()?;
+            self.file.get_ref().sync_data()?;
+            self.synced = self.bytes;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Tally {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

@@ -1,0 +1,62 @@
+//! No output of a run takes the place of what the run reads, or of another output.
+
+use std::path::PathBuf;
+
+use npsim::assemble::Program;
+use npsim::problem::Problem;
+use npsim::project::Project;
+use npsim::whole_file::same_file;
+
+use super::Arguments;
+use super::report;
+
+/// Refuses an output that would take the place of what the run reads, or of the
+/// other output.
+pub fn keep_inputs(
+    arguments: &Arguments,
+    project: &Project,
+    programs: &[Program],
+) -> Result<(), Problem> {
+    let sources = programs.iter().flat_map(|program| {
+        let files = program.sources.files().iter();
+        files
+            .map(|file| PathBuf::from(&file.path))
+            .chain([program.source.clone()])
+            .map(|path| (path, "a source"))
+    });
+    let file =
+        (!project.is_default).then(|| (PathBuf::from(&project.text.path), "the project file"));
+    let trace = arguments.trace.clone().map(|path| (path, "the capture"));
+    let inputs: Vec<_> = sources.chain(file).chain(trace).collect();
+    let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
+    outputs.extend(arguments.out.iter().map(|path| ("--out", path)));
+    let checkpoint = arguments.saving.checkpoint();
+    outputs.extend(checkpoint.map(|path| ("--checkpoint", path)));
+    outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
+    let page = arguments.report.as_deref().map(report::page_path);
+    outputs.extend(page.iter().map(|path| ("--report", path)));
+    outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
+    outputs.extend(arguments.eyes.outputs());
+    for &(option, path) in &outputs {
+        if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
+            return Err(Problem::new(format!(
+                "{option} `{}` would overwrite {what} of this run",
+                path.display()
+            ))
+            .help("give the output another name"));
+        }
+    }
+    for (at, (option, path)) in outputs.iter().enumerate() {
+        let before = outputs[..at]
+            .iter()
+            .find(|(_, other)| same_file(other, path));
+        if let Some((other, first)) = before {
+            return Err(Problem::new(format!(
+                "{other} and {option} both write `{}`",
+                first.display()
+            ))
+            .help("give one of them another name"));
+        }
+    }
+    Ok(())
+}

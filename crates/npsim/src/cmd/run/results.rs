@@ -1,0 +1,212 @@
+//! What is told and written of a run that is over.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use npsim::assemble::Program;
+use npsim::diagnostics::{render_fault, render_problem};
+use npsim::memory_dump::{self, Range};
+use npsim::problem::Problem;
+use npsim::project::Project;
+use npsim::remarks;
+use npsim::report::Report;
+use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::summary::summary;
+use npsim::views::bottleneck;
+use npsim::views::traffic_flow::TrafficFlow;
+use npsim::whole_file::write_whole;
+use npsim::wires::Traffic;
+use npsim_chip::check::Fault;
+use npsim_chip::chip::Chip;
+use npsim_net::pace::Pace;
+
+use super::eyes::Eyes;
+use super::interrupt::INTERRUPTED;
+use super::source::Source;
+use super::{Arguments, PATIENCE_MS, report};
+use crate::output;
+
+/// A run that is over.
+pub struct Ended<'a> {
+    pub arguments: &'a Arguments,
+    pub project: &'a Project,
+    pub programs: &'a [Program],
+    pub source: &'a Source<'a>,
+    pub settings: &'a Settings,
+    pub simulation: Simulation,
+    pub ending: Ending,
+    pub traffic: Traffic,
+    /// Why not all frames could be read.
+    pub unread: Option<String>,
+    /// What a page tells about frames, if one is to be written.
+    pub flow: Option<TrafficFlow>,
+    /// What watched the run.
+    pub eyes: Option<Eyes>,
+    /// Memories to write, and where.
+    pub dumps: Vec<(Range, &'a PathBuf)>,
+    /// How long the run took.
+    pub host_seconds: f64,
+    /// Whether only patience ends a run that does not come to rest.
+    pub open_end: bool,
+}
+
+impl Ended<'_> {
+    /// Writes the files, prints the summary, and tells what went wrong.
+    pub fn tell(mut self) -> anyhow::Result<ExitCode> {
+        let arguments = self.arguments;
+        let fault = match &self.ending {
+            Ending::Fault(fault) => Some(&**fault),
+            _ => None,
+        };
+        let mut report = Report::new(
+            &self.project.name,
+            &self.ending,
+            fault.and_then(|fault| place(fault, self.programs)),
+            &self.traffic,
+            self.simulation.stats(),
+        );
+        report.seed = arguments.seed;
+        report.note_settings(self.project);
+        report.load.clone_from(&self.source.load);
+        // A file that cannot be written must not hide a fault: it is told last.
+        let stats_written = match &arguments.stats {
+            Some(path) => npsim::stats_file::write(path, &report)
+                .map_err(|error| Problem::io("write", path, &error)),
+            None => Ok(()),
+        };
+        let dumps_written = self.dumps.iter().try_for_each(|(range, file)| {
+            let text = memory_dump::text(self.simulation.chip(), range);
+            write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
+        });
+        let series = self.simulation.take_series();
+        let seen = self
+            .flow
+            .as_ref()
+            .zip(series.as_ref())
+            .map(|(flow, series)| report::Seen {
+                project: self.project,
+                programs: self.programs,
+                report: &report,
+                traffic: &self.traffic,
+                series,
+                flow,
+                settings: report::settings(arguments, report.load.as_ref()),
+            });
+        let analysis = seen.as_ref().map(report::Seen::analysis);
+        let page_written = match (&seen, &analysis, &arguments.report) {
+            (Some(seen), Some(analysis), Some(folder)) => self
+                .source
+                .wires(None)
+                .and_then(|again| seen.write(folder, analysis, self.settings, again)),
+            _ => Ok(()),
+        };
+        let files_written = stats_written.and(dumps_written).and(page_written);
+        if let Some(survey) = self.source.survey() {
+            if survey.frames == 0 {
+                output::line("note: the capture has no frames, so nothing arrives");
+            }
+            if let Some(remark) = remarks::of_capture(survey) {
+                output::line(&format!("note: {remark}"));
+            }
+        }
+        if !arguments.quiet {
+            output::print(&summary(&report, self.host_seconds))?;
+            if let Some(analysis) = &analysis {
+                output::print(&format!("\n{}", bottleneck::as_text(analysis)))?;
+            }
+            hints(arguments, &report, self.simulation.chip());
+        }
+        let watched = self.eyes.map_or(Ok(()), |eyes| {
+            arguments
+                .eyes
+                .show(eyes, &self.simulation, self.programs, arguments.quiet)
+        });
+        if let Some(fault) = fault {
+            show_fault(fault, self.programs, &self.simulation);
+            return after_fault(files_written, watched);
+        }
+        files_written?;
+        watched?;
+        if let Some(reason) = self.unread {
+            return Err(Problem::new(reason)
+                .note("the capture was whole when the run began, so it has changed since")
+                .into());
+        }
+        if self.open_end && self.ending == Ending::Reached {
+            return Err(restless().into());
+        }
+        if self.ending == Ending::Interrupted {
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Shows where the microcode went wrong, and what each context did then.
+fn show_fault(fault: &Fault, programs: &[Program], simulation: &Simulation) {
+    let program = fault
+        .me
+        .and_then(|me| programs.iter().find(|program| program.me == me));
+    output::line("");
+    output::message(&render_fault(
+        fault,
+        program.map(|program| (&program.image, &program.sources)),
+    ));
+    // A deadlock's notes have these lines already.
+    for line in simulation
+        .state_report()
+        .iter()
+        .filter(|line| !fault.notes.contains(line))
+    {
+        output::line(line);
+    }
+}
+
+/// The end of a run with a fault, which counts for more than files that could
+/// not be written; they are told too.
+fn after_fault(
+    files_written: Result<(), Problem>,
+    watched: anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    if let Err(problem) = files_written {
+        output::message(&render_problem(&problem));
+    }
+    if let Err(error) = watched {
+        match error.downcast::<Problem>() {
+            Ok(problem) => output::message(&render_problem(&problem)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(ExitCode::from(3))
+}
+
+/// What may explain the results; a fault explains itself.
+fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
+    if report.fault.is_some() {
+        return;
+    }
+    let as_captured = arguments.speed.is_none()
+        && "trace"
+            .parse()
+            .is_ok_and(|pace: Pace| pace == arguments.pace);
+    let slow = remarks::of_slow_arrivals(report).filter(|_| as_captured);
+    let lines = remarks::of_frames_inside(report, chip);
+    for (i, line) in lines.into_iter().chain(slow).enumerate() {
+        let gap = if i == 0 { "\n" } else { "" };
+        output::line(&format!("{gap}note: {line}"));
+    }
+}
+
+fn restless() -> Problem {
+    Problem::new(format!(
+        "the program did not come to rest within {PATIENCE_MS} ms of simulated time"
+    ))
+    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
+}
+
+fn place(fault: &Fault, programs: &[Program]) -> Option<String> {
+    let program = programs
+        .iter()
+        .find(|program| Some(program.me) == fault.me)?;
+    Some(program.image.place(fault.pc?))
+}

@@ -1,0 +1,135 @@
+//! Where the frames of a run come from.
+
+use npsim::checkpoint::inputs::{self, Input};
+use npsim::problem::Problem;
+use npsim::project::Project;
+use npsim::quantity::Time;
+use npsim::wires::{Frames, Wires};
+use npsim_chip::Cycle;
+use npsim_net::egress::PcapSink;
+use npsim_net::load::Load;
+use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
+
+use super::Arguments;
+
+/// The traffic of a run, which can be put on its lines again and again.
+pub struct Source<'a> {
+    project: &'a Project,
+    /// What is made, if anything is.
+    pub load: Option<Load>,
+    replay: Option<Replay>,
+}
+
+impl<'a> Source<'a> {
+    /// The capture or the load that the arguments and the project name.
+    pub fn open(
+        arguments: &Arguments,
+        project: &'a Project,
+        load: Option<Load>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            project,
+            load,
+            replay: replay(arguments, project)?,
+        })
+    }
+
+    /// Whether any frames are to come.
+    pub fn comes(&self) -> bool {
+        self.load.is_some() || self.replay.is_some()
+    }
+
+    /// What was found in the capture.
+    pub fn survey(&self) -> Option<&Survey> {
+        self.replay.as_ref().map(Replay::survey)
+    }
+
+    /// Lines on which nothing has happened yet.
+    pub fn wires(&self, sink: Option<PcapSink>) -> Result<Wires<'_>, Problem> {
+        let hertz = self.project.capacity.hertz;
+        if let Some(load) = &self.load {
+            let generator = npsim::load::generator(load, self.project)?;
+            return Ok(Wires::loaded(generator, hertz, sink));
+        }
+        let frames: Frames<'_> = match &self.replay {
+            Some(replay) => Box::new(
+                replay
+                    .frames()
+                    .map_err(|error| Problem::new(error.to_string()))?,
+            ),
+            None => Box::new(std::iter::empty()),
+        };
+        let origin_ns = self.survey().map_or(0, |survey| survey.first_timestamp_ns);
+        Ok(Wires::streaming(frames, origin_ns, hertz, sink))
+    }
+
+    /// When the last frame has come.
+    pub fn arrivals_end(&self) -> Cycle {
+        let end = match (&self.load, self.survey()) {
+            (Some(load), _) => load.time.picoseconds(),
+            (None, Some(survey)) => survey.plan.end_ps(),
+            (None, None) => 0,
+        };
+        Time::Picoseconds(end).cycles(self.project.capacity.hertz)
+    }
+
+    /// What must not change while a run is saved.
+    pub fn inputs(&self, arguments: &Arguments) -> Result<Vec<Input>, Problem> {
+        let mut list: Vec<_> = self.load.iter().map(inputs::load).collect();
+        if let Some(trace) = &arguments.trace {
+            list.push(Input::capture(trace)?);
+        }
+        Ok(list)
+    }
+}
+
+/// The traffic to make, if any is to be made.
+pub fn load(arguments: &Arguments, project: &Project) -> Result<Option<Load>, Problem> {
+    if arguments.trace.is_some() {
+        return Ok(None);
+    }
+    let options = &arguments.traffic;
+    let load = options.over(project.load.as_ref(), arguments.seed);
+    match (load, options.shape()) {
+        (Some(load), _) => Ok(Some(npsim::load::resolved(load, project))),
+        (None, None) => Ok(None),
+        (None, Some(option)) => Err(Problem::new(format!(
+            "`{option}` shapes traffic, and no traffic is asked for"
+        ))
+        .help("say how much, such as `--load 0.5` or `--rate 1Mpps`, or give `rate` in the project's [load]")),
+    }
+}
+
+/// The capture of the run on the project's ports, if there is one.
+fn replay(arguments: &Arguments, project: &Project) -> anyhow::Result<Option<Replay>> {
+    let Some(path) = &arguments.trace else {
+        return Ok(None);
+    };
+    let lines: Vec<_> = project
+        .boot
+        .ports
+        .iter()
+        .map(|port| PortLine {
+            bits_per_second: port.bits_per_second,
+        })
+        .collect();
+    let pace = arguments
+        .speed
+        .map_or(arguments.pace, |speed| Pace::Trace { speed });
+    let replay = Replay::open(path, &lines, arguments.ports, pace).map_err(|error| {
+        let ReplayError::Pace(error) = error else {
+            return anyhow::Error::from(error);
+        };
+        let problem = Problem::new(format!(
+            "the capture cannot be put on the project's ports: {error}"
+        ));
+        match error {
+            PaceError::NoSuchPort { .. } => {
+                problem.help("name a port of the project with `--ports`, or add a [[port]] to it")
+            }
+            _ => problem,
+        }
+        .into()
+    })?;
+    Ok(Some(replay))
+}

@@ -1,0 +1,25 @@
+; Saturates the D pull bus on its way from microengines, which give 32 bits a bus
+; clock: every context writes 64 bytes of DRAM after 64.
+; Threads are spread over banks so that commands that follow each other, of one
+; microengine as of several, fall in different ones.
+
+#include "spread.uc"
+
+.num_contexts 8
+.reg write $$out[16]
+.xfer_order $$out
+.reg address number place
+.sig done
+
+#define_eval N 0
+#while (N < 16)
+    alu[$$out[N], --, B, N]
+#define_eval N (N + 1)
+#endloop
+    context_number(number)
+    alu[number, number, +, ME_INDEX]
+    alu_shf[address, --, B, number, <<11]
+    immed[place, (ME_INDEX << 7)]
+next#:
+    dram[write, $$out[0], address, place, 8], ctx_swap[done]
+    br[next#]

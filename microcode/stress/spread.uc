@@ -1,0 +1,27 @@
+; What the stress programs share: all contexts run, and each has a number of its
+; own among all threads of the chip.
+
+#ifndef SPREAD_UC
+#define SPREAD_UC
+
+#ifdef IXP2800
+#define SRAM_CHANNELS 4
+#else
+#define SRAM_CHANNELS 2
+#endif
+
+; context_number(number): 0 to 7.
+#macro context_number(number)
+    local_csr_rd[ACTIVE_CTX_STS]
+    immed[number, 0]
+    alu[number, number, AND, 0x7]
+#endm
+
+; sram_channel(address, number): the base address of channel `number` modulo
+; the channels there are.
+#macro sram_channel(address, number)
+    alu[address, number, AND, (SRAM_CHANNELS - 1)]
+    alu_shf[address, --, B, address, <<30]
+#endm
+
+#endif
