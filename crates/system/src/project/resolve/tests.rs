@@ -471,7 +471,7 @@ fn stages_have_names() {
     assert!(bad(&text.replace("\"work\"", "\"a stage\""), 1).contains("not a name"));
     let problems = bad(&text.replace("\"out\"", "\"work\""), 2);
     assert!(
-        problems.contains("`WORK_FIRST` is defined twice"),
+        problems.contains("the stage `work` is given twice"),
         "{problems}"
     );
 }
