@@ -4,27 +4,70 @@
 //! engine, once as WebAssembly in `wasmi`, operation for operation, so their
 //! rates are comparable. `forwarder` sends 64-byte frames at line rate through
 //! the shipped IPv4 forwarder on three Gigabit ports: unwatched, profiled, and
-//! with a timeline.
+//! with a timeline. `router` is the standard router with 64-byte frames at line
+//! rate on all its ports, unwatched and profiled, each in turn with the kernel
+//! in `wasmi`, so that machine and load are the same for all three.
 
 use std::hint::black_box;
 use std::io::sink;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use npsim::quantity::Time;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::views::profile::Collector;
 use npsim::views::timeline::{Recorder, Window};
 use npsim::wires::Wires;
 use npsim_benches::{load, root, smallest_frames};
+use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
-use wasmi::{Engine, Linker, Module, Store};
+use wasmi::{Engine, Linker, Module, Store, TypedFunc};
 
 /// Rounds of the kernel, ten operations each.
 const ROUNDS: u32 = 1_000_000;
 
 /// Frames of the forwarder's bench.
 const FRAMES: usize = 20_000;
+
+/// Line rate of three Gigabit ports in frames of 64 bytes.
+const SATURATION: &str = "4464kpps";
+
+/// Simulated time of the router's bench.
+const ROUTER_TIME: &str = "4ms";
+
+/// Rounds over the three sides of the router's comparison.
+const COMPARISONS: usize = 7;
+
+/// What a watched run may cost, as a multiple of an unwatched one.
+const WATCHING_LIMIT: f64 = 2.0;
+
+/// The kernel in `wasmi`, ready to run.
+struct Yardstick {
+    store: Store<()>,
+    run: TypedFunc<i32, i32>,
+}
+
+impl Yardstick {
+    fn new() -> Self {
+        let engine = Engine::default();
+        let module = Module::new(&engine, include_str!("kernel.wat")).expect("the kernel is valid");
+        let mut store = Store::new(&engine, ());
+        let instance = Linker::new(&engine)
+            .instantiate_and_start(&mut store, &module)
+            .expect("no imports");
+        let run = instance
+            .get_typed_func::<i32, i32>(&store, "run")
+            .expect("exported");
+        Self { store, run }
+    }
+
+    fn run(&mut self) -> i32 {
+        self.run
+            .call(&mut self.store, ROUNDS as i32)
+            .expect("no trap")
+    }
+}
 
 fn alu(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("alu");
@@ -44,23 +87,13 @@ fn alu(criterion: &mut Criterion) {
     let microcode = run_microcode().result();
     group.bench_function("npsim", |bencher| bencher.iter(run_microcode));
 
-    let engine = Engine::default();
-    let module = Module::new(&engine, include_str!("kernel.wat")).expect("the kernel is valid");
-    let mut store = Store::new(&engine, ());
-    let instance = Linker::new(&engine)
-        .instantiate_and_start(&mut store, &module)
-        .expect("no imports");
-    let run = instance
-        .get_typed_func::<i32, i32>(&store, "run")
-        .expect("exported");
-    let wasm = run.call(&mut store, ROUNDS as i32).expect("no trap");
+    let mut yardstick = Yardstick::new();
     assert_eq!(
-        wasm as u32, microcode,
+        yardstick.run() as u32,
+        microcode,
         "both kernels come to the same result"
     );
-    group.bench_function("wasmi", |bencher| {
-        bencher.iter(|| run.call(&mut store, ROUNDS as i32).expect("no trap"));
-    });
+    group.bench_function("wasmi", |bencher| bencher.iter(|| yardstick.run()));
     group.finish();
 }
 
@@ -145,5 +178,91 @@ fn forwarder(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, alu, forwarder);
+/// Seconds that something takes.
+fn seconds<T>(what: impl FnOnce() -> T) -> f64 {
+    let began = Instant::now();
+    black_box(what());
+    began.elapsed().as_secs_f64()
+}
+
+/// The middle one.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn router(criterion: &mut Criterion) {
+    let (project, programs) = load(&root().join("microcode/router"), &[]);
+    let hertz = project.capacity.hertz;
+    let traffic = Load {
+        rate: Some(SATURATION.parse().expect("a rate")),
+        time: ROUTER_TIME.parse().expect("a time"),
+        ..project.load.clone().unwrap_or_default()
+    };
+    let traffic = npsim::load::resolved(traffic, &project);
+    let settings = Settings {
+        until: Some(Time::Picoseconds(traffic.time.picoseconds()).cycles(hertz)),
+        ..Settings::default()
+    };
+    let start = || {
+        let simulation = Simulation::new(&project, &programs, settings.clone())
+            .expect("the router fits the chip");
+        let generator = npsim::load::generator(&traffic, &project).expect("the load fits");
+        (simulation, Wires::loaded(generator, hertz, None))
+    };
+    let unwatched = || {
+        let (mut simulation, mut wires) = start();
+        let ending = simulation.run(&mut wires, &mut |_, _| {});
+        assert_eq!(ending, Ending::Reached);
+        wires.traffic.sent_frames
+    };
+    let profiled = || {
+        let (mut simulation, mut wires) = start();
+        let mut collector = Collector::new(simulation.chip());
+        simulation.run_watched(&mut wires, &mut collector, &mut |_, _| on());
+        black_box(collector.finish(simulation.now()));
+        wires.traffic.sent_frames
+    };
+    let sent = unwatched();
+    assert_eq!(profiled(), sent, "watching changes nothing");
+
+    let mut group = criterion.benchmark_group("router");
+    group
+        .throughput(Throughput::Elements(sent))
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(10));
+    group.bench_function("standard router at saturation", |bencher| {
+        bencher.iter(unwatched);
+    });
+    group.bench_function("standard router at saturation, profiled", |bencher| {
+        bencher.iter(profiled);
+    });
+    group.finish();
+
+    // In turns, so that what else the machine does falls on all of them.
+    let mut yardstick = Yardstick::new();
+    let (mut operations, mut packets, mut cost) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..COMPARISONS {
+        let plain = seconds(unwatched);
+        let watched = seconds(profiled);
+        packets.push(sent as f64 / plain);
+        cost.push(watched / plain);
+        operations.push(f64::from(ROUNDS) * 10.0 / seconds(|| yardstick.run()));
+    }
+    let (packets, operations, cost) = (median(packets), median(operations), median(cost));
+    println!(
+        "router: {packets:.0} packets sent per second, wasmi {operations:.0} operations per second: {:.0} wasmi operations a packet",
+        operations / packets
+    );
+    println!(
+        "router: a profiled run takes {cost:.2} times as long, {} the limit of {WATCHING_LIMIT}",
+        if cost <= WATCHING_LIMIT {
+            "within"
+        } else {
+            "beyond"
+        }
+    );
+}
+
+criterion_group!(benches, alu, forwarder, router);
 criterion_main!(benches);

@@ -18,7 +18,7 @@ use crate::lines::Lines;
 use crate::me::{Microengine, Program};
 use crate::msf::Msf;
 use crate::msf::receive::NULL_STATUS;
-use crate::probe::Probe;
+use crate::probe::{NoProbe, Probe};
 use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::sram::Sram;
@@ -179,6 +179,31 @@ impl Chip {
     /// later. Unlike an earlier `until`, a pause changes nothing at all in the
     /// chip: microengines still run ahead of it.
     pub fn run_or_pause<P: Probe>(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        lines: &mut dyn Lines,
+        probe: &mut P,
+    ) -> Option<Stop> {
+        if P::ON {
+            self.advance(until, pause, lines, probe)
+        } else {
+            self.advance_unwatched(until, pause, lines)
+        }
+    }
+
+    /// Compiled here, once and together with all that it calls, and not wherever
+    /// the type of a probe that watches nothing is known.
+    fn advance_unwatched(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        lines: &mut dyn Lines,
+    ) -> Option<Stop> {
+        self.advance(until, pause, lines, &mut NoProbe)
+    }
+
+    fn advance<P: Probe>(
         &mut self,
         until: Cycle,
         pause: Cycle,

@@ -5,10 +5,12 @@
 //! microengines last, so a microengine that looks at a cycle sees everything
 //! that happened up to and at that cycle.
 //!
-//! Nearly all events lie less than a thousand cycles ahead. They stand in a
+//! Nearly all events lie less than four thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a short list in order; a bitmap
 //! finds the next bucket that is not empty. Later events wait in a heap and
-//! move to the wheel when their time comes near.
+//! move to the wheel when their time comes near. Turns of microengines, two
+//! fifths of all events, are last in their cycle and one each, so they are kept
+//! as one time for each microengine.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -69,6 +71,7 @@ pub enum Event {
 }
 
 impl Event {
+    #[inline]
     const fn rank(self) -> u8 {
         match self {
             Self::Push(_)
@@ -84,12 +87,37 @@ impl Event {
     }
 }
 
-/// Cycles that the wheel covers; a power of two.
-const SPAN: usize = 1024;
+/// Cycles that the wheel covers: as many as 64 words of 64 bits have bits, so
+/// that one more word tells which of them have any.
+const SPAN: usize = 64 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
+/// Microengines of the largest chip, in two halves.
+const MICROENGINES: usize = 16;
+const HALF: usize = MICROENGINES / 2;
 /// End of a bucket's list and of the list of free nodes.
 const NIL: u32 = u32::MAX;
+
+/// The turn of a microengine that has none.
+const NEVER: u64 = u64::MAX;
+
+/// A turn as one number, in whose order turns are taken. Times beyond 2^60
+/// cycles, sixty years, do not come.
+#[inline]
+const fn turn_key(time: Cycle, me: usize) -> u64 {
+    time << 4 | me as u64
+}
+
+#[inline]
+const fn turn_time(key: u64) -> Cycle {
+    if key == NEVER { Cycle::MAX } else { key >> 4 }
+}
+
+/// The earliest of eight turns, in a tree: no comparison waits for all before it.
+#[inline]
+fn earliest(&[a, b, c, d, e, f, g, h]: &[u64; HALF]) -> u64 {
+    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Far {
@@ -124,13 +152,24 @@ pub struct EventQueue {
     /// First node of each bucket; every event in the wheel has a time in
     /// `base .. base + SPAN`.
     buckets: Vec<u32>,
+    /// Bit per bucket that is not empty, and bit per word of them that is not 0.
     occupied: [u64; WORDS],
+    words: u64,
     nodes: Vec<Node>,
     free: u32,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
+    /// When each microengine takes its turn, as a [`turn_key`]; `NEVER` for not
+    /// at all. Turns come last in their cycle, by the microengine's number, so
+    /// they need no place in the wheel.
+    turns: [[u64; HALF]; 2],
     base: Cycle,
+    /// The earliest of all events but turns, of `far`, and of all.
+    next_other: Cycle,
+    next_far: Cycle,
     next: Cycle,
+    /// The earliest of `turns`.
+    next_turn: u64,
     len: usize,
     sequence: u64,
 }
@@ -140,11 +179,16 @@ impl Default for EventQueue {
         Self {
             buckets: vec![NIL; SPAN],
             occupied: [0; WORDS],
+            words: 0,
             nodes: Vec::new(),
             free: NIL,
             far: BinaryHeap::new(),
+            turns: [[NEVER; HALF]; 2],
             base: 0,
+            next_other: Cycle::MAX,
+            next_far: Cycle::MAX,
             next: Cycle::MAX,
+            next_turn: NEVER,
             len: 0,
             sequence: 0,
         }
@@ -153,53 +197,82 @@ impl Default for EventQueue {
 
 impl EventQueue {
     /// Adds an event. A time before the last event that was taken counts as
-    /// that event's time.
+    /// that event's time. A microengine has one turn to come: of two the earlier
+    /// one stands.
+    #[inline]
     pub fn post(&mut self, time: Cycle, event: Event) {
         debug_assert!(time >= self.base, "{event:?} is posted into the past");
+        if let Event::Microengine(me) = event {
+            self.post_turn(time, me);
+        } else {
+            // The rank is known here, where the kind of event is.
+            self.post_other(time, u64::from(event.rank()) << 56, event);
+        }
+    }
+
+    #[inline]
+    fn post_turn(&mut self, time: Cycle, me: u8) {
         let time = time.max(self.base);
-        let order = u64::from(event.rank()) << 56 | self.sequence;
+        let me = me as usize % MICROENGINES;
+        let key = turn_key(time, me);
+        let turn = &mut self.turns[me / HALF][me % HALF];
+        self.len += usize::from(*turn == NEVER);
+        *turn = key.min(*turn);
+        self.next_turn = self.next_turn.min(key);
+        self.next = self.next.min(time);
+    }
+
+    fn post_other(&mut self, time: Cycle, rank: u64, event: Event) {
+        let order = rank | self.sequence;
         self.sequence += 1;
+        self.put(time.max(self.base), order, event);
+    }
+
+    #[inline]
+    fn put(&mut self, time: Cycle, order: u64, event: Event) {
         self.len += 1;
+        self.next_other = self.next_other.min(time);
+        self.next = self.next.min(time);
         if time - self.base < SPAN as Cycle {
             self.insert(time, order, event);
         } else {
-            self.far.push(Reverse(Far { time, order, event }));
+            self.post_far(time, order, event);
         }
-        self.next = self.next.min(time);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn post_far(&mut self, time: Cycle, order: u64, event: Event) {
+        self.next_far = self.next_far.min(time);
+        self.far.push(Reverse(Far { time, order, event }));
     }
 
     /// The time of the next event; `Cycle::MAX` when nothing is pending.
     #[must_use]
+    #[inline]
     pub fn next_time(&self) -> Cycle {
         self.next
     }
 
     /// Takes the next event.
+    #[inline]
     pub fn pop(&mut self) -> Option<(Cycle, Event)> {
         if self.len == 0 {
             return None;
         }
+        self.len -= 1;
         let time = self.next;
         self.base = time;
-        while let Some(Reverse(far)) = self.far.peek()
-            && far.time - time < SPAN as Cycle
-        {
-            let far = *far;
-            self.far.pop();
-            self.insert(far.time, far.order, far.event);
+        if self.next_far.wrapping_sub(time) < SPAN as Cycle {
+            self.come_near();
         }
-        let bucket = (time & MASK) as usize;
-        let index = self.buckets[bucket];
-        let node = self.nodes[index as usize];
-        self.nodes[index as usize].next = self.free;
-        self.free = index;
-        self.buckets[bucket] = node.next;
-        self.len -= 1;
-        if node.next == NIL {
-            self.occupied[bucket / 64] &= !(1 << (bucket % 64));
-            self.next = self.find_next();
-        }
-        Some((time, node.event))
+        let event = if self.next_other == time {
+            self.take(time)
+        } else {
+            self.take_turn()
+        };
+        self.next = self.next_other.min(turn_time(self.next_turn));
+        Some((time, event))
     }
 
     /// Number of pending events.
@@ -214,54 +287,108 @@ impl EventQueue {
         self.len == 0
     }
 
-    fn insert(&mut self, time: Cycle, order: u64, event: Event) {
+    /// Takes the turn that is due.
+    #[inline]
+    fn take_turn(&mut self) -> Event {
+        let first = self.next_turn as usize % MICROENGINES;
+        self.turns[first / HALF][first % HALF] = NEVER;
+        let [low, high] = &self.turns;
+        self.next_turn = earliest(low).min(earliest(high));
+        Event::Microengine(first as u8)
+    }
+
+    /// Takes the first event of the bucket of a cycle.
+    #[inline]
+    fn take(&mut self, time: Cycle) -> Event {
         let bucket = (time & MASK) as usize;
-        let mut before = NIL;
-        let mut after = self.buckets[bucket];
-        while after != NIL && self.nodes[after as usize].order < order {
-            before = after;
-            after = self.nodes[after as usize].next;
+        let index = self.buckets[bucket];
+        let node = &mut self.nodes[index as usize];
+        let (event, next) = (node.event, node.next);
+        node.next = self.free;
+        self.free = index;
+        self.buckets[bucket] = next;
+        if next == NIL {
+            let word = &mut self.occupied[bucket / 64];
+            *word &= !(1 << (bucket % 64));
+            self.words &= !(u64::from(*word == 0) << (bucket / 64));
+            self.next_other = self.find_next();
         }
-        let node = Node {
-            order,
-            event,
-            next: after,
-        };
+        event
+    }
+
+    /// Moves what lies in the wheel's span now from the heap to the wheel.
+    #[cold]
+    #[inline(never)]
+    fn come_near(&mut self) {
+        while let Some(&Reverse(far)) = self.far.peek()
+            && far.time - self.base < SPAN as Cycle
+        {
+            self.far.pop();
+            self.insert(far.time, far.order, far.event);
+        }
+        self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+    }
+
+    #[inline]
+    fn insert(&mut self, time: Cycle, order: u64, event: Event) {
+        if self.free == NIL {
+            self.grow();
+        }
         let index = self.free;
-        let index = if index == NIL {
-            self.nodes.push(node);
-            self.nodes.len() as u32 - 1
-        } else {
-            self.free = self.nodes[index as usize].next;
-            self.nodes[index as usize] = node;
-            index
-        };
+        let bucket = (time & MASK) as usize;
+        let (mut before, mut after) = (NIL, self.buckets[bucket]);
+        if after == NIL {
+            self.occupied[bucket / 64] |= 1 << (bucket % 64);
+            self.words |= 1 << (bucket / 64);
+        }
+        while after != NIL {
+            let node = &self.nodes[after as usize];
+            if node.order > order {
+                break;
+            }
+            (before, after) = (after, node.next);
+        }
+        let node = &mut self.nodes[index as usize];
+        self.free = node.next;
+        node.order = order;
+        node.event = event;
+        node.next = after;
         if before == NIL {
             self.buckets[bucket] = index;
-            self.occupied[bucket / 64] |= 1 << (bucket % 64);
         } else {
             self.nodes[before as usize].next = index;
         }
     }
 
+    /// Adds a free node; there never are more than were pending at one time.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            order: 0,
+            event: Event::Microengine(0),
+            next: NIL,
+        });
+    }
+
     /// The earliest time in the wheel from `base` on, else in the heap.
+    #[inline]
     fn find_next(&self) -> Cycle {
         let start = (self.base & MASK) as usize;
-        let (word, bit) = (start / 64, start % 64);
-        for step in 0..=WORDS {
-            let at = (word + step) % WORDS;
-            let mut bits = self.occupied[at];
-            if step == 0 {
-                bits &= u64::MAX << bit;
-            } else if step == WORDS {
-                bits &= !(u64::MAX << bit);
+        let mut at = start / 64;
+        let mut bits = self.occupied[at] & u64::MAX << (start % 64);
+        if bits == 0 {
+            if self.words == 0 {
+                return self.next_far;
             }
-            if bits != 0 {
-                let bucket = at * 64 + bits.trailing_zeros() as usize;
-                return self.base + ((bucket.wrapping_sub(start)) as Cycle & MASK);
-            }
+            // The words after this one, round to what lies before `start` in it.
+            let next = (at + 1) % WORDS;
+            at = (next + self.words.rotate_right(next as u32).trailing_zeros() as usize) % WORDS;
+            bits = self.occupied[at];
         }
-        self.far.peek().map_or(Cycle::MAX, |far| far.0.time)
+        let bucket = at * 64 + bits.trailing_zeros() as usize;
+        self.base + (bucket.wrapping_sub(start) as Cycle & MASK)
     }
 }
 

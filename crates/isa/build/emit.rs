@@ -355,7 +355,7 @@ fn commands(tables: &Tables) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     );
-    out += "/// The table row of this command.\n#[must_use]\npub const fn info(self) -> &'static CommandInfo {\nmatch self {\n";
+    out += "/// The table row of this command.\n#[inline]\n#[must_use]\npub const fn info(self) -> &'static CommandInfo {\nmatch self {\n";
     for command in &file.command {
         let Some(unit) = file.unit.iter().find(|unit| unit.name == command.unit) else {
             continue;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Event, EventQueue, Far, NIL, SPAN};
+use super::{Event, EventQueue, NEVER, NIL, SPAN, turn_time};
 use crate::Cycle;
 
 /// What a queue is made again from.
@@ -39,6 +39,11 @@ impl EventQueue {
                 .iter()
                 .map(|far| (far.0.time, far.0.order, far.0.event)),
         );
+        let turns = (0u8..).zip(self.turns.iter().flatten());
+        all.extend(turns.filter(|(_, key)| **key != NEVER).map(|(me, &key)| {
+            let event = Event::Microengine(me);
+            (turn_time(key), u64::from(event.rank()) << 56, event)
+        }));
         all.sort_unstable_by_key(|&(time, order, _)| (time, order));
         all
     }
@@ -64,18 +69,13 @@ impl<'de> Deserialize<'de> for EventQueue {
             ..Self::default()
         };
         for (time, order, event) in pending.events {
-            let Some(ahead) = time.checked_sub(queue.base) else {
+            if time < queue.base {
                 return Err(de::Error::custom("an event lies in the past"));
-            };
-            if ahead < SPAN as Cycle {
-                queue.insert(time, order, event);
-            } else {
-                queue
-                    .far
-                    .push(std::cmp::Reverse(Far { time, order, event }));
             }
-            queue.len += 1;
-            queue.next = queue.next.min(time);
+            match event {
+                Event::Microengine(me) => queue.post_turn(time, me),
+                _ => queue.put(time, order, event),
+            }
         }
         Ok(queue)
     }

@@ -11,6 +11,13 @@ struct Plain {
 
 impl Plain {
     fn post(&mut self, time: Cycle, event: Event) {
+        if let Event::Microengine(_) = event {
+            let earlier = |far: &Reverse<Far>| far.0.event == event && far.0.time <= time;
+            if self.heap.iter().any(earlier) {
+                return;
+            }
+            self.heap.retain(|far| far.0.event != event);
+        }
         let order = u64::from(event.rank()) << 56 | self.sequence;
         self.sequence += 1;
         self.heap.push(Reverse(Far { time, order, event }));
@@ -41,7 +48,7 @@ fn event(kind: u8, number: u32) -> Event {
 proptest! {
     #[test]
     fn the_wheel_gives_the_order_of_the_heap(
-        steps in prop::collection::vec((any::<u8>(), prop_oneof![0u64..4, 0u64..300, 900u64..1200, 0u64..100_000], any::<bool>()), 1..400)
+        steps in prop::collection::vec((any::<u8>(), prop_oneof![0u64..4, 0u64..300, 3900u64..4300, 0u64..100_000], any::<bool>()), 1..400)
     ) {
         let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
         let mut now = 0;
@@ -91,13 +98,13 @@ fn ranks_order_one_cycle() {
 #[test]
 fn a_far_event_keeps_its_place_beside_later_near_ones() {
     let mut queue = EventQueue::default();
-    queue.post(5000, Event::Arrive(Slot(1)));
-    queue.post(4500, Event::Arrive(Slot(0)));
-    assert_eq!(queue.pop(), Some((4500, Event::Arrive(Slot(0)))));
-    queue.post(5000, Event::Arrive(Slot(2)));
-    queue.post(5000, Event::Push(Slot(3)));
-    assert_eq!(queue.pop(), Some((5000, Event::Push(Slot(3)))));
-    assert_eq!(queue.pop(), Some((5000, Event::Arrive(Slot(1)))));
-    assert_eq!(queue.pop(), Some((5000, Event::Arrive(Slot(2)))));
+    queue.post(9000, Event::Arrive(Slot(1)));
+    queue.post(8500, Event::Arrive(Slot(0)));
+    assert_eq!(queue.pop(), Some((8500, Event::Arrive(Slot(0)))));
+    queue.post(9000, Event::Arrive(Slot(2)));
+    queue.post(9000, Event::Push(Slot(3)));
+    assert_eq!(queue.pop(), Some((9000, Event::Push(Slot(3)))));
+    assert_eq!(queue.pop(), Some((9000, Event::Arrive(Slot(1)))));
+    assert_eq!(queue.pop(), Some((9000, Event::Arrive(Slot(2)))));
     assert_eq!(queue.pop(), None);
 }

@@ -33,15 +33,16 @@ impl Microengine {
             }
         }
         let pc = self.pc as usize;
-        let (Some(&op), Some(&side)) = (self.lane().ops().get(pc), self.program.sides.get(pc))
+        let (Some(&op), Some(side)) = (self.lane().ops().get(pc), self.program.sides.get(pc))
         else {
             return Err(self.no_instruction(fabric));
         };
-        if side.looks && !self.may_look(fabric) {
+        let (looks, sets_codes) = (side.looks, side.sets_codes);
+        if looks && !self.may_look(fabric) {
             return Err(Flow::Post(self.cycle));
         }
         if op.attention != 0 {
-            self.prepare(pc, &op, &side, fabric)?;
+            self.prepare(pc, &op, fabric)?;
         }
         let csr = self.slow & slow::CSR != 0;
         let next = if op.kind == Kind::Outside {
@@ -53,7 +54,7 @@ impl Microengine {
                 Outcome::Next(next) => next,
                 Outcome::Swap { defer, resume } => {
                     self.issued(op.kind, csr, probe);
-                    self.finish(&side, fabric);
+                    self.finish(pc, fabric);
                     return Ok(self.yields(defer, resume));
                 }
                 Outcome::Halt => {
@@ -67,8 +68,8 @@ impl Microengine {
         let target = match next {
             Next::Sequential | Next::Outside => {
                 self.issued(op.kind, csr, probe);
-                self.finish(&side, fabric);
-                return Ok(self.advance(side.sets_codes, probe));
+                self.finish(pc, fabric);
+                return Ok(self.advance(sets_codes, probe));
             }
             Next::Taken => op.d,
             Next::Jump(to) => to.min(self.program.words.len() as u32 - 1) as u16,
@@ -82,7 +83,7 @@ impl Microengine {
         ));
         let slots = slots.saturating_sub(Cycle::from(op.n));
         self.issued(op.kind, csr, probe);
-        self.finish(&side, fabric);
+        self.finish(pc, fabric);
         if op.n == 0 {
             self.go(target, slots, false, probe);
         } else {
@@ -237,13 +238,8 @@ impl Microengine {
     }
 
     /// Checks operands and fetches those that are no plain registers.
-    fn prepare(
-        &mut self,
-        pc: usize,
-        op: &Op,
-        side: &Side,
-        fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
+    fn prepare(&mut self, pc: usize, op: &Op, fabric: &mut Fabric) -> Result<(), Flow> {
+        let side = self.program.sides[pc];
         let mut clean = true;
         for (operand, slot) in side.reads.into_iter().zip([op.a, op.b, op.a]) {
             let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
@@ -261,7 +257,7 @@ impl Microengine {
         }
         let a = self.fetch(side.special_a, fabric)?;
         let b = self.fetch(side.special_b, fabric)?;
-        let d = self.check_destination(side, fabric)?;
+        let d = self.check_destination(&side, fabric)?;
         let file = &mut self.datapath.file;
         for (slot, value) in [(TEMP_A, a), (TEMP_B, b), (TEMP_D, d)] {
             if let Some(value) = value {
@@ -396,10 +392,15 @@ impl Microengine {
     }
 
     /// Stores a special destination and moves indices, each once.
-    fn finish(&mut self, side: &Side, fabric: &mut Fabric) {
-        if !side.always {
-            return;
+    #[inline]
+    fn finish(&mut self, pc: usize, fabric: &mut Fabric) {
+        if self.program.sides[pc].always {
+            self.finish_specials(pc, fabric);
         }
+    }
+
+    fn finish_specials(&mut self, pc: usize, fabric: &mut Fabric) {
+        let side = self.program.sides[pc];
         let value = self.datapath.file[TEMP_D as usize];
         match side.special_d {
             Special::None => {}

@@ -125,6 +125,27 @@ impl Microengine {
         if command.transfer_me != self.index || request.transfer == TransferRegister::None {
             return Ok(());
         }
+        let register = u16::from(command.transfer);
+        let first = |incoming| transfer_file(command.transfer_kind, incoming) + register;
+        let longest = prepared.pulled.max(prepared.pushed);
+        if register + u16::from(longest) <= 128
+            && self.initialised.has_all(first(false), prepared.pulled)
+            && !self.claims.owns_any(first(true), prepared.pushed)
+        {
+            return Ok(());
+        }
+        self.check_each_transfer(prepared, fabric)
+    }
+
+    /// The same register by register: what is wrong, or wraps, is rare.
+    #[cold]
+    #[inline(never)]
+    fn check_each_transfer(
+        &mut self,
+        prepared: &Prepared,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let command = &prepared.command;
         let slots = |incoming: bool, words: u8| {
             let first = transfer_file(command.transfer_kind, incoming);
             let register = u16::from(command.transfer);

@@ -139,8 +139,14 @@ impl Context {
 }
 
 /// The ready context after `last` in round robin, `last` itself at the end.
+#[inline]
 pub(super) fn next_ready(contexts: &[Context; 8], last: u8) -> Option<u8> {
-    (1..=8)
-        .map(|step| (last + step) & 7)
-        .find(|&c| contexts[c as usize].state == ContextState::Ready)
+    let mut ready = 0_u8;
+    for (c, context) in contexts.iter().enumerate() {
+        ready |= u8::from(context.state == ContextState::Ready) << c;
+    }
+    // The context after the last one comes to bit 0.
+    let first = (last + 1) & 7;
+    let turned = ready.rotate_right(u32::from(first));
+    (ready != 0).then(|| (first + turned.trailing_zeros() as u8) & 7)
 }

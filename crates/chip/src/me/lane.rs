@@ -1,7 +1,7 @@
 //! A program as one context runs it: its operands resolved to the context's own
 //! registers, and how far it goes without a check.
 
-use super::operation::Op;
+use super::operation::{Kind, Op};
 use super::registers::{RELATIVE, resolve};
 
 /// The operations of one context.
@@ -53,6 +53,17 @@ impl Lane {
 
     pub fn runs(&self) -> &[u16] {
         &self.runs
+    }
+
+    /// Whether the tight loop may get past an address.
+    #[inline]
+    pub fn is_tight(&self, at: u16) -> bool {
+        let at = usize::from(at);
+        self.runs.get(at).is_some_and(|&run| run != 0)
+            || self
+                .ops
+                .get(at)
+                .is_some_and(|op| op.kind != Kind::Outside && op.attention & Op::WATCHED == 0)
     }
 
     /// The operation needs no attention from now on.

@@ -365,7 +365,13 @@ impl Microengine {
     /// to them ends.
     pub fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
         let file = transfer_file(kind, true);
-        self.claims.release(file + u16::from(register & 127));
+        let first = file + u16::from(register & 127);
+        self.claims.release(first);
+        if usize::from(register & 127) + words.len() <= 128 {
+            self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
+            self.initialised.mark_all(first, words.len() as u8);
+            return;
+        }
         for (offset, &word) in words.iter().enumerate() {
             let slot = file as usize + ((register as usize + offset) & 127);
             self.datapath.file[slot] = word;

@@ -99,11 +99,13 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Whether the datapath does it and the next word follows.
+    #[inline]
     pub fn is_of_datapath(self) -> bool {
         (self as u8) < Self::Br as u8
     }
 
     /// Whether it is a branch to a fixed target.
+    #[inline]
     pub fn branches(self) -> bool {
         (Self::Br as u8..=Self::BrNotByte as u8).contains(&(self as u8))
     }

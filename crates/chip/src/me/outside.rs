@@ -24,7 +24,8 @@ pub(super) enum Outcome {
 
 impl Microengine {
     pub(super) fn outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, Flow> {
-        let Word::Instruction(instruction) = self.program.words[self.pc as usize] else {
+        // Each arm copies what it needs: a whole instruction is large.
+        let Word::Instruction(instruction) = &self.program.words[self.pc as usize] else {
             return Err(self.no_instruction(fabric));
         };
         let taken = |condition: bool| {
@@ -34,7 +35,7 @@ impl Microengine {
                 Next::Sequential
             })
         };
-        match instruction {
+        match *instruction {
             Instruction::BranchSignal { set, signal, .. } => {
                 let context = &self.contexts[self.datapath.context as usize];
                 // The test consumes the signal when the branch is issued.

@@ -113,6 +113,24 @@ impl Initialised {
     pub fn has(&self, slot: usize) -> bool {
         self.0[slot / 64] & 1 << (slot % 64) != 0
     }
+
+    /// Whether all of up to 63 slots have been written.
+    pub fn has_all(&self, first: u16, words: u8) -> bool {
+        let mut all = true;
+        Bits::new(first, words).each(|at, bits| {
+            all &= self.0.get(at).is_some_and(|word| !word & bits == 0);
+        });
+        all
+    }
+
+    /// Marks up to 63 slots.
+    pub fn mark_all(&mut self, first: u16, words: u8) {
+        Bits::new(first, words).each(|at, bits| {
+            if let Some(word) = self.0.get_mut(at) {
+                *word |= bits;
+            }
+        });
+    }
 }
 
 /// Transfer registers that a unit owns.
@@ -136,27 +154,69 @@ impl Claim {
     fn slots(&self) -> std::ops::Range<usize> {
         usize::from(self.first)..usize::from(self.first) + usize::from(self.words)
     }
+
+    fn bits(&self) -> Bits {
+        Bits::new(self.first, self.words)
+    }
+}
+
+/// Up to 63 neighbouring slots as bits of two words that follow one another.
+#[derive(Clone, Copy, Debug)]
+struct Bits {
+    word: usize,
+    low: u64,
+    high: u64,
+}
+
+impl Bits {
+    #[inline]
+    fn new(first: u16, words: u8) -> Self {
+        let bits = (1 << (words & 63)) - 1_u64;
+        let shift = first % 64;
+        Self {
+            word: usize::from(first / 64),
+            low: bits << shift,
+            high: bits >> 1 >> (63 - shift),
+        }
+    }
+
+    /// The words that they concern, with their bits.
+    #[inline]
+    fn each(self, mut change: impl FnMut(usize, u64)) {
+        change(self.word, self.low);
+        if self.high != 0 {
+            change(self.word + 1, self.high);
+        }
+    }
 }
 
 /// All claims of a microengine, and one bit a slot to ask quickly.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Claims {
+    /// Oldest first.
     claims: Vec<Claim>,
     owned: [u64; NN as usize / 64],
+    /// Claims may have slots in common, which only a check that is allowed lets
+    /// happen.
+    shared: bool,
 }
 
 impl Claims {
     pub fn add(&mut self, claim: Claim) {
+        if self.claims.is_empty() {
+            self.shared = false;
+        }
+        self.shared |= self.owns_any(claim.first, claim.words);
         self.claims.push(claim);
         self.cover(&claim);
     }
 
     fn cover(&mut self, claim: &Claim) {
-        for slot in claim.slots() {
-            if let Some(word) = self.owned.get_mut(slot / 64) {
-                *word |= 1 << (slot % 64);
+        claim.bits().each(|at, bits| {
+            if let Some(word) = self.owned.get_mut(at) {
+                *word |= bits;
             }
-        }
+        });
     }
 
     /// Whether a unit owns a slot.
@@ -164,6 +224,16 @@ impl Claims {
     pub fn owns(&self, slot: u16) -> bool {
         let word = self.owned.get(usize::from(slot / 64)).copied();
         word.unwrap_or(0) & 1 << (slot % 64) != 0
+    }
+
+    /// Whether a unit owns one of up to 63 slots.
+    #[inline]
+    pub fn owns_any(&self, first: u16, words: u8) -> bool {
+        let mut any = false;
+        Bits::new(first, words).each(|at, bits| {
+            any |= self.owned.get(at).is_some_and(|word| word & bits != 0);
+        });
+        any
     }
 
     /// The oldest claim of a slot.
@@ -176,13 +246,16 @@ impl Claims {
 
     /// Ends the oldest claim that begins at a slot.
     pub fn release(&mut self, first: u16) {
-        if let Some(at) = self.claims.iter().position(|claim| claim.first == first) {
-            let ended = self.claims.remove(at);
-            for slot in ended.slots() {
-                if let Some(word) = self.owned.get_mut(slot / 64) {
-                    *word &= !(1 << (slot % 64));
-                }
+        let Some(at) = self.claims.iter().position(|claim| claim.first == first) else {
+            return;
+        };
+        let ended = self.claims.remove(at);
+        ended.bits().each(|at, bits| {
+            if let Some(word) = self.owned.get_mut(at) {
+                *word &= !bits;
             }
+        });
+        if self.shared {
             for at in 0..self.claims.len() {
                 let claim = self.claims[at];
                 if claim.slots().start < ended.slots().end

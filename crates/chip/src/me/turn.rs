@@ -222,7 +222,7 @@ impl Microengine {
     /// Runs the present context on its own time.
     fn execute<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) -> Flow {
         loop {
-            if self.slow == 0 {
+            if self.slow == 0 && self.lane().is_tight(self.pc) {
                 self.tight(probe);
             }
             if self.cycle >= self.limit {

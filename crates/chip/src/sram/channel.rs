@@ -115,6 +115,8 @@ struct Waiting {
     slot: Slot,
     op: CommandOp,
     concern: Concern,
+    /// Whether it needs the push bus.
+    pushes: bool,
     /// Whether its data is there.
     ready: bool,
     /// Since when it could start, but for others.
@@ -177,12 +179,13 @@ impl Channel {
             slot,
             op: command.op,
             concern: Concern::of(&command),
+            pushes: command.op.info().pushes,
             ready: false,
             since: now,
         });
         self.counters.queue(now, self.waiting.len());
         self.take(fabric, leads);
-        self.advance(fabric, leads);
+        self.advance_from(self.waiting.len() - 1, fabric, leads);
     }
 
     /// Lets commands out of the inlet, in order, as long as their FIFO has room.
@@ -205,18 +208,19 @@ impl Channel {
     }
 
     pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
-        if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.slot == slot) {
-            waiting.ready = true;
-            waiting.since = fabric.now;
-        }
-        self.advance(fabric, leads);
+        let Some(at) = self.waiting.iter().position(|it| it.slot == slot) else {
+            return;
+        };
+        self.waiting[at].ready = true;
+        self.waiting[at].since = fabric.now;
+        self.advance_from(at, fabric, leads);
     }
 
     pub fn turn(&mut self, fabric: &mut Fabric, leads: &Leads) {
         if self.turn_at <= fabric.now {
             self.turn_at = Cycle::MAX;
         }
-        self.advance(fabric, leads);
+        self.advance(0, fabric, leads);
     }
 
     /// Whether everything that the command names by itself is there.
@@ -252,31 +256,49 @@ impl Channel {
         Ok(())
     }
 
-    /// Starts what can start, and books a turn for the next that could.
-    fn advance(&mut self, fabric: &mut Fabric, leads: &Leads) {
+    /// Something about the command at a place in the queue is new. Before the
+    /// turn that is booked none ahead of it can start: ports and buses are never
+    /// free sooner than they said, and a conflict ends only with a start.
+    fn advance_from(&mut self, at: usize, fabric: &mut Fabric, leads: &Leads) {
+        let first = if self.turn_at > fabric.now { at } else { 0 };
+        self.advance(first, fabric, leads);
+    }
+
+    /// Starts what can start of the queue from a place on, and books a turn for
+    /// the next that could.
+    fn advance(&mut self, first: usize, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let mut earliest = Cycle::MAX;
-        let mut at = 0;
-        while at < self.waiting.len() {
-            let candidate = self.waiting[at];
-            if !candidate.ready
-                || self.waiting[..at]
-                    .iter()
-                    .any(|earlier| earlier.concern.conflicts(candidate.concern))
+        let mut at = first;
+        while let Some(candidate) = self.waiting.get(at) {
+            if !candidate.ready {
+                at += 1;
+                continue;
+            }
+            // Behind one that is free no later a busy one decides nothing, so all
+            // else about it need not be known.
+            let mut free = self.free_at(candidate);
+            if free > now && free >= earliest {
+                at += 1;
+                continue;
+            }
+            if candidate.pushes {
+                let command = &fabric.flight(candidate.slot).command;
+                free = free.max(fabric.buses.push_ready(command));
+            }
+            let mut earlier = self.waiting[..at].iter();
+            if free > now && free >= earliest
+                || earlier.any(|earlier| earlier.concern.conflicts(candidate.concern))
             {
                 at += 1;
                 continue;
             }
-            let mut free = self.free_at(&candidate);
-            if candidate.op.info().pushes {
-                let command = &fabric.flight(candidate.slot).command;
-                free = free.max(fabric.buses.push_ready(command));
-            }
             if free > now {
-                earliest = earliest.min(free);
+                earliest = free;
                 at += 1;
                 continue;
             }
+            let candidate = *candidate;
             self.waiting.remove(at);
             self.in_fifo[fifo(candidate.op)] -= 1;
             self.counters.queue(now, self.waiting.len());
