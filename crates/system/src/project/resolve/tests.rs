@@ -525,7 +525,7 @@ fn flows_become_a_table_in_sram() {
         [
             0x0a00_0001,
             0x0a01_0001,
-            port << 16 | 179,
+            port << 16 | 0x00b3,
             1 << 31 | class << 8 | 6,
         ]
     };
