@@ -12,10 +12,8 @@
 #macro classify(class, source, destination)
 .begin
     .reg ports protocol bucket place
-    flow_key(source, destination, $key0, $key1, $key2, $key3)
+    flow_key(source, destination, ports, $key0, $key1, $key2, $key3)
     hash_128[$key0, 1], ctx_swap[fetched]
-    alu_shf[ports, --, B, $$h8, <<16]
-    alu_shf[ports, ports, OR, $$h9, >>16]
     alu[protocol, $$h5, AND, 0xff]
     immed[place, (FLOW_BUCKETS - 1)]
     alu[bucket, place, AND, $key0]

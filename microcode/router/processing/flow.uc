@@ -11,12 +11,12 @@
 
 #define FLOW_VALID_BIT 31
 
-; flow_key(source, destination, $key0, $key1, $key2, $key3)
-;   $key0 to $key3 <- the five-tuple of the packet in $$h5 to $$h9. Only the
+; flow_key(source, destination, ports, $key0, $key1, $key2, $key3)
+;   ports and $key0 to $key3 <- the ports and the five-tuple of the packet in $$h5 to $$h9. Only the
 ;   first fragment of a TCP or UDP datagram has ports.
-#macro flow_key(source, destination, key0, key1, key2, key3)
+#macro flow_key(source, destination, ports, key0, key1, key2, key3)
 .begin
-    .reg protocol fragment ports
+    .reg protocol fragment
     alu[key0, --, B, source]
     alu[key1, --, B, destination]
     alu[protocol, $$h5, AND, 0xff]

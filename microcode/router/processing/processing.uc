@@ -112,11 +112,11 @@ taken#:
     alu[length, --, B, $length]
     alu[input, --, B, $input]
     statistics_begin(place, input, length, PORT_IN_PACKETS, $packets, $octets, counted0, counted1)
-    statistics_received()
     ctx_arb[counted0, counted1]
     statistics_end(place, length, $packets, $octets)
 
     ethernet_classify(input, verdict)
+    statistics_received()
     dram[read, $$h2, buffer, 8, 4], ctx_swap[read]
     ipv4_check(length, total, source, destination, verdict)
     source_check(source, verdict)

@@ -121,9 +121,10 @@ sent#:
     alu[*l$index1[PORT_ASKED], *l$index1[PORT_ASKED], -, 1]
     alu[length, length, +, LINE_OVERHEAD]
     alu[byte, --, B, *l$index1[PORT_BYTE]]
-    mul_step[length, byte], 24x8_start
-    mul_step[length, byte], 24x8_step1
-    mul_step[length, --], 24x8_last
+    mul_step[length, byte], 16x16_start
+    mul_step[length, byte], 16x16_step1
+    mul_step[length, byte], 16x16_step2
+    mul_step[length, --], 16x16_last
     time_now(now)
     alu_shf[now, --, B, now, <<4]
     alu[now, now, -, behind]

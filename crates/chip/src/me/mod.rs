@@ -367,7 +367,8 @@ impl Microengine {
         let file = transfer_file(kind, true);
         let first = file + u16::from(register & 127);
         self.claims.release(first);
-        if usize::from(register & 127) + words.len() <= 128 {
+        // More words than a command moves come only from the host.
+        if words.len() < 64 && usize::from(register & 127) + words.len() <= 128 {
             self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
             self.initialised.mark_all(first, words.len() as u8);
             return;

@@ -194,7 +194,7 @@ impl Bits {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Claims {
     /// Oldest first.
-    all: Vec<Claim>,
+    open: Vec<Claim>,
     owned: [u64; NN as usize / 64],
     /// Claims may have slots in common, which only a check that is allowed lets
     /// happen.
@@ -203,11 +203,11 @@ pub(super) struct Claims {
 
 impl Claims {
     pub fn add(&mut self, claim: Claim) {
-        if self.all.is_empty() {
+        if self.open.is_empty() {
             self.shared = false;
         }
         self.shared |= self.owns_any(claim.first, claim.words);
-        self.all.push(claim);
+        self.open.push(claim);
         self.cover(&claim);
     }
 
@@ -241,23 +241,23 @@ impl Claims {
         if !self.owns(slot as u16) {
             return None;
         }
-        self.all.iter().find(|claim| claim.covers(slot))
+        self.open.iter().find(|claim| claim.covers(slot))
     }
 
     /// Ends the oldest claim that begins at a slot.
     pub fn release(&mut self, first: u16) {
-        let Some(at) = self.all.iter().position(|claim| claim.first == first) else {
+        let Some(at) = self.open.iter().position(|claim| claim.first == first) else {
             return;
         };
-        let ended = self.all.remove(at);
+        let ended = self.open.remove(at);
         ended.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
                 *word &= !bits;
             }
         });
         if self.shared {
-            for at in 0..self.all.len() {
-                let claim = self.all[at];
+            for at in 0..self.open.len() {
+                let claim = self.open[at];
                 if claim.slots().start < ended.slots().end
                     && ended.slots().start < claim.slots().end
                 {

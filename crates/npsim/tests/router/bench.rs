@@ -162,7 +162,7 @@ impl Bench {
         self.lines(plan.arrivals.iter().map(|planned| LineFrame {
             start_ps: planned.start_ps,
             end_ps: planned.end_ps,
-            port: planned.port as u32,
+            port: planned.port,
             bytes: frames[planned.frame].bytes.clone(),
         }))
     }

@@ -105,6 +105,28 @@ fn code_points_and_flows_go_to_their_queues() {
     }
 }
 
+/// A flow without ports, whatever stands where ports would be.
+#[test]
+fn flows_of_other_protocols_go_to_their_queues() {
+    let set = [
+        "flow.0.protocol=1",
+        "flow.0.source_port=0",
+        "flow.0.destination_port=0",
+    ];
+    let bench = Bench::new("npsim.toml", &set, &[]);
+    let echo = Packet {
+        source: [10, 0, 0, 2],
+        destination: [10, 1, 0, 2],
+        protocol: 1,
+        ports: [0x0800, 0x1234],
+        dscp: 8,
+    };
+    let mut lines = bench.lines(spaced(vec![bytes(echo, 98)]));
+    let mut chip = bench.chip();
+    drain(&mut chip, &mut lines).unwrap();
+    assert_eq!(bench.wide(&chip, "QUEUE_COUNTERS", (CLASSES + 3) * 64), 1);
+}
+
 /// What a reason is counted for, in one run.
 #[test]
 fn new_reasons_are_counted() {

@@ -127,3 +127,29 @@ fn a_port_with_too_much_to_send_takes_nothing_from_others() {
     assert_eq!(all.keys().collect::<Vec<_>>(), ["DROP_QUEUE"], "{all:?}");
     assert!(lines.drops.is_empty());
 }
+
+#[test]
+fn a_slow_port_takes_nothing_from_fast_ones() {
+    let bench = Bench::new("npsim.toml", &["port.2.rate=100Mbps"], &[]);
+    let slow = to(&bench, "10.2.0.0/16", "150Mbps,0,0", &[1]);
+    let fast = to(&bench, "10.1.0.0/17", "0,200Mbps,0", &[1]);
+    let mut frames: Vec<_> = slow.into_iter().chain(fast).collect();
+    frames.sort_by_key(|frame| (frame.start_ps, frame.port));
+    let stamps_are_not_of_one_load = |frame: &mut LineFrame| frame.bytes[42..44].fill(0);
+    frames.iter_mut().for_each(stamps_are_not_of_one_load);
+    let mut lines = bench.lines(frames);
+    let mut chip = bench.chip();
+    drain(&mut chip, &mut lines).unwrap();
+    at_rest(&bench, &chip, &lines, &[]).unwrap();
+    let of_port = |port: usize| -> u64 {
+        (0..CLASSES)
+            .map(|class| {
+                let queue = port * CLASSES + class;
+                bench.narrow(&chip, "QUEUE_COUNTERS", queue * 64 + 32)
+            })
+            .sum()
+    };
+    assert_eq!((of_port(0), of_port(1)), (0, 0));
+    let all = losses(&chip);
+    assert!(all.keys().all(|name| name == "DROP_QUEUE"), "{all:?}");
+}

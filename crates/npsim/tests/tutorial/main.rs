@@ -129,6 +129,13 @@ fn troubleshooting() {
 }
 
 #[test]
+fn baseline() {
+    let folder = follow("baseline.md");
+    let results = folder.path().join("npsim-results/baseline/results.json");
+    assert!(results.is_file());
+}
+
+#[test]
 fn experiments() {
     let folder = follow("experiments.md");
     let results = folder.path().join("npsim-results/under-load/results.json");
@@ -191,6 +198,7 @@ fn every_page_with_commands_is_followed() {
         "find-the-bottleneck.md",
         "troubleshooting.md",
         "checkpoints.md",
+        "baseline.md",
         "experiments.md",
         "timing.md",
         "report.md",

@@ -471,7 +471,7 @@ fn stages_have_names() {
     assert!(bad(&text.replace("\"work\"", "\"a stage\""), 1).contains("not a name"));
     let problems = bad(&text.replace("\"out\"", "\"work\""), 2);
     assert!(
-        problems.contains("`WORK_FIRST` is defined twice"),
+        problems.contains("the stage `work` is given twice"),
         "{problems}"
     );
 }
@@ -525,7 +525,7 @@ fn flows_become_a_table_in_sram() {
         [
             0x0a00_0001,
             0x0a01_0001,
-            port << 16 | 179,
+            port << 16 | 0x00b3,
             1 << 31 | class << 8 | 6,
         ]
     };
