@@ -1,4 +1,4 @@
-//! npsim, an open simulator of the Intel IXP2400 network processor:
+//! npsim, an open simulator of the Intel IXP2400 and IXP2800 network processors:
 //! everything the `npsim` command does, for programs that embed it.
 //!
 //! [`project`] reads a project file, [`assemble`](mod@assemble) its microcode,

@@ -25,7 +25,7 @@ Exit codes: 0 done; 1 a mistake in a source, project or capture; 2 wrong usage;
 3 the microcode did in a run what a check forbids (`npsim checks` lists them);
 130 ended by Ctrl-C, with what it had saved.";
 
-/// An open simulator of the Intel IXP2400 network processor.
+/// An open simulator of the Intel IXP2400 and IXP2800 network processors.
 #[derive(Debug, Parser)]
 #[command(name = "npsim", version, after_help = EXAMPLES, propagate_version = true)]
 struct Arguments {

@@ -164,7 +164,7 @@ fn nothing_full_names_the_slack() {
     assert!(analysis.limits.is_empty());
     says(&analysis, "Nothing is saturated");
     says(&analysis, "Microengine 0 (forward.uc) comes nearest");
-    says(&analysis, "at least 2.5 times");
+    says(&analysis, "looking for work included");
 }
 
 #[test]

@@ -431,20 +431,26 @@ impl Teller<'_> {
             );
             return (headline, self.nearest(), Vec::new());
         }
-        let most = nearest.permille.max(1);
-        let headline = if most >= NEARLY_ALL {
+        let most = nearest.permille;
+        let lost = self.window.lost_in_queues();
+        let headline = if lost > 0 {
             format!(
-                "Nothing is lost yet, and there is no slack: {} is used {used} of the time {}.",
+                "{} frames were lost in the microcode's queues, though nothing is saturated all the time: {} comes nearest, used {used} of the time {}.",
+                grouped(lost),
+                self.owner(nearest),
+                self.window.when
+            )
+        } else if most >= NEARLY_ALL {
+            format!(
+                "Nothing is lost; {} is used {used} of the time {}, looking for work included.",
                 self.owner(nearest),
                 self.window.when
             )
         } else {
             format!(
-                "Nothing is saturated. {} comes nearest, used {used} of the time {}: it leaves room for at least {}.{} times this load.",
+                "Nothing is saturated. {} comes nearest, used {used} of the time {}, looking for work included.",
                 capital(&self.owner(nearest)),
                 self.window.when,
-                1000 / most,
-                1000 % most * 10 / most,
             )
         };
         let mut evidence = vec![self.rates()];
@@ -473,8 +479,9 @@ impl Teller<'_> {
             .collect();
         if !lines.is_empty() {
             advice.push(format!(
-                "More cannot come by this way: {} is full. Shorter frames, or frames on more ports (`--ports round-robin`), load the chip more.",
-                lines.join(", ")
+                "More cannot come by this way: {} {} full. Shorter frames, or frames on more ports, load the chip more.",
+                lines.join(", "),
+                if lines.len() == 1 { "is" } else { "are" }
             ));
         } else if most < NEARLY_ALL {
             advice.push("To find the limit, offer more: `--pace line` plays a capture as fast as the lines go.".into());
