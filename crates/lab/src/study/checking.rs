@@ -10,6 +10,16 @@ use npsim_system::quantity::Time;
 use super::{Axis, Published, SettingValue, Study, Sweep, WindowText, same_place};
 use crate::expression::{CurveName, Measured};
 
+/// Points that a sweep may have: more than a day of the quickest runs.
+const MOST_POINTS: usize = 100_000;
+/// Numbers beyond this can be drawn on no scale.
+const LARGEST: f64 = 1e12;
+
+/// Whether a number of a study can be compared and drawn.
+fn is_sound(number: f64) -> bool {
+    number.is_finite() && number.abs() <= LARGEST
+}
+
 /// Finds the first thing in a study that means nothing.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let name_is_plain = !study.name.is_empty()
@@ -56,10 +66,25 @@ pub fn check(study: &Study) -> Result<(), Problem> {
         if figure.name.is_empty() || figure.name.contains(['/', '\\', '.']) {
             return Err(at(Problem::new("the name cannot be a file's")));
         }
+        for (scale, name) in [(&figure.x, "x"), (&figure.y, "y")] {
+            let (from, to) = (scale.from.unwrap_or(0.0), scale.to.unwrap_or(LARGEST));
+            if !is_sound(from) || !is_sound(to) || from >= to {
+                return Err(at(Problem::new(format!(
+                    "the scale `{name}` goes from {from} to {to}"
+                ))
+                .help("give finite numbers, the smaller one as `from`")));
+            }
+        }
         for curve in &figure.curve {
             check_curve(study, &curve.of, &curve.at).map_err(at)?;
         }
         for mark in &figure.mark {
+            if !is_sound(mark.x) {
+                return Err(at(Problem::new(format!(
+                    "`{}` cannot be marked at {}",
+                    mark.id, mark.x
+                ))));
+            }
             let rows = study.published.iter().filter(|row| row.id == mark.id);
             let row = rows.clone().nth(mark.nth);
             match row {
@@ -90,6 +115,13 @@ fn check_window(window: &WindowText) -> Result<(), Problem> {
     for text in [&window.warm_up, &window.measure].into_iter().flatten() {
         text.parse::<Time>().map_err(Problem::new)?;
     }
+    if let Some(text) = &window.measure
+        && text.parse() == Ok(Time::Picoseconds(0))
+    {
+        return Err(Problem::new(
+            "nothing can be measured in a `measure` of no time",
+        ));
+    }
     Ok(())
 }
 
@@ -110,6 +142,14 @@ fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> 
         ));
     }
     check_paths(sweep.set.keys()).map_err(at)?;
+    let points = sweep.axis.iter().try_fold(1_usize, |points, axis| {
+        points.checked_mul(axis.values.len().max(axis.step.len()))
+    });
+    if points.is_none_or(|points| points > MOST_POINTS) {
+        return Err(at(format!(
+            "its axes make more points than {MOST_POINTS}, one for each choice of a value on every axis"
+        )));
+    }
     let mut names = BTreeSet::new();
     for axis in &sweep.axis {
         if !names.insert(axis.name()) {
@@ -123,6 +163,7 @@ fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> 
 fn check_axis(axis: &Axis) -> Result<(), String> {
     match (&axis.key, axis.values.is_empty(), axis.step.is_empty()) {
         (Some(_), false, true) | (None, true, false) => {}
+        (Some(_), true, true) => return Err("`values` has no value".into()),
         _ => return Err("it has either `key` and `values`, or `step`".into()),
     }
     if !axis.x.is_empty() && axis.x.len() != axis.values.len() {
@@ -138,6 +179,9 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
     }
     let places = axis.places();
     for (at, place) in places.iter().enumerate() {
+        if !is_sound(place.x) {
+            return Err(format!("`{}` lies at {}", place.label, place.x));
+        }
         if let Some(other) = places[..at].iter().find(|o| same_place(o.x, place.x)) {
             return Err(format!(
                 "`{}` and `{}` lie at the same place {}; give the places with `x`",
@@ -162,6 +206,9 @@ fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<(), String
 
 fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
     let values = [row.value, row.at_least, row.at_most];
+    if let Some(wrong) = values.iter().flatten().find(|value| !is_sound(**value)) {
+        return Err(Problem::new(format!("{wrong} is no value to compare with")));
+    }
     let count = values.iter().flatten().count();
     match (&row.measured, &row.shape, count) {
         (Some(measured), None, 1) => {
@@ -470,5 +517,47 @@ mark = [{ id = "H-1", x = 3 }]
             let message = shape(&text).unwrap_err();
             assert!(message.contains(expected), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_drawn_or_compared_are_refused() {
+        for (from, to, expected) in [
+            ("x = [1, 2]", "x = [1, nan]", "lies at NaN"),
+            ("x = [1, 2]", "x = [-1e308, 1e308]", "lies at"),
+            ("value = 1.0", "value = inf", "inf is no value"),
+            (
+                "title = \"f\"",
+                "title = \"f\"\nx = { from = nan }",
+                "the scale `x` goes from NaN",
+            ),
+            (
+                "title = \"f\"",
+                "title = \"f\"\ny = { from = 3.0, to = 2.0 }",
+                "the scale `y` goes from 3 to 2",
+            ),
+            ("\"20us\"", "\"0us\"", "of no time"),
+            (
+                "[\"1Mpps\", \"2Mpps\", \"3Mpps\"]",
+                "[]",
+                "`values` has no value",
+            ),
+        ] {
+            let message = message(from, to);
+            assert!(message.contains(expected), "{to}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_without_end_is_refused_before_it_is_spread_out() {
+        let many: Vec<String> = (0..1000).map(|n| format!("\"{n}\"")).collect();
+        let axis = |name: &str| {
+            format!(
+                "[[sweep.a.axis]]\nname = \"{name}\"\nkey = \"define.{name}\"\nvalues = [{}]\n",
+                many.join(", ")
+            )
+        };
+        let axes = format!("{}{}[[published]]", axis("A"), axis("B"));
+        let message = message("[[published]]", &axes);
+        assert!(message.contains("more points than 100000"), "{message}");
     }
 }
