@@ -14,6 +14,9 @@
 //! one waits. A unit does not read while the bus that takes its data is booked
 //! further ahead than its push FIFO is deep.
 
+mod data_bus;
+mod target;
+
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -23,117 +26,10 @@ use crate::Cycle;
 use crate::fabric::{BusCommand, Slot, TransferKind};
 use crate::happening::Bus;
 use crate::profile::Profile;
-
-/// A unit's inlet: what a command is sent to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Target(u8);
-
-/// Number of targets of the largest chip.
-const TARGETS: usize = 12;
-
-impl Target {
-    /// The scratchpad.
-    pub const SCRATCH: Self = Self(0);
-    /// The hash unit.
-    pub const HASH: Self = Self(1);
-    /// The media interface.
-    pub const MSF: Self = Self(2);
-    /// The CSR proxy and the PCI mailbox.
-    pub const CAP: Self = Self(3);
-
-    /// An SRAM channel, 0-3.
-    #[must_use]
-    pub const fn sram(channel: u8) -> Self {
-        Self(4 + channel % 4)
-    }
-
-    /// A DRAM channel, 0-3.
-    #[must_use]
-    pub const fn dram(channel: u8) -> Self {
-        Self(8 + channel % 4)
-    }
-
-    /// The channel of an SRAM or DRAM target, 0 for others.
-    #[must_use]
-    pub const fn channel(self) -> u8 {
-        if self.0 < 4 { 0 } else { self.0 % 4 }
-    }
-
-    /// Whether a chip can have it.
-    pub(crate) const fn is_one(self) -> bool {
-        (self.0 as usize) < TARGETS
-    }
-
-    /// Whether it takes its commands through the interface that scratchpad, hash
-    /// unit and CSR proxy share.
-    const fn shares_interface(self) -> bool {
-        matches!(self.0, 0 | 1 | 3)
-    }
-
-    /// The unit.
-    #[must_use]
-    pub const fn unit(self) -> Unit {
-        match self.0 {
-            0 => Unit::Scratch,
-            1 => Unit::Hash,
-            2 => Unit::Msf,
-            3 => Unit::Cap,
-            4..8 => Unit::Sram,
-            _ => Unit::Dram,
-        }
-    }
-}
-
-/// What a bus did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BusUse {
-    /// ME cycles in which it carried something.
-    pub busy: Cycle,
-    /// Commands or bursts that it carried.
-    pub transfers: u64,
-    /// Sum over transfers of the ME cycles that they waited for it: the time
-    /// integral of its queue.
-    pub waiting: Cycle,
-    /// Most that waited at one time: commands of a command bus, ME cycles
-    /// booked ahead of others.
-    pub queue_peak: u64,
-}
-
-impl BusUse {
-    /// Without what is booked beyond `now`.
-    fn until(mut self, now: Cycle, free: Cycle) -> Self {
-        self.busy -= free.saturating_sub(now).min(self.busy);
-        self
-    }
-
-    fn carried(&mut self, cycles: Cycle, waited: Cycle) {
-        self.busy += cycles;
-        self.transfers += 1;
-        self.waiting += waited;
-    }
-}
-
-/// A push or pull bus.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct DataBus {
-    free: Cycle,
-    used: BusUse,
-}
-
-impl DataBus {
-    fn until(&self, now: Cycle) -> BusUse {
-        self.used.until(now, self.free)
-    }
-
-    /// Books `cycles` from now or when free; gives the end.
-    fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
-        let waited = self.free.saturating_sub(now);
-        self.used.carried(cycles, waited);
-        self.used.queue_peak = self.used.queue_peak.max(waited);
-        self.free = now + waited + cycles;
-        self.free
-    }
-}
+pub use data_bus::BusUse;
+use data_bus::DataBus;
+use target::TARGETS;
+pub use target::Target;
 
 /// The buses of a cluster.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -365,13 +261,13 @@ impl Buses {
     /// Commands that a target has been sent and has not taken.
     #[must_use]
     pub fn waiting_at(&self, target: Target) -> u16 {
-        self.waiting[target.0 as usize]
+        self.waiting[target.index()]
     }
 
     /// What a target's fullness cost others.
     #[must_use]
     pub fn pressure(&self, target: Target) -> BackPressure {
-        self.pressure[target.0 as usize]
+        self.pressure[target.index()]
     }
 
     /// What each cluster's command, S push and S pull bus did until now.
@@ -400,7 +296,7 @@ impl Buses {
         if let Some(first) = fifo.held.front()
             && fifo.held.len() >= self.fifo_depth
         {
-            let full = self.waiting[first.target.0 as usize] >= self.depth[first.target.0 as usize];
+            let full = self.waiting[first.target.index()] >= self.depth[first.target.index()];
             let blame = full.then_some(first.target);
             self.fifos[me].stalled = Some((now, blame));
             return Admission::Full;
@@ -439,7 +335,7 @@ impl Buses {
     /// A target has taken a command. If some wait, gives the cluster that
     /// should look first.
     pub(crate) fn release(&mut self, target: Target) -> Option<usize> {
-        let at = target.0 as usize;
+        let at = target.index();
         self.waiting[at] = self.waiting[at].saturating_sub(1);
         if self.held == 0 {
             return None;
@@ -470,7 +366,7 @@ impl Buses {
 
     /// Whether the target has room for a command of the cluster.
     fn has_room(&self, target: Target, cluster: usize) -> bool {
-        let at = target.0 as usize;
+        let at = target.index();
         let promised = self.promised[at].is_some_and(|other| other as usize != cluster);
         self.waiting[at] + u16::from(promised) < self.depth[at]
     }
@@ -542,12 +438,12 @@ impl Buses {
             self.clusters[cluster].turn = (place + 1) % self.per_cluster;
             let arrival = self.depart(slot, first.since, cluster, first.target);
             if first.refused {
-                self.pressure[first.target.0 as usize].held += slot - first.since;
+                self.pressure[first.target.index()].held += slot - first.since;
             }
             let wake = self.fifos[me].stalled.take().map(|(since, blame)| {
                 let stalled = slot - since;
                 match blame {
-                    Some(target) => self.pressure[target.0 as usize].stalled += stalled,
+                    Some(target) => self.pressure[target.index()].stalled += stalled,
                     None => self.stalled_by_bus += stalled,
                 }
                 (me as u8, slot)
@@ -564,7 +460,7 @@ impl Buses {
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
     fn depart(&mut self, granted: Cycle, since: Cycle, cluster: usize, target: Target) -> Cycle {
-        let at = target.0 as usize;
+        let at = target.index();
         self.waiting[at] += 1;
         self.granted_last[at] = cluster as u8;
         if self.promised[at] == Some(cluster as u8) {

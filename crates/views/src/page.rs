@@ -8,6 +8,7 @@ mod latency_chart;
 pub mod moment;
 mod share_bars;
 mod svg;
+mod tables;
 mod time_chart;
 
 use npsim_system::assemble::Program;

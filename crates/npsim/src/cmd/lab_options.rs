@@ -2,10 +2,9 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use npsim_lab::campaign::{Results, Watcher};
 use npsim_lab::points::Point;
@@ -13,8 +12,15 @@ use npsim_lab::store::Outcome;
 
 use crate::output;
 
-/// What a shell reports for a program that Ctrl-C ended.
-pub const INTERRUPTED: u8 = 130;
+/// The form of results on standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables
+    #[default]
+    Text,
+    /// JSON
+    Json,
+}
 
 /// `--quick`, `--out`, `--jobs`, `--root`.
 #[derive(Debug, Args)]
@@ -51,24 +57,6 @@ impl LabOptions {
             usize::from,
         )
     }
-}
-
-/// Set by the first Ctrl-C, so that points under way stop between two events;
-/// the second ends the process. What is saved stays in either case.
-pub fn interrupt_flag() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        output::line(&format!(
-            "note: Ctrl-C will end the points under way at once: {error}"
-        ));
-    }
-    stop
 }
 
 /// A bar on standard error, on a terminal only.

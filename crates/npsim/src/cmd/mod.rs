@@ -9,6 +9,7 @@ pub mod completions;
 pub mod disasm;
 pub mod explain;
 pub mod generate;
+mod interrupt;
 pub mod isa;
 pub mod lab_options;
 mod load_options;

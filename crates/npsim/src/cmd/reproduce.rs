@@ -5,14 +5,15 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::places::Places;
 use npsim_lab::points::points;
 use npsim_lab::tables::{comparison, document};
 use npsim_lab::{output as files, studies, verdict};
 
-use super::lab_options::{Bar, INTERRUPTED, LabOptions, interrupt_flag, tally, tell_faults};
+use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -52,16 +53,6 @@ pub struct Arguments {
     strict: bool,
     #[command(flatten)]
     lab: LabOptions,
-}
-
-/// The form on standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table
-    #[default]
-    Text,
-    /// What results.json has
-    Json,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use npsim::problem::Problem;
 use npsim_lab::campaign::{Campaign, Results};
 use npsim_lab::places::Places;
@@ -12,7 +12,8 @@ use npsim_lab::study::Study;
 use npsim_lab::tables::{comparison, document, measurements};
 use npsim_lab::{output as files, verdict};
 
-use super::lab_options::{Bar, INTERRUPTED, LabOptions, interrupt_flag, tally, tell_faults};
+use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -57,16 +58,6 @@ pub struct Arguments {
     format: Format,
     #[command(flatten)]
     lab: LabOptions,
-}
-
-/// The form on standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Tables
-    #[default]
-    Text,
-    /// JSON
-    Json,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {

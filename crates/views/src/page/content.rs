@@ -12,10 +12,13 @@ use super::lanes_chart;
 use super::latency_chart::LatencyChart;
 use super::share_bars::{self, ShareBar};
 use super::svg::{HALF, NARROW, WIDE, short, time_unit};
+use super::tables::{
+    DropRow, MicroengineRow, Profile, ProgramRow, UnitRow, drops, microengines, profile, programs,
+    units,
+};
 use super::time_chart::{Curve, Stroke, TimeChart};
 use crate::bottleneck::{Analysis, LoadKind};
 use crate::context_lanes::Activity;
-use crate::fingerprint::fingerprint;
 
 /// Points of a curve: more would not be told apart.
 const POINTS: usize = 110;
@@ -47,67 +50,6 @@ struct Depth {
     name: String,
     note: String,
     svg: String,
-}
-
-#[derive(Serialize)]
-struct DropRow {
-    place: String,
-    reason: String,
-    frames: String,
-    share: String,
-}
-
-#[derive(Serialize)]
-struct ContextRow {
-    context: u64,
-    executing: String,
-    ready: String,
-    waiting: String,
-    inactive: String,
-}
-
-#[derive(Serialize)]
-struct MicroengineRow {
-    index: u64,
-    source: String,
-    instructions: String,
-    executing: String,
-    aborted: String,
-    stalled: String,
-    idle: String,
-    swaps: String,
-    commands: String,
-    per_frame: String,
-    contexts: Vec<ContextRow>,
-}
-
-#[derive(Serialize)]
-struct UnitRow {
-    name: String,
-    commands: String,
-    words: String,
-    busy: String,
-    queue: String,
-    wait: String,
-    operations: String,
-}
-
-#[derive(Serialize)]
-struct ProgramRow {
-    me: u8,
-    source: String,
-    words: usize,
-    fingerprint: String,
-}
-
-#[derive(Serialize)]
-struct Profile {
-    name: String,
-    title: String,
-    board: String,
-    fingerprint: String,
-    parameters: usize,
-    foundations: String,
 }
 
 #[derive(Serialize)]
@@ -226,7 +168,7 @@ fn key(class: &'static str, name: &str) -> Key {
     }
 }
 
-fn percent(part: u64, whole: u64) -> String {
+pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".into();
     }
@@ -423,20 +365,6 @@ fn rates(run: &Run<'_>, bins: &Bins) -> Option<Figure> {
     })
 }
 
-fn drops(report: &Report, list: &[npsim_system::report::Drop]) -> Vec<DropRow> {
-    let row = |drop: &npsim_system::report::Drop| DropRow {
-        place: match (drop.port, &drop.counter) {
-            (Some(port), _) => format!("port {port}"),
-            (None, Some(counter)) => format!("microcode, {counter}"),
-            (None, None) => drop.by.replace('-', " "),
-        },
-        reason: drop.reason.clone(),
-        frames: grouped(drop.frames),
-        share: percent(drop.frames, report.packets.offered),
-    };
-    list.iter().map(row).collect()
-}
-
 fn latencies(report: &Report) -> Vec<(&'static str, String)> {
     let Some(latency) = &report.latency else {
         return Vec::new();
@@ -454,7 +382,7 @@ fn latencies(report: &Report) -> Vec<(&'static str, String)> {
 }
 
 /// The source that a microengine runs.
-fn source(run: &Run<'_>, me: u64) -> String {
+pub(super) fn source(run: &Run<'_>, me: u64) -> String {
     let runs = |stage: &&crate::bottleneck::Stage| {
         stage
             .microengines
@@ -615,101 +543,4 @@ fn lanes(run: &Run<'_>) -> Option<Lanes> {
             .map(|activity| key(lanes_chart::class(activity), activity.name()))
             .collect(),
     })
-}
-
-fn microengines(run: &Run<'_>) -> Vec<MicroengineRow> {
-    let cycles = run.report.chip.cycles;
-    let packets = run.report.packets.sent;
-    let used = run
-        .report
-        .chip
-        .microengines
-        .iter()
-        .filter(|me| me.instructions > 0);
-    let share = |part| percent(part, cycles);
-    used.map(|me| MicroengineRow {
-        index: me.index,
-        source: source(run, me.index),
-        instructions: grouped(me.instructions),
-        executing: share(me.executing),
-        aborted: share(me.aborted),
-        stalled: share(me.stalled),
-        idle: share(me.idle),
-        swaps: grouped(me.swaps),
-        commands: grouped(me.commands),
-        per_frame: me
-            .instructions
-            .checked_div(packets)
-            .map_or_else(|| "–".into(), grouped),
-        contexts: me
-            .contexts
-            .iter()
-            .map(|context| ContextRow {
-                context: context.context,
-                executing: share(context.executing),
-                ready: share(context.ready),
-                waiting: share(context.waiting),
-                inactive: share(context.inactive),
-            })
-            .collect(),
-    })
-    .collect()
-}
-
-fn units(run: &Run<'_>) -> Vec<UnitRow> {
-    let chip = &run.report.chip;
-    let commands = |unit: &npsim_chip::stats::UnitStats| -> u64 {
-        unit.commands.iter().map(|operation| operation.count).sum()
-    };
-    let used = chip.units.iter().filter(|unit| commands(unit) > 0);
-    used.map(|unit| {
-        let operations = unit.commands.iter();
-        let operations: Vec<_> = operations
-            .map(|operation| format!("{} {}", operation.operation, grouped(operation.count)))
-            .collect();
-        UnitRow {
-            name: unit.name.clone(),
-            commands: grouped(commands(unit)),
-            words: grouped(unit.words),
-            busy: percent(unit.busy, chip.cycles),
-            queue: grouped(unit.queue_peak),
-            wait: format!("{:.1}", unit.waiting as f64 / commands(unit) as f64),
-            operations: operations.join(", "),
-        }
-    })
-    .collect()
-}
-
-fn programs(run: &Run<'_>) -> Vec<ProgramRow> {
-    let row = |program: &npsim_system::assemble::Program| ProgramRow {
-        me: program.me,
-        source: program.source.display().to_string(),
-        words: program.image.words.len(),
-        fingerprint: fingerprint(
-            program
-                .image
-                .words
-                .iter()
-                .flat_map(|word| word.to_be_bytes()),
-        ),
-    };
-    run.programs.iter().map(row).collect()
-}
-
-fn profile(run: &Run<'_>) -> Profile {
-    let profile = &run.project.profile;
-    let counts: Vec<_> = profile
-        .foundations()
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(foundation, count)| format!("{count} {foundation}"))
-        .collect();
-    Profile {
-        name: profile.name().to_owned(),
-        title: profile.title().to_owned(),
-        board: format!("{}: {}", profile.board().name, profile.board().title),
-        fingerprint: profile.fingerprint(),
-        parameters: profile.parameters().count(),
-        foundations: counts.join(", "),
-    }
 }

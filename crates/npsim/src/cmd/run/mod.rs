@@ -3,7 +3,6 @@
 mod arguments;
 mod checkpoints;
 mod eyes;
-mod interrupt;
 mod outputs;
 mod progress;
 mod report;
@@ -29,9 +28,9 @@ use npsim::wires::{Traffic, Wires};
 use npsim_chip::Cycle;
 use npsim_chip::probe::{NoProbe, Probe};
 
+use super::interrupt::interrupt_flag;
 use crate::output;
 pub use arguments::Arguments;
-use interrupt::interrupt_flag;
 use progress::Progress;
 use results::Ended;
 use saver::Saver;

@@ -20,8 +20,8 @@ use npsim_chip::check::Fault;
 use npsim_chip::chip::Chip;
 use npsim_net::pace::Pace;
 
+use super::super::interrupt::INTERRUPTED;
 use super::eyes::Eyes;
-use super::interrupt::INTERRUPTED;
 use super::source::Source;
 use super::{Arguments, PATIENCE_MS, report};
 use crate::output;

@@ -1,4 +1,4 @@
-//! Ctrl-C in a run.
+//! Ctrl-C while something runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +8,8 @@ use crate::output;
 /// What a shell reports for a program that Ctrl-C ended.
 pub const INTERRUPTED: u8 = 130;
 
-/// Set by the first Ctrl-C, so that the run ends between two events and saves
-/// what it has; the second ends the process. Without a handler, Ctrl-C ends the
+/// Set by the first Ctrl-C, so that runs end between two events and save what
+/// they have; the second ends the process. Without a handler, Ctrl-C ends the
 /// process at once.
 pub fn interrupt_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -21,7 +21,7 @@ pub fn interrupt_flag() -> Arc<AtomicBool> {
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         output::line(&format!(
-            "note: Ctrl-C will not save what the run has: {error}"
+            "note: Ctrl-C will not save what is under way: {error}"
         ));
     }
     stop

@@ -1,0 +1,56 @@
+//! A push or pull bus, and what a bus did.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+
+/// What a bus did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusUse {
+    /// ME cycles in which it carried something.
+    pub busy: Cycle,
+    /// Commands or bursts that it carried.
+    pub transfers: u64,
+    /// Sum over transfers of the ME cycles that they waited for it: the time
+    /// integral of its queue.
+    pub waiting: Cycle,
+    /// Most that waited at one time: commands of a command bus, ME cycles
+    /// booked ahead of others.
+    pub queue_peak: u64,
+}
+
+impl BusUse {
+    /// Without what is booked beyond `now`.
+    pub(super) fn until(mut self, now: Cycle, free: Cycle) -> Self {
+        self.busy -= free.saturating_sub(now).min(self.busy);
+        self
+    }
+
+    pub(super) fn carried(&mut self, cycles: Cycle, waited: Cycle) {
+        self.busy += cycles;
+        self.transfers += 1;
+        self.waiting += waited;
+    }
+}
+
+/// A push or pull bus.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct DataBus {
+    pub(super) free: Cycle,
+    pub(super) used: BusUse,
+}
+
+impl DataBus {
+    pub(super) fn until(&self, now: Cycle) -> BusUse {
+        self.used.until(now, self.free)
+    }
+
+    /// Books `cycles` from now or when free; gives the end.
+    pub(super) fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
+        let waited = self.free.saturating_sub(now);
+        self.used.carried(cycles, waited);
+        self.used.queue_peak = self.used.queue_peak.max(waited);
+        self.free = now + waited + cycles;
+        self.free
+    }
+}
