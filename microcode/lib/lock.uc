@@ -1,0 +1,26 @@
+; Locks in shared memory: bit 0 of a longword is set while somebody has it.
+
+#ifndef LOCK_UC
+#define LOCK_UC
+
+; lock_take($bit, base, offset, space, done)
+;   Waits for the lock at base + offset in `space`, scratch or sram: tries again
+;   and again, and other contexts run meanwhile.
+#macro lock_take(bit, base, offset, space, done)
+    immed[bit, 1]
+try#:
+    space[test_and_set, bit, base, offset], ctx_swap[done]
+    br_bset[bit, 0, try#], defer[1]
+    immed[bit, 1]
+#endm
+
+; lock_release($zero, base, offset, space, done)
+;   Gives the lock back. What it protects must have been written: a write is
+;   complete when its signal is raised. Raises `done` when $zero may be used
+;   again.
+#macro lock_release(zero, base, offset, space, done)
+    immed[zero, 0]
+    space[write, zero, base, offset, 1], sig_done[done]
+#endm
+
+#endif
