@@ -172,8 +172,8 @@ fn a_project_goes_on_from_another_one() {
         .expect(1, &["the project file", "has changed"]);
     let dir = dir.with(
         "base/npsim.toml",
-        format!("{ME}[[ring]]\nname = \"OUT\"\nsize = 7\n"),
+        format!("{ME}name = \"work\"\n[[ring]]\nname = \"OUT\"\nsize = 7\n"),
     );
     dir.npsim("check p")
-        .expect(1, &["p/../base/npsim.toml:6:8", "missing field"]);
+        .expect(1, &["p/../base/npsim.toml:7:8", "7 longwords"]);
 }
