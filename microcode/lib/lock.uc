@@ -3,15 +3,24 @@
 #ifndef LOCK_UC
 #define LOCK_UC
 
-; lock_take($bit, base, offset, space, done)
+#include "timer.uc"
+
+; Steps of 16 cycles between two tries. Contexts that try without a pause keep the
+; unit busy that the holder needs.
+#define LOCK_GAP 12
+
+; lock_take($bit, base, offset, space, done, rung)
 ;   Waits for the lock at base + offset in `space`, scratch or sram: tries again
-;   and again, and other contexts run meanwhile.
-#macro lock_take(bit, base, offset, space, done)
-    immed[bit, 1]
+;   and again, and other contexts run meanwhile. `done` and `rung` are signals
+;   that nothing else uses.
+#macro lock_take(bit, base, offset, space, done, rung)
+    br[try#]
+again#:
+    timer_wait(LOCK_GAP, rung)
 try#:
-    space[test_and_set, bit, base, offset], ctx_swap[done]
-    br_bset[bit, 0, try#], defer[1]
     immed[bit, 1]
+    space[test_and_set, bit, base, offset], ctx_swap[done]
+    br_bset[bit, 0, again#]
 #endm
 
 ; lock_release($zero, base, offset, space, done)

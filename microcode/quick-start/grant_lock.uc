@@ -19,7 +19,7 @@
 #endif
     rate_units(want, requested)
 
-    lock_take($share0, state, QS_LOCK, QS_SPACE, shared)
+    lock_take($share0, state, QS_LOCK, QS_SPACE, shared, rung)
     QS_SPACE[read, $share0, state, QS_LIMIT, 5], ctx_swap[kept]
     alu[counter, state, +, $share1]
     alu[--, --, B, $share1]

@@ -8,29 +8,15 @@
 #ifndef OPTIONS_UC
 #define OPTIONS_UC
 
-; Local memory: 64 bytes a context, 12 longwords of options and the longwords of
-; the Quick-Start option.
-#define OPTIONS_BASE   0x200
-#define OPTIONS_SHIFT  6
+#include "context_memory.uc"
+
+; The context's local memory: 12 longwords of options, then the longwords of the
+; Quick-Start option.
 #define OPTIONS_FIRST  12
 #define OPTIONS_NONCE  13
 
 #define OPTION_NO_OPERATION 1
 #define OPTION_QUICK_START  25
-
-; options_place(place, context)
-;   place <- the context's local memory. It is made anew wherever it is needed:
-;   packets with options are few, registers fewer.
-#macro options_place(place)
-.begin
-    .reg context
-    local_csr_rd[ACTIVE_CTX_STS]
-    immed[context, 0]
-    alu[context, context, AND, 7]
-    immed[place, OPTIONS_BASE]
-    alu_shf[place, place, OR, context, <<OPTIONS_SHIFT]
-.end
-#endm
 
 ; options_load(area, words)
 ;   Local memory <- the options, of which there are `words` longwords, and the

@@ -69,7 +69,7 @@
     alu[--, total, -, payload]
     blo[drop#]
     checksum_ipv4(sum, $$h3, $$h4, $$h5, $$h6, $$h7, $$h8)
-    options_place(area)
+    context_memory(area)
     options_load(area, words)
     options_sum(sum, area, words)
     options_find(option, area, words, verdict)
@@ -87,7 +87,7 @@
 behind#:
     alu_shf[words, 0xf, AND, $$h3, >>8]
     alu[words, words, -, 5]
-    options_place(area)
+    context_memory(area)
     alu_shf[words, area, OR, words, <<2]
     local_csr_wr[ACTIVE_LM_ADDR_1, words]
     nop
@@ -145,7 +145,7 @@ options#:
     alu_shf[requested, --, B, option, >>8]
     hand_over_room(sequence)
     quick_start_grant(granted, requested, port_out)
-    options_place(area)
+    context_memory(area)
     quick_start_answer(first, nonce, area, requested, granted)
     alu[change, --, B, ttl_step]
     options_replace(change, area, option, first, nonce)
