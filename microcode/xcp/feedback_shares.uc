@@ -171,12 +171,12 @@ no_cp#:
     xcp_negative(negative, size, *l$index0[SHARE_NEG], *l$index0[SHARE_CN], *l$index0[SHARE_SHIFTS])
 no_cn#:
     xcp_settle(positive, negative, delta, *l$index0[SHARE_NEG])
-    ; What is left. With nothing left there may have been more in the pool.
+    ; What is left. With nothing left there may be more in the pool, or it is empty.
     alu[negative, *l$index0[SHARE_NEG], -, negative]
-    br_bclr[*l$index0[SHARE_MORE], MORE_NEG_BIT, covered#], defer[1]
+    bne[covered#], defer[1]
     alu[positive, *l$index0[SHARE_POS], -, positive]
-    alu[--, --, B, negative]
-    beq[no_negative#]
+    br_bset[*l$index0[SHARE_MORE], MORE_NEG_BIT, more_negative#]
+    immed[*l$index0[SHARE_CN], 0]
 covered#:
     alu[--, --, B, positive]
     beq[no_positive#]
@@ -192,10 +192,13 @@ much#:
     br[keep#], defer[2]
     alu[positive, --, ~B, 0]
     alu_shf[positive, --, B, positive, >>1]
-no_negative#:
+more_negative#:
     shares_take(SHARE_NEG, 4, MORE_NEG_BIT, again#)
 no_positive#:
-    br_bclr[*l$index0[SHARE_MORE], MORE_POS_BIT, keep#]
+    br_bset[*l$index0[SHARE_MORE], MORE_POS_BIT, more_positive#]
+    br[keep#], defer[1]
+    immed[*l$index0[SHARE_CP], 0]
+more_positive#:
     shares_take(SHARE_POS, 0, MORE_POS_BIT, again#)
 old#:
     shares_look(port_out)
