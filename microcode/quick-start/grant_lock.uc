@@ -12,11 +12,7 @@
 #macro quick_start_grant(granted, requested, port_out)
 .begin
     .reg state counter want have left
-    load_constant(state, QS_STATE)
-#ifdef QUICK_START_PER_PORT
-    alu_shf[have, --, B, port_out, <<QS_GROUP_SHIFT]
-    alu[state, state, +, have]
-#endif
+    quick_start_state(state, port_out)
     rate_units(want, requested)
 
     lock_take($share0, state, QS_LOCK, QS_SPACE, shared, rung)

@@ -78,10 +78,7 @@ more#:
     alu[left, left, -, 1]
     bne[more#], defer[1]
     alu[sum, sum, +, high]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
+    checksum_fold(sum)
 .end
 #endm
 
@@ -150,6 +147,17 @@ nothing#:
 .end
 #endm
 
+; options_found(first, nonce, area)
+;   first, nonce <- the longwords of the option that was found.
+#macro options_found(first, nonce, area)
+    local_csr_wr[ACTIVE_LM_ADDR_1, area]
+    nop
+    nop
+    nop
+    alu[first, --, B, *l$index1[OPTIONS_FIRST]]
+    alu[nonce, --, B, *l$index1[OPTIONS_NONCE]]
+#endm
+
 ; options_replace(change, area, option, first, nonce)
 ;   Puts `first` and `nonce` in place of the option's two longwords, and adds to
 ;   `change` what the sum over the header grows by, not folded (32 bits of
@@ -186,13 +194,11 @@ nothing#:
 #macro options_change(change, piece)
 .begin
     .reg old
-    alu[old, --, ~B, *l$index1]
-    alu[change, change, +, old]
-    alu[change, change, +carry, 0]
+    alu[old, --, B, *l$index1]
+    checksum_take(change, old)
     alu[piece, piece, XOR, *l$index1]
     alu[*l$index1++, --, B, piece]
-    alu[change, change, +, piece]
-    alu[change, change, +carry, 0]
+    checksum_add(change, piece)
 .end
 #endm
 
