@@ -75,4 +75,28 @@ wide#:
 done#:
 #endm
 
+; scale_down(value, high, low, shift)
+;   value <- high, low shifted right by `shift`, a register from 0 to 63: rounded
+;   down, 0xffffffff if it is more. `value` is none of the others.
+#macro scale_down(value, high, low, shift)
+    br_bset[shift, 5, wide#], defer[2]
+    alu[--, shift, OR, 0]
+    alu_shf[value, --, B, high, >>indirect]     ; by shift mod 32
+    beq[narrow#], defer[2]
+    alu[--, shift, OR, 0]
+    dbl_shf[value, high, low, >>indirect]
+    alu[value, --, ~B, 0]
+narrow#:
+wide#:
+#endm
+
+; least(value, limit)
+;   value <- the smaller of both, without sign.
+#macro least(value, limit)
+    alu[--, limit, -, value]
+    bhs[least#]
+    alu[value, --, B, limit]
+least#:
+#endm
+
 #endif

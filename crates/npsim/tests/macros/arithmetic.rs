@@ -37,6 +37,11 @@ fn wide(&[high, low, more_high, more_low, shift, ..]: &Words) -> Words {
     ]
 }
 
+fn scaled(&[high, low, shift, limit, ..]: &Words) -> Words {
+    let scaled = u32::try_from(joined(high, low) >> shift).unwrap_or(u32::MAX);
+    [scaled, scaled.min(limit), low.min(limit), 0, 0, 0, 0, 0]
+}
+
 proptest! {
     #![proptest_config(few())]
 
@@ -56,6 +61,17 @@ proptest! {
         let got = results(&Program::new("wide"), &cases);
         for (case, got) in cases.iter().zip(got) {
             prop_assert_eq!(got, wide(case), "{:#x?}", &case[..5]);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_a_longword_is_held_at_the_largest(mut cases in cases(3000)) {
+        for (at, case) in cases.iter_mut().enumerate() {
+            case[2] = at as u32 % 64;
+        }
+        let got = results(&Program::new("scale"), &cases);
+        for (case, got) in cases.iter().zip(got) {
+            prop_assert_eq!(got, scaled(case), "{:#x?}", &case[..4]);
         }
     }
 }
