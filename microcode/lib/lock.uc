@@ -4,9 +4,28 @@
 #ifndef LOCK_UC
 #define LOCK_UC
 
-; lock_take($bit, base, offset, space, done)
+#include "timer.uc"
+
+; Steps of 16 cycles between two tries. Contexts that try without a pause keep the
+; unit busy that the holder needs.
+#define LOCK_GAP 12
+
+; lock_take($bit, base, offset, space, done, rung)
 ;   Waits for the lock at base + offset in `space`, scratch or sram: tries again
-;   and again, and other contexts run meanwhile. `done` is a pair of signals.
+;   and again, and other contexts run meanwhile. `done` and `rung` are signals
+;   that nothing else uses; `done` is a pair.
+#macro lock_take(bit, base, offset, space, done, rung)
+    br[try#]
+again#:
+    timer_wait(LOCK_GAP, rung)
+try#:
+    immed[bit, 1]
+    space[test_and_set, bit, base, offset], ctx_swap[done]
+    br_bset[bit, 0, again#]
+#endm
+
+; lock_take($bit, base, offset, space, done)
+;   The same without a pause between two tries.
 #macro lock_take(bit, base, offset, space, done)
     immed[bit, 1]
 try#:
@@ -14,20 +33,20 @@ try#:
     br_bset[bit, 0, try#]
 #endm
 
-; lock_release(base, offset, space)
-;   Gives the lock back without waiting and without a transfer register: the
-;   longword of a lock that is held is 1, and one less is 0. What was written under
-;   the lock must be complete.
-#macro lock_release(base, offset, space)
-    space[decr, --, base, offset]
-#endm
-
 ; lock_release($zero, base, offset, space, done)
-;   Gives the lock back and waits until the unit has the command; `$zero` may be
-;   any transfer register.
+;   Gives the lock back. What it protects must have been written: a write is
+;   complete when its signal is raised. Raises `done` when $zero may be used
+;   again.
 #macro lock_release(zero, base, offset, space, done)
     immed[zero, 0]
-    space[write, zero, base, offset, 1], ctx_swap[done]
+    space[write, zero, base, offset, 1], sig_done[done]
+#endm
+
+; lock_release(base, offset, space)
+;   The same without a transfer register and without a signal: the longword of a
+;   lock that is held is 1, and one less is 0.
+#macro lock_release(base, offset, space)
+    space[decr, --, base, offset]
 #endm
 
 #endif

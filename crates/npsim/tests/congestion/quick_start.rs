@@ -3,7 +3,7 @@
 use npsim_congestion::quick_start::option::{APPROVED_RATE, LENGTH};
 use npsim_congestion::quick_start::{Outcome, Pool, QuickStartOption, Reason, process, rate_units};
 
-use crate::driver::{Edit, Packet, STATE, Variant, Verdict, compare};
+use crate::driver::{Packet, STATE, Variant, Verdict, compare};
 use crate::packets::{self, is_right};
 use crate::random::Random;
 
@@ -28,6 +28,12 @@ const LOCK: Variant = Variant {
     memories: &[("QS_STATE", 0)],
     space: "scratch",
     edit: None,
+};
+
+const ATOMIC: Variant = Variant {
+    name: "Quick-Start by atomic operations",
+    defines: &["QUICK_START", "QUICK_START_ATOMIC"],
+    ..LOCK
 };
 
 fn option(random: &mut Random) -> [u8; LENGTH] {
@@ -155,6 +161,12 @@ fn model(bytes: &mut [u8], state: &mut [u32; STATE]) -> Verdict {
 fn quick_start_under_a_lock_does_what_the_model_does() {
     let packets = traffic(1, PACKETS);
     compare(&LOCK, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn quick_start_by_atomic_operations_does_what_the_model_does() {
+    let packets = traffic(2, PACKETS);
+    compare(&ATOMIC, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Every outcome comes up often among the packets.

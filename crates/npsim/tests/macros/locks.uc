@@ -1,6 +1,6 @@
 ; Contexts up to CONTEXTS count in a longword of the unit SPACE, which reads, adds
-; and writes, under a lock in LOCK_SPACE. LOCKED: 0 without the lock, 1 given back
-; without waiting, 2 with.
+; and writes, under a lock in LOCK_SPACE. LOCKED: 0 without the lock, 1 taken without a
+; pause and given back without a signal, 2 with both.
 
 #include "constant.uc"
 #include "lock.uc"
@@ -12,6 +12,9 @@
 #if (LOCKED > 0)
 .reg $bit lock
 .sig both
+#endif
+#if (LOCKED == 2)
+.sig rung
 #endif
 .reg read $before
 .reg write $after
@@ -29,8 +32,10 @@
     load_constant(count, COUNT)
     immed[round, ROUNDS]
 again#:
-#if (LOCKED > 0)
+#if (LOCKED == 1)
     lock_take($bit, lock, 4, LOCK_SPACE, both)
+#elif (LOCKED == 2)
+    lock_take($bit, lock, 4, LOCK_SPACE, both, rung)
 #endif
     SPACE[read, $before, count, 0, 1], ctx_swap[done]
     alu[$after, $before, +, 1]
@@ -39,6 +44,7 @@ again#:
     lock_release(lock, 4, LOCK_SPACE)
 #elif (LOCKED == 2)
     lock_release($bit, lock, 4, LOCK_SPACE, done)
+    ctx_arb[done]
 #endif
     alu[round, round, -, 1]
     bne[again#]
