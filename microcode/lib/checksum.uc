@@ -19,10 +19,69 @@
     alu[sum, sum, +carry, w6]
     alu[sum, sum, +carry, w7]
     alu[sum, sum, +carry, 0]
+    checksum_fold(sum)
+.end
+#endm
+
+; checksum_fold(sum)
+;   sum <- its two halves added up, in 16 bits; 0 only for 0.
+#macro checksum_fold(sum)
+.begin
+    .reg high
     alu_shf[high, --, B, sum, >>16]
     alu[sum, high, +16, sum]
     alu_shf[high, --, B, sum, >>16]
     alu[sum, high, +16, sum]
+.end
+#endm
+
+; checksum_words(sum, words)
+;   sum <- sum + words, not folded: a list of registers in brackets, longwords of a
+;   longer header, or parts of one with zeros for the rest. The carry of each
+;   addition goes into the next and the last around the end.
+#macro checksum_words(sum, words)
+    #define_eval CHECKSUM_FIRST 1
+    #for CHECKSUM_WORD words
+    #if (CHECKSUM_FIRST)
+    alu[sum, sum, +, CHECKSUM_WORD]
+    #else
+    alu[sum, sum, +carry, CHECKSUM_WORD]
+    #endif
+    #define_eval CHECKSUM_FIRST 0
+    #endloop
+    alu[sum, sum, +carry, 0]
+#endm
+
+; checksum_take(sum, w6, ones)
+;   sum <- the sum over all the other words of a header whose checksum is in the
+;   upper half of w6: ~HC, to be changed by checksum_update and put back by
+;   checksum_put. `ones` holds 0xffff.
+#macro checksum_take(sum, w6, ones)
+    alu_shf[sum, ones, AND~, w6, >>16]
+#endm
+
+; checksum_update(sum, old, new)
+;   sum <- sum + ~old + new, not folded: what the sum over a header becomes when
+;   the longword `old` (or a half of one, wherever it stands) becomes `new`.
+#macro checksum_update(sum, old, new)
+.begin
+    .reg less
+    alu[less, --, ~B, old]
+    alu[sum, sum, +, less]
+    alu[sum, sum, +carry, new]
+    alu[sum, sum, +carry, 0]
+.end
+#endm
+
+; checksum_put(w6, old6, sum, ones)
+;   w6 <- old6 with the checksum of `sum` in its upper half. Changes `sum`.
+#macro checksum_put(w6, old6, sum, ones)
+.begin
+    .reg low
+    checksum_fold(sum)
+    alu[sum, --, ~B, sum]
+    alu[low, ones, AND, old6]
+    alu_shf[w6, low, OR, sum, <<16]
 .end
 #endm
 

@@ -123,6 +123,10 @@ general#:
     context_memory(area)
     options_load(area, words)
     options_sum(sum, area, words)
+    ; Options of a damaged header say nothing.
+    alu[--, sum, XOR, ones]
+    bne[drop#], defer[1]
+    immed[verdict, DROP_CHECKSUM]
     options_find(option, area, words, verdict)
     br[summed#]
 .end
