@@ -15,6 +15,7 @@ use crate::gpp::{Gpp, LoadError};
 use crate::happening::{Cause, Happening};
 use crate::hash::Hash;
 use crate::lines::Lines;
+use crate::lock::Lock;
 use crate::me::{Microengine, Program};
 use crate::msf::Msf;
 use crate::msf::receive::NULL_STATUS;
@@ -157,6 +158,11 @@ impl Chip {
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.fabric.profile
+    }
+
+    /// The longwords that are watched as locks, unit by unit.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.scratch.locks().chain(self.sram.locks())
     }
 
     /// What the chip has counted until now.

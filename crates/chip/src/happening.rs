@@ -6,6 +6,7 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::fabric::{BusCommand, Slot};
 use crate::lines::MediaDrop;
+use crate::lock::Holder;
 
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +94,23 @@ pub enum RingName {
         channel: u8,
         /// Q-array entry.
         entry: u8,
+    },
+}
+
+/// What happens to a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockStep {
+    /// Somebody has it from now on.
+    Taken {
+        /// Microengine and context, or the general-purpose core.
+        by: Holder,
+        /// Somebody had failed to take it before it was released.
+        handed_over: bool,
+    },
+    /// It is free.
+    Released {
+        /// Operations that failed to take it while it was held.
+        failed: u64,
     },
 }
 
@@ -341,6 +359,13 @@ pub enum Happening {
         me: u8,
         /// Context of the command.
         context: u8,
+    },
+    /// A longword that the boot plan watches as a lock is taken or released.
+    Lock {
+        /// Its place in the plan.
+        lock: u16,
+        /// What happens.
+        step: LockStep,
     },
     /// A task of the general-purpose core makes an access or works.
     Gpp {

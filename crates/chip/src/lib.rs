@@ -18,6 +18,7 @@ pub mod gpp;
 pub mod happening;
 pub mod hash;
 pub mod lines;
+pub mod lock;
 pub mod me;
 pub mod memory;
 pub mod msf;

@@ -17,6 +17,7 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::check::Check;
 use crate::fabric::{Fabric, Slot, TransferKind};
+use crate::lock::{Lock, Locks};
 use crate::profile::Profile;
 use crate::unit_counters::{UnitCounters, Way};
 use rings::{RINGS, Rings};
@@ -47,6 +48,7 @@ pub struct Scratch {
     free_at: Cycle,
     turn_posted: bool,
     leads: Leads,
+    locks: Locks,
     /// What it counted.
     pub counters: UnitCounters,
 }
@@ -76,6 +78,7 @@ impl Scratch {
             free_at: 0,
             turn_posted: false,
             leads,
+            locks: Locks::default(),
             counters: UnitCounters::default(),
         }
     }
@@ -173,6 +176,20 @@ impl Scratch {
                 let Some(range) = self.range(command.address, count) else {
                     return self.unpopulated(slot, fabric);
                 };
+                if !self.locks.is_empty() {
+                    let data = fabric.flight(slot).data;
+                    let (words, longwords) = (
+                        &self.words[range.clone()],
+                        (range.start as u32, count as u32),
+                    );
+                    self.locks.command(
+                        &command,
+                        longwords,
+                        |at| words[at as usize],
+                        |at| data[at as usize],
+                        fabric,
+                    );
+                }
                 self.words[range].copy_from_slice(&fabric.flight(slot).data[..count]);
                 fabric.finish(slot);
             }
@@ -212,6 +229,11 @@ impl Scratch {
                 let old = *word;
                 let (new, returns) = atomic(op, old, operand);
                 *word = new;
+                if !self.locks.is_empty() {
+                    let longword = (range.start as u32, 1);
+                    self.locks
+                        .command(&command, longword, |_| old, |_| new, fabric);
+                }
                 if returns {
                     fabric.flight_mut(slot).data[0] = old;
                     let has_pulled = pulled && pulled_words(op, 1, false) > 0;
@@ -282,6 +304,21 @@ impl Scratch {
             .get_mut((address / 4) as usize)
             .map(|word| *word = value)
             .is_some()
+    }
+
+    /// Books from now on what happens to bit 0 of the longword at a byte address;
+    /// false beyond the end.
+    pub(crate) fn watch_lock(&mut self, index: u16, name: String, address: u32) -> bool {
+        let Some(value) = self.read(address) else {
+            return false;
+        };
+        self.locks.watch(index, name, address / 4, value);
+        true
+    }
+
+    /// The locks in it.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.locks.iter()
     }
 
     /// The core puts a longword on a ring; false when the ring was full and its

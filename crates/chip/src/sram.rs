@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::bus::Target;
 use crate::fabric::{Fabric, Slot};
+use crate::lock::Lock;
 use crate::memory::Paged;
 use crate::profile::Profile;
 use crate::unit_counters::{UnitCounters, Way};
@@ -150,6 +151,32 @@ impl Sram {
             .memory
             .set((address << 2 >> 4) as usize, value)
             .is_ok()
+    }
+
+    /// Books from now on what happens to bit 0 of the longword at a byte address
+    /// of a channel; false where there is no memory.
+    pub(crate) fn watch_lock(
+        &mut self,
+        index: u16,
+        name: String,
+        channel: u8,
+        address: u32,
+    ) -> bool {
+        let Some(channel) = self.channels.get_mut(channel as usize) else {
+            return false;
+        };
+        let Some(value) = channel.memory.get(address as usize / 4) else {
+            return false;
+        };
+        channel.locks.watch(index, name, address / 4, value);
+        true
+    }
+
+    /// The locks of all channels.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.channels
+            .iter()
+            .flat_map(|channel| channel.locks.iter())
     }
 
     /// The core enqueues a whole one-buffer packet or a free buffer; false when

@@ -33,6 +33,8 @@ pub struct Stats {
     pub media: MediaStats,
     /// Named counters of the microcode, in the order of the project file.
     pub counters: Vec<CounterStats>,
+    /// Longwords watched as locks, in the order of the project file.
+    pub locks: Vec<LockStats>,
     /// The general-purpose core.
     pub gpp: GppStats,
     /// Chip-wide CSRs.
@@ -247,6 +249,39 @@ pub struct CounterStats {
     pub drop: bool,
     /// What it counts, for people.
     pub text: String,
+}
+
+/// A longword whose bit 0 is a lock. A cycle is held, lost to a hand-over, or
+/// neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LockStats {
+    /// Name in the project file.
+    pub name: String,
+    /// Operations that would set the bit.
+    pub tries: u64,
+    /// Of these, the ones that took the lock.
+    pub acquired: u64,
+    /// Of these, the ones that found it taken.
+    pub failed: u64,
+    /// Operations that cleared the bit.
+    pub released: u64,
+    /// Cycles from acquisition to release, at the unit; the present one as far as
+    /// it has come.
+    pub held_cycles: u64,
+    /// The longest of these times that is over.
+    pub held_longest: u64,
+    /// Thousandths of the run in which somebody held it.
+    pub held_permille: u64,
+    /// Acquisitions of a lock that somebody had failed to take before it was
+    /// released.
+    pub handovers: u64,
+    /// Cycles from the release to these acquisitions; the present one as far as it
+    /// has come.
+    pub handover_cycles: u64,
+    /// The shortest of these times.
+    pub handover_shortest: u64,
+    /// The longest of these times.
+    pub handover_longest: u64,
 }
 
 /// The general-purpose core.

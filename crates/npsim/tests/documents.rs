@@ -9,8 +9,8 @@ use npsim::wires::Traffic;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::stats::{
-    BusStats, CheckStats, ContextStats, CounterStats, DropStats, MicroengineStats, OperationStats,
-    PortStats, Stats, UnitStats,
+    BusStats, CheckStats, ContextStats, CounterStats, DropStats, LockStats, MicroengineStats,
+    OperationStats, PortStats, Stats, UnitStats,
 };
 use npsim_net::Ratio;
 use npsim_net::load::{Amount, Load, Rate};
@@ -41,6 +41,7 @@ fn full_report() -> Report {
             drop: true,
             text: "t".into(),
         }],
+        locks: vec![LockStats::default()],
         checks_passed_over: vec![CheckStats::default()],
         ..Stats::default()
     };

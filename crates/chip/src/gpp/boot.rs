@@ -26,6 +26,8 @@ pub struct Boot {
     pub tasks: Vec<TaskSetup>,
     /// Longwords in scratch that the statistics show by name.
     pub counters: Vec<CounterSetup>,
+    /// Longwords whose bit 0 the statistics watch as a lock.
+    pub locks: Vec<LockSetup>,
 }
 
 /// When a scratch ring's status flag is set.
@@ -157,6 +159,17 @@ pub struct CounterSetup {
     pub drop: bool,
     /// What it counts, for people.
     pub text: String,
+}
+
+/// A longword whose bit 0 is a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockSetup {
+    /// Its name in the project file.
+    pub name: String,
+    /// Scratch or an SRAM channel.
+    pub space: Space,
+    /// Byte address in it, a multiple of 4.
+    pub address: u32,
 }
 
 /// Something the general-purpose core does.

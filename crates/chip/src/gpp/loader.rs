@@ -51,6 +51,16 @@ pub enum LoadError {
         /// Byte address.
         address: u32,
     },
+    /// A lock.
+    #[error("lock {name}: {space:?} has no longword at byte address 0x{address:x} to watch")]
+    Lock {
+        /// Its name.
+        name: String,
+        /// Which memory.
+        space: Space,
+        /// Byte address.
+        address: u32,
+    },
     /// The ports or the element size.
     #[error("media interface: {0}")]
     Media(String),
@@ -132,6 +142,22 @@ impl Boot {
                 return Err(LoadError::Counter {
                     name: counter.name.clone(),
                     address: counter.address,
+                });
+            }
+        }
+        for (index, lock) in (0..).zip(&self.locks) {
+            let (name, address) = (lock.name.clone(), lock.address);
+            let watched = address.is_multiple_of(4)
+                && match lock.space {
+                    Space::Scratch => scratch.watch_lock(index, name, address),
+                    Space::Sram(channel) => sram.watch_lock(index, name, channel, address),
+                    Space::Dram => false,
+                };
+            if !watched {
+                return Err(LoadError::Lock {
+                    name: lock.name.clone(),
+                    space: lock.space,
+                    address,
                 });
             }
         }

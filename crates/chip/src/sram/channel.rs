@@ -21,6 +21,7 @@ use crate::bus::Target;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::happening::{Happening, RingName};
+use crate::lock::Locks;
 use crate::memory::{OutOfRange, Paged};
 use crate::profile::Profile;
 use crate::unit_counters::{UnitCounters, Way};
@@ -143,6 +144,7 @@ pub(super) struct Channel {
     fifo_depth: usize,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
+    pub locks: Locks,
     pub counters: UnitCounters,
 }
 
@@ -162,6 +164,7 @@ impl Channel {
             in_fifo: [0; 2],
             fifo_depth: profile.sram_fifo_depth() as usize,
             turn_at: Cycle::MAX,
+            locks: Locks::default(),
             counters: UnitCounters::default(),
         }
     }
@@ -453,6 +456,9 @@ impl Channel {
             }
             Op::SramWrite => {
                 self.use_write(now, count, leads);
+                if !self.locks.is_empty() {
+                    self.tell_locks(slot, command, fabric);
+                }
                 let data = &fabric.flight(slot).data[..count as usize];
                 if count == 1 && command.byte_mask & 15 != 15 {
                     let old = self.memory.get(first).ok_or(OutOfRange)?;
@@ -492,7 +498,13 @@ impl Channel {
                 });
                 let operand = command.immediate.unwrap_or(fabric.flight(slot).data[0]);
                 let old = self.memory.get(first).ok_or(OutOfRange)?;
-                self.memory.set(first, atomic::apply(op, old, operand))?;
+                let new = atomic::apply(op, old, operand);
+                self.memory.set(first, new)?;
+                if !self.locks.is_empty() {
+                    let longword = (first as u32, 1);
+                    self.locks
+                        .command(command, longword, |_| old, |_| new, fabric);
+                }
                 if returns {
                     fabric.flight_mut(slot).data[0] = old;
                     let pulled = takes && command.immediate.is_none();
@@ -508,6 +520,23 @@ impl Channel {
             }
         }
         Ok(())
+    }
+
+    /// A write is about to change longwords, locks perhaps among them.
+    #[cold]
+    #[inline(never)]
+    fn tell_locks(&mut self, slot: Slot, command: &BusCommand, fabric: &mut Fabric) {
+        let data = fabric.flight(slot).data;
+        let (first, count) = (longword(command.address), words(command));
+        let partial = count == 1 && command.byte_mask & 15 != 15;
+        let memory = &self.memory;
+        let old = |at: u32| memory.get((first + at) as usize).unwrap_or(0);
+        let new = |at: u32| match (partial, data[at as usize]) {
+            (true, word) => masked(old(at), word, command.byte_mask),
+            (false, word) => word,
+        };
+        self.locks
+            .command(command, (first, count), old, new, fabric);
     }
 
     fn start_entry(

@@ -2,12 +2,14 @@
 
 use super::{
     BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
-    GppStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats, permille,
+    GppStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats,
+    permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
 use crate::chip::Chip;
 use crate::gpp::Gpp;
+use crate::lock::Lock;
 use crate::me::MeStats;
 use crate::msf::Msf;
 use crate::scratch::Scratch;
@@ -57,6 +59,7 @@ impl Stats {
             ports: ports(&chip.msf),
             media: media(&chip.msf),
             counters: counters(&chip.gpp, &chip.scratch),
+            locks: locks(chip, cycles),
             gpp: gpp(&chip.gpp, chip.fabric.now),
             cap: CapStats {
                 reads: chip.cap.reads,
@@ -233,6 +236,29 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
         text: setup.text.clone(),
     };
     gpp.counters().iter().map(one).collect()
+}
+
+fn locks(chip: &Chip, cycles: Cycle) -> Vec<LockStats> {
+    let mut all: Vec<_> = chip.locks().collect();
+    all.sort_by_key(|lock| lock.index);
+    let one = |lock: &Lock| {
+        let counts = lock.counts_at(cycles);
+        LockStats {
+            name: lock.name.clone(),
+            tries: counts.tries,
+            acquired: counts.acquired,
+            failed: counts.tries - counts.acquired,
+            released: counts.released,
+            held_cycles: counts.held,
+            held_longest: counts.held_longest,
+            held_permille: permille(counts.held, cycles),
+            handovers: counts.handovers,
+            handover_cycles: counts.handover,
+            handover_shortest: counts.handover_shortest,
+            handover_longest: counts.handover_longest,
+        }
+    };
+    all.into_iter().map(one).collect()
 }
 
 fn gpp(gpp: &Gpp, now: Cycle) -> GppStats {

@@ -42,6 +42,9 @@ pub struct ProjectFile {
     /// Named counters.
     #[serde(default)]
     pub counter: Vec<CounterSection>,
+    /// Longwords that are watched as locks.
+    #[serde(default)]
+    pub lock: Vec<LockSection>,
     /// Where the routing table goes.
     pub routes: Option<RoutesSection>,
     /// `[flows]`
@@ -242,6 +245,18 @@ pub struct CounterSection {
     pub text: String,
 }
 
+/// `[[lock]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockSection {
+    /// The name that reports show.
+    pub name: Spanned<String>,
+    /// The `[[memory]]` that it is in.
+    pub memory: Spanned<String>,
+    /// Byte offset in it; 0 if not given.
+    pub offset: Option<Spanned<u64>>,
+}
+
 /// `[routes]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -381,6 +396,10 @@ mod tests {
             name = "C"
             drop = true
             text = "counts"
+            [[lock]]
+            name = "L"
+            memory = "M"
+            offset = 16
             [routes]
             channel = 1
             [[route]]

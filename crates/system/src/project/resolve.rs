@@ -2,6 +2,7 @@
 //! default its value, every mistake a place. All mistakes are found in one go.
 
 mod flows;
+mod locks;
 mod memory;
 mod queues;
 mod rings;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use npsim_asm::image::{ContextMode, NnMode};
 use npsim_asm::spelling::closest;
 use npsim_chip::board::MediaBus;
-use npsim_chip::gpp::boot::{Boot, PortSetup};
+use npsim_chip::gpp::boot::{self, Boot, PortSetup};
 
 use super::capacity::Capacity;
 use super::file::{Ids, MeSection, NnModeKind, PortSection, ProjectFile};
@@ -133,6 +134,7 @@ pub fn resolve(
             .map(|(i, size)| Space::new(format!("sram{i}"), *size))
             .collect(),
         dram: Space::new("dram", capacity.dram_bytes),
+        memories: BTreeMap::new(),
         macs: Vec::new(),
         boot: Boot::default(),
     };
@@ -145,6 +147,7 @@ pub fn resolve(
     resolver.flows(file);
     resolver.fitted_memory(&file.memory);
     resolver.counters(&file.counter);
+    resolver.locks(&file.lock, &file.memory);
     resolver.tasks(file);
     let programs = resolver.programs(file, overrides);
     if !resolver.problems.is_empty() {
@@ -167,6 +170,16 @@ pub fn resolve(
 struct Define {
     value: String,
     owner: String,
+}
+
+/// Where memory that has a name lies.
+#[derive(Clone, Copy, Debug)]
+struct NamedMemory {
+    space: boot::Space,
+    /// Byte address in the space.
+    address: u32,
+    /// Bytes.
+    size: u64,
 }
 
 /// A value as the assembler gets it.
@@ -198,6 +211,7 @@ struct Resolver<'a> {
     scratch: Space,
     sram: Vec<Space>,
     dram: Space,
+    memories: BTreeMap<String, NamedMemory>,
     macs: Vec<[u8; 6]>,
     boot: Boot,
 }

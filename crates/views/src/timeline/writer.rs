@@ -29,10 +29,19 @@ pub(super) struct Writer<W> {
     /// Until when each track is taken.
     taken: BTreeMap<Track, Cycle>,
     named: BTreeSet<Group>,
-    /// Names of the microengines' groups.
-    microengines: Vec<String>,
+    /// What the project calls things.
+    titles: Titles,
     line: String,
     first: bool,
+}
+
+/// What things are called whose number alone does not tell.
+#[derive(Debug, Default)]
+pub(super) struct Titles {
+    /// The microengines' groups.
+    pub microengines: Vec<String>,
+    /// The tracks of locks.
+    pub locks: Vec<String>,
 }
 
 /// The arguments of an event: the inside of a JSON object.
@@ -84,7 +93,7 @@ impl<W: Write> Writer<W> {
         name: &str,
         hertz: u64,
         (from, until): (Cycle, Cycle),
-        microengines: Vec<String>,
+        titles: Titles,
     ) -> Self {
         let mut writer = Self {
             out,
@@ -94,7 +103,7 @@ impl<W: Write> Writer<W> {
             until,
             taken: BTreeMap::new(),
             named: BTreeSet::new(),
-            microengines,
+            titles,
             line: String::new(),
             first: true,
         };
@@ -185,6 +194,7 @@ impl<W: Write> Writer<W> {
         if self.named.insert(group) {
             let name = match group {
                 Group::Microengine(me) => self
+                    .titles
                     .microengines
                     .get(usize::from(me))
                     .cloned()
@@ -200,7 +210,12 @@ impl<W: Write> Writer<W> {
             entry.insert(0);
             self.name_group(track.group());
             let pid = track.group().pid();
-            self.about(pid, Some(track.tid()), "thread", &track.name());
+            let title = match track {
+                Track::Lock(lock) => self.titles.locks.get(usize::from(lock)).cloned(),
+                _ => None,
+            };
+            let name = title.unwrap_or_else(|| track.name());
+            self.about(pid, Some(track.tid()), "thread", &name);
         }
     }
 

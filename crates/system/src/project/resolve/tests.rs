@@ -574,3 +574,31 @@ fn discarding_routes_need_no_next_hop() {
         bad(&text.replace("discard = true", "discard = false"), 1).contains("`discard = true`")
     );
 }
+
+#[test]
+fn locks_are_longwords_of_named_memory() {
+    let memory = "[[memory]]\nname = \"STATE\"\nspace = \"sram1\"\nsize = 32\naddress = 256\n";
+    let lock = "[[lock]]\nname = \"L\"\nmemory = \"STATE\"\n";
+    let resolved = good(&format!("{ME}{memory}{lock}offset = 16\n"));
+    let [setup] = &resolved.boot.locks[..] else {
+        panic!("{:?}", resolved.boot.locks);
+    };
+    assert_eq!((setup.name.as_str(), setup.address), ("L", 272));
+    assert_eq!(setup.space, npsim_chip::gpp::boot::Space::Sram(1));
+    for (text, expected) in [
+        (format!("{lock}offset = 32\n"), "a multiple of 4 below 32"),
+        (format!("{lock}offset = 2\n"), "no longword at offset 2"),
+        (format!("{lock}{lock}"), "the lock `L` is given twice"),
+        (
+            format!("{lock}[[lock]]\nname = \"M\"\nmemory = \"STATE\"\n"),
+            "the same longword as `L`",
+        ),
+        (lock.replace("STATE", "STATES"), "did you mean `STATE`?"),
+        (lock.replace("\"L\"", "\"1\""), "not a name"),
+    ] {
+        let message = bad(&format!("{ME}{memory}{text}"), 1);
+        assert!(message.contains(expected), "{message}");
+    }
+    let dram = memory.replace("sram1", "dram");
+    assert!(bad(&format!("{ME}{dram}{lock}"), 1).contains("put the memory there"));
+}
