@@ -280,6 +280,9 @@ impl Chip {
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::Media(code) => self.msf.event(code, fabric, &mut self.microengines, lines),
             Event::Gpp(task) => {
+                if self.gpp.stop_alone(task, &fabric.events) {
+                    return;
+                }
                 self.gpp.event(
                     task,
                     fabric,

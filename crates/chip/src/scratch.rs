@@ -257,19 +257,58 @@ impl Scratch {
         self.counters.used(Way::Write, writes * self.leads.longword);
     }
 
-    /// The core reads or writes a longword now; gives how long it waits for the
-    /// command before it.
-    pub(crate) fn core_access(&mut self, way: Way, fabric: &mut Fabric) -> Cycle {
+    /// The core reads longwords now; gives how long it waits for the command
+    /// before it.
+    pub(crate) fn core_read(&mut self, words: u8, fabric: &mut Fabric) -> Cycle {
+        self.core_access(words, 0, fabric)
+    }
+
+    /// The core writes longwords at a byte address now; gives how long it waits.
+    pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
+        if let Some(range) = self.range(address, words.len()) {
+            if !self.locks.is_empty() {
+                let longwords = (range.start as u32, words.len() as u32);
+                let memory = &self.words[range.clone()];
+                let (old, new) = (|at| memory[at as usize], |at| words[at as usize]);
+                self.locks.change(true, None, longwords, old, new, fabric);
+            }
+            self.words[range].copy_from_slice(words);
+        }
+        self.core_access(0, words.len() as u8, fabric)
+    }
+
+    /// The core sets or clears bit 0 of the longword at a byte address now; gives
+    /// the longword as it was, and how long the core waits.
+    pub(crate) fn core_bit(
+        &mut self,
+        address: u32,
+        set: bool,
+        fabric: &mut Fabric,
+    ) -> (u32, Cycle) {
+        let mut old = 0;
+        if let Some(range) = self.range(address, 1) {
+            old = self.words[range.start];
+            let new = old & !1 | u32::from(set);
+            self.words[range.start] = new;
+            if !self.locks.is_empty() {
+                let longword = (range.start as u32, 1);
+                self.locks
+                    .change(true, None, longword, |_| old, |_| new, fabric);
+            }
+        }
+        (old, self.core_access(1, 1, fabric))
+    }
+
+    fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
         let now = fabric.now + fabric.buses.core_command(fabric.now);
         let start = self.free_at.max(now);
-        let (reads, writes) = match way {
-            Way::Read => (1, 0),
-            Way::Write => (0, 1),
-        };
-        self.occupy(start, reads, writes);
-        fabric
-            .buses
-            .core_data(fabric.now, TransferKind::S, way == Way::Read, 1);
+        self.occupy(start, reads.into(), writes.into());
+        for (read, words) in [(true, reads), (false, writes)] {
+            if words > 0 {
+                let kind = TransferKind::S;
+                fabric.buses.core_data(fabric.now, kind, read, words);
+            }
+        }
         start - fabric.now
     }
 

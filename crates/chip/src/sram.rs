@@ -14,7 +14,7 @@ use crate::fabric::{Fabric, Slot};
 use crate::lock::Lock;
 use crate::memory::Paged;
 use crate::profile::Profile;
-use crate::unit_counters::{UnitCounters, Way};
+use crate::unit_counters::UnitCounters;
 use channel::Channel;
 pub use qarray::{Entry, RingPut};
 
@@ -202,19 +202,51 @@ impl Sram {
             .ok()
     }
 
-    /// The core reads or writes longwords of a channel now; gives how long it
-    /// waits for the channel's pins.
-    pub(crate) fn core_access(
-        &mut self,
-        channel: u8,
-        way: Way,
-        words: u8,
-        fabric: &mut Fabric,
-    ) -> Cycle {
+    /// The core reads longwords of a channel now; gives how long it waits for the
+    /// channel's pins.
+    pub(crate) fn core_read(&mut self, channel: u8, words: u8, fabric: &mut Fabric) -> Cycle {
         let leads = &self.leads;
         self.channels
             .get_mut(channel as usize)
-            .map_or(0, |channel| channel.core_access(way, words, fabric, leads))
+            .map_or(0, |channel| channel.core_access(words, 0, fabric, leads))
+    }
+
+    /// The core puts a buffer back on a queue of a channel now; gives how long it
+    /// waits for the channel's pins.
+    pub(crate) fn core_enqueue(&mut self, channel: u8, fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut(channel as usize)
+            .map_or(0, |channel| channel.core_access(0, 1, fabric, leads))
+    }
+
+    /// The core writes longwords now, at a byte address with the channel in bits
+    /// 31-30; gives how long it waits for the channel's pins.
+    pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut((address >> 30) as usize)
+            .map_or(0, |channel| {
+                channel.core_write(address, words, fabric);
+                channel.core_access(0, words.len() as u8, fabric, leads)
+            })
+    }
+
+    /// The core sets or clears bit 0 of a longword now, as an atomic operation;
+    /// gives the longword as it was, and how long the core waits.
+    pub(crate) fn core_bit(
+        &mut self,
+        address: u32,
+        set: bool,
+        fabric: &mut Fabric,
+    ) -> (u32, Cycle) {
+        let leads = &self.leads;
+        self.channels
+            .get_mut((address >> 30) as usize)
+            .map_or((0, 0), |channel| {
+                let old = channel.core_bit(address, set, fabric);
+                (old, channel.core_access(1, 1, fabric, leads))
+            })
     }
 
     /// A Q-array entry's state.

@@ -3,6 +3,7 @@
 //! Times are microengine cycles unless a name says otherwise.
 
 mod collect;
+mod slow_path;
 
 use serde::Serialize;
 
@@ -287,7 +288,7 @@ pub struct LockStats {
 /// The general-purpose core.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GppStats {
-    /// Cycles spent on bus accesses.
+    /// Cycles spent on bus accesses and work.
     pub busy: u64,
     /// Longwords of routing table written before the start.
     pub route_words: u64,
@@ -299,6 +300,116 @@ pub struct GppStats {
     pub exceptions: u64,
     /// Packets by reason, in the order of the reason codes.
     pub reasons: Vec<DropStats>,
+    /// The tasks that go on while the chip runs, in the order of the project file.
+    pub tasks: Vec<TaskStats>,
+    /// Groups of ports of the Quick-Start task.
+    pub quick_start: Vec<QuickStartStats>,
+    /// Groups of ports of the XCP task.
+    pub xcp: Vec<XcpStats>,
+    /// Groups of ports of the RCP task.
+    pub rcp: Vec<RcpStats>,
+}
+
+/// A task of the general-purpose core.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TaskStats {
+    /// `exceptions`, `quick-start`, `xcp` or `rcp`.
+    pub name: String,
+    /// Jobs begun: looks at a ring, runs of a timer.
+    pub jobs: u64,
+    /// Cycles spent on accesses and work.
+    pub busy: u64,
+    /// Jobs that were due while the core was at another.
+    pub waits: u64,
+    /// Cycles for which they waited.
+    pub waited: u64,
+    /// The longest of these waits.
+    pub waited_longest: u64,
+}
+
+/// Quick-Start for a group of ports. Rates are in units of 40 kbit/s.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QuickStartStats {
+    /// Number of the group.
+    pub group: u64,
+    /// Rate of its lines.
+    pub capacity: i64,
+    /// What may be in use, grants included.
+    pub threshold: i64,
+    /// What may be granted in the present window.
+    pub limit: i64,
+    /// What has been, as it stands in memory.
+    pub granted: i64,
+    /// Exact grants of the last window that is over.
+    pub grants: i64,
+    /// Exact grants of all windows that are over.
+    pub grants_total: i64,
+    /// The last sample of the lines' use.
+    pub utilisation: i64,
+    /// The largest of the samples that count.
+    pub peak_utilisation: i64,
+    /// Windows that are over, by their grants.
+    pub windows: u64,
+    /// Samples taken.
+    pub samples: u64,
+}
+
+/// XCP for a group of ports. Rates are in bytes per second.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct XcpStats {
+    /// Number of the group.
+    pub group: u64,
+    /// Rate of its lines.
+    pub capacity: u64,
+    /// Intervals that are over.
+    pub intervals: u64,
+    /// Length of the present one in nanoseconds.
+    pub interval_ns: u64,
+    /// Average round-trip time in nanoseconds.
+    pub avg_rtt_ns: u64,
+    /// Rate of the input in the last interval.
+    pub input_bandwidth: u64,
+    /// Its aggregate feedback.
+    pub aggregate: i64,
+    /// What is moved between flows.
+    pub shuffled: u64,
+    /// Positive feedback that the present interval began with.
+    pub residue_pos: u64,
+    /// Negative feedback that the present interval began with.
+    pub residue_neg: u64,
+    /// Mantissa of the scale of positive feedback.
+    pub cp_mantissa: u64,
+    /// Its shift.
+    pub cp_shift: u64,
+    /// Mantissa of the scale of negative feedback.
+    pub cn_mantissa: u64,
+    /// Its shift.
+    pub cn_shift: u64,
+    /// The standing queue in bytes.
+    pub queue: u64,
+    /// Tries of the core to take the lock that failed, for all groups.
+    pub failed_tries: u64,
+}
+
+/// RCP for a group of ports. Rates are in bytes per second.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RcpStats {
+    /// Number of the group.
+    pub group: u64,
+    /// Rate of its lines.
+    pub capacity: u64,
+    /// The rate of every flow.
+    pub rate: u64,
+    /// Average round-trip time in nanoseconds.
+    pub avg_rtt_ns: u64,
+    /// Rate of the input in the last interval.
+    pub input_bandwidth: u64,
+    /// Bytes that waited at its end.
+    pub queue: u64,
+    /// Bytes counted in all intervals that are over.
+    pub bytes: u64,
+    /// Times that the rate was computed.
+    pub updates: u64,
 }
 
 /// Chip-wide CSRs.

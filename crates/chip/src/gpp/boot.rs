@@ -3,7 +3,10 @@
 //!
 //! The loader's work costs no simulated time; what the slow path does later does.
 
+use super::quick_start::QuickStartSetup;
+use super::rcp::RcpSetup;
 use super::routes::RouteTable;
+use super::xcp::XcpSetup;
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +123,7 @@ impl BufferSetup {
 }
 
 /// Which memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Space {
     /// Scratchpad.
     Scratch,
@@ -179,6 +182,12 @@ pub enum TaskSetup {
     Routes(RoutesSetup),
     /// Takes packets off the exception ring.
     Exceptions(ExceptionsSetup),
+    /// Renews what Quick-Start may grant.
+    QuickStart(QuickStartSetup),
+    /// Runs the timers of XCP.
+    Xcp(XcpSetup),
+    /// Computes the rate of RCP.
+    Rcp(RcpSetup),
 }
 
 /// Where the routing table is.

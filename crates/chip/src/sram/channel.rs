@@ -352,29 +352,62 @@ impl Channel {
         self.counters.used(Way::Write, busy);
     }
 
-    /// The core reads or writes longwords now; gives how long it waits for the
+    /// The core reads and writes longwords now; gives how long it waits for the
     /// pins.
     pub fn core_access(
         &mut self,
-        way: Way,
-        words: u8,
+        reads: u8,
+        writes: u8,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Cycle {
         let now = fabric.now + fabric.buses.core_command(fabric.now);
-        let start = match way {
-            Way::Read => self.read_free,
-            Way::Write => self.write_free,
+        let start = if reads > 0 {
+            self.read_free
+        } else {
+            self.write_free
         }
         .max(now);
-        match way {
-            Way::Read => self.use_read(start, u32::from(words), leads),
-            Way::Write => self.use_write(start, u32::from(words), leads),
+        let ways = [(true, reads), (false, writes)];
+        for (read, words) in ways.into_iter().filter(|way| way.1 > 0) {
+            if read {
+                self.use_read(start, u32::from(words), leads);
+            } else {
+                self.use_write(start, u32::from(words), leads);
+            }
+            fabric
+                .buses
+                .core_data(fabric.now, TransferKind::S, read, words);
         }
-        fabric
-            .buses
-            .core_data(fabric.now, TransferKind::S, way == Way::Read, words);
         start - fabric.now
+    }
+
+    /// The core's longwords come into the memory.
+    pub fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) {
+        let first = longword(address);
+        if !self.locks.is_empty() {
+            let memory = &self.memory;
+            let old = |at: u32| memory.get((first + at) as usize).unwrap_or(0);
+            let longwords = (first, words.len() as u32);
+            let new = |at: u32| words[at as usize];
+            self.locks.change(true, None, longwords, old, new, fabric);
+        }
+        // Beyond the memory nothing is written: plans are checked before they start.
+        let _ = self.memory.write(first as usize, words);
+    }
+
+    /// The core sets or clears bit 0 of a longword; gives it as it was.
+    pub fn core_bit(&mut self, address: u32, set: bool, fabric: &mut Fabric) -> u32 {
+        let first = longword(address);
+        let old = self.memory.get(first as usize).unwrap_or(0);
+        let new = old & !1 | u32::from(set);
+        if !self.locks.is_empty() {
+            let longword = (first, 1);
+            self.locks
+                .change(true, None, longword, |_| old, |_| new, fabric);
+        }
+        let _ = self.memory.set(first as usize, new);
+        old
     }
 
     fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {

@@ -2,8 +2,7 @@
 
 use super::{
     BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
-    GppStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats,
-    permille,
+    LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats, permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
@@ -60,7 +59,7 @@ impl Stats {
             media: media(&chip.msf),
             counters: counters(&chip.gpp, &chip.scratch),
             locks: locks(chip, cycles),
-            gpp: gpp(&chip.gpp, chip.fabric.now),
+            gpp: super::slow_path::gpp(chip),
             cap: CapStats {
                 reads: chip.cap.reads,
                 writes: chip.cap.writes,
@@ -259,22 +258,4 @@ fn locks(chip: &Chip, cycles: Cycle) -> Vec<LockStats> {
         }
     };
     all.into_iter().map(one).collect()
-}
-
-fn gpp(gpp: &Gpp, now: Cycle) -> GppStats {
-    let tasks = gpp.exceptions();
-    let reasons = tasks
-        .iter()
-        .flat_map(crate::gpp::exceptions::Exceptions::by_reason);
-    let counts = gpp.exception_counts(now);
-    GppStats {
-        busy: counts.busy,
-        route_words: gpp.route_words,
-        polls: counts.polls,
-        interrupts: gpp.interrupts,
-        exceptions: counts.packets,
-        reasons: reasons
-            .map(|(reason, frames)| DropStats { reason, frames })
-            .collect(),
-    }
 }

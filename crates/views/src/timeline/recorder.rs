@@ -9,7 +9,10 @@ use npsim_chip::Cycle;
 use npsim_chip::bus::Target;
 use npsim_chip::chip::Chip;
 use npsim_chip::fabric::{BusCommand, Slot};
-use npsim_chip::happening::{Cause, Doing, Happening, LockStep, RbufStep, RingName, TbufStep};
+use npsim_chip::gpp::task::Task;
+use npsim_chip::happening::{
+    Cause, Doing, Happening, Level, LockStep, RbufStep, RingName, TbufStep,
+};
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::lock::Holder;
 use npsim_chip::me::Microengine;
@@ -54,6 +57,8 @@ pub struct Recorder<W> {
     journeys: Journeys,
     microengines: Vec<Seen>,
     locks: Vec<LockNow>,
+    /// What the tasks of the core are called.
+    tasks: Vec<&'static str>,
     /// Commands that wait at their units, and since when.
     waiting: BTreeMap<Slot, (Target, Cycle)>,
     depths: BTreeMap<Target, u64>,
@@ -85,6 +90,7 @@ impl<W: Write> Recorder<W> {
         let hertz = chip.profile().me_mhz() * 1_000_000;
         Self {
             locks: vec![LockNow::default(); locks.len()],
+            tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
             writer: Writer::new(
                 out,
                 name,
@@ -93,6 +99,7 @@ impl<W: Write> Recorder<W> {
                 Titles {
                     microengines,
                     locks,
+                    tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
                 },
             ),
             journeys: Journeys::default(),
@@ -250,7 +257,8 @@ impl<W: Write> Recorder<W> {
         };
         if self.writer.shows(at) {
             let name = format!("{} queue", names::target(target));
-            self.writer.counter(Group::Units, &name, at, *depth);
+            let depth = depth.cast_signed();
+            self.writer.counter(Group::Units, &name, at, depth);
         }
     }
 
@@ -285,6 +293,17 @@ impl<W: Write> Recorder<W> {
             }
             all
         });
+    }
+
+    fn level(&mut self, at: Cycle, task: u16, group: u16, level: Level, value: i64) {
+        if self.writer.shows(at) {
+            let of = self.tasks.get(usize::from(task)).map_or("task", |it| it);
+            let name = match group {
+                0 => format!("{of}: {}", level.name()),
+                group => format!("{of} {group}: {}", level.name()),
+            };
+            self.writer.counter(Group::Core, &name, at, value);
+        }
     }
 
     fn lock(&mut self, at: Cycle, lock: u16, step: LockStep) {
@@ -348,7 +367,8 @@ impl<W: Write> Recorder<W> {
             }
         }
         let name = "RBUF elements in use";
-        self.writer.counter(Group::Media, name, at, self.rbuf);
+        let used = self.rbuf.cast_signed();
+        self.writer.counter(Group::Media, name, at, used);
     }
 
     fn tbuf(&mut self, at: Cycle, frame: Option<u64>, step: TbufStep) {
@@ -368,7 +388,8 @@ impl<W: Write> Recorder<W> {
         }
         if !matches!(step, TbufStep::Written { .. }) {
             let name = "TBUF elements valid";
-            self.writer.counter(Group::Media, name, at, self.tbuf);
+            let valid = self.tbuf.cast_signed();
+            self.writer.counter(Group::Media, name, at, valid);
         }
     }
 
@@ -472,7 +493,7 @@ impl<W: Write> Probe for Recorder<W> {
                 if self.writer.shows(at) {
                     let name = self.ring(ring);
                     self.writer
-                        .counter(Group::Rings, &name, at, u64::from(fill));
+                        .counter(Group::Rings, &name, at, i64::from(fill));
                 }
             }
             Happening::Arrives {
@@ -519,6 +540,12 @@ impl<W: Write> Probe for Recorder<W> {
                 self.writer
                     .slice(Track::Core(task), step, (at, until), Arguments::default);
             }
+            Happening::Level {
+                task,
+                group,
+                level,
+                value,
+            } => self.level(at, task, group, level, value),
             Happening::Lock { lock, step } => self.lock(at, lock, step),
             Happening::Aborted { .. } | Happening::Held { .. } | Happening::Command { .. } => {}
         }

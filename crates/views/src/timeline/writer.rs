@@ -42,6 +42,8 @@ pub(super) struct Titles {
     pub microengines: Vec<String>,
     /// The tracks of locks.
     pub locks: Vec<String>,
+    /// The tracks of the core's tasks.
+    pub tasks: Vec<&'static str>,
 }
 
 /// The arguments of an event: the inside of a JSON object.
@@ -59,6 +61,12 @@ impl Arguments {
         self.name(name);
         // Writing to a String cannot fail.
         let _ = write!(self.0, "{}", value.into());
+        self
+    }
+
+    fn signed(mut self, name: &str, value: i64) -> Self {
+        self.name(name);
+        let _ = write!(self.0, "{value}");
         self
     }
 
@@ -212,6 +220,10 @@ impl<W: Write> Writer<W> {
             let pid = track.group().pid();
             let title = match track {
                 Track::Lock(lock) => self.titles.locks.get(usize::from(lock)).cloned(),
+                Track::Core(task) => {
+                    let name = self.titles.tasks.get(usize::from(task));
+                    name.map(|name| format!("task {name}"))
+                }
                 _ => None,
             };
             let name = title.unwrap_or_else(|| track.name());
@@ -288,7 +300,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// A number that changes.
-    pub fn counter(&mut self, group: Group, name: &str, at: Cycle, value: u64) {
+    pub fn counter(&mut self, group: Group, name: &str, at: Cycle, value: i64) {
         if !self.shows(at) {
             return;
         }
@@ -297,7 +309,7 @@ impl<W: Write> Writer<W> {
         self.begin('C');
         let _ = write!(self.line, ",\"pid\":{}", group.pid());
         self.time(ns);
-        self.called(name, &Arguments::default().number("value", value));
+        self.called(name, &Arguments::default().signed("value", value));
         self.end();
     }
 
