@@ -1,5 +1,7 @@
 //! A run in one look, for people.
 
+mod slow_path;
+
 use std::fmt::{self, Write as _};
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -69,6 +71,7 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
     for lock in &chip.locks {
         writeln!(out, "lock         {}", lock_line(lock, chip.cycles))?;
     }
+    slow_path::write_slow_path(out, chip)?;
     for check in &chip.checks_passed_over {
         writeln!(
             out,

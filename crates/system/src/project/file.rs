@@ -7,6 +7,8 @@ use npsim_net::load::Load;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::slow_path::{QuickStartSection, RcpSection, XcpSection};
+
 /// `npsim.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -319,11 +321,18 @@ pub struct RouteSection {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GppSection {
-    /// `routes`, `exceptions`.
+    /// `routes`, `exceptions`, `quick-start`, `xcp`, `rcp`.
     #[serde(default)]
     pub tasks: Vec<Spanned<String>>,
     /// The slow path.
     pub exceptions: Option<ExceptionsSection>,
+    /// Quick-Start.
+    #[serde(rename = "quick-start")]
+    pub quick_start: Option<Spanned<QuickStartSection>>,
+    /// XCP.
+    pub xcp: Option<Spanned<XcpSection>>,
+    /// RCP.
+    pub rcp: Option<Spanned<RcpSection>>,
 }
 
 /// `[gpp.exceptions]`.

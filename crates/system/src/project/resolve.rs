@@ -7,6 +7,7 @@ mod memory;
 mod queues;
 mod rings;
 mod routing;
+mod slow_path;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -698,5 +699,7 @@ fn hex(value: u32) -> String {
     format!("0x{value:08x}")
 }
 
+#[cfg(test)]
+mod slow_path_tests;
 #[cfg(test)]
 mod tests;

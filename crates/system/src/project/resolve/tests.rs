@@ -42,7 +42,7 @@ fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
     resolve(&text, &file, &capacity(), overrides)
 }
 
-fn good(text: &str) -> Resolved {
+pub(super) fn good(text: &str) -> Resolved {
     match resolved(text, &Overrides::default()) {
         Ok(resolved) => resolved,
         Err(problems) => panic!("{problems}"),
@@ -50,13 +50,13 @@ fn good(text: &str) -> Resolved {
 }
 
 /// The text of the problems, which must be `count`.
-fn bad(text: &str, count: usize) -> String {
+pub(super) fn bad(text: &str, count: usize) -> String {
     let problems = resolved(text, &Overrides::default()).unwrap_err();
     assert_eq!(problems.0.len(), count, "{problems}");
     problems.to_string()
 }
 
-const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
+pub(super) const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
 
 fn value(resolved: &Resolved, name: &str) -> String {
     let found = resolved.programs[0].defines.iter().find(|(n, _)| n == name);
