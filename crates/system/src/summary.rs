@@ -66,6 +66,9 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
             grouped(counter.value)
         )?;
     }
+    if let Some(coprocessor) = &chip.coprocessor {
+        crate::coprocessor_lines::write(out, coprocessor)?;
+    }
     for check in &chip.checks_passed_over {
         writeln!(
             out,

@@ -5,6 +5,7 @@
 
 use super::routes::RouteTable;
 use crate::Cycle;
+pub use crate::coprocessor::CoprocessorSetup;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
@@ -26,6 +27,8 @@ pub struct Boot {
     pub tasks: Vec<TaskSetup>,
     /// Longwords in scratch that the statistics show by name.
     pub counters: Vec<CounterSetup>,
+    /// What is attached to an SRAM channel beside its memory.
+    pub coprocessor: Option<CoprocessorSetup>,
 }
 
 /// When a scratch ring's status flag is set.

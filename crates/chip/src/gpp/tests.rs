@@ -58,6 +58,7 @@ fn plan() -> Boot {
             drop: true,
             text: String::new(),
         }],
+        coprocessor: None,
     }
 }
 
