@@ -336,28 +336,24 @@ impl Coprocessor {
     /// `since`: the granted rate code, and the cycle at which it is there.
     pub fn request_rate(&mut self, now: Cycle, since: Cycle, group: u8, code: u8) -> (u32, Cycle) {
         let answered = self.quick_start.take(now, since);
-        let Some([limit, phase, granted @ ..]) =
-            self.quick_start_groups.get_mut(usize::from(group))
-        else {
+        let Some(registers) = self.quick_start_groups.get_mut(usize::from(group)) else {
             return (0, answered);
         };
-        let granted = &mut granted[usize::from(*phase & 4 != 0)];
-        let grant = law::grant(*limit as i32, *granted, code);
-        let units = law::units(grant);
-        *granted = granted.wrapping_add(units);
+        let grant = law::grant(registers, code);
         let counts = &mut self.quick_start_counts;
         counts.requests += 1;
-        counts.granted_units += u64::from(units);
-        match grant {
+        counts.granted_units += u64::from(grant.units);
+        match grant.code {
             0 => counts.denied += 1,
-            _ if grant == code => counts.granted += 1,
+            given if given == code => counts.granted += 1,
             _ => counts.reduced += 1,
         }
-        (u32::from(grant), answered)
+        (u32::from(grant.code), answered)
     }
 
-    /// Takes an XCP request that is handed over now and has been there `since`;
-    /// gives the cycle at which its answer is there.
+    /// Takes an XCP request (group, X, size, Delta) that is handed over now and has
+    /// been there `since`; gives the cycle at which its answer is there. Of the
+    /// size, an IP total length, 16 bits count.
     ///
     /// # Errors
     /// There is no such group; says so, to follow the command.
@@ -375,7 +371,7 @@ impl Coprocessor {
             ));
         };
         let answered = self.xcp.take(now, since);
-        let out = law::depart(registers, x, size, delta as i32);
+        let out = law::depart(registers, x, size as u16, delta as i32);
         let counts = &mut self.xcp_counts;
         counts.requests += 1;
         if out == delta as i32 {
