@@ -8,9 +8,11 @@
 pub mod capacity;
 pub mod defaults;
 mod explain;
+mod extends;
 pub mod file;
 mod hardware;
 pub mod layout;
+mod origins;
 pub mod resolve;
 pub mod settings;
 pub mod text;
@@ -172,6 +174,8 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
                 path,
                 folder: folder_of(target),
                 text: text.into(),
+                files: Vec::new(),
+                origins: None,
             },
             true,
         ));
@@ -193,14 +197,14 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
         Problem::new(format!("`{}` is not text", path.display()))
             .help("give a project file, its folder, a microcode source with the ending `.uc`, or an image with the ending `.npi`")
     })?;
-    Ok((
-        ProjectText {
-            path: path.display().to_string(),
-            folder: folder_of(&path),
-            text: text.into(),
-        },
-        false,
-    ))
+    let text = ProjectText {
+        path: path.display().to_string(),
+        folder: folder_of(&path),
+        text: text.into(),
+        files: vec![path],
+        origins: None,
+    };
+    Ok((extends::merged(text)?, false))
 }
 
 /// What to do about a folder without a project file.

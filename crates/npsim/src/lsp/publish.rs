@@ -37,8 +37,17 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
         }
     }
     for (path, problems) in &workspace.projects.problems {
-        let list = all.entry(path.clone()).or_default();
-        list.extend(problems.iter().map(problem));
+        for found in problems {
+            // A project may extend the file in which the mistake is.
+            let file = found.excerpt.as_ref().map(|at| PathBuf::from(&at.path));
+            let file = file.filter(|file| file.is_file());
+            let file = file.map_or_else(|| path.clone(), |file| paths::canonical(&file));
+            let shown = problem(found);
+            let list = all.entry(file).or_default();
+            if !list.contains(&shown) {
+                list.push(shown);
+            }
+        }
     }
     for list in all.values_mut() {
         list.sort_by_key(|shown| (shown.range.start, shown.range.end));

@@ -138,3 +138,42 @@ fn new_writes_the_default_project() {
         .expect(0, &["lab/npsim.toml"]);
     dir.npsim("asm lab").expect(0, &["1 of 4096 words"]);
 }
+
+#[test]
+fn a_project_goes_on_from_another_one() {
+    let base = format!("{ME}name = \"work\"\ndefine = {{ WANT = 3 }}\n[[ring]]\nname = \"OUT\"\n");
+    let dir = Dir::new()
+        .with("base/npsim.toml", base)
+        .with(
+            "base/a.uc",
+            "#if WANT != 4\n#error \"not as planned\"\n#endif\nhere#: br[here#]\n",
+        )
+        .with(
+            "p/npsim.toml",
+            "extends = \"../base\"\n[[me]]\nname = \"work\"\ndefine = { WANT = 4 }\n",
+        );
+    dir.npsim("asm base").expect(1, &["not as planned"]);
+    dir.npsim("check p").expect(0, &[]);
+    dir.npsim("check p --set me.work.define.WANT=5")
+        .expect(1, &["not as planned"]);
+    dir.npsim("run p --until 1us --checkpoint c.ckpt")
+        .expect(0, &[]);
+    let resume = "run --until 2us --resume c.ckpt";
+    dir.npsim(resume).expect(0, &[]);
+    dir.npsim("run p --until 1us --stats base/npsim.toml")
+        .expect(1, &["would overwrite the project file"]);
+    dir.npsim("run p --until 1us --set ring.OUT.size=256 --stats p/npsim.toml")
+        .expect(1, &["would overwrite the project file"]);
+    let dir = dir.with(
+        "base/npsim.toml",
+        format!("{ME}name = \"work\"\n[[ring]]\nname = \"OUT\"\nsize = 256\n"),
+    );
+    dir.npsim(resume)
+        .expect(1, &["the project file", "has changed"]);
+    let dir = dir.with(
+        "base/npsim.toml",
+        format!("{ME}name = \"work\"\n[[ring]]\nname = \"OUT\"\nsize = 7\n"),
+    );
+    dir.npsim("check p")
+        .expect(1, &["p/../base/npsim.toml:7:8", "7 longwords"]);
+}

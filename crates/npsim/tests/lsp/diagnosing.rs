@@ -96,3 +96,16 @@ fn a_bad_project_file_is_told() {
     editor.edit("a.uc", "1]", "2]");
     assert_eq!(editor.shown["npsim.toml"].len(), 0);
 }
+
+#[test]
+fn a_mistake_in_what_a_project_extends_is_told_there() {
+    let mut editor = Editor::new(&[
+        ("p/npsim.toml", "extends = \"../base.toml\"\n"),
+        ("base.toml", "nmae = 1\n"),
+        ("p/a.uc", GOOD),
+    ]);
+    editor.open("p/a.uc");
+    let shown = &editor.shown["base.toml"];
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert!(!editor.shown.contains_key("p/npsim.toml"));
+}

@@ -21,6 +21,7 @@ use npsim_chip::gpp::boot::{Boot, PortSetup};
 use super::capacity::Capacity;
 use super::file::{Ids, MeSection, NnModeKind, PortSection, ProjectFile};
 use super::layout::Space;
+use super::origins::Origins;
 use super::settings::Setting;
 use super::text::{is_name, parse_ids, parse_mac, value_of};
 use crate::firmware_file::is_bare;
@@ -94,14 +95,22 @@ pub struct ProjectText {
     pub path: String,
     /// Sources are relative to it.
     pub folder: PathBuf,
-    /// The text.
+    /// The text, with everything that the file extends in it.
     pub text: Arc<str>,
+    /// The files that it was read from: those that are extended, then the
+    /// project file.
+    pub files: Vec<PathBuf>,
+    /// Where its keys stand, if it comes from several files.
+    pub(super) origins: Option<Arc<Origins>>,
 }
 
 impl ProjectText {
     /// A place in it.
     #[must_use]
     pub fn excerpt(&self, span: Range<usize>, label: impl Into<String>) -> Excerpt {
+        if let Some(origins) = &self.origins {
+            return origins.excerpt(&self.text, &self.path, span, label.into());
+        }
         Excerpt {
             path: self.path.clone(),
             text: self.text.clone(),
@@ -628,7 +637,7 @@ impl Resolver<'_> {
 }
 
 /// `folder/path`, without a leading `./`.
-fn join(folder: &Path, path: &Path) -> PathBuf {
+pub(super) fn join(folder: &Path, path: &Path) -> PathBuf {
     if folder == Path::new(".") {
         path.to_path_buf()
     } else {

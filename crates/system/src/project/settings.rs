@@ -186,8 +186,8 @@ pub fn apply(text: &ProjectText, settings: &[Setting]) -> Result<(ProjectText, A
     }
     let text = ProjectText {
         path: format!("{} with settings", text.path),
-        folder: text.folder.clone(),
         text: document.to_string().into(),
+        ..text.clone()
     };
     Ok((text, applied))
 }
@@ -451,6 +451,8 @@ tasks = ["routes"]
             path: "npsim.toml".into(),
             folder: PathBuf::from("."),
             text: FILE.into(),
+            files: Vec::new(),
+            origins: None,
         }
     }
 

@@ -24,8 +24,8 @@ pub fn keep_inputs(
             .chain([program.source.clone()])
             .map(|path| (path, "a source"))
     });
-    let file =
-        (!project.is_default).then(|| (PathBuf::from(&project.text.path), "the project file"));
+    let files = project.text.files.iter().cloned();
+    let file = files.map(|path| (path, "the project file"));
     let trace = arguments.trace.clone().map(|path| (path, "the capture"));
     let inputs: Vec<_> = sources.chain(file).chain(trace).collect();
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();

@@ -36,6 +36,8 @@ fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
         path: "npsim.toml".into(),
         folder: PathBuf::from(dir.path()),
         text: text.into(),
+        files: Vec::new(),
+        origins: None,
     };
     resolve(&text, &file, &capacity(), overrides)
 }

@@ -1,0 +1,81 @@
+//! What a thread of the fast path counts for the slow path.
+
+use serde::{Deserialize, Serialize};
+
+/// Counters that only grow, modulo 2^32 and 2^64; the slow path takes differences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// Bytes of all packets (IP total lengths).
+    pub bytes: u32,
+    /// Bytes of packets that tell a round-trip time.
+    pub rtt_bytes: u32,
+    /// Sum of round-trip time (2^-14 s) x bytes over those.
+    pub rtt_sum: u64,
+}
+
+impl Counters {
+    /// Counts a packet of `size` bytes (IP total length) with round-trip time `rtt` in 2^-14 s, 0 if
+    /// it tells none.
+    pub fn arrive(&mut self, size: u16, rtt: u16) {
+        let size = u32::from(size);
+        self.bytes = self.bytes.wrapping_add(size);
+        if rtt > 0 {
+            self.rtt_bytes = self.rtt_bytes.wrapping_add(size);
+            let product = u64::from(size) * u64::from(rtt);
+            self.rtt_sum = self.rtt_sum.wrapping_add(product);
+        }
+    }
+
+    /// What has come since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            bytes: self.bytes.wrapping_sub(earlier.bytes),
+            rtt_bytes: self.rtt_bytes.wrapping_sub(earlier.rtt_bytes),
+            rtt_sum: self.rtt_sum.wrapping_sub(earlier.rtt_sum),
+        }
+    }
+
+    /// Adds the counters of another thread.
+    pub fn add(&mut self, other: &Self) {
+        self.bytes = self.bytes.wrapping_add(other.bytes);
+        self.rtt_bytes = self.rtt_bytes.wrapping_add(other.rtt_bytes);
+        self.rtt_sum = self.rtt_sum.wrapping_add(other.rtt_sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn packets_without_a_round_trip_time_are_traffic_only() {
+        let mut counters = Counters::default();
+        for (size, rtt) in [(1_000, 1_638), (500, 4_915), (40, 0)] {
+            counters.arrive(size, rtt);
+        }
+        let expected = Counters {
+            bytes: 1_540,
+            rtt_bytes: 1_500,
+            rtt_sum: 1_638_000 + 2_457_500,
+        };
+        assert_eq!(counters, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn differences_hold_over_the_turn(bytes: u32, rtt_bytes: u32, rtt_sum: u64, packets in prop::collection::vec(any::<(u16, u16)>(), 0..20)) {
+            let earlier = Counters { bytes, rtt_bytes, rtt_sum };
+            let (mut now, mut alone) = (earlier, Counters::default());
+            for (size, rtt) in packets {
+                now.arrive(size, rtt);
+                alone.arrive(size, rtt);
+            }
+            prop_assert_eq!(now.since(&earlier), alone);
+            let mut both = earlier;
+            both.add(&alone);
+            prop_assert_eq!(both, now);
+        }
+    }
+}

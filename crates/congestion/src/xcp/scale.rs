@@ -1,0 +1,107 @@
+//! Scale factors: a mantissa and a shift, so that a microengine multiplies and need not divide.
+
+use serde::{Deserialize, Serialize};
+
+/// mantissa x 2^-shift, with 2^30 <= mantissa < 2^31 and shift <= 62; mantissa and shift are 0 for
+/// zero. Factors below 2^-32, which no shift can hold, keep the shift 62 and have a smaller mantissa;
+/// factors of 2^31 and more are held at the largest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Scale {
+    /// 0, or the first 31 bits of the factor.
+    pub mantissa: u32,
+    /// How far a product is shifted right.
+    pub shift: u8,
+}
+
+impl Scale {
+    /// The factor that gives nothing.
+    pub const ZERO: Self = Self {
+        mantissa: 0,
+        shift: 0,
+    };
+    /// The largest factor.
+    pub const LARGEST: Self = Self {
+        mantissa: (1 << 31) - 1,
+        shift: 0,
+    };
+    /// The largest shift.
+    pub const MOST_SHIFT: u8 = 62;
+
+    /// numerator / denominator, rounded down; zero when the denominator is.
+    #[must_use]
+    pub fn ratio(numerator: u32, denominator: u64) -> Self {
+        if denominator == 0 || numerator == 0 {
+            return Self::ZERO;
+        }
+        let scaled = |shift: u8| (u128::from(numerator) << shift) / u128::from(denominator);
+        if scaled(0) >= 1 << 31 {
+            return Self::LARGEST;
+        }
+        let shift = (0..=Self::MOST_SHIFT)
+            .rev()
+            .find(|shift| scaled(*shift) < 1 << 31)
+            .unwrap_or(0);
+        match scaled(shift) as u32 {
+            0 => Self::ZERO,
+            mantissa => Self { mantissa, shift },
+        }
+    }
+
+    /// factor x `value`, rounded down.
+    #[must_use]
+    pub fn times(self, value: u32) -> u64 {
+        (u64::from(self.mantissa) * u64::from(value)) >> self.shift.min(63)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn edges_are_held() {
+        assert_eq!(Scale::ratio(5, 0), Scale::ZERO);
+        assert_eq!(Scale::ratio(0, 5), Scale::ZERO);
+        assert_eq!(Scale::ratio(u32::MAX, 1), Scale::LARGEST);
+        assert_eq!(
+            Scale::ratio(1, 1),
+            Scale {
+                mantissa: 1 << 30,
+                shift: 30
+            }
+        );
+        assert_eq!(
+            Scale::ratio(1, 1 << 32),
+            Scale {
+                mantissa: 1 << 30,
+                shift: 62
+            }
+        );
+        assert_eq!(
+            Scale::ratio(1, 1 << 33),
+            Scale {
+                mantissa: 1 << 29,
+                shift: 62
+            }
+        );
+        assert_eq!(Scale::ratio(1, 1 << 63), Scale::ZERO);
+    }
+
+    proptest! {
+        #[test]
+        fn a_factor_is_normal_and_never_above_its_ratio(
+            numerator in 1_u32..=i32::MAX as u32, denominator in 1_u64.., bits in 0_u32..64, value: u32,
+        ) {
+            let denominator = (denominator >> bits).max(1);
+            let scale = Scale::ratio(numerator, denominator);
+            prop_assert!(scale.mantissa < 1 << 31 && scale.shift <= Scale::MOST_SHIFT);
+            prop_assert!(scale.mantissa >= 1 << 30 || scale.shift == Scale::MOST_SHIFT || scale == Scale::ZERO);
+            let exact = u128::from(numerator) * u128::from(value) / u128::from(denominator);
+            let got = u128::from(scale.times(value));
+            prop_assert!(got <= exact);
+            // 31 bits of mantissa, or the last of 62 places, and one for rounding the product.
+            prop_assert!(exact - got <= (exact >> 30) + 1 + (u128::from(value) >> 62));
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! `extends`: a project file takes over what other files say and goes on from
+//! there.
+//!
+//! The files are merged into one text, which is then read as any project file. A
+//! table takes over key by key. Entries of lists go by their name, routes by
+//! their prefix; ports and flows, which have none, are taken over all or not at
+//! all. `docs/src/project.md` has the rules for users.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
+
+use super::origins::{Origins, Step, Steps};
+use super::resolve::{ProjectText, join};
+use super::{FILE_NAME, folder_of};
+use crate::problem::{Excerpt, Problem};
+
+/// The key.
+const KEY: &str = "extends";
+/// Files that extend one another may be this deep.
+const DEEPEST: usize = 32;
+/// Lists whose entries are not told apart by anything but their place.
+const WHOLE_LISTS: &[&str] = &["port", "flow"];
+
+/// A file that was read.
+struct Part {
+    /// As it is shown.
+    path: String,
+    text: Arc<str>,
+    document: DocumentMut,
+    /// Its paths that are now relative to the folder of the project.
+    rewritten: BTreeMap<Steps, String>,
+}
+
+/// Reads files in the order in which they are merged.
+struct Reader<'a> {
+    /// The folder of the project.
+    folder: &'a Path,
+    parts: Vec<Part>,
+    /// Every file that was read, for what it is on the disk.
+    seen: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    /// The files that are being read, outermost first.
+    open: Vec<(PathBuf, String)>,
+}
+
+/// A text with everything that it extends in it. One that extends nothing, or is
+/// no TOML, comes back as it is.
+///
+/// # Errors
+/// A file that is extended cannot be read, is no TOML, or extends itself.
+pub(super) fn merged(text: ProjectText) -> Result<ProjectText, Problem> {
+    let Ok(document) = Document::parse(&*text.text) else {
+        return Ok(text);
+    };
+    if !document.contains_key(KEY) {
+        return Ok(text);
+    }
+    let own = PathBuf::from(&text.path);
+    let mut reader = Reader {
+        folder: &text.folder,
+        parts: Vec::new(),
+        seen: Vec::new(),
+        files: Vec::new(),
+        open: vec![(real(&own), text.path.clone())],
+    };
+    reader.take(&text.path, &text.text, Path::new(""))?;
+    reader.files.push(own);
+    let files = reader.files;
+    let mut whole = DocumentMut::new();
+    let mut origins = Origins::default();
+    for part in reader.parts {
+        let number = origins.add(part.path, part.text, part.rewritten);
+        let mut merge = Merge {
+            origins: &mut origins,
+            part: number,
+        };
+        merge.table(whole.as_table_mut(), part.document.as_table(), &[], &[]);
+    }
+    in_order(whole.as_table_mut());
+    Ok(ProjectText {
+        text: whole.to_string().into(),
+        files,
+        origins: Some(Arc::new(origins)),
+        ..text
+    })
+}
+
+/// The file as the disk knows it, so that it is the same by whatever way.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+impl Reader<'_> {
+    /// Takes in the files that a text extends, then the text. Its paths are
+    /// relative to `prefix`, seen from the folder of the project.
+    fn take(&mut self, path: &str, text: &Arc<str>, prefix: &Path) -> Result<(), Problem> {
+        let at = |span, label: &str| Excerpt {
+            path: path.to_owned(),
+            text: text.clone(),
+            span,
+            label: label.to_owned(),
+        };
+        let document = Document::parse(&**text).map_err(|error| {
+            let problem = Problem::new(error.message().trim().to_owned())
+                .at(at(error.span().unwrap_or(0..0), ""));
+            problem.note(self.chain())
+        })?;
+        if let Some(item) = document.get(KEY) {
+            let wrong = || {
+                Problem::new(format!("`{KEY}` is a file, or a list of files"))
+                    .at(at(item.span().unwrap_or(0..0), ""))
+                    .help(format!(
+                        "write for example `{KEY} = \"../router/{FILE_NAME}\"`"
+                    ))
+            };
+            let values: Vec<&Value> = match item {
+                Item::Value(Value::Array(values)) => values.iter().collect(),
+                Item::Value(value) => vec![value],
+                _ => return Err(wrong()),
+            };
+            for value in values {
+                let name = value.as_str().ok_or_else(wrong)?;
+                self.extended(name, prefix)
+                    .map_err(|problem| match problem.excerpt {
+                        None => problem.at(at(value.span().unwrap_or(0..0), "")),
+                        Some(_) => problem,
+                    })?;
+            }
+        }
+        let mut document = document.into_mut();
+        document.remove(KEY);
+        normal(document.as_table_mut());
+        let rewritten = self.rewrite(&mut document, prefix);
+        self.parts.push(Part {
+            path: path.to_owned(),
+            text: text.clone(),
+            document,
+            rewritten,
+        });
+        Ok(())
+    }
+
+    /// Takes in a file by the name that another one calls it.
+    fn extended(&mut self, name: &str, prefix: &Path) -> Result<(), Problem> {
+        let mut from_here = prefix.join(name);
+        if join(self.folder, &from_here).is_dir() {
+            from_here.push(FILE_NAME);
+        }
+        let from_here = self.tidy(&from_here);
+        let path = join(self.folder, &from_here);
+        let shown = path.display().to_string();
+        let file = real(&path);
+        if self.open.iter().any(|(open, _)| *open == file) {
+            self.open.push((file, shown.clone()));
+            return Err(Problem::new(format!("`{shown}` extends itself"))
+                .note(self.chain())
+                .help(format!("take one of these `{KEY}` out")));
+        }
+        if self.seen.contains(&file) {
+            return Ok(());
+        }
+        if self.open.len() > DEEPEST {
+            return Err(Problem::new(format!(
+                "more than {DEEPEST} files extend one another"
+            )));
+        }
+        let bytes = crate::whole_file::read_text(&path)
+            .map_err(|error| Problem::io("read", &path, &error))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Problem::new(format!("`{shown}` is not text")))?;
+        self.seen.push(file.clone());
+        self.files.push(path);
+        self.open.push((file, shown.clone()));
+        self.take(&shown, &text.into(), &folder_within(&from_here))?;
+        self.open.pop();
+        Ok(())
+    }
+
+    fn chain(&self) -> String {
+        let names: Vec<_> = self
+            .open
+            .iter()
+            .map(|(_, shown)| format!("`{shown}`"))
+            .collect();
+        names.join(" extends ")
+    }
+
+    /// Makes the paths in a file relative to the folder of the project.
+    fn rewrite(&self, document: &mut DocumentMut, prefix: &Path) -> BTreeMap<Steps, String> {
+        let mut rewritten = BTreeMap::new();
+        if prefix.as_os_str().is_empty() {
+            return rewritten;
+        }
+        let key = |name: &str| Step::Key(name.to_owned());
+        let mut change = |value: &mut Value, steps: Steps| {
+            let Some(path) = value.as_str() else { return };
+            let text = self.tidy(&prefix.join(path)).display().to_string();
+            let decor = value.decor().clone();
+            *value = Value::from(text.clone());
+            *value.decor_mut() = decor;
+            rewritten.insert(steps, text);
+        };
+        if let Some(Item::Value(Value::Array(folders))) = document.get_mut("include") {
+            for (place, value) in folders.iter_mut().enumerate() {
+                change(value, vec![key("include"), Step::Place(place)]);
+            }
+        }
+        if let Some(Item::ArrayOfTables(list)) = document.get_mut("me") {
+            for (place, entry) in list.iter_mut().enumerate() {
+                if let Some(Item::Value(value)) = entry.get_mut("source") {
+                    change(value, vec![key("me"), Step::Place(place), key("source")]);
+                }
+            }
+        }
+        if let Some(Item::Table(chip)) = document.get_mut("chip") {
+            for name in ["profile", "board"] {
+                if let Some(Item::Value(value)) = chip.get_mut(name)
+                    && value.as_str().is_some_and(is_file)
+                {
+                    change(value, vec![key("chip"), key(name)]);
+                }
+            }
+        }
+        rewritten
+    }
+
+    /// A path without ways down and up again, where that leads to the same place:
+    /// behind a link it may not.
+    fn tidy(&self, path: &Path) -> PathBuf {
+        let mut short = PathBuf::new();
+        for part in path.components() {
+            let last = short.components().next_back();
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir if matches!(last, Some(Component::Normal(_))) => {
+                    short.pop();
+                }
+                other => short.push(other),
+            }
+        }
+        let place = |path: &Path| std::fs::canonicalize(join(self.folder, path)).ok();
+        if place(&short).is_some_and(|there| Some(there) == place(path)) {
+            short
+        } else {
+            path.to_path_buf()
+        }
+    }
+}
+
+/// Whether a chip or a board is named by its file.
+fn is_file(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|ending| ending == "toml")
+}
+
+/// The folder of a path, empty for a bare name.
+fn folder_within(path: &Path) -> PathBuf {
+    let folder = folder_of(path);
+    if folder == Path::new(".") {
+        PathBuf::new()
+    } else {
+        folder
+    }
+}
+
+/// Every table in the one form that has a header, lists of tables too.
+fn normal(table: &mut Table) {
+    for (_, item) in table.iter_mut() {
+        let tables_only = item
+            .as_array()
+            .is_some_and(|values| !values.is_empty() && values.iter().all(Value::is_inline_table));
+        if item.is_inline_table() {
+            *item = match std::mem::take(item).into_table() {
+                Ok(table) => Item::Table(table),
+                Err(item) => item,
+            };
+        } else if tables_only {
+            *item = match std::mem::take(item).into_array_of_tables() {
+                Ok(list) => Item::ArrayOfTables(list),
+                Err(item) => item,
+            };
+        }
+        match item {
+            Item::Table(inner) => {
+                inner.set_dotted(false);
+                normal(inner);
+            }
+            Item::ArrayOfTables(list) => list.iter_mut().for_each(normal),
+            Item::Value(_) | Item::None => {}
+        }
+    }
+}
+
+/// Tables are written where they are, not where they were in their files.
+fn in_order(table: &mut Table) {
+    table.set_position(None);
+    for (_, item) in table.iter_mut() {
+        match item {
+            Item::Table(inner) => in_order(inner),
+            Item::ArrayOfTables(list) => list.iter_mut().for_each(in_order),
+            Item::Value(_) | Item::None => {}
+        }
+    }
+}
+
+/// Merges one file into what the files before it came to.
+struct Merge<'a> {
+    origins: &'a mut Origins,
+    part: usize,
+}
+
+impl Merge<'_> {
+    fn take(&mut self, here: &[Step], there: &[Step]) {
+        self.origins.take(here, self.part, there.to_vec());
+    }
+
+    /// Merges the table at `there` of the file into the one at `here`.
+    fn table(&mut self, base: &mut Table, over: &Table, here: &[Step], there: &[Step]) {
+        for (name, item) in over {
+            let here = below(here, Step::Key(name.to_owned()));
+            let there = below(there, Step::Key(name.to_owned()));
+            match base.get_mut(name) {
+                None | Some(Item::None) => {
+                    self.take(&here, &there);
+                    match over.key(name) {
+                        Some(key) => base.insert_formatted(key, item.clone()),
+                        None => base.insert(name, item.clone()),
+                    };
+                }
+                Some(slot) => self.item(slot, item, &here, &there, name),
+            }
+        }
+    }
+
+    fn item(&mut self, slot: &mut Item, item: &Item, here: &[Step], there: &[Step], name: &str) {
+        let top = here.len() == 1;
+        match (slot, item) {
+            (Item::Table(base), Item::Table(over)) => self.table(base, over, here, there),
+            (Item::ArrayOfTables(base), Item::ArrayOfTables(over))
+                if top && !WHOLE_LISTS.contains(&name) =>
+            {
+                self.list(base, over, here, there, name);
+            }
+            (Item::Value(Value::Array(base)), Item::Value(Value::Array(over)))
+                if top && name == "include" =>
+            {
+                for (place, value) in over.iter().enumerate() {
+                    if base.iter().any(|known| known.as_str() == value.as_str()) {
+                        continue;
+                    }
+                    self.take(
+                        &below(here, Step::Place(base.len())),
+                        &below(there, Step::Place(place)),
+                    );
+                    base.push(value.as_str().map_or_else(|| value.clone(), Value::from));
+                }
+            }
+            (slot, item) => {
+                self.take(here, there);
+                *slot = item.clone();
+            }
+        }
+    }
+
+    /// Merges entries of the same name; others are added. A name that a file
+    /// gives twice is left for the reader of projects to find.
+    fn list(
+        &mut self,
+        base: &mut ArrayOfTables,
+        over: &ArrayOfTables,
+        here: &[Step],
+        there: &[Step],
+        name: &str,
+    ) {
+        let by = if name == "route" { "prefix" } else { "name" };
+        let called = |entry: &Table| entry.get(by).and_then(Item::as_str).map(str::to_owned);
+        let mut free: Vec<Option<String>> = base.iter().map(called).collect();
+        for (place, entry) in over.iter().enumerate() {
+            let there = below(there, Step::Place(place));
+            let wanted = called(entry);
+            let known = free
+                .iter()
+                .position(|known| wanted.is_some() && *known == wanted);
+            let slot = known.and_then(|at| Some((at, base.get_mut(at)?)));
+            if let Some((at, slot)) = slot {
+                free[at] = None;
+                self.table(slot, entry, &below(here, Step::Place(at)), &there);
+            } else {
+                self.take(&below(here, Step::Place(base.len())), &there);
+                base.push(entry.clone());
+            }
+        }
+    }
+}
+
+fn below(steps: &[Step], step: Step) -> Steps {
+    let mut longer = steps.to_vec();
+    longer.push(step);
+    longer
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! Where each key of a project really stands, when its text was put together from
+//! several files.
+//!
+//! The text that is read and checked is the merged one. A mistake found in it is
+//! shown in the file that somebody typed: the place in the merged text is turned
+//! into a path of keys, and the path leads to a file and a place there.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml_edit::{Document, Item, Table, Value};
+
+use crate::problem::Excerpt;
+
+/// One step on the way to a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    /// The key of a table.
+    Key(String),
+    /// The entry of a list, from 0.
+    Place(usize),
+}
+
+/// The way to a value from the top of a file.
+pub(super) type Steps = Vec<Step>;
+
+/// A file as it was typed.
+#[derive(Clone, Debug)]
+struct Part {
+    path: String,
+    text: Arc<str>,
+    /// Values that stand otherwise in the merged text: paths, which there are
+    /// relative to another folder.
+    rewritten: BTreeMap<Steps, String>,
+}
+
+/// Where the keys of a merged text come from.
+#[derive(Clone, Debug, Default)]
+pub struct Origins {
+    parts: Vec<Part>,
+    /// For the top of everything that was taken over as a whole: the file and the
+    /// way in it. What lies below lies below there.
+    taken: BTreeMap<Steps, (usize, Steps)>,
+}
+
+impl Origins {
+    /// Adds a file; returns its number.
+    pub(super) fn add(
+        &mut self,
+        path: String,
+        text: Arc<str>,
+        rewritten: BTreeMap<Steps, String>,
+    ) -> usize {
+        self.parts.push(Part {
+            path,
+            text,
+            rewritten,
+        });
+        self.parts.len() - 1
+    }
+
+    /// What stands at `steps` of the merged text now comes from a file.
+    pub(super) fn take(&mut self, steps: &[Step], part: usize, there: Steps) {
+        self.taken.retain(|known, _| !known.starts_with(steps));
+        self.taken.insert(steps.to_vec(), (part, there));
+    }
+
+    /// The place where a span of the merged text was typed. Without one, such as
+    /// for the value of a setting, the merged text is shown.
+    pub(super) fn excerpt(
+        &self,
+        merged: &Arc<str>,
+        shown: &str,
+        span: Range<usize>,
+        label: String,
+    ) -> Excerpt {
+        let found = self.place(merged, &span);
+        match found {
+            Some((part, span)) => Excerpt {
+                path: self.parts[part].path.clone(),
+                text: self.parts[part].text.clone(),
+                span,
+                label,
+            },
+            None => Excerpt {
+                path: shown.to_owned(),
+                text: merged.clone(),
+                span,
+                label,
+            },
+        }
+    }
+
+    fn place(&self, merged: &str, span: &Range<usize>) -> Option<(usize, Range<usize>)> {
+        if span.is_empty() && span.start == 0 {
+            return self.parts.len().checked_sub(1).map(|own| (own, 0..0));
+        }
+        let document = Document::parse(merged).ok()?;
+        let hit = smallest(document.as_table(), span)?;
+        let (part, there) = self.origin(&hit.steps)?;
+        let from = self.parts.get(part)?;
+        let typed = Document::parse(&*from.text).ok()?;
+        let (key, item) = find(typed.as_table(), &there)?;
+        if hit.is_key {
+            return Some((part, key?));
+        }
+        let whole = item.span()?;
+        let now = merged.get(hit.span.clone())?;
+        let then = from.text.get(whole.clone())?;
+        if now == then {
+            let start = whole.start + (span.start - hit.span.start);
+            return Some((part, start..start + span.len()));
+        }
+        let same_path = from.rewritten.get(&there).is_some_and(|text| {
+            now.parse::<Value>()
+                .is_ok_and(|now| now.as_str() == Some(text))
+        });
+        (same_path || !item.is_value() || hit.is_table).then_some((part, whole))
+    }
+
+    /// The file and the way in it to what stands at `steps` of the merged text.
+    fn origin(&self, steps: &[Step]) -> Option<(usize, Steps)> {
+        (0..=steps.len()).rev().find_map(|length| {
+            let (part, there) = self.taken.get(&steps[..length])?;
+            let mut there = there.clone();
+            there.extend_from_slice(&steps[length..]);
+            Some((*part, there))
+        })
+    }
+}
+
+/// A key or a value of a text.
+struct Hit {
+    steps: Steps,
+    span: Range<usize>,
+    is_key: bool,
+    is_table: bool,
+}
+
+/// The smallest key or value that has all of a span in it.
+fn smallest(root: &Table, span: &Range<usize>) -> Option<Hit> {
+    let mut hits = Vec::new();
+    collect_table(root, &mut Vec::new(), &mut hits);
+    hits.into_iter()
+        .filter(|hit| hit.span.start <= span.start && span.end <= hit.span.end)
+        .min_by_key(|hit| hit.span.len())
+}
+
+fn collect_table(table: &Table, steps: &mut Steps, hits: &mut Vec<Hit>) {
+    for (name, item) in table {
+        steps.push(Step::Key(name.to_owned()));
+        if let Some(span) = table.key(name).and_then(toml_edit::Key::span) {
+            hits.push(Hit {
+                steps: steps.clone(),
+                span,
+                is_key: true,
+                is_table: false,
+            });
+        }
+        collect(item, steps, hits);
+        steps.pop();
+    }
+}
+
+fn collect(item: &Item, steps: &mut Steps, hits: &mut Vec<Hit>) {
+    if let Some(span) = item.span() {
+        hits.push(Hit {
+            steps: steps.clone(),
+            span,
+            is_key: false,
+            is_table: !item.is_value(),
+        });
+    }
+    match item {
+        Item::Table(table) => collect_table(table, steps, hits),
+        Item::ArrayOfTables(list) => {
+            for (place, table) in list.iter().enumerate() {
+                steps.push(Step::Place(place));
+                if let Some(span) = table.span() {
+                    hits.push(Hit {
+                        steps: steps.clone(),
+                        span,
+                        is_key: false,
+                        is_table: true,
+                    });
+                }
+                collect_table(table, steps, hits);
+                steps.pop();
+            }
+        }
+        Item::Value(Value::Array(values)) => {
+            for (place, value) in values.iter().enumerate() {
+                let Some(span) = value.span() else { continue };
+                steps.push(Step::Place(place));
+                hits.push(Hit {
+                    steps: steps.clone(),
+                    span,
+                    is_key: false,
+                    is_table: false,
+                });
+                steps.pop();
+            }
+        }
+        Item::Value(_) | Item::None => {}
+    }
+}
+
+/// What a way leads to, with the span of the last key on it.
+fn find(root: &Table, steps: &[Step]) -> Option<(Option<Range<usize>>, Item)> {
+    let mut key = None;
+    let mut item = Item::Table(root.clone());
+    for step in steps {
+        let next = match step {
+            Step::Key(name) => {
+                let table = item.as_table_like()?;
+                key = table.key(name).and_then(toml_edit::Key::span);
+                table.get(name)?.clone()
+            }
+            Step::Place(place) => match &item {
+                Item::ArrayOfTables(list) => Item::Table(list.get(*place)?.clone()),
+                Item::Value(Value::Array(values)) => Item::Value(values.get(*place)?.clone()),
+                _ => return None,
+            },
+        };
+        item = next;
+    }
+    Some((key, item))
+}
