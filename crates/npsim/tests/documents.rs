@@ -9,8 +9,8 @@ use npsim::wires::Traffic;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::stats::{
-    BusStats, CheckStats, ContextStats, CounterStats, DropStats, MicroengineStats, OperationStats,
-    PortStats, Stats, UnitStats,
+    BusStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats,
+    MicroengineStats, OperationStats, PortStats, Stats, UnitStats,
 };
 use npsim_net::Ratio;
 use npsim_net::load::{Amount, Load, Rate};
@@ -35,6 +35,7 @@ fn full_report() -> Report {
         }],
         buses: vec![BusStats::default()],
         ports: vec![PortStats::default()],
+        coprocessor: Some(CoprocessorStats::default()),
         counters: vec![CounterStats {
             name: "N".into(),
             value: 1,
