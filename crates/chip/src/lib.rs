@@ -11,6 +11,7 @@ pub mod bus;
 pub mod cap;
 pub mod check;
 pub mod chip;
+pub mod coprocessor;
 pub mod dram;
 pub mod event;
 pub mod fabric;

@@ -40,6 +40,9 @@ pub struct Stats {
     pub gpp: GppStats,
     /// Chip-wide CSRs.
     pub cap: CapStats,
+    /// The feedback coprocessor, where one is attached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coprocessor: Option<CoprocessorStats>,
     /// Checks that were allowed and would have stopped the run.
     pub checks_passed_over: Vec<CheckStats>,
 }
@@ -303,11 +306,11 @@ pub struct GppStats {
     /// The tasks that go on while the chip runs, in the order of the project file.
     pub tasks: Vec<TaskStats>,
     /// Groups of ports of the Quick-Start task.
-    pub quick_start: Vec<QuickStartStats>,
+    pub quick_start: Vec<QuickStartTaskStats>,
     /// Groups of ports of the XCP task.
-    pub xcp: Vec<XcpStats>,
+    pub xcp: Vec<XcpTaskStats>,
     /// Groups of ports of the RCP task.
-    pub rcp: Vec<RcpStats>,
+    pub rcp: Vec<RcpTaskStats>,
 }
 
 /// A task of the general-purpose core.
@@ -329,7 +332,7 @@ pub struct TaskStats {
 
 /// Quick-Start for a group of ports. Rates are in units of 40 kbit/s.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct QuickStartStats {
+pub struct QuickStartTaskStats {
     /// Number of the group.
     pub group: u64,
     /// Rate of its lines.
@@ -356,7 +359,7 @@ pub struct QuickStartStats {
 
 /// XCP for a group of ports. Rates are in bytes per second.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct XcpStats {
+pub struct XcpTaskStats {
     /// Number of the group.
     pub group: u64,
     /// Rate of its lines.
@@ -393,7 +396,7 @@ pub struct XcpStats {
 
 /// RCP for a group of ports. Rates are in bytes per second.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RcpStats {
+pub struct RcpTaskStats {
     /// Number of the group.
     pub group: u64,
     /// Rate of its lines.
@@ -423,6 +426,67 @@ pub struct CapStats {
     pub interthread_signals: u64,
     /// Reflector transfers.
     pub reflections: u64,
+}
+
+/// The feedback coprocessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CoprocessorStats {
+    /// Its name in the project file.
+    pub name: String,
+    /// The SRAM channel that it is attached to.
+    pub channel: u64,
+    /// Byte address of its window in the channel.
+    pub address: u64,
+    /// Quick-Start.
+    pub quick_start: QuickStartStats,
+    /// XCP.
+    pub xcp: XcpStats,
+}
+
+/// The Quick-Start module of a coprocessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QuickStartStats {
+    /// Requests answered.
+    pub requests: u64,
+    /// Of these, with the rate that they asked for.
+    pub granted: u64,
+    /// With a lower one.
+    pub reduced: u64,
+    /// With none.
+    pub denied: u64,
+    /// Sum of all grants in units of 40 kbit/s.
+    pub granted_units: u64,
+    /// How the module was used.
+    #[serde(flatten)]
+    pub module: ModuleStats,
+}
+
+/// The XCP module of a coprocessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct XcpStats {
+    /// Requests answered.
+    pub requests: u64,
+    /// Of these, with the Delta that they came with.
+    pub passed: u64,
+    /// With a smaller one.
+    pub reduced: u64,
+    /// How the module was used.
+    #[serde(flatten)]
+    pub module: ModuleStats,
+}
+
+/// How a module of a coprocessor was used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ModuleStats {
+    /// Its clock in picoseconds.
+    pub period_picoseconds: u64,
+    /// Cycles in which it worked on a request: a clock each.
+    pub busy: u64,
+    /// Thousandths of the run.
+    pub busy_permille: u64,
+    /// Sum over requests of the cycles from when the channel had all of them to
+    /// the clock edge that took them.
+    pub waiting: u64,
 }
 
 /// An allowed check.

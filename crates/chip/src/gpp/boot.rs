@@ -8,6 +8,7 @@ use super::rcp::RcpSetup;
 use super::routes::RouteTable;
 use super::xcp::XcpSetup;
 use crate::Cycle;
+pub use crate::coprocessor::CoprocessorSetup;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
@@ -31,6 +32,8 @@ pub struct Boot {
     pub counters: Vec<CounterSetup>,
     /// Longwords whose bit 0 the statistics watch as a lock.
     pub locks: Vec<LockSetup>,
+    /// What is attached to an SRAM channel beside its memory.
+    pub coprocessor: Option<CoprocessorSetup>,
 }
 
 /// When a scratch ring's status flag is set.

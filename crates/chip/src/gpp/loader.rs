@@ -35,6 +35,14 @@ pub enum LoadError {
     /// The packet buffers.
     #[error("packet buffers: {0}")]
     Buffers(String),
+    /// The coprocessor.
+    #[error("coprocessor {name}: {reason}")]
+    Coprocessor {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A memory image.
     #[error("{space:?} has no longword at byte address 0x{address:x}")]
     Memory {
@@ -119,6 +127,13 @@ impl Boot {
         gpp: &mut Gpp,
     ) -> Result<(), LoadError> {
         self.check_media()?;
+        if let Some(setup) = &self.coprocessor {
+            sram.attach(setup, profile)
+                .map_err(|reason| LoadError::Coprocessor {
+                    name: setup.name.clone(),
+                    reason,
+                })?;
+        }
         for &ring in &self.rings {
             load_ring(ring, profile, fabric, scratch)?;
         }

@@ -1,16 +1,19 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
-    LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
+    DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats,
+    QuickStartStats, Stats, UnitStats, XcpStats, permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
 use crate::chip::Chip;
+use crate::coprocessor::{Coprocessor, ModuleUse};
 use crate::gpp::Gpp;
 use crate::lock::Lock;
 use crate::me::MeStats;
 use crate::msf::Msf;
+use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::unit_counters::UnitCounters;
 
@@ -66,6 +69,10 @@ impl Stats {
                 interthread_signals: chip.cap.interthread_signals,
                 reflections: chip.cap.reflections,
             },
+            coprocessor: chip
+                .sram
+                .coprocessor()
+                .map(|device| coprocessor(device, profile, cycles)),
             checks_passed_over: chip
                 .fabric
                 .checks
@@ -224,6 +231,35 @@ fn media(msf: &Msf) -> MediaStats {
                 frames,
             })
             .collect(),
+    }
+}
+
+fn coprocessor(device: &Coprocessor, profile: &Profile, cycles: Cycle) -> CoprocessorStats {
+    let module = |period, used: ModuleUse| ModuleStats {
+        period_picoseconds: period,
+        busy: used.busy,
+        busy_permille: permille(used.busy, cycles),
+        waiting: used.waiting,
+    };
+    let (quick_start, xcp) = (device.quick_start_counts, device.xcp_counts);
+    CoprocessorStats {
+        name: device.setup().name.clone(),
+        channel: u64::from(device.setup().channel),
+        address: u64::from(device.setup().address),
+        quick_start: QuickStartStats {
+            requests: quick_start.requests,
+            granted: quick_start.granted,
+            reduced: quick_start.reduced,
+            denied: quick_start.denied,
+            granted_units: quick_start.granted_units,
+            module: module(profile.feedback_quick_start(), device.quick_start_use()),
+        },
+        xcp: XcpStats {
+            requests: xcp.requests,
+            passed: xcp.passed,
+            reduced: xcp.reduced,
+            module: module(profile.feedback_xcp(), device.xcp_use()),
+        },
     }
 }
 

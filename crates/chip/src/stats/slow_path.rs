@@ -2,7 +2,7 @@
 
 use npsim_congestion::xcp::time_to_nanoseconds;
 
-use super::{DropStats, GppStats, QuickStartStats, RcpStats, TaskStats, XcpStats};
+use super::{DropStats, GppStats, QuickStartTaskStats, RcpTaskStats, TaskStats, XcpTaskStats};
 use crate::chip::Chip;
 use crate::gpp::exceptions::Exceptions;
 use crate::gpp::quick_start::QuickStart;
@@ -49,10 +49,10 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
     }
 }
 
-fn quick_start(task: &QuickStart, chip: &Chip) -> Vec<QuickStartStats> {
+fn quick_start(task: &QuickStart, chip: &Chip) -> Vec<QuickStartTaskStats> {
     let groups = task.groups().enumerate();
     groups
-        .map(|(number, (group, state))| QuickStartStats {
+        .map(|(number, (group, state))| QuickStartTaskStats {
             group: number as u64,
             capacity: group.capacity,
             threshold: group.threshold,
@@ -68,11 +68,11 @@ fn quick_start(task: &QuickStart, chip: &Chip) -> Vec<QuickStartStats> {
         .collect()
 }
 
-fn xcp(task: &Xcp) -> Vec<XcpStats> {
+fn xcp(task: &Xcp) -> Vec<XcpTaskStats> {
     let groups = (0..).zip(task.groups());
     groups
         .map(|(group, state)| {
-            let mut stats = XcpStats {
+            let mut stats = XcpTaskStats {
                 group,
                 capacity: state.control.parameters().capacity,
                 intervals: state.intervals,
@@ -80,7 +80,7 @@ fn xcp(task: &Xcp) -> Vec<XcpStats> {
                 avg_rtt_ns: time_to_nanoseconds(state.control.avg_rtt()),
                 queue: state.queue.queue().into(),
                 failed_tries: task.failed_tries,
-                ..XcpStats::default()
+                ..XcpTaskStats::default()
             };
             if let Some(last) = state.last {
                 let pools = last.pools;
@@ -99,10 +99,10 @@ fn xcp(task: &Xcp) -> Vec<XcpStats> {
         .collect()
 }
 
-fn rcp(task: &Rcp) -> Vec<RcpStats> {
+fn rcp(task: &Rcp) -> Vec<RcpTaskStats> {
     let groups = (0..).zip(task.groups());
     groups
-        .map(|(group, state)| RcpStats {
+        .map(|(group, state)| RcpTaskStats {
             group,
             capacity: state.rate.parameters().capacity,
             rate: state.rate.rate().into(),

@@ -41,6 +41,8 @@ pub struct ProjectFile {
     /// Named memory.
     #[serde(default)]
     pub memory: Vec<MemorySection>,
+    /// The feedback coprocessor.
+    pub coprocessor: Option<CoprocessorSection>,
     /// Named counters.
     #[serde(default)]
     pub counter: Vec<CounterSection>,
@@ -233,6 +235,19 @@ pub struct MemorySection {
     pub words: Vec<u32>,
 }
 
+/// `[coprocessor]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoprocessorSection {
+    /// The name that sources use.
+    pub name: Spanned<String>,
+    /// SRAM channel; the routing table's default if not given.
+    pub channel: Option<Spanned<u8>>,
+    /// Byte address of its window in the channel; the first behind the memory if
+    /// not given.
+    pub address: Option<Spanned<u64>>,
+}
+
 /// `[[counter]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -401,6 +416,10 @@ mod tests {
             align = 16
             address = 1024
             words = [1, 2]
+            [coprocessor]
+            name = "F"
+            channel = 1
+            address = 0x4000000
             [[counter]]
             name = "C"
             drop = true

@@ -1,6 +1,7 @@
 //! From what was typed to what it means: every name gets an address, every
 //! default its value, every mistake a place. All mistakes are found in one go.
 
+mod coprocessor;
 mod flows;
 mod locks;
 mod memory;
@@ -156,6 +157,7 @@ pub fn resolve(
     resolver.routes(file);
     resolver.flows(file);
     resolver.fitted_memory(&file.memory);
+    resolver.coprocessor(file.coprocessor.as_ref());
     resolver.counters(&file.counter);
     resolver.locks(&file.lock, &file.memory);
     resolver.tasks(file);

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
-use npsim_chip::stats::{GppStats, QuickStartStats, RcpStats, Stats, TaskStats, XcpStats};
+use npsim_chip::stats::{
+    GppStats, QuickStartTaskStats, RcpTaskStats, Stats, TaskStats, XcpTaskStats,
+};
 
 use crate::quantity::{grouped, show_nanoseconds, show_rate};
 
@@ -37,7 +39,7 @@ fn of_group(group: u64, groups: usize) -> String {
     }
 }
 
-fn quick_start(gpp: &GppStats, group: &QuickStartStats) -> String {
+fn quick_start(gpp: &GppStats, group: &QuickStartTaskStats) -> String {
     let rate = |units: i64| show_rate(units.max(0) as f64 * UNIT);
     format!(
         "{}limit {} of {}   granted {} now, {} in the last window   peak use {}   {} windows",
@@ -51,7 +53,7 @@ fn quick_start(gpp: &GppStats, group: &QuickStartStats) -> String {
     )
 }
 
-fn xcp(gpp: &GppStats, group: &XcpStats) -> String {
+fn xcp(gpp: &GppStats, group: &XcpTaskStats) -> String {
     format!(
         "{}input {}   feedback +{} -{} byte/s   average RTT {}   queue {} bytes   {} intervals",
         of_group(group.group, gpp.xcp.len()),
@@ -64,7 +66,7 @@ fn xcp(gpp: &GppStats, group: &XcpStats) -> String {
     )
 }
 
-fn rcp(gpp: &GppStats, group: &RcpStats) -> String {
+fn rcp(gpp: &GppStats, group: &RcpTaskStats) -> String {
     format!(
         "{}rate {}   input {}   average RTT {}   queue {} bytes   {} updates",
         of_group(group.group, gpp.rcp.len()),

@@ -214,6 +214,7 @@ impl Resolver<'_> {
             default: "XCP_STATE",
         };
         let state = self.task_memory(&span, &state, count * u64::from(xcp::STATE_STRIDE));
+        self.xcp_registers(keys, &span);
         let split = keys.layout.as_ref().map(|it| (*it.get_ref(), it.span()));
         let layout = match split {
             Some((XcpLayoutKind::Split, place)) => {
@@ -300,6 +301,29 @@ impl Resolver<'_> {
             sums,
             groups,
         })
+    }
+
+    /// A coprocessor has registers for the pools, and nothing for a lock or sums.
+    fn xcp_registers(&mut self, keys: &XcpSection, span: &Range<usize>) {
+        let name = keys.state.as_ref().map_or("XCP_STATE", |it| it.get_ref());
+        let setup = self.boot.coprocessor.as_ref();
+        if setup.is_none_or(|setup| setup.registers(name).is_none()) {
+            return;
+        }
+        let unlocked = keys.lock.as_ref().is_some_and(|it| !it.get_ref());
+        let locked = keys
+            .layout
+            .as_ref()
+            .is_none_or(|it| *it.get_ref() == XcpLayoutKind::Locked);
+        if !unlocked || !locked || keys.sums.is_none() {
+            let place = keys.state.as_ref().map_or(span.clone(), Spanned::span);
+            self.fail(
+                place,
+                format!("the coprocessor has no lock, no banks and no sums in `{name}`"),
+                "",
+                "give `lock = false` and `sums`, the memory in which each thread keeps its own; leave `layout` out",
+            );
+        }
     }
 
     fn rcp(&mut self, section: &Spanned<RcpSection>) -> Option<RcpSetup> {

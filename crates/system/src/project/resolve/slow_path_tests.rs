@@ -150,6 +150,32 @@ fn rcp_reads_as_many_threads_as_there_is_room_for() {
 }
 
 #[test]
+fn the_coprocessors_registers_are_state() {
+    let coprocessor = "[coprocessor]\nname = \"FEEDBACK\"\nchannel = 1\n";
+    let quick_start = project(
+        "quick-start",
+        "threshold = 1\nstate = \"FEEDBACK\"\ngroups = 2\n",
+    );
+    let resolved = good(&format!("{quick_start}{coprocessor}"));
+    let TaskSetup::QuickStart(setup) = task(&resolved) else {
+        panic!("{:?}", resolved.boot.tasks);
+    };
+    let registers = resolved.boot.coprocessor.as_ref().unwrap().address;
+    assert_eq!(
+        (setup.state.space, setup.state.address),
+        (Space::Sram(1), registers)
+    );
+    let keys = "state = \"FEEDBACK_XCP\"\nlock = false\nsums = \"XCP_SUMS\"\n";
+    let resolved = good(&format!("{}{coprocessor}", project("xcp", keys)));
+    let TaskSetup::Xcp(setup) = task(&resolved) else {
+        panic!("{:?}", resolved.boot.tasks);
+    };
+    assert_eq!(setup.state.address, registers + 0x400);
+    let locked = project("xcp", "state = \"FEEDBACK_XCP\"\n");
+    assert!(bad(&format!("{locked}{coprocessor}"), 1).contains("give `lock = false`"));
+}
+
+#[test]
 fn mistakes_say_what_to_do() {
     for (task, section, expected) in [
         (

@@ -604,3 +604,53 @@ fn locks_are_longwords_of_named_memory() {
     let dram = memory.replace("sram1", "dram");
     assert!(bad(&format!("{ME}{dram}{lock}"), 1).contains("put the memory there"));
 }
+
+#[test]
+fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
+    let plan = good(&format!("{ME}[coprocessor]\nname = \"FEEDBACK\"\n"));
+    for (name, at) in [
+        ("FEEDBACK", "0x40100000"),
+        ("FEEDBACK_XCP", "0x40100400"),
+        ("FEEDBACK_REQUESTS", "0x40100800"),
+        ("FEEDBACK_MAILBOXES", "0x40101000"),
+    ] {
+        assert_eq!(value(&plan, name), at);
+    }
+    let setup = plan.boot.coprocessor.as_ref().unwrap();
+    assert_eq!((setup.channel, setup.address), (1, 0x10_0000));
+    assert_eq!(setup.registers("FEEDBACK"), Some((0x10_0000, 0x400)));
+    assert_eq!(setup.registers("FEEDBACK_XCP"), Some((0x10_0400, 0x400)));
+    assert_eq!(setup.registers("FEEDBACK_REQUESTS"), None);
+    assert_eq!(setup.registers("FEED"), None);
+    let region = plan.spaces[2].regions().last().unwrap();
+    assert_eq!(
+        (region.name.as_str(), region.start, region.end),
+        ("coprocessor `FEEDBACK`", 0x10_0000, 0x10_2000)
+    );
+    let plan = good(&format!(
+        "{ME}[coprocessor]\nname = \"F\"\nchannel = 0\naddress = 0x3fffe000\n"
+    ));
+    assert_eq!(value(&plan, "F"), "0x3fffe000");
+    assert!(good(ME).boot.coprocessor.is_none());
+}
+
+#[test]
+fn coprocessor_mistakes() {
+    let with = |keys: &str| bad(&format!("{ME}[coprocessor]\n{keys}\n"), 1);
+    assert!(with("name = \"F\"\nchannel = 2").contains("there is no SRAM channel 2"));
+    assert!(with("name = \"1F\"").contains("not a name that a source can use"));
+    let text = with("name = \"F\"\naddress = 0x40000000");
+    assert!(
+        text.contains("what bits 29-0 of an address reach") && text.contains("0x100000"),
+        "{text}"
+    );
+    let text = with("name = \"F\"\naddress = 0x8000");
+    assert!(text.contains("lies in the channel's memory"), "{text}");
+    let text = with("name = \"F\"\naddress = 0x100004");
+    assert!(text.contains("not a multiple of 0x2000"), "{text}");
+    let text = with("name = \"F\"\n[[memory]]\nname = \"F_XCP\"\nspace = \"scratch\"\nsize = 4");
+    assert!(
+        text.contains("`F_XCP` is defined twice: by memory `F_XCP` and by the coprocessor `F`"),
+        "{text}"
+    );
+}
