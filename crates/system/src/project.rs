@@ -15,6 +15,7 @@ pub mod layout;
 mod origins;
 pub mod resolve;
 pub mod settings;
+pub mod slow_path;
 pub mod text;
 
 use std::path::{Path, PathBuf};

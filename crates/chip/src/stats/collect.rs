@@ -1,15 +1,19 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
-    GppStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
+    DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats,
+    QuickStartStats, Stats, UnitStats, XcpStats, permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
 use crate::chip::Chip;
+use crate::coprocessor::{Coprocessor, ModuleUse};
 use crate::gpp::Gpp;
+use crate::lock::Lock;
 use crate::me::MeStats;
 use crate::msf::Msf;
+use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::unit_counters::UnitCounters;
 
@@ -57,13 +61,18 @@ impl Stats {
             ports: ports(&chip.msf),
             media: media(&chip.msf),
             counters: counters(&chip.gpp, &chip.scratch),
-            gpp: gpp(&chip.gpp, chip.fabric.now),
+            locks: locks(chip, cycles),
+            gpp: super::slow_path::gpp(chip),
             cap: CapStats {
                 reads: chip.cap.reads,
                 writes: chip.cap.writes,
                 interthread_signals: chip.cap.interthread_signals,
                 reflections: chip.cap.reflections,
             },
+            coprocessor: chip
+                .sram
+                .coprocessor()
+                .map(|device| coprocessor(device, profile, cycles)),
             checks_passed_over: chip
                 .fabric
                 .checks
@@ -225,6 +234,35 @@ fn media(msf: &Msf) -> MediaStats {
     }
 }
 
+fn coprocessor(device: &Coprocessor, profile: &Profile, cycles: Cycle) -> CoprocessorStats {
+    let module = |period, used: ModuleUse| ModuleStats {
+        period_picoseconds: period,
+        busy: used.busy,
+        busy_permille: permille(used.busy, cycles),
+        waiting: used.waiting,
+    };
+    let (quick_start, xcp) = (device.quick_start_counts, device.xcp_counts);
+    CoprocessorStats {
+        name: device.setup().name.clone(),
+        channel: u64::from(device.setup().channel),
+        address: u64::from(device.setup().address),
+        quick_start: QuickStartStats {
+            requests: quick_start.requests,
+            granted: quick_start.granted,
+            reduced: quick_start.reduced,
+            denied: quick_start.denied,
+            granted_units: quick_start.granted_units,
+            module: module(profile.feedback_quick_start(), device.quick_start_use()),
+        },
+        xcp: XcpStats {
+            requests: xcp.requests,
+            passed: xcp.passed,
+            reduced: xcp.reduced,
+            module: module(profile.feedback_xcp(), device.xcp_use()),
+        },
+    }
+}
+
 fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
     let one = |setup: &crate::gpp::boot::CounterSetup| CounterStats {
         name: setup.name.clone(),
@@ -235,20 +273,25 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
     gpp.counters().iter().map(one).collect()
 }
 
-fn gpp(gpp: &Gpp, now: Cycle) -> GppStats {
-    let tasks = gpp.exceptions();
-    let reasons = tasks
-        .iter()
-        .flat_map(crate::gpp::exceptions::Exceptions::by_reason);
-    let counts = gpp.exception_counts(now);
-    GppStats {
-        busy: counts.busy,
-        route_words: gpp.route_words,
-        polls: counts.polls,
-        interrupts: gpp.interrupts,
-        exceptions: counts.packets,
-        reasons: reasons
-            .map(|(reason, frames)| DropStats { reason, frames })
-            .collect(),
-    }
+fn locks(chip: &Chip, cycles: Cycle) -> Vec<LockStats> {
+    let mut all: Vec<_> = chip.locks().collect();
+    all.sort_by_key(|lock| lock.index);
+    let one = |lock: &Lock| {
+        let counts = lock.counts_at(cycles);
+        LockStats {
+            name: lock.name.clone(),
+            tries: counts.tries,
+            acquired: counts.acquired,
+            failed: counts.tries - counts.acquired,
+            released: counts.released,
+            held_cycles: counts.held,
+            held_longest: counts.held_longest,
+            held_permille: permille(counts.held, cycles),
+            handovers: counts.handovers,
+            handover_cycles: counts.handover,
+            handover_shortest: counts.handover_shortest,
+            handover_longest: counts.handover_longest,
+        }
+    };
+    all.into_iter().map(one).collect()
 }

@@ -1,11 +1,14 @@
 //! From what was typed to what it means: every name gets an address, every
 //! default its value, every mistake a place. All mistakes are found in one go.
 
+mod coprocessor;
 mod flows;
+mod locks;
 mod memory;
 mod queues;
 mod rings;
 mod routing;
+mod slow_path;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +18,7 @@ use std::sync::Arc;
 use npsim_asm::image::{ContextMode, NnMode};
 use npsim_asm::spelling::closest;
 use npsim_chip::board::MediaBus;
-use npsim_chip::gpp::boot::{Boot, PortSetup};
+use npsim_chip::gpp::boot::{self, Boot, PortSetup};
 
 use super::capacity::Capacity;
 use super::file::{Ids, MeSection, NnModeKind, PortSection, ProjectFile};
@@ -142,6 +145,7 @@ pub fn resolve(
             .map(|(i, size)| Space::new(format!("sram{i}"), *size))
             .collect(),
         dram: Space::new("dram", capacity.dram_bytes),
+        memories: BTreeMap::new(),
         macs: Vec::new(),
         boot: Boot::default(),
     };
@@ -153,7 +157,9 @@ pub fn resolve(
     resolver.routes(file);
     resolver.flows(file);
     resolver.fitted_memory(&file.memory);
+    resolver.coprocessor(file.coprocessor.as_ref());
     resolver.counters(&file.counter);
+    resolver.locks(&file.lock, &file.memory);
     resolver.tasks(file);
     let programs = resolver.programs(file, overrides);
     if !resolver.problems.is_empty() {
@@ -176,6 +182,16 @@ pub fn resolve(
 struct Define {
     value: String,
     owner: String,
+}
+
+/// Where memory that has a name lies.
+#[derive(Clone, Copy, Debug)]
+struct NamedMemory {
+    space: boot::Space,
+    /// Byte address in the space.
+    address: u32,
+    /// Bytes.
+    size: u64,
 }
 
 /// A value as the assembler gets it.
@@ -207,6 +223,7 @@ struct Resolver<'a> {
     scratch: Space,
     sram: Vec<Space>,
     dram: Space,
+    memories: BTreeMap<String, NamedMemory>,
     macs: Vec<[u8; 6]>,
     boot: Boot,
 }
@@ -684,5 +701,7 @@ fn hex(value: u32) -> String {
     format!("0x{value:08x}")
 }
 
+#[cfg(test)]
+mod slow_path_tests;
 #[cfg(test)]
 mod tests;
