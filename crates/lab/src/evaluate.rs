@@ -1,7 +1,9 @@
 //! Computes values from curves and looks at their shapes.
 
 use crate::curves::Sample;
+use crate::derived::Operand;
 use crate::expression::{CurveName, Measured, Shape, ShapeKind};
+use crate::formula;
 use crate::study::same_place;
 
 /// Gives the samples of a curve.
@@ -59,6 +61,31 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
                 .last()
                 .map(|(x, _)| *x)
                 .ok_or_else(|| "it follows nowhere".into())
+        }
+        Measured::LargestDifference { of, from, until } => {
+            let covered = |name: &CurveName| {
+                let samples = curves(name).into_iter().filter(|sample| {
+                    from.is_none_or(|from| sample.x >= from - 1e-9)
+                        && until.is_none_or(|until| sample.x <= until + 1e-9)
+                });
+                known(samples.collect())
+            };
+            let [first, second] = of.as_slice() else {
+                return Err("it needs two curves".into());
+            };
+            let pairs = together(&covered(first)?, &covered(second)?)?;
+            let shares = pairs
+                .into_iter()
+                .map(|((x, one), (_, other))| (x, relative(one, other)));
+            Ok(worst(shares).1 * 100.0)
+        }
+        Measured::Formula { formula, with } => {
+            formula::Formula::parse(formula)?.value(&|name| match with.get(name) {
+                Some(Operand::Number(number)) => Ok(*number),
+                Some(Operand::Value(measured)) => value(measured, curves),
+                Some(Operand::Curve(_)) => Err("a curve is no single value".into()),
+                None => Err("`with` does not say what it is".into()),
+            })
         }
         Measured::Ratio { of } => {
             let (first, second) = two(of, curves)?;
@@ -149,6 +176,8 @@ pub fn shape(shape: &Shape, curves: Lookup) -> Result<Seen, String> {
             Ok(off_by(off, share, "apart", x))
         }
         ShapeKind::Order => order(&all, share),
+        ShapeKind::Above | ShapeKind::Below => beyond(first, rest, share, shape.is),
+        ShapeKind::Bounded => Ok(bounded(first, shape)),
         ShapeKind::Linear => {
             enough(3)?;
             Ok(linear(first, share))
@@ -228,6 +257,74 @@ fn order(all: &[Places], margin: f64) -> Result<Seen, String> {
             number + 2
         ),
     })
+}
+
+/// Whether the first curve is everywhere on one side of all others.
+fn beyond(first: &Places, rest: &[Places], margin: f64, side: ShapeKind) -> Result<Seen, String> {
+    let sign = if side == ShapeKind::Above { 1.0 } else { -1.0 };
+    let mut gaps = Vec::new();
+    for (number, other) in rest.iter().enumerate() {
+        for ((x, y), (_, other)) in together(first, other)? {
+            let gap = sign * (y - other) / other.abs().max(f64::MIN_POSITIVE);
+            gaps.push((x, number, gap));
+        }
+    }
+    let least = gaps
+        .into_iter()
+        .reduce(|a, b| if b.2 < a.2 { b } else { a });
+    let Some((x, number, gap)) = least else {
+        return Err("the curves have no points".into());
+    };
+    Ok(Seen {
+        holds: gap > 0.0_f64.min(margin) && gap >= margin - 1e-9,
+        found: format!(
+            "curve 1 is {:.1}% {} curve {} at {x}, where it is least",
+            gap * 100.0,
+            side.name(),
+            number + 2
+        ),
+    })
+}
+
+/// Whether no value is beyond the bounds.
+fn bounded(places: &Places, shape: &Shape) -> Seen {
+    let over = |(x, y): &(f64, f64)| {
+        let above = shape
+            .most
+            .map(|most| ((y - most) / scale(most), "above", most));
+        let below = shape
+            .least
+            .map(|least| ((least - y) / scale(least), "below", least));
+        [above, below]
+            .into_iter()
+            .flatten()
+            .map(|(off, side, bound)| (*x, *y, off, side, bound))
+            .collect::<Vec<_>>()
+    };
+    let worst = places
+        .iter()
+        .flat_map(over)
+        .reduce(|a, b| if b.2 > a.2 { b } else { a });
+    let Some((x, y, off, side, bound)) = worst else {
+        return Seen {
+            holds: false,
+            found: "there are no points".into(),
+        };
+    };
+    let found = if off > 0.0 {
+        format!("{y:.3} at {x} is {:.1}% {side} {bound}", off * 100.0)
+    } else {
+        format!("nearest to its bound {bound} with {y:.3} at {x}")
+    };
+    Seen {
+        holds: off <= shape.share() + 1e-9,
+        found,
+    }
+}
+
+/// What a share of a bound is taken of.
+fn scale(bound: f64) -> f64 {
+    if bound == 0.0 { 1.0 } else { bound.abs() }
 }
 
 /// The best straight line: its value at 0 and its slope.
@@ -367,6 +464,14 @@ mod tests {
             (r#"{ is = "min", of = "a.falling" }"#, 1.0),
             (r#"{ is = "mean", of = "a.saturating", from = 4 }"#, 4.0),
             (
+                r#"{ is = "largest-difference", of = ["a.saturating", "a.four"], from = 3 }"#,
+                25.0,
+            ),
+            (
+                r#"{ is = "formula", formula = "600 / R - k", with = { k = 50, R = { is = "max", of = "a.saturating" } } }"#,
+                100.0,
+            ),
+            (
                 r#"{ is = "flat-from", of = "a.saturating", within = 0.01 }"#,
                 4.0,
             ),
@@ -451,6 +556,30 @@ mod tests {
                 r#"{ is = "order", of = ["a.saturating", "a.line"] }"#,
                 false,
             ),
+            (
+                r#"{ is = "above", of = ["a.square", "a.root", "a.saturating"], from = 2, margin = 0.4 }"#,
+                true,
+            ),
+            (r#"{ is = "above", of = ["a.square", "a.root"] }"#, false),
+            (
+                r#"{ is = "above", of = ["a.square", "a.root"], margin = -0.1 }"#,
+                true,
+            ),
+            (
+                r#"{ is = "below", of = ["a.root", "a.line", "a.square"], from = 2, margin = 0.6 }"#,
+                true,
+            ),
+            (r#"{ is = "below", of = ["a.line", "a.root"] }"#, false),
+            (r#"{ is = "bounded", of = "a.saturating", most = 4 }"#, true),
+            (
+                r#"{ is = "bounded", of = "a.saturating", least = 1, most = 3.9 }"#,
+                false,
+            ),
+            (
+                r#"{ is = "bounded", of = "a.saturating", most = 3.9, within = 0.03 }"#,
+                true,
+            ),
+            (r#"{ is = "bounded", of = "a.line", least = 3.5 }"#, false),
             (
                 r#"{ is = "order", of = ["a.line", "a.saturating"], margin = 1.5, until = 4 }"#,
                 false,

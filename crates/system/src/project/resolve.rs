@@ -64,6 +64,8 @@ pub struct Resolved {
     pub spaces: Vec<Space>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
+    /// Stages that have a name, with their microengines.
+    pub stages: Vec<(String, Vec<u8>)>,
 }
 
 /// What the command line says over the project file.
@@ -143,6 +145,7 @@ pub fn resolve(
             .collect(),
         dram: Space::new("dram", capacity.dram_bytes),
         macs: Vec::new(),
+        stages: Vec::new(),
         boot: Boot::default(),
     };
     resolver.fixed_memory(&file.memory);
@@ -168,6 +171,7 @@ pub fn resolve(
         boot: resolver.boot,
         spaces,
         macs: resolver.macs,
+        stages: resolver.stages,
     })
 }
 
@@ -208,6 +212,7 @@ struct Resolver<'a> {
     sram: Vec<Space>,
     dram: Space,
     macs: Vec<[u8; 6]>,
+    stages: Vec<(String, Vec<u8>)>,
     boot: Boot,
 }
 
@@ -458,6 +463,7 @@ impl Resolver<'_> {
         if !self.name(name) {
             return;
         }
+        self.stages.push((name.get_ref().clone(), ids.to_vec()));
         let owner = format!("the stage `{}`", name.get_ref());
         let prefix = name.get_ref().to_uppercase();
         self.define(format!("{prefix}_FIRST"), *first, &owner, name.span());
