@@ -8,7 +8,7 @@ use npsim_lab::campaign::{Campaign, Results};
 use npsim_lab::curves::{reading, samples};
 use npsim_lab::grid::grids;
 use npsim_lab::places::Places;
-use npsim_lab::points::points;
+use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
 use npsim_lab::verdict::{Row, Verdict};
 use npsim_lab::{output, profiles, verdict};
@@ -311,7 +311,7 @@ fn points_behind_a_model_are_run_for_its_row() {
         let needs = points
             .iter()
             .filter(|point| verdict::needs(&study, row, point));
-        needs.map(|point| point.shown()).collect::<Vec<_>>()
+        needs.map(Point::shown).collect::<Vec<_>>()
     };
     assert_eq!(needed(0).len(), 3);
     assert_eq!(needed(4), ["load: rate 1Mpps"]);

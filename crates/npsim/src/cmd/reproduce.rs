@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim_lab::campaign::Campaign;
-use npsim_lab::grid::grids;
+use npsim_lab::grid::{Grid, grids};
 use npsim_lab::places::Places;
 use npsim_lab::points::points;
 use npsim_lab::tables::{comparison, document, reproduced};
@@ -107,17 +107,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
         }
         Format::Text => {
-            let tables: String = grids(&study, &results)
-                .iter()
-                .filter(|_| arguments.ids.is_empty())
-                .map(|grid| format!("{}\n\n", grid.terminal()))
-                .collect();
-            output::print(&format!(
-                "{}\n\n{}\n\n{tables}{}\n",
-                study.title,
-                comparison(&rows, width()),
-                reproduced(&rows),
-            ))?;
+            let mut parts = vec![study.title.clone(), comparison(&rows, width())];
+            if arguments.ids.is_empty() {
+                parts.extend(grids(&study, &results).iter().map(Grid::terminal));
+            }
+            parts.push(reproduced(&rows));
+            output::print(&(parts.join("\n\n") + "\n"))?;
         }
     }
     tell_faults(&results);
