@@ -66,10 +66,21 @@ pub struct MicroengineStats {
     pub swaps: u64,
     /// Commands issued.
     pub commands: u64,
+    /// The same by unit, one entry a channel; none if nothing was issued.
+    pub references: Vec<ReferenceStats>,
     /// Thousandths of the run in which instructions were executed.
     pub executing_permille: u64,
     /// Contexts.
     pub contexts: Vec<ContextStats>,
+}
+
+/// Commands of a microengine to one unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReferenceStats {
+    /// The unit, by the name that it has in [`Stats::units`].
+    pub name: String,
+    /// How many it was sent.
+    pub count: u64,
 }
 
 /// Cycles of one context by its state.

@@ -7,13 +7,14 @@ use npsim_chip::check::Check;
 use npsim_net::capture::Capture;
 use npsim_net::load::{Load, Span};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
-use npsim_system::assemble::{Program, assemble_project};
+use npsim_system::assemble::Program;
 use npsim_system::problem::{Problem, Problems};
 use npsim_system::project::{Overrides, Project};
 use npsim_system::quantity::Time;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::assemblies::Assemblies;
 use crate::places::Places;
 use crate::points::Point;
 use crate::study::{Study, TraceText, WindowText};
@@ -66,7 +67,7 @@ pub struct Ready {
     pub seed: Option<u64>,
 }
 
-/// Makes a point ready.
+/// Makes a point ready; programs that are in `assemblies` are taken from there.
 ///
 /// # Errors
 /// The system is not there, a setting leads nowhere, the microcode does not
@@ -76,6 +77,7 @@ pub fn prepare(
     point: &Point,
     quick: bool,
     places: &Places,
+    assemblies: &Assemblies,
 ) -> Result<Ready, Problems> {
     let failed = |Problems(mut problems): Problems| {
         if let Some(first) = problems.first_mut() {
@@ -84,7 +86,7 @@ pub fn prepare(
         }
         Problems(problems)
     };
-    make_ready(study, point, quick, places).map_err(failed)
+    make_ready(study, point, quick, places, assemblies).map_err(failed)
 }
 
 fn make_ready(
@@ -92,6 +94,7 @@ fn make_ready(
     point: &Point,
     quick: bool,
     places: &Places,
+    assemblies: &Assemblies,
 ) -> Result<Ready, Problems> {
     let Some(sweep) = study.sweep.get(&point.sweep) else {
         return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)).into());
@@ -101,7 +104,7 @@ fn make_ready(
         ..Overrides::default()
     };
     let project = Project::load(&places.find(&sweep.system)?, &overrides)?;
-    let (programs, messages) = assemble_project(&project);
+    let (programs, messages) = assemblies.assemble(&project);
     let Some(programs) = programs else {
         let first = messages.items.iter().find(|item| item.level == "error");
         let said = first.map_or("it has errors", |item| item.message.as_str());

@@ -1,9 +1,7 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
-    DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats,
-    QuickStartStats, Stats, UnitStats, XcpStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats, QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
@@ -45,6 +43,7 @@ impl Stats {
         units.push(one("hash", &chip.hash.counters, Target::HASH));
         units.push(one("msf", &chip.msf.counters, Target::MSF));
         units.push(one("cap", &chip.cap.counters, Target::CAP));
+        let targets = targets(chip);
         let microengines = chip.microengines.iter().enumerate();
         Self {
             chip: profile.name().to_owned(),
@@ -54,7 +53,7 @@ impl Stats {
             cycles,
             nanoseconds: (u128::from(cycles) * 1000 / u128::from(mhz.max(1))) as u64,
             microengines: microengines
-                .map(|(i, me)| microengine(i, &me.stats_at(cycles), cycles))
+                .map(|(i, me)| microengine(i, &me.stats_at(cycles), cycles, &targets))
                 .collect(),
             units,
             buses: buses(chip, cycles),
@@ -86,7 +85,39 @@ impl Stats {
     }
 }
 
-fn microengine(index: usize, stats: &MeStats, cycles: Cycle) -> MicroengineStats {
+/// The units that commands go to, by name.
+fn targets(chip: &Chip) -> Vec<(String, Target)> {
+    let sram = (0..chip.sram.counters().count() as u8)
+        .map(|channel| (format!("sram{channel}"), Target::sram(channel)));
+    let dram = (0..chip.dram.counters().count() as u8)
+        .map(|channel| (format!("dram{channel}"), Target::dram(channel)));
+    let named = |(name, target): (&str, Target)| (name.to_owned(), target);
+    let others = [
+        ("hash", Target::HASH),
+        ("msf", Target::MSF),
+        ("cap", Target::CAP),
+    ];
+    std::iter::once(("scratch", Target::SCRATCH))
+        .map(named)
+        .chain(sram)
+        .chain(dram)
+        .chain(others.map(named))
+        .collect()
+}
+
+fn microengine(
+    index: usize,
+    stats: &MeStats,
+    cycles: Cycle,
+    targets: &[(String, Target)],
+) -> MicroengineStats {
+    let references = targets
+        .iter()
+        .filter(|_| stats.commands > 0)
+        .map(|(name, target)| ReferenceStats {
+            name: name.clone(),
+            count: stats.references[target.index()],
+        });
     let contexts = stats
         .contexts
         .iter()
@@ -108,6 +139,7 @@ fn microengine(index: usize, stats: &MeStats, cycles: Cycle) -> MicroengineStats
         idle: stats.idle,
         swaps: stats.swaps,
         commands: stats.commands,
+        references: references.collect(),
         executing_permille: permille(stats.instructions, cycles),
         contexts: contexts.collect(),
     }

@@ -67,6 +67,8 @@ pub struct Resolved {
     pub spaces: Vec<Space>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
+    /// Stages that have a name, with their microengines.
+    pub stages: Vec<(String, Vec<u8>)>,
 }
 
 /// What the command line says over the project file.
@@ -147,6 +149,7 @@ pub fn resolve(
         dram: Space::new("dram", capacity.dram_bytes),
         memories: BTreeMap::new(),
         macs: Vec::new(),
+        stages: Vec::new(),
         boot: Boot::default(),
     };
     resolver.fixed_memory(&file.memory);
@@ -174,6 +177,7 @@ pub fn resolve(
         boot: resolver.boot,
         spaces,
         macs: resolver.macs,
+        stages: resolver.stages,
     })
 }
 
@@ -225,6 +229,7 @@ struct Resolver<'a> {
     dram: Space,
     memories: BTreeMap<String, NamedMemory>,
     macs: Vec<[u8; 6]>,
+    stages: Vec<(String, Vec<u8>)>,
     boot: Boot,
 }
 
@@ -475,6 +480,7 @@ impl Resolver<'_> {
         if !self.name(name) {
             return;
         }
+        self.stages.push((name.get_ref().clone(), ids.to_vec()));
         let owner = format!("the stage `{}`", name.get_ref());
         let prefix = name.get_ref().to_uppercase();
         self.define(format!("{prefix}_FIRST"), *first, &owner, name.span());
