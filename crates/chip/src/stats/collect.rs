@@ -1,7 +1,9 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats, QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
+    DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats,
+    QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
