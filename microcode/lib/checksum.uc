@@ -44,4 +44,35 @@
 .end
 #endm
 
+; checksum_add(sum, value)
+;   sum <- sum + value in ones' complement of 32 bits, which is a sum of halves
+;   that is not folded yet.
+#macro checksum_add(sum, value)
+    alu[sum, sum, +, value]
+    alu[sum, sum, +carry, 0]
+#endm
+
+; checksum_take(sum, value)
+;   sum <- sum - value in ones' complement of 32 bits.
+#macro checksum_take(sum, value)
+.begin
+    .reg complement
+    alu[complement, --, ~B, value]
+    alu[sum, sum, +, complement]
+    alu[sum, sum, +carry, 0]
+.end
+#endm
+
+; checksum_fold(sum)
+;   sum <- the sum of its halves in ones' complement of 16 bits.
+#macro checksum_fold(sum)
+.begin
+    .reg high
+    alu_shf[high, --, B, sum, >>16]
+    alu[sum, high, +16, sum]
+    alu_shf[high, --, B, sum, >>16]
+    alu[sum, high, +16, sum]
+.end
+#endm
+
 #endif

@@ -25,7 +25,7 @@
 ; written when its number is less than WINDOW ahead of that, so that no more than
 ; WINDOW packets wait there when the queue manager is behind.
 #define SLOTS          32
-#define WINDOW         20
+#define WINDOW         16
 #define FIRST_SEQUENCE 0x100
 #define SLOT_SKIP_BIT  15
 

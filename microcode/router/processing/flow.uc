@@ -30,8 +30,7 @@
     alu[--, protocol, -, 17]
     bne[portless#]
 ports#:
-    alu_shf[ports, --, B, $$h8, <<16]
-    alu_shf[ports, ports, OR, $$h9, >>16]
+    extension_ports(ports)
 portless#:
     alu[key2, --, B, ports]
 .end

@@ -7,8 +7,8 @@
 #define WINDOW_GAP 4
 
 ; hand_over_room(sequence)
-;   Waits until the slot of `sequence` may be written. All contexts share what
-;   one of them learns.
+;   Waits until the slot of `sequence` may be written. One context of the
+;   microengine asks, and all share what it learns.
 #macro hand_over_room(sequence)
 .begin
     .reg ahead
@@ -17,12 +17,17 @@ look#:
     ld_field[ahead, 1100, 0]
     alu[--, ahead, -, WINDOW]
     blo[room#]
+    alu[--, --, B, @asking]
+    bne[sleep#]
+    immed[@asking, 1]
     scratch[read, $next, next_slot, 0, 1], ctx_swap[handed]
+    immed[@asking, 0]
     alu[@window, --, B, $next]
     alu[ahead, sequence, -, @window]
     ld_field[ahead, 1100, 0]
     alu[--, ahead, -, WINDOW]
     blo[room#]
+sleep#:
     timer_wait(WINDOW_GAP, rung)
     br[look#]
 room#:

@@ -25,6 +25,7 @@
     alu[--, total, -, 20]
     blo[drop#]
     checksum_ipv4(sum, $$h3, $$h4, $$h5, $$h6, $$h7, $$h8)
+summed#:
     alu[--, sum, XOR, ones]
     bne[drop#], defer[1]
     immed[verdict, DROP_CHECKSUM]
@@ -69,8 +70,7 @@ unusual#:
     alu[--, top, -, 5]
     blo[drop#], defer[1]
     immed[verdict, DROP_LENGTH]
-    br[exception#], defer[1]
-    immed[verdict, EXCEPTION_OPTIONS]
+    extension_options(length, total, sum, verdict, summed#)
 fine#:
 .end
 #endm
@@ -110,11 +110,12 @@ fine#:
 .end
 #endm
 
-; ipv4_forward(buffer, done)
-;   Writes back what forwarding changes: frame longwords 2 to 7 with the lower
-;   part of the new source address, the TTL and the checksum. The rest of the
-;   Ethernet header is the transmit stage's. Raises `done`.
-#macro ipv4_forward(buffer, done)
+; ipv4_rewrite(step)
+;   What forwarding changes, in $$o2 to $$o7: frame longwords 2 to 7 with the
+;   lower part of the new source address, the TTL and the checksum. The rest of
+;   the Ethernet header is the transmit stage's. `step` is what the sum over the
+;   header grows by: a register that holds 0xfeff for the TTL alone.
+#macro ipv4_rewrite(step)
 .begin
     .reg one
     alu[$$o2, --, B, $hop3]
@@ -122,9 +123,8 @@ fine#:
     alu[$$o4, --, B, $$h4]
     immed[one, 0x100]
     alu[$$o5, $$h5, -, one]
-    checksum_ttl_step($$o6, $$h6, ones, ttl_step)
+    checksum_ttl_step($$o6, $$h6, ones, step)
     alu[$$o7, --, B, $$h7]
-    dram[write, $$o2, buffer, 8, 3], sig_done[done]
 .end
 #endm
 

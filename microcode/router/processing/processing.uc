@@ -19,6 +19,7 @@
 #include "classify.uc"
 #include "statistics.uc"
 #include "hand_over.uc"
+#include "extension.uc"
 
 ; Reasons given to the slow path; the project file names them in this order.
 #define EXCEPTION_NOT_IPV4   1
@@ -30,17 +31,28 @@
 #define EXCEPTION_TTL        7
 #define EXCEPTION_MTU        8
 #define EXCEPTION_NOT_FOR_US 9
+#define EXCEPTION_BAD_OPTION 10
 
 .num_contexts 8
 
 ; Frame longwords 0 to 3: the Ethernet header up to the middle of 3.
 .reg read $$e0 $$e1 $$e2 $$e3
 .xfer_order $$e0 $$e1 $$e2 $$e3
-; Frame longwords 2 to 9: the IPv4 header from the middle of 3, and ports.
+; Frame longwords 2 to 9: the IPv4 header from the middle of 3, and ports; with
+; an extension as far as 13.
+#ifdef EXTENDED
+#define HEADER_QUADWORDS 6
+.reg read $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9 $$h10 $$h11 $$h12 $$h13
+.xfer_order $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9 $$h10 $$h11 $$h12 $$h13
+.reg write $$o2 $$o3 $$o4 $$o5 $$o6 $$o7 $$o8 $$o9 $$o10 $$o11 $$o12 $$o13
+.xfer_order $$o2 $$o3 $$o4 $$o5 $$o6 $$o7 $$o8 $$o9 $$o10 $$o11 $$o12 $$o13
+#else
+#define HEADER_QUADWORDS 4
 .reg read $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9
 .xfer_order $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9
 .reg write $$o2 $$o3 $$o4 $$o5 $$o6 $$o7
 .xfer_order $$o2 $$o3 $$o4 $$o5 $$o6 $$o7
+#endif
 
 .reg read $handle $sequence
 .xfer_order $handle $sequence
@@ -64,17 +76,15 @@
 .sig volatile rung
 .sig got read fetched counted0 counted1 written noted handed
 
-; Shared by the contexts: whether packets come (take.uc), and which number the
-; queue manager is known to wait for.
-.reg @busy @window
+; Shared by the contexts: whether packets come (take.uc), which number the queue
+; manager is known to wait for, and whether one of them asks it (hand_over.uc).
+.reg @busy @window @asking
 
-.reg processing_ring exception_ring free_queue
+.reg processing_ring
 .reg route_root next_hops classes port_counters ip_counters
 .reg flow_table slots next_slot ones ttl_step
 
     immed[processing_ring, PROCESSING_RING]
-    immed[exception_ring, EXCEPTION_RING]
-    load_constant(free_queue, FREE_BUFFERS)
     load_constant(route_root, ROUTE_ROOT)
     load_constant(next_hops, NEXT_HOPS)
     load_constant(classes, DSCP_CLASSES)
@@ -85,9 +95,11 @@
     load_constant(next_slot, NEXT_SLOT)
     load_constant(ones, 0xffff)
     load_constant(ttl_step, 0xfeff)
+    extension_set_up()
     br!=ctx[0, packet#]
     immed[@busy, 0]
     immed[@window, FIRST_SEQUENCE]
+    immed[@asking, 0]
     ethernet_set_up()
     turn_start(take)
 
@@ -117,14 +129,14 @@ taken#:
 
     ethernet_classify(input, verdict)
     statistics_received()
-    dram[read, $$h2, buffer, 8, 4], ctx_swap[read]
+    dram[read, $$h2, buffer, 8, HEADER_QUADWORDS], ctx_swap[read]
     ipv4_check(length, total, source, destination, verdict)
     source_check(source, verdict)
     classify(class, source, destination)
     route_lookup(hop, destination, route_root, $entry, fetched)
     ipv4_next_hop(hop, total, port_out, verdict)
 
-    ipv4_forward(buffer, written)
+    extension_forward(buffer, port_out, total, written)
     alu_shf[queue, class, OR, port_out, <<CLASS_SHIFT]
     alu_shf[$output, queue, OR, port_out, <<24]
     alu[$next_hop, --, B, hop]
@@ -141,14 +153,16 @@ exception#:
     ; To the slow path: reason and buffer.
     alu_shf[$exception, handle, OR, verdict, <<24]
     br_inp_state[EXCEPTION_RING_STATUS, slow_path_busy#]
-    scratch[put, $exception, exception_ring, 0, 1], ctx_swap[noted]
+    immed[place, EXCEPTION_RING]
+    scratch[put, $exception, place, 0, 1], ctx_swap[noted]
     br[skip#]
 
 slow_path_busy#:
     immed[verdict, DROP_SLOW_PATH_FULL]
 drop#:
     scratch[incr, --, verdict, 0]
-    buffer_return(handle, free_queue)
+    load_constant(place, FREE_BUFFERS)
+    buffer_return(handle, place)
 
 skip#:
     hand_over_room(sequence)

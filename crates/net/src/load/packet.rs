@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use super::random::mixed;
 use super::special::Kind;
-use super::stamp::{BYTES as STAMP, Stamp};
+use super::stamp::{BYTES as STAMP, EXPERIMENT, Stamp};
 use super::{Load, Prefix};
 
 const ETHERNET: usize = 14;
@@ -140,6 +140,8 @@ impl Template {
         packet[9] = match kind {
             Kind::Tcp => TCP,
             Kind::Icmp => ICMP,
+            // Without a transport header the option fits the smallest frame.
+            Kind::Options => EXPERIMENT,
             _ => UDP,
         };
         packet[12..16].copy_from_slice(&ends.source);
@@ -152,7 +154,7 @@ impl Template {
         let pseudo = sum(&packet[12..20]) + u32::from(packet[9]) + (total - header) as u32;
         let payload = &mut packet[header..];
         match kind {
-            Kind::Fragment => payload[..STAMP].copy_from_slice(&stamp.to_bytes()),
+            Kind::Fragment | Kind::Options => payload[..STAMP].copy_from_slice(&stamp.to_bytes()),
             Kind::Tcp => tcp(payload, ends, stamp, pseudo),
             Kind::Icmp => icmp(payload, stamp),
             _ => udp(payload, ends, stamp, pseudo),

@@ -71,7 +71,7 @@ impl Kind {
             Kind::Arp => return MIN_FRAME_BYTES as usize,
             Kind::Tcp => ETHERNET + 20 + 20 + super::stamp::BYTES,
             Kind::Ipv6 => ETHERNET + 40 + 8 + super::stamp::BYTES,
-            Kind::Options => ETHERNET + 20 + option.next_multiple_of(4) + 8 + super::stamp::BYTES,
+            Kind::Options => ETHERNET + 20 + option.next_multiple_of(4) + super::stamp::BYTES,
             _ => MIN_FRAME_BYTES as usize,
         };
         least.max(bytes as usize)

@@ -5,12 +5,15 @@ use super::special::Kind;
 /// Bytes of a stamp.
 pub(super) const BYTES: usize = 16;
 
+/// The protocol number for experiments (RFC 3692): the stamp is all that it carries.
+pub(super) const EXPERIMENT: u8 = 253;
+
 /// What stamps begin with.
 const MARK: [u8; 2] = *b"np";
 
 /// Who a frame is: the first bytes of what it carries, after UDP, TCP or ICMP header, in network order:
 /// the letters `np`, the kind, the port (1 byte each), the flow (4 bytes) and the sequence (8 bytes). A
-/// fragment has it right after the IP header, an ARP request has none.
+/// fragment and a frame with options have it right after the IP header, an ARP request has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// What the frame is.
@@ -63,6 +66,7 @@ impl Stamp {
             _ => return None,
         };
         let header = match protocol {
+            Some(EXPERIMENT) => 0,
             Some(6) => 20,
             Some(_) => 8,
             None => 0,

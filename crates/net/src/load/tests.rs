@@ -355,7 +355,7 @@ fn every_kind_is_what_it_says() {
         }
         assert_eq!(ip.is_payload_fragmented(), kind == Kind::Fragment);
         match (&packet.transport, kind) {
-            (None, Kind::Fragment) => {}
+            (None, Kind::Fragment | Kind::Options) => {}
             (Some(TransportSlice::Tcp(tcp)), Kind::Tcp) => {
                 let sum = tcp
                     .calc_checksum_ipv4(header.source, header.destination)

@@ -39,8 +39,8 @@ fn the_router_itself_has_none() {
 fn a_window_that_is_not_kept_is_found() {
     let mistake = Edit {
         file: "processing/hand_over.uc",
-        from: "    blo[room#]\n    scratch[read",
-        to: "    br[room#]\n    scratch[read",
+        from: "    blo[room#]\n    alu[--, --, B, @asking]",
+        to: "    br[room#]\n    alu[--, --, B, @asking]",
     };
     let what = trouble(&[], &[mistake]).unwrap_err();
     assert!(!what.is_empty());
@@ -74,8 +74,8 @@ fn packets_out_of_order_are_found() {
         },
         Edit {
             file: "processing/processing.uc",
-            from: ".reg @busy @window\n",
-            to: ".reg @busy @window @done\n",
+            from: ".reg @busy @window @asking\n",
+            to: ".reg @busy @window @asking @done\n",
         },
     ];
     let what = trouble(&["me.processing.id=4"], &mistakes).unwrap_err();
@@ -87,8 +87,8 @@ fn a_buffer_that_is_not_given_back_is_found() {
     let mistakes = [
         Edit {
             file: "processing/processing.uc",
-            from: "    scratch[incr, --, verdict, 0]\n    buffer_return(handle, free_queue)\n",
-            to: "    scratch[incr, --, verdict, 0]\n",
+            from: "    load_constant(place, FREE_BUFFERS)\n    buffer_return(handle, place)\n",
+            to: "",
         },
         // Something must be dropped for it.
         Edit {

@@ -1,0 +1,55 @@
+; Grants by atomic operations: a request adds all that it asks for, learns what
+; was granted before, and gives back what it did not get. Nobody waits for
+; anybody, and no more is ever granted than the limit: who comes later sees at
+; least what earlier ones got. While a surplus is on its way back, a request may
+; get less than there is.
+
+#ifndef GRANT_UC
+#define GRANT_UC
+
+#include "rate.uc"
+
+; quick_start_grant(granted, requested, port_out)
+;   granted <- the rate code that the request for `requested` gets, 0 for none.
+#macro quick_start_grant(granted, requested, port_out)
+.begin
+    .reg counter want surplus left
+    quick_start_state(counter, port_out)
+    rate_units(want, requested)
+
+    ; The window that the microengine knows to be the current one.
+look#:
+    alu[counter, counter, +, @qs_phase]
+    alu[$share4, --, B, want]
+    alu[surplus, --, B, @qs_phase]
+    QS_SPACE[test_and_add, $share4, counter, QS_GRANTED], sig_done[shared]
+    alu[counter, counter, -, surplus]
+    QS_SPACE[read, $share0, counter, QS_LIMIT, 2], sig_done[kept]
+    ctx_arb[shared, kept]
+    alu[counter, counter, +, surplus]
+    alu[@qs_phase, --, B, $share1]
+    alu[--, surplus, -, $share1]
+    bne[turned#]
+
+    alu[left, --, B, $share0]
+    alu[left, left, -, $share4]
+    alu[surplus, --, B, want]
+    rate_that_fits(granted, requested, want, left)
+    alu[surplus, surplus, -, want]
+    beq[all#]
+    alu[$share0, --, B, surplus]
+    QS_SPACE[sub, $share0, counter, QS_GRANTED], sig_done[kept]
+    ctx_arb[kept]
+    br[all#]
+
+turned#:
+    ; Another window has begun: the request is taken back and made again there.
+    alu[$share0, --, B, want]
+    QS_SPACE[sub, $share0, counter, QS_GRANTED], sig_done[kept]
+    alu[counter, counter, -, surplus]
+    ctx_arb[kept], br[look#]
+all#:
+.end
+#endm
+
+#endif
