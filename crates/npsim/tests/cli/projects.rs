@@ -229,7 +229,7 @@ fn a_coprocessor_is_shown_dumped_and_takes_no_locks() {
             .expect(3, &["in the window of the coprocessor FEEDBACK", phrase]);
     }
     refused(
-        &format!("{project}address = 0x1000\n"),
+        &format!("{project}address = 0x2000\n"),
         &[
             "lies in the channel's memory",
             "p/npsim.toml:7",

@@ -485,16 +485,16 @@ impl Resolver<'_> {
     }
 
     fn typed_time(&mut self, typed: Option<&Spanned<String>>, default: &str) -> Time {
-        let text = typed.map_or(default, |it| it.get_ref());
-        match text.parse() {
-            Ok(time) => time,
-            Err(message) => {
-                let message: String = message;
-                let span = typed.map_or(0..0, Spanned::span);
-                self.fail(span, message, "", "");
-                Time::Cycles(1)
+        if let Some(typed) = typed {
+            match typed.get_ref().parse() {
+                Ok(time) => return time,
+                Err(message) => {
+                    let message: String = message;
+                    self.fail(typed.span(), message, "", "");
+                }
             }
         }
+        default.parse().unwrap_or(Time::Cycles(1))
     }
 
     /// A fraction in parts per million.
