@@ -111,26 +111,14 @@
     alu[sum, sum, +carry, 0]
 #endm
 
-; checksum_take(sum, value)
+; checksum_remove(sum, value)
 ;   sum <- sum - value in ones' complement of 32 bits.
-#macro checksum_take(sum, value)
+#macro checksum_remove(sum, value)
 .begin
     .reg complement
     alu[complement, --, ~B, value]
     alu[sum, sum, +, complement]
     alu[sum, sum, +carry, 0]
-.end
-#endm
-
-; checksum_fold(sum)
-;   sum <- the sum of its halves in ones' complement of 16 bits.
-#macro checksum_fold(sum)
-.begin
-    .reg high
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
 .end
 #endm
 

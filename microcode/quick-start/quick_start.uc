@@ -61,7 +61,7 @@
 .init option 0
 .reg $share0 $share1 $share2 $share3 $share4
 .xfer_order $share0 $share1 $share2 $share3 $share4
-.sig shared kept
+.sig kept
 
 ; Which window the contexts know to be the current one (grant_atomic.uc).
 .reg @qs_phase
@@ -215,8 +215,8 @@ options#:
     bne[general#]
 
     quick_start_alone(first, nonce)
-    checksum_take(change, first)
-    checksum_take(change, nonce)
+    checksum_remove(change, first)
+    checksum_remove(change, nonce)
     quick_start_answer(first, nonce, requested, granted)
     checksum_add(change, first)
     checksum_add(change, nonce)

@@ -55,15 +55,25 @@ pub fn value(metric: &Metric, programs: &[Program], stages: &Stages) -> Result<f
         .ok_or_else(|| format!("no microengine is `{me}`"))
 }
 
+/// Where a label is. One of a macro that is used once has a number behind its name
+/// and a dot, which need not be given.
+fn label_address(image: &Image, name: &str) -> Result<usize, String> {
+    let is_of_macro = |known: &str| known.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+    let exact = image.labels.iter().find(|known| known.name == name);
+    let mut of_macros = image.labels.iter().filter(|known| is_of_macro(&known.name));
+    match (exact, of_macros.next(), of_macros.next()) {
+        (Some(found), ..) | (None, Some(found), None) => Ok(usize::from(found.address)),
+        (None, Some(_), Some(_)) => Err(format!("`{}` has more than one label `{name}`", image.name)),
+        (None, None, _) => Err(format!("`{}` has no label `{name}`", image.name)),
+    }
+}
+
 fn count(image: &Image, metric: &Metric, counted: Counted) -> Result<usize, String> {
     let place = |label: &Option<String>, else_at: usize| match label {
         None => Ok(else_at),
         Some(label) => {
             let name = label.trim_end_matches('#');
-            let found = image.labels.iter().find(|known| known.name == name);
-            found
-                .map(|known| usize::from(known.address))
-                .ok_or_else(|| format!("`{}` has no label `{name}`", image.name))
+            label_address(image, name)
         }
     };
     let from = place(&metric.from, 0)?;

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::assemblies::Assemblies;
 use crate::places::Places;
 use crate::points::Point;
-use crate::study::{Study, TraceText, WindowText};
+use crate::study::{Sweep, Study, TraceText, WindowText};
 
 /// When a point is measured, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ fn make_ready(
             .into());
     };
     let hertz = project.capacity.hertz;
-    let window = window(study, quick, hertz)?;
+    let window = window(study, sweep, quick, hertz)?;
     let (traffic, traffic_key) = match (&point.trace, &project.load) {
         (Some(text), _) => {
             let (trace, key) = play(text, &project, places)?;
@@ -172,12 +172,17 @@ fn hash(bytes: &[u8]) -> String {
     digits.concat()
 }
 
-fn window(study: &Study, quick: bool, hertz: u64) -> Result<Window, Problem> {
-    let quick_window = study.quick.as_ref().filter(|_| quick);
+/// The sweep's own window comes before the study's, and a quick one before its
+/// whole one.
+fn window(study: &Study, sweep: &Sweep, quick: bool, hertz: u64) -> Result<Window, Problem> {
+    let windows = [
+        sweep.quick.as_ref().filter(|_| quick),
+        sweep.window.as_ref(),
+        study.quick.as_ref().filter(|_| quick),
+        Some(&study.window),
+    ];
     let pick = |part: fn(&WindowText) -> &Option<String>| {
-        let text = quick_window
-            .and_then(|window| part(window).as_ref())
-            .or(part(&study.window).as_ref());
+        let text = windows.iter().flatten().find_map(|w| part(w).as_ref());
         text.map(|text| text.parse::<Time>().map(|time| time.cycles(hertz)))
             .transpose()
             .map_err(Problem::new)

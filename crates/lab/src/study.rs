@@ -76,6 +76,10 @@ pub struct Sweep {
     pub set: BTreeMap<String, SettingValue>,
     /// A capture as traffic, instead of the project's load.
     pub trace: Option<TraceText>,
+    /// When its points are measured, if not as the study's.
+    pub window: Option<WindowText>,
+    /// The same for a quick look; as in `window` if left out.
+    pub quick: Option<WindowText>,
     /// Begins the microengines' pseudo-random numbers.
     pub seed: Option<u64>,
     /// Checks that do not stop a run.

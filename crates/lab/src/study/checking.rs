@@ -36,6 +36,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
         ))
         .help("use letters, digits, `-` and `_`"));
     }
+    let of_sweeps = study.sweep.values().flat_map(|s| [s.window.as_ref(), s.quick.as_ref()]);
     for window in [Some(&study.window), study.quick.as_ref()]
         .into_iter()
         .flatten()
