@@ -35,74 +35,6 @@
 .end
 #endm
 
-; checksum_words(sum, words)
-;   sum <- sum + words, not folded: a list of registers in brackets, longwords of a
-;   longer header, or parts of one with zeros for the rest. The carry of each
-;   addition goes into the next and the last around the end.
-#macro checksum_words(sum, words)
-    #define_eval CHECKSUM_FIRST 1
-    #for CHECKSUM_WORD words
-    #if (CHECKSUM_FIRST)
-    alu[sum, sum, +, CHECKSUM_WORD]
-    #else
-    alu[sum, sum, +carry, CHECKSUM_WORD]
-    #endif
-    #define_eval CHECKSUM_FIRST 0
-    #endloop
-    alu[sum, sum, +carry, 0]
-#endm
-
-; checksum_take(sum, w6, ones)
-;   sum <- the sum over all the other words of a header whose checksum is in the
-;   upper half of w6: ~HC, to be changed by checksum_update and put back by
-;   checksum_put. `ones` holds 0xffff.
-#macro checksum_take(sum, w6, ones)
-    alu_shf[sum, ones, AND~, w6, >>16]
-#endm
-
-; checksum_update(sum, old, new)
-;   sum <- sum + ~old + new, not folded: what the sum over a header becomes when
-;   the longword `old` (or a half of one, wherever it stands) becomes `new`.
-#macro checksum_update(sum, old, new)
-.begin
-    .reg less
-    alu[less, --, ~B, old]
-    alu[sum, sum, +, less]
-    alu[sum, sum, +carry, new]
-    alu[sum, sum, +carry, 0]
-.end
-#endm
-
-; checksum_put(w6, old6, sum, ones)
-;   w6 <- old6 with the checksum of `sum` in its upper half. Changes `sum`.
-#macro checksum_put(w6, old6, sum, ones)
-.begin
-    .reg low
-    checksum_fold(sum)
-    alu[sum, --, ~B, sum]
-    alu[low, ones, AND, old6]
-    alu_shf[w6, low, OR, sum, <<16]
-.end
-#endm
-
-; checksum_ttl_step(w6, old6, ones, step)
-;   w6 <- longword 6 of the frame with the checksum in its upper half brought up
-;   to date for a TTL that went down by one: HC' = ~(~HC + ~m + m'), and with
-;   m' = m - 0x100 the two last terms are 0xfeff. `ones` holds 0xffff, `step`
-;   0xfeff.
-#macro checksum_ttl_step(w6, old6, ones, step)
-.begin
-    .reg sum high low
-    alu_shf[sum, ones, AND~, old6, >>16]        ; ~HC
-    alu[sum, sum, +, step]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
-    alu[sum, --, ~B, sum]
-    alu[low, ones, AND, old6]
-    alu_shf[w6, low, OR, sum, <<16]
-.end
-#endm
-
 ; checksum_add(sum, value)
 ;   sum <- sum + value in ones' complement of 32 bits, which is a sum of halves
 ;   that is not folded yet.
@@ -122,15 +54,51 @@
 .end
 #endm
 
-; checksum_fold(sum)
-;   sum <- the sum of its halves in ones' complement of 16 bits.
-#macro checksum_fold(sum)
+; checksum_words(sum, words)
+;   sum <- sum + words, not folded: a list of registers in brackets, longwords of a
+;   longer header, or parts of one with zeros for the rest. The carry of each
+;   addition goes into the next and the last around the end.
+#macro checksum_words(sum, words)
+    #define_eval CHECKSUM_FIRST 1
+    #for CHECKSUM_WORD words
+    #if (CHECKSUM_FIRST)
+    alu[sum, sum, +, CHECKSUM_WORD]
+    #else
+    alu[sum, sum, +carry, CHECKSUM_WORD]
+    #endif
+    #define_eval CHECKSUM_FIRST 0
+    #endloop
+    alu[sum, sum, +carry, 0]
+#endm
+
+; checksum_update(sum, old, new)
+;   sum <- sum + ~old + new, not folded: what the sum over a header becomes when
+;   the longword `old` (or a half of one, wherever it stands) becomes `new`.
+#macro checksum_update(sum, old, new)
 .begin
-    .reg high
+    .reg less
+    alu[less, --, ~B, old]
+    alu[sum, sum, +, less]
+    alu[sum, sum, +carry, new]
+    alu[sum, sum, +carry, 0]
+.end
+#endm
+
+; checksum_ttl_step(w6, old6, ones, step)
+;   w6 <- longword 6 of the frame with the checksum in its upper half brought up
+;   to date for a TTL that went down by one: HC' = ~(~HC + ~m + m'), and with
+;   m' = m - 0x100 the two last terms are 0xfeff. `ones` holds 0xffff, `step`
+;   0xfeff.
+#macro checksum_ttl_step(w6, old6, ones, step)
+.begin
+    .reg sum high low
+    alu_shf[sum, ones, AND~, old6, >>16]        ; ~HC
+    alu[sum, sum, +, step]
     alu_shf[high, --, B, sum, >>16]
     alu[sum, high, +16, sum]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
+    alu[sum, --, ~B, sum]
+    alu[low, ones, AND, old6]
+    alu_shf[w6, low, OR, sum, <<16]
 .end
 #endm
 
