@@ -35,6 +35,25 @@
 .end
 #endm
 
+; checksum_add(sum, value)
+;   sum <- sum + value in ones' complement of 32 bits, which is a sum of halves
+;   that is not folded yet.
+#macro checksum_add(sum, value)
+    alu[sum, sum, +, value]
+    alu[sum, sum, +carry, 0]
+#endm
+
+; checksum_take(sum, value)
+;   sum <- sum - value in ones' complement of 32 bits.
+#macro checksum_take(sum, value)
+.begin
+    .reg complement
+    alu[complement, --, ~B, value]
+    alu[sum, sum, +, complement]
+    alu[sum, sum, +carry, 0]
+.end
+#endm
+
 ; checksum_words(sum, words)
 ;   sum <- sum + words, not folded: a list of registers in brackets, longwords of a
 ;   longer header, or parts of one with zeros for the rest. The carry of each
@@ -52,14 +71,6 @@
     alu[sum, sum, +carry, 0]
 #endm
 
-; checksum_take(sum, w6, ones)
-;   sum <- the sum over all the other words of a header whose checksum is in the
-;   upper half of w6: ~HC, to be changed by checksum_update and put back by
-;   checksum_put. `ones` holds 0xffff.
-#macro checksum_take(sum, w6, ones)
-    alu_shf[sum, ones, AND~, w6, >>16]
-#endm
-
 ; checksum_update(sum, old, new)
 ;   sum <- sum + ~old + new, not folded: what the sum over a header becomes when
 ;   the longword `old` (or a half of one, wherever it stands) becomes `new`.
@@ -70,18 +81,6 @@
     alu[sum, sum, +, less]
     alu[sum, sum, +carry, new]
     alu[sum, sum, +carry, 0]
-.end
-#endm
-
-; checksum_put(w6, old6, sum, ones)
-;   w6 <- old6 with the checksum of `sum` in its upper half. Changes `sum`.
-#macro checksum_put(w6, old6, sum, ones)
-.begin
-    .reg low
-    checksum_fold(sum)
-    alu[sum, --, ~B, sum]
-    alu[low, ones, AND, old6]
-    alu_shf[w6, low, OR, sum, <<16]
 .end
 #endm
 
@@ -100,25 +99,6 @@
     alu[sum, --, ~B, sum]
     alu[low, ones, AND, old6]
     alu_shf[w6, low, OR, sum, <<16]
-.end
-#endm
-
-; checksum_add(sum, value)
-;   sum <- sum + value in ones' complement of 32 bits, which is a sum of halves
-;   that is not folded yet.
-#macro checksum_add(sum, value)
-    alu[sum, sum, +, value]
-    alu[sum, sum, +carry, 0]
-#endm
-
-; checksum_remove(sum, value)
-;   sum <- sum - value in ones' complement of 32 bits.
-#macro checksum_remove(sum, value)
-.begin
-    .reg complement
-    alu[complement, --, ~B, value]
-    alu[sum, sum, +, complement]
-    alu[sum, sum, +carry, 0]
 .end
 #endm
 

@@ -195,7 +195,7 @@ nothing#:
 .begin
     .reg old
     alu[old, --, B, *l$index1]
-    checksum_remove(change, old)
+    checksum_take(change, old)
     alu[piece, piece, XOR, *l$index1]
     alu[*l$index1++, --, B, piece]
     checksum_add(change, piece)

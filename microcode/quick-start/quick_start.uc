@@ -215,8 +215,8 @@ options#:
     bne[general#]
 
     quick_start_alone(first, nonce)
-    checksum_remove(change, first)
-    checksum_remove(change, nonce)
+    checksum_take(change, first)
+    checksum_take(change, nonce)
     quick_start_answer(first, nonce, requested, granted)
     checksum_add(change, first)
     checksum_add(change, nonce)

@@ -36,9 +36,11 @@ pub fn check(study: &Study) -> Result<(), Problem> {
         ))
         .help("use letters, digits, `-` and `_`"));
     }
-    let of_sweeps = study.sweep.values().flat_map(|s| [s.window.as_ref(), s.quick.as_ref()]);
+    let of_sweeps = study.sweep.values();
+    let of_sweeps = of_sweeps.flat_map(|sweep| [sweep.window.as_ref(), sweep.quick.as_ref()]);
     for window in [Some(&study.window), study.quick.as_ref()]
         .into_iter()
+        .chain(of_sweeps)
         .flatten()
     {
         check_window(window)?;

@@ -99,11 +99,12 @@ fn project(variant: &Variant, packets: usize, folder: &Path) -> Project {
         std::fs::write(&file, text.replace(edit.from, edit.to)).unwrap();
     }
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/congestion/driver.uc");
-    let mut text = format!(
+    let text = format!(
         "name = \"driver\"\ninclude = [\"microcode/lib\", \"microcode/router/processing\"]\n\
-         [chip]\nboard = \"ixp2400-plain\"\n[[me]]\nid = \"0\"\nsource = {driver:?}\n\
+         [chip]\nboard = \"ixp2400-plain\"\n[[me]]\nid = \"0\"\nsource = '{}'\n\
          [[memory]]\nname = \"PACKETS\"\nspace = \"dram\"\nsize = {}\nalign = 256\n\
          [[memory]]\nname = \"STATE\"\nspace = \"{}\"\nsize = {}\naddress = 0\n",
+        driver.display(),
         packets * RECORD,
         variant.space,
         4 * STATE,
@@ -123,7 +124,6 @@ fn project(variant: &Variant, packets: usize, folder: &Path) -> Project {
         let (name, value) = define.split_once('=').unwrap_or((define, "1"));
         defines.push((name.to_string(), value.to_string()));
     }
-    text.write_char('\n').unwrap();
     let path = folder.join("npsim.toml");
     std::fs::write(&path, text).unwrap();
     let overrides = Overrides {
@@ -201,7 +201,10 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 /// What a reference model says of a frame: what becomes of it, and its bytes from
@@ -236,4 +239,16 @@ pub fn compare(variant: &Variant, packets: &[Packet], model: &mut Model) -> Resu
         state = got.state;
     }
     Ok(())
+}
+
+/// Microcode with this mistake in it does something that the model does not.
+pub fn expect_found(variant: &Variant, edit: Edit, packets: &[Packet], model: &mut Model) {
+    let mistaken = Variant {
+        edit: Some(edit),
+        ..*variant
+    };
+    assert!(
+        compare(&mistaken, packets, model).is_err(),
+        "{edit:?} is not noticed"
+    );
 }

@@ -3,7 +3,7 @@
 use npsim_congestion::quick_start::option::{APPROVED_RATE, LENGTH};
 use npsim_congestion::quick_start::{Outcome, Pool, QuickStartOption, Reason, process, rate_units};
 
-use crate::driver::{Packet, STATE, Variant, Verdict, compare};
+use crate::driver::{Edit, Packet, STATE, Variant, Verdict, compare, expect_found};
 use crate::packets::{self, is_right};
 use crate::random::Random;
 
@@ -28,6 +28,13 @@ const LOCK: Variant = Variant {
     memories: &[("QS_STATE", 0)],
     space: "scratch",
     edit: None,
+};
+
+const LOCK_IN_SRAM: Variant = Variant {
+    name: "Quick-Start under a lock in SRAM",
+    defines: &["QUICK_START", "QUICK_START_LOCK", "QS_SPACE=sram"],
+    space: "sram1",
+    ..LOCK
 };
 
 const ATOMIC: Variant = Variant {
@@ -161,12 +168,50 @@ fn model(bytes: &mut [u8], state: &mut [u32; STATE]) -> Verdict {
 fn quick_start_under_a_lock_does_what_the_model_does() {
     let packets = traffic(1, PACKETS);
     compare(&LOCK, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
+    let some = &packets[..8_000];
+    compare(&LOCK_IN_SRAM, some, &mut model).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
 fn quick_start_by_atomic_operations_does_what_the_model_does() {
     let packets = traffic(2, PACKETS);
     compare(&ATOMIC, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn mistakes_in_quick_start_are_found() {
+    let packets = traffic(1, 8_000);
+    let edit = |file, from, to| Edit { file, from, to };
+    for edit in [
+        edit(
+            "quick-start/rate.uc",
+            "alu[--, left, -, 2]",
+            "alu[--, left, -, 4]",
+        ),
+        edit(
+            "quick-start/quick_start.uc",
+            "immed[four, 4]",
+            "immed[four, 8]",
+        ),
+        edit(
+            "quick-start/quick_start.uc",
+            "alu[bits, first, -, 1]",
+            "alu[bits, first, -, 0]",
+        ),
+        edit(
+            "quick-start/options.uc",
+            "alu[--, size, -, 2]",
+            "alu[--, size, -, 1]",
+        ),
+        edit("quick-start/options.uc", "    bhs[look#]", "    br[look#]"),
+        edit(
+            "lib/checksum.uc",
+            "alu[sum, sum, +, complement]\n    alu[sum, sum, +carry, 0]",
+            "alu[sum, sum, +, complement]",
+        ),
+    ] {
+        expect_found(&LOCK, edit, &packets, &mut model);
+    }
 }
 
 /// Every outcome comes up often among the packets.

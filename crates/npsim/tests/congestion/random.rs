@@ -1,6 +1,6 @@
 //! Numbers that are the same in every run.
 
-/// SplitMix64.
+/// Steele and others' `SplitMix64`.
 pub struct Random(u64);
 
 impl Random {
@@ -35,7 +35,7 @@ impl Random {
 
     /// From 0 to `end` - 1.
     pub fn below(&mut self, end: u32) -> u32 {
-        (u64::from(self.word()) * u64::from(end) >> 32) as u32
+        ((u64::from(self.word()) * u64::from(end)) >> 32) as u32
     }
 
     /// Once in `times`.

@@ -71,12 +71,12 @@ fn here() -> PathBuf {
 pub fn run(program: &Program, cases: &[u32]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let mut text = format!(
-        "name = \"macros\"\ninclude = [{:?}, {:?}]\n[chip]\nboard = \"ixp2400-plain\"\n\
-         [[me]]\nid = \"{}\"\nsource = {:?}\n[[memory]]\nname = \"CASES\"\nspace = \"dram\"\nsize = {}\nalign = 64\n",
-        here(),
-        here().join("../../../../microcode/lib"),
+        "name = \"macros\"\ninclude = ['{}', '{}']\n[chip]\nboard = \"ixp2400-plain\"\n\
+         [[me]]\nid = \"{}\"\nsource = '{}'\n[[memory]]\nname = \"CASES\"\nspace = \"dram\"\nsize = {}\nalign = 64\n",
+        here().display(),
+        here().join("../../../../microcode/lib").display(),
         program.ids,
-        here().join(format!("{}.uc", program.name)),
+        here().join(format!("{}.uc", program.name)).display(),
         (4 * cases.len()).max(64),
     );
     text.write_str(program.project).unwrap();

@@ -35,7 +35,7 @@ fn expected(case: &Words) -> Words {
         with(changed),
         u32::from(sum(&longer)),
         u32::from(fold(case[7])),
-        0,
+        with(changed),
         0,
         0,
     ]
