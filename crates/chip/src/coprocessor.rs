@@ -105,8 +105,9 @@ impl CoprocessorSetup {
 }
 
 /// The registers of a Quick-Start group: limit, phase, what is granted in the
-/// windows of either phase.
-type QuickStartGroup = [u32; 4];
+/// windows of phase 0, nothing (a lock where the same stands in memory), what is
+/// granted in the windows of phase 8.
+type QuickStartGroup = [u32; 5];
 /// The registers of an XCP group: both residues, both mantissas, both shifts.
 type XcpGroup = [u32; 5];
 

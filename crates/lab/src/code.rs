@@ -63,7 +63,9 @@ fn label_address(image: &Image, name: &str) -> Result<usize, String> {
     let mut of_macros = image.labels.iter().filter(|known| is_of_macro(&known.name));
     match (exact, of_macros.next(), of_macros.next()) {
         (Some(found), ..) | (None, Some(found), None) => Ok(usize::from(found.address)),
-        (None, Some(_), Some(_)) => Err(format!("`{}` has more than one label `{name}`", image.name)),
+        (None, Some(_), Some(_)) => {
+            Err(format!("`{}` has more than one label `{name}`", image.name))
+        }
         (None, None, _) => Err(format!("`{}` has no label `{name}`", image.name)),
     }
 }

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::assemblies::Assemblies;
 use crate::places::Places;
 use crate::points::Point;
-use crate::study::{Sweep, Study, TraceText, WindowText};
+use crate::study::{Study, Sweep, TraceText, WindowText};
 
 /// When a point is measured, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

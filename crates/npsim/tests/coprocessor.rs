@@ -98,7 +98,7 @@ impl Run {
         if attached {
             project.boot.memory.extend([
                 registers(0, &[LIMITS[0]]),
-                registers(32, &[LIMITS[1], 4, 77, GRANTED_BEFORE]),
+                registers(32, &[LIMITS[1], 8, 77, 0, GRANTED_BEFORE]),
             ]);
             for (group, pools) in (0..).zip(pools()) {
                 let shifts = u32::from(pools.cn.shift) << 8 | u32::from(pools.cp.shift);
@@ -205,10 +205,10 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
         // The rooms are used up to the last unit, and the registers say so.
         assert_eq!(grants[0], LIMITS[0] as i32);
         assert_eq!(run.word("FEEDBACK", 8), LIMITS[0]);
-        assert_eq!(run.word("FEEDBACK", 12), 0);
+        assert_eq!(run.word("FEEDBACK", 16), 0);
         assert_eq!(grants[1] + GRANTED_BEFORE as i32, rates[1].granted);
         assert_eq!(run.word("FEEDBACK", 32 + 8), 77, "the other window");
-        assert_eq!(run.word("FEEDBACK", 32 + 12), rates[1].granted as u32);
+        assert_eq!(run.word("FEEDBACK", 32 + 16), rates[1].granted as u32);
         if microengines > 1 {
             assert_eq!(rates[1].granted, LIMITS[1] as i32);
         }

@@ -21,7 +21,7 @@ pub(super) struct Grant {
 /// Grants what the window in use has left, and books it.
 pub(super) fn grant(registers: &mut QuickStartGroup, code: u8) -> Grant {
     let [limit, phase, granted @ ..] = registers;
-    let granted = &mut granted[usize::from(*phase & 4 != 0)];
+    let granted = &mut granted[(*phase & 8) as usize / 4];
     let mut pool = Pool {
         limit: *limit as i32,
         granted: *granted as i32,

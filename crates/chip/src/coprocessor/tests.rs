@@ -29,7 +29,7 @@ fn rates_are_granted_as_the_model_does_in_every_group_and_window() {
     let mut number = numbers();
     for group in 0..GROUPS {
         let place = u32::from(group) * 8;
-        for phase in [0, 4] {
+        for phase in [0, 8] {
             let limit = number() >> 12;
             let mut pool = Pool {
                 limit: limit as i32,
@@ -43,14 +43,14 @@ fn rates_are_granted_as_the_model_does_in_every_group_and_window() {
             ] {
                 assert!(device.set_register(at, word));
             }
-            let other = device.register(place + 3 - phase / 4);
+            let other = device.register(place + 4 - phase / 4);
             for _ in 0..200 {
                 let code = (number() & 15) as u8;
                 let (grant, _) = device.request_rate(0, 0, group, code);
                 assert_eq!(grant, u32::from(pool.grant(code)));
                 assert_eq!(device.register(counter), Some(pool.granted as u32));
             }
-            assert_eq!(device.register(place + 3 - phase / 4), other);
+            assert_eq!(device.register(place + 4 - phase / 4), other);
         }
     }
     let counts = device.quick_start_counts;
@@ -177,8 +177,8 @@ fn the_window_has_its_parts_where_they_are_documented() {
         (false, 0x1004, 1, "read at its beginning"),
         (false, 0x1000, 4, "read at its beginning"),
         (false, 0x1400, 1, "the 64 XCP mailboxes"),
-        (true, 0x10, 1, "not all of these longwords are registers"),
-        (true, 0, 5, "not all of these longwords are registers"),
+        (true, 0x14, 1, "not all of these longwords are registers"),
+        (true, 0, 6, "not all of these longwords are registers"),
         (true, 0x200, 1, "not all of these longwords are registers"),
         (true, 0x414, 1, "not all of these longwords are registers"),
         (true, 0x804, 1, "a Quick-Start request is a read"),

@@ -26,7 +26,7 @@ const XCP_STRIDE: u32 = 16;
 const CODES: u32 = 16;
 
 /// Longwords of a group that are registers.
-const QUICK_START_WORDS: u32 = 4;
+const QUICK_START_WORDS: u32 = 5;
 const XCP_WORDS: u32 = 5;
 
 /// What a command in the window is for.
@@ -140,7 +140,7 @@ impl Access {
                 return Ok(Self::Registers(word as u16));
             }
             return Err(
-                "not all of these longwords are registers (a group has 4 of Quick-Start, 5 of XCP)"
+                "not all of these longwords are registers (a group has 5 of Quick-Start, 5 of XCP)"
                     .to_owned(),
             );
         }

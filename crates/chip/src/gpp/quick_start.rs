@@ -19,8 +19,10 @@ use crate::sram::Sram;
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 32;
-/// Where the counters of grants stand, from the state's beginning.
+/// Where the counters of grants stand, from the state's beginning, and how far from
+/// one to the other: the lock of those who use one stands between them.
 const GRANTED: u32 = 8;
+const PHASE: u32 = 8;
 
 /// What the task works on, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,8 +156,9 @@ impl QuickStart {
     pub(super) fn prepare(&mut self, scratch: &mut Scratch, sram: &mut Sram) {
         for (index, group) in self.groups.iter_mut().enumerate() {
             let state = self.setup.state.after(index as u32 * STATE_STRIDE);
-            for (word, value) in (0..).zip([group.window.limit.cast_unsigned(), 0, 0, 0]) {
-                state.after(4 * word).put(value, scratch, sram);
+            let limit = group.window.limit.cast_unsigned();
+            for (at, value) in [(0, limit), (4, 0), (GRANTED, 0), (GRANTED + PHASE, 0)] {
+                state.after(at).put(value, scratch, sram);
             }
             let counters = &self.setup.groups[index].counters;
             for (last, place) in group.last.iter_mut().zip(counters) {
@@ -175,7 +178,7 @@ impl QuickStart {
     }
 
     fn counter(&self, group: usize, phase: usize) -> Place {
-        self.state(group).after(GRANTED + 4 * phase as u32)
+        self.state(group).after(GRANTED + PHASE * phase as u32)
     }
 
     /// The first step of the job that is due at `now`.
@@ -274,7 +277,7 @@ impl QuickStart {
         it.window.rotate(threshold, it.peak.peak());
         let (limit, phase) = (it.window.limit, it.window.phase);
         access.tell(group, Level::Limit, limit.into());
-        let words = [limit.cast_unsigned(), 4 * u32::from(phase)];
+        let words = [limit.cast_unsigned(), PHASE * u32::from(phase)];
         let cost = access.write(self.state(group), &words);
         self.step = if group + 1 < self.groups.len() {
             Step::Zero(group + 1)

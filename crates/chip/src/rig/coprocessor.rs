@@ -167,7 +167,7 @@ fn requests_are_taken_one_a_clock_and_memory_passes_them() {
 fn a_request_waits_for_the_registers_of_its_group_that_are_being_written() {
     let mut rig = rig(true);
     let start = 1000;
-    rig.out[0][0][..3].copy_from_slice(&[64, 4, 0]);
+    rig.out[0][0][..3].copy_from_slice(&[64, 8, 0]);
     // The write waits for its data; the request of group 0 behind it does not
     // overtake it, that of group 1 does.
     rig.issue(start, by(0, 1, command(Op::SramWrite, WINDOW, 3)));
@@ -180,7 +180,7 @@ fn a_request_waits_for_the_registers_of_its_group_that_are_being_written() {
     assert_eq!(of(2).data, [6], "64 units");
     assert_eq!(of(3).data, [0]);
     assert!(of(3).cycle < of(2).cycle);
-    assert_eq!(rig.sram.read_word(WINDOW + 12), Some(64));
+    assert_eq!(rig.sram.read_word(WINDOW + 16), Some(64));
 }
 
 #[test]
@@ -285,11 +285,11 @@ fn what_is_no_request_is_a_fault_that_says_what_would_be_one() {
 #[test]
 fn the_core_reaches_registers_and_nothing_else() {
     let mut rig = rig(true);
-    for place in [0, 4, 8, 12, 0x1ec, XCP, XCP + 0x3d0] {
+    for place in [0, 4, 8, 16, 0x1f0, XCP, XCP + 0x3d0] {
         assert!(rig.sram.write_word(WINDOW + place, 5), "{place:#x}");
         assert_eq!(rig.sram.read_word(WINDOW + place), Some(5));
     }
-    for place in [16, 0x200, XCP + 20] {
+    for place in [20, 0x200, XCP + 20] {
         assert!(!rig.sram.write_word(WINDOW + place, 5), "{place:#x}");
         assert_eq!(rig.sram.read_word(WINDOW + place), Some(0));
     }
