@@ -27,6 +27,11 @@ measure = "ratio"
 of = "commands"
 over = ["instructions"]
 me = "0-1"
+[metric.told]
+measure = "ratio"
+of = "references.*.count"
+over = "commands"
+me = "0-2"
 [metric.sram]
 measure = "count"
 of = "references.sram*.count"
@@ -62,7 +67,7 @@ from = "nowhere#"
 [sweep.load]
 title = "measured"
 system = "extended.toml"
-metrics = ["egress", "share", "sram", "sram_of_all", "sram_of_each", "length"]
+metrics = ["egress", "share", "told", "sram", "sram_of_all", "sram_of_each", "length"]
 [[sweep.load.axis]]
 name = "rate"
 unit = "Mpps"
@@ -204,6 +209,11 @@ fn models_tables_and_code() {
     assert!(
         work > 0.0 && each > 0.0 && all >= each - 20.0,
         "{work} {each} {all}"
+    );
+    assert_eq!(
+        value("load", "told"),
+        Ok(1.0),
+        "every command goes somewhere"
     );
     let share = value("load", "share").unwrap();
     assert!((0.001..0.5).contains(&share), "{share}");
