@@ -9,6 +9,8 @@
 
 #include "rate.uc"
 
+.sig shared
+
 ; quick_start_grant(granted, requested, port_out)
 ;   granted <- the rate code that the request for `requested` gets, 0 for none.
 #macro quick_start_grant(granted, requested, port_out)
