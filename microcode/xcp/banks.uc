@@ -14,7 +14,9 @@
 ; was there before. If that was less he adds the same amount again and has nothing;
 ; meanwhile the pool may be below 0. So what is kept is never more than what there
 ; was. Not more than XCP_MOST is subtracted at a time, so that a pool cannot turn
-; over even if all contexts of a chip subtract in vain.
+; over even if all contexts of a chip subtract in vain. Only if far more comes back
+; than any link has, 2^31 byte/s, may the positive pool look as if it were below 0;
+; then it gives nothing until the next interval.
 
 #ifndef XCP_BANKS_UC
 #define XCP_BANKS_UC
@@ -24,7 +26,7 @@
 
 #define XCP_SCALES     0
 #define XCP_POOLS      32
-#define XCP_MOST_LOG   24
+#define XCP_MOST_LOG   23
 #define XCP_MOST       ((1 << XCP_MOST_LOG) - 1)
 
 ; In XCP_STATE: the mantissas of Cp and Cn in bank 0, bytes from there to bank 1.
@@ -62,48 +64,77 @@
     space[add, value, pool, offset], sig_done[done]
 #endm
 
-; pool_take(amount, pool, offset, short#)
-;   Takes `amount`, not 0, in steps; to short#, with nothing taken, if there is less.
-#macro pool_take(amount, pool, offset, short)
+; pool_take(got, amount, pool, offset)
+;   got <- what the pool has of `amount`, not 0. In steps; the first that the pool does
+;   not cover is the last.
+#macro pool_take(got, amount, pool, offset)
 .begin
-    .reg rest part
-    alu[rest, --, B, amount]
+    .reg part
+    immed[got, 0]
 more#:
     load_constant(part, XCP_MOST)
+.begin
+    .reg rest
+    alu[rest, amount, -, got]
     least(part, rest)
+.end
     pool_subtract($positive, pool, offset, part, XCP_SPACE, positive_taken)
     ctx_arb[positive_taken]
     alu[--, $positive, -, part]
     bge[had#]
-    alu[part, part, -, rest]
-    alu[part, part, +, amount]
+    alu[--, --, B, $positive]
+    bmi[none#]
+    alu[part, part, -, $positive]
+    alu[got, got, +, $positive]
+none#:
     pool_add($positive, pool, offset, part, XCP_SPACE, pooled)
     ctx_arb[pooled]
-    br[short]
+    br[done#]
 had#:
-    alu[rest, rest, -, part]
+    alu[got, got, +, part]
+    alu[--, amount, -, got]
     bne[more#]
+done#:
 .end
 #endm
 
 ; pool_return(pools, positive)
-;   `positive`, which is below 0, came back to the positive pool. The pool is held
-;   below 2^31.
+;   `positive`, which is below 0, comes back to the positive pool, which is held below
+;   2^31: who brings it above takes the rest out again. If it was above that already
+;   (bits 31 and 30 are 1 and 0; vain subtractions do not reach so far), all of it.
 #macro pool_return(pools, positive)
 .begin
-    .reg amount room
-    XCP_SPACE[read, $left0, pools, 0, 1], ctx_swap[pooled]
-    alu[room, --, ~B, 0]
-    alu_shf[room, --, B, room, >>1]
-    alu[amount, --, B, $left0]
-    bmi[below#]
-    alu[room, room, -, amount]
-below#:
+    .reg amount sum
     alu[amount, positive, B-A, 0]
-    least(amount, room)
-    pool_add($positive, pools, 0, amount, XCP_SPACE, pooled)
-    ctx_arb[pooled]
+    alu[$positive, --, B, amount]
+    XCP_SPACE[test_and_add, $positive, pools, 0], sig_done[positive_taken]
+    ctx_arb[positive_taken]
+    alu[sum, --, B, $positive]
+    bpl[whole#]
+    br_bset[sum, 30, done#]
+    br[surplus#], defer[1]
+    alu[sum, --, B, amount]
+whole#:
+    alu[sum, sum, +, amount]
+    bpl[done#]
+    ; What is above 2^31 - 1.
+    alu_shf[sum, sum, AND~, 1, <<31]
+    alu[sum, sum, +, 1]
+surplus#:
+    pool_subtract($positive, pools, 0, sum, XCP_SPACE, positive_taken)
+    ctx_arb[positive_taken]
+done#:
 .end
+#endm
+
+; bank_scales(scales, state, pools)
+;   scales <- where the scale factors are that belong to `pools`, less XCP_CP.
+#macro bank_scales(scales, state, pools)
+    alu[scales, pools, -, state]
+    br_bclr[scales, XCP_NEXT_LOG, bank#], defer[1]
+    alu[scales, --, B, state]
+    alu[scales, scales, +, XCP_NEXT_SCALE]
+bank#:
 #endm
 
 ; pools_emptied(state, pools, positive, negative)
@@ -114,11 +145,7 @@ below#:
     .reg scale
     XCP_SPACE[read, $left0, pools, 0, 2], ctx_swap[pooled]
     immed[$positive, 0]
-    alu[scale, pools, -, state]
-    br_bclr[scale, XCP_NEXT_LOG, bank#], defer[1]
-    alu[scale, --, B, state]
-    alu[scale, scale, +, XCP_NEXT_SCALE]
-bank#:
+    bank_scales(scale, state, pools)
     alu[--, positive, -, 1]
     blt[no_positive#]
     alu[--, --, B, $left0]

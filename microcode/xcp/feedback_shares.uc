@@ -176,6 +176,10 @@ no_cn#:
     bne[covered#], defer[1]
     alu[positive, *l$index0[SHARE_POS], -, positive]
     br_bset[*l$index0[SHARE_MORE], MORE_NEG_BIT, more_negative#]
+    br_bclr[*l$index0[SHARE_MORE], MORE_POS_BIT, empty#]
+    alu[--, --, B, positive]
+    beq[more_positive#]
+empty#:
     immed[*l$index0[SHARE_CN], 0]
 covered#:
     alu[--, --, B, positive]
@@ -192,13 +196,16 @@ much#:
     br[keep#], defer[2]
     alu[positive, --, ~B, 0]
     alu_shf[positive, --, B, positive, >>1]
+    ; A share that large is not made larger, so that it stays below 2^31.
 more_negative#:
+    br_bset[*l$index0[SHARE_NEG], 30, covered#]
     shares_take(SHARE_NEG, 4, MORE_NEG_BIT, again#)
 no_positive#:
     br_bset[*l$index0[SHARE_MORE], MORE_POS_BIT, more_positive#]
     br[keep#], defer[1]
     immed[*l$index0[SHARE_CP], 0]
 more_positive#:
+    br_bset[*l$index0[SHARE_POS], 30, keep#]
     shares_take(SHARE_POS, 0, MORE_POS_BIT, again#)
 old#:
     shares_look(port_out)

@@ -2,8 +2,9 @@
 ; thread.
 ;
 ; The law is computed on what the pools were a moment ago, and what it takes is
-; subtracted from them. They are seldom so low that somebody else was faster; then
-; all of it goes back, and the packet is computed again.
+; subtracted from them. If somebody else was faster and a pool has less now, the
+; packet takes what there is, is computed again on that, and gives back what it does
+; not need.
 
 #ifndef XCP_FEEDBACK_UC
 #define XCP_FEEDBACK_UC
@@ -17,14 +18,14 @@
     xcp_sums_set_up()
 #endm
 
-; xcp_shares(positive, negative, delta, size, residue_pos, residue_neg, cp, cn, shifts, again#)
+; The context's local memory: what it has of the pools.
+#define XCP_HAS_POS 10
+#define XCP_HAS_NEG 11
+
+; xcp_shares(positive, negative, delta, size, residue_pos, residue_neg, cp, cn, shifts)
 ;   delta <- what the packet gets; positive, negative <- what is to leave the pools.
-;   A scale factor of 0 needs no product. To again# while a pool is below 0: somebody
-;   is about to give back.
-#macro xcp_shares(positive, negative, delta, size, residue_pos, residue_neg, cp, cn, shifts, again)
-    alu[positive, --, B, residue_pos]
-    alu[--, positive, OR, residue_neg]
-    bmi[again]
+;   A scale factor of 0 needs no product.
+#macro xcp_shares(positive, negative, delta, size, residue_pos, residue_neg, cp, cn, shifts)
     alu[--, --, B, cp]
     beq[no_cp#], defer[1]
     immed[positive, 0]
@@ -50,10 +51,12 @@ no_cn#:
     xcp_answer_begin()
     ctx_arb[scaled, pooled, summed], defer[1]
     alu[pools, state, +, XCP_POOLS]
-look#:
     alu[--, --, B, $scale0]
     bne[second#]
-    xcp_shares(positive, negative, delta, size, $left0, $left1, $scale1, $scale2, $scale3, again#)
+    alu[both, --, B, $left0]
+    alu[--, both, OR, $left1]
+    bmi[below#]
+    xcp_shares(positive, negative, delta, size, $left0, $left1, $scale1, $scale2, $scale3)
 share#:
     ; Take it, in the usual case in one step.
     alu[both, positive, OR, negative]
@@ -75,8 +78,30 @@ taken#:
     xcp_answer_write(buffer, done)
 
 second#:
+    alu[both, --, B, $left2]
+    alu[--, both, OR, $left3]
+    bmi[below#], defer[1]
     alu[pools, pools, +, (1 << XCP_NEXT_LOG)]
-    xcp_shares(positive, negative, delta, size, $left2, $left3, $scale4, $scale5, $scale6, again#)
+    xcp_shares(positive, negative, delta, size, $left2, $left3, $scale4, $scale5, $scale6)
+    br[share#]
+
+below#:
+    ; Somebody is about to give back; meanwhile that pool counts as empty.
+    bank_scales(both, state, pools)
+    XCP_SPACE[read, $scale1, both, XCP_CP, 3], sig_done[scaled]
+    XCP_SPACE[read, $left0, pools, 0, 2], sig_done[pooled]
+    ctx_arb[scaled, pooled]
+    alu[both, --, B, $left0]
+    bpl[some_positive#]
+    immed[both, 0]
+some_positive#:
+    alu[*l$index1[XCP_HAS_POS], --, B, both]
+    alu[both, --, B, $left1]
+    bpl[some_negative#]
+    immed[both, 0]
+some_negative#:
+    alu[*l$index1[XCP_HAS_NEG], --, B, both]
+    xcp_shares(positive, negative, delta, size, *l$index1[XCP_HAS_POS], *l$index1[XCP_HAS_NEG], $scale1, $scale2, $scale3)
     br[share#]
 
 edge_positive#:
@@ -100,29 +125,40 @@ undo#:
     pool_add($positive, pools, 0, positive, XCP_SPACE, scaled)
     pool_add($negative, pools, 4, negative, XCP_SPACE, pooled)
     ctx_arb[scaled, pooled]
-again#:
-    XCP_SPACE[read, $scale0, state, XCP_SCALES, 7], sig_done[scaled]
-    XCP_SPACE[read, $left0, state, XCP_POOLS, 4], sig_done[pooled]
-    xcp_delta(delta)
-    ctx_arb[scaled, pooled]
-    br[look#], defer[1]
-    alu[pools, state, +, XCP_POOLS]
 
 large#:
-    alu[--, --, B, negative]
+    ; As much as there is. The law on that gives the same, or less.
+    alu[both, --, B, negative]
     beq[none#]
-    pool_take(negative, pools, 4, again#)
+    pool_take(both, negative, pools, 4)
 none#:
+    alu[*l$index1[XCP_HAS_NEG], --, B, both]
+    immed[both, 0]
+    alu[--, positive, -, 1]
+    blt[nothing#]
+    pool_take(both, positive, pools, 0)
+nothing#:
+    alu[*l$index1[XCP_HAS_POS], --, B, both]
+    bank_scales(both, state, pools)
+    XCP_SPACE[read, $scale1, both, XCP_CP, 3], ctx_swap[scaled]
+    xcp_delta(delta)
+    xcp_shares(positive, negative, delta, size, *l$index1[XCP_HAS_POS], *l$index1[XCP_HAS_NEG], $scale1, $scale2, $scale3)
+    alu[both, *l$index1[XCP_HAS_NEG], -, negative]
+    beq[all_negative#]
+    pool_add($positive, pools, 4, both, XCP_SPACE, pooled)
+    ctx_arb[pooled]
+all_negative#:
+    alu[both, *l$index1[XCP_HAS_POS], -, positive]
+    beq[emptied#]
     alu[--, --, B, positive]
     bmi[back#]
-    beq[emptied#]
-    pool_take(positive, pools, 0, uncovered#)
-    br[emptied#]
-uncovered#:
-    pool_add($positive, pools, 4, negative, XCP_SPACE, pooled)
+    pool_add($positive, pools, 0, both, XCP_SPACE, pooled)
     ctx_arb[pooled]
-    br[again#]
+    br[emptied#]
 back#:
+    alu[both, --, B, *l$index1[XCP_HAS_POS]]
+    pool_add($positive, pools, 0, both, XCP_SPACE, pooled)
+    ctx_arb[pooled]
     pool_return(pools, positive)
 emptied#:
     pools_emptied(state, pools, positive, negative)
