@@ -3,6 +3,15 @@
 #ifndef FIXED_UC
 #define FIXED_UC
 
+; multiply_16x16(product, a, b)
+;   product <- a * b of the lower halves of a and b, in different banks.
+#macro multiply_16x16(product, a, b)
+    mul_step[a, b], 16x16_start
+    mul_step[a, b], 16x16_step1
+    mul_step[a, b], 16x16_step2
+    mul_step[product, --], 16x16_last
+#endm
+
 ; multiply_32x32(high, low, a, b)
 ;   high, low <- a * b, 64 bits. a and b in different banks.
 #macro multiply_32x32(high, low, a, b)
@@ -15,8 +24,6 @@
     mul_step[high, --], 32x32_last2
 #endm
 
-; multiply_32x16(high, low, a, b)
-;   high, low <- a * b, where b has 16 bits.
 ; scale_down(value, high, low, shift)
 ;   value <- {high, low} >> shift, 0 to 63, as much as a longword holds:
 ;   0xffffffff if it is more. high and low in different banks.
