@@ -11,6 +11,22 @@
 
 .sig shared
 
+; For how long a microengine takes it that the window is the one that it saw last:
+; 2^QS_KNOWN_LOG steps of 16 cycles. Less than a window by far: a request that was
+; added to the counter of another window must be taken back before the slow path
+; zeroes that counter, or it would be missing there.
+#ifndef QS_KNOWN_LOG
+#define QS_KNOWN_LOG 14
+#endif
+
+; quick_start_seen(phase)
+;   The window of `phase` is the current one.
+#macro quick_start_seen(phase)
+    alu[@qs_phase, --, B, phase]
+    local_csr_rd[TIMESTAMP_LOW]
+    immed[@qs_seen, 0]
+#endm
+
 ; quick_start_grant(granted, requested, port_out)
 ;   granted <- the rate code that the request for `requested` gets, 0 for none.
 #macro quick_start_grant(granted, requested, port_out)
@@ -18,6 +34,13 @@
     .reg counter want surplus left
     quick_start_state(counter, port_out)
     rate_units(want, requested)
+    local_csr_rd[TIMESTAMP_LOW]
+    immed[left, 0]
+    alu[left, left, -, @qs_seen]
+    alu_shf[--, --, B, left, >>QS_KNOWN_LOG]
+    beq[look#]
+    QS_SPACE[read, $share0, counter, QS_PHASE, 1], ctx_swap[kept]
+    quick_start_seen($share0)
 
     ; The window that the microengine knows to be the current one.
 look#:
@@ -29,7 +52,7 @@ look#:
     QS_SPACE[read, $share0, counter, QS_LIMIT, 2], sig_done[kept]
     ctx_arb[shared, kept]
     alu[counter, counter, +, surplus]
-    alu[@qs_phase, --, B, $share1]
+    quick_start_seen($share1)
     alu[--, surplus, -, $share1]
     bne[turned#]
 

@@ -63,11 +63,13 @@
 .xfer_order $share0 $share1 $share2 $share3 $share4
 .sig kept
 
-; Which window the contexts know to be the current one (grant_atomic.uc).
-.reg @qs_phase
+; Which window the contexts know to be the current one, and since when
+; (grant_atomic.uc).
+.reg @qs_phase @qs_seen
 
 #macro extension_set_up()
     immed[@qs_phase, 0]
+    immed[@qs_seen, 0]
 #endm
 
 ; Most requests stand alone in their header: IHL 7, the option at the start. Those

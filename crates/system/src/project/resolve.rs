@@ -9,6 +9,7 @@ mod queues;
 mod rings;
 mod routing;
 mod slow_path;
+mod task_keys;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
