@@ -103,6 +103,21 @@ unknown#:
 .end
 #endm
 
+#macro extension_port_state(base, place, port_out)
+    sram[read, $entry, base, place, 1], sig_done[fetched]
+    rcp_rate_read(port_out)
+    ctx_arb[fetched, rated]
+#endm
+
+; The counters' write is never far behind; packets of other protocols have none.
+#macro extension_finish()
+#ifdef RCP_EVERY_PACKET
+    ctx_arb[written, noted, kept]
+#else
+    ctx_arb[written, noted]
+#endif
+#endm
+
 #macro extension_forward(buffer, port_out, total, done)
 .begin
     .reg rate
@@ -123,12 +138,11 @@ protocol#:
     alu_shf[rate, --, B, rate, >>19]
     bne[other#]
 #endif
-    rcp_rate_read(port_out)
     rcp_arrive(total, port_out)
     ipv4_rewrite(ttl_step)
     rcp_rate(rate)
-    ctx_arb[rated, kept]
 #ifndef RCP_EVERY_PACKET
+    ctx_arb[kept]
     rcp_asks(kept#)
 #endif
     alu[--, $rate, -, rate]

@@ -26,6 +26,13 @@
 ;   Between the choice of the next hop and the hand-over: writes back what
 ;   forwarding and the protocol change, and raises `done`. May wait, for a lock
 ;   for instance.
+;
+; extension_port_state(base, place, port_out)
+;   $entry <- the output port's state, from SRAM at base + place. What the protocol
+;   needs of the port can be read beside it.
+;
+; extension_finish()
+;   Waits until what is written for the packet is out.
 
 #ifndef EXTENSION_UC
 #define EXTENSION_UC
@@ -54,6 +61,18 @@
 #endm
 #endif
 
+; What only RCP does otherwise.
+#ifndef RCP
+#macro extension_port_state(base, place, port_out)
+    sram[read, $entry, base, place, 1], ctx_swap[fetched]
+#endm
+
+#macro extension_finish()
+    ctx_arb[written, noted]
+#endm
+#endif
+
+; What only Quick-Start does otherwise.
 #ifndef QUICK_START
 #macro extension_options(length, total, sum, verdict, summed)
     br[exception#], defer[1]
