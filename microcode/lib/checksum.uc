@@ -19,28 +19,19 @@
     alu[sum, sum, +carry, w6]
     alu[sum, sum, +carry, w7]
     alu[sum, sum, +carry, 0]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
+    checksum_fold(sum)
 .end
 #endm
 
-; checksum_ttl_step(w6, old6, ones, step)
-;   w6 <- longword 6 of the frame with the checksum in its upper half brought up
-;   to date for a TTL that went down by one: HC' = ~(~HC + ~m + m'), and with
-;   m' = m - 0x100 the two last terms are 0xfeff. `ones` holds 0xffff, `step`
-;   0xfeff.
-#macro checksum_ttl_step(w6, old6, ones, step)
+; checksum_fold(sum)
+;   sum <- its two halves added up, in 16 bits; 0 only for 0.
+#macro checksum_fold(sum)
 .begin
-    .reg sum high low
-    alu_shf[sum, ones, AND~, old6, >>16]        ; ~HC
-    alu[sum, sum, +, step]
+    .reg high
     alu_shf[high, --, B, sum, >>16]
     alu[sum, high, +16, sum]
-    alu[sum, --, ~B, sum]
-    alu[low, ones, AND, old6]
-    alu_shf[w6, low, OR, sum, <<16]
+    alu_shf[high, --, B, sum, >>16]
+    alu[sum, high, +16, sum]
 .end
 #endm
 
@@ -63,15 +54,51 @@
 .end
 #endm
 
-; checksum_fold(sum)
-;   sum <- the sum of its halves in ones' complement of 16 bits.
-#macro checksum_fold(sum)
+; checksum_words(sum, words)
+;   sum <- sum + words, not folded: a list of registers in brackets, longwords of a
+;   longer header, or parts of one with zeros for the rest. The carry of each
+;   addition goes into the next and the last around the end.
+#macro checksum_words(sum, words)
+    #define_eval CHECKSUM_FIRST 1
+    #for CHECKSUM_WORD words
+    #if (CHECKSUM_FIRST)
+    alu[sum, sum, +, CHECKSUM_WORD]
+    #else
+    alu[sum, sum, +carry, CHECKSUM_WORD]
+    #endif
+    #define_eval CHECKSUM_FIRST 0
+    #endloop
+    alu[sum, sum, +carry, 0]
+#endm
+
+; checksum_update(sum, old, new)
+;   sum <- sum + ~old + new, not folded: what the sum over a header becomes when
+;   the longword `old` (or a half of one, wherever it stands) becomes `new`.
+#macro checksum_update(sum, old, new)
 .begin
-    .reg high
+    .reg less
+    alu[less, --, ~B, old]
+    alu[sum, sum, +, less]
+    alu[sum, sum, +carry, new]
+    alu[sum, sum, +carry, 0]
+.end
+#endm
+
+; checksum_ttl_step(w6, old6, ones, step)
+;   w6 <- longword 6 of the frame with the checksum in its upper half brought up
+;   to date for a TTL that went down by one: HC' = ~(~HC + ~m + m'), and with
+;   m' = m - 0x100 the two last terms are 0xfeff. `ones` holds 0xffff, `step`
+;   0xfeff.
+#macro checksum_ttl_step(w6, old6, ones, step)
+.begin
+    .reg sum high low
+    alu_shf[sum, ones, AND~, old6, >>16]        ; ~HC
+    alu[sum, sum, +, step]
     alu_shf[high, --, B, sum, >>16]
     alu[sum, high, +16, sum]
-    alu_shf[high, --, B, sum, >>16]
-    alu[sum, high, +16, sum]
+    alu[sum, --, ~B, sum]
+    alu[low, ones, AND, old6]
+    alu_shf[w6, low, OR, sum, <<16]
 .end
 #endm
 

@@ -1,4 +1,5 @@
-; Locks in shared memory: bit 0 of a longword is set while somebody has it.
+; Locks in shared memory: bit 0 of a longword in scratch or SRAM is set while
+; somebody has it.
 
 #ifndef LOCK_UC
 #define LOCK_UC
@@ -7,12 +8,12 @@
 
 ; Steps of 16 cycles between two tries. Contexts that try without a pause keep the
 ; unit busy that the holder needs.
-#define LOCK_GAP 12
+#define LOCK_GAP 18
 
 ; lock_take($bit, base, offset, space, done, rung)
 ;   Waits for the lock at base + offset in `space`, scratch or sram: tries again
 ;   and again, and other contexts run meanwhile. `done` and `rung` are signals
-;   that nothing else uses.
+;   that nothing else uses; `done` is a pair.
 #macro lock_take(bit, base, offset, space, done, rung)
     br[try#]
 again#:
@@ -23,6 +24,15 @@ try#:
     br_bset[bit, 0, again#]
 #endm
 
+; lock_take($bit, base, offset, space, done)
+;   The same without a pause between two tries.
+#macro lock_take(bit, base, offset, space, done)
+    immed[bit, 1]
+try#:
+    space[test_and_set, bit, base, offset], ctx_swap[done]
+    br_bset[bit, 0, try#]
+#endm
+
 ; lock_release($zero, base, offset, space, done)
 ;   Gives the lock back. What it protects must have been written: a write is
 ;   complete when its signal is raised. Raises `done` when $zero may be used
@@ -30,6 +40,13 @@ try#:
 #macro lock_release(zero, base, offset, space, done)
     immed[zero, 0]
     space[write, zero, base, offset, 1], sig_done[done]
+#endm
+
+; lock_release(base, offset, space)
+;   The same without a transfer register and without a signal: the longword of a
+;   lock that is held is 1, and one less is 0.
+#macro lock_release(base, offset, space)
+    space[decr, --, base, offset]
 #endm
 
 #endif

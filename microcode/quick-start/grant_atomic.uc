@@ -9,6 +9,8 @@
 
 #include "rate.uc"
 
+.sig shared
+
 ; For how long a microengine takes it that the window is the one that it saw last:
 ; 2^QS_KNOWN_LOG steps of 16 cycles. Less than a window by far: a request that was
 ; added to the counter of another window must be taken back before the slow path

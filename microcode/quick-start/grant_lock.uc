@@ -7,6 +7,8 @@
 #include "lock.uc"
 #include "rate.uc"
 
+.sig shared
+
 ; quick_start_grant(granted, requested, port_out)
 ;   granted <- the rate code that the request for `requested` gets, 0 for none.
 #macro quick_start_grant(granted, requested, port_out)
@@ -16,6 +18,7 @@
     rate_units(want, requested)
 
     lock_take($share0, state, QS_LOCK, QS_SPACE, shared, rung)
+locked#:
     QS_SPACE[read, $share0, state, QS_LIMIT, 5], ctx_swap[kept]
     alu[counter, state, +, $share1]
     alu[--, --, B, $share1]
@@ -28,6 +31,7 @@ second#:
     alu[$share0, have, +, want]
     QS_SPACE[write, $share0, counter, QS_GRANTED, 1], ctx_swap[kept]
     lock_release($share0, state, QS_LOCK, QS_SPACE, kept)
+released#:
     ctx_arb[kept]
 .end
 #endm

@@ -61,7 +61,7 @@
 .init option 0
 .reg $share0 $share1 $share2 $share3 $share4
 .xfer_order $share0 $share1 $share2 $share3 $share4
-.sig shared kept
+.sig kept
 
 ; Which window the contexts know to be the current one, and since when
 ; (grant_atomic.uc).
@@ -125,6 +125,10 @@ general#:
     context_memory(area)
     options_load(area, words)
     options_sum(sum, area, words)
+    ; Options of a damaged header say nothing.
+    alu[--, sum, XOR, ones]
+    bne[drop#], defer[1]
+    immed[verdict, DROP_CHECKSUM]
     options_find(option, area, words, verdict)
     br[summed#]
 .end

@@ -53,6 +53,7 @@
     xcp_group(state, port_out)
     hand_over_room(sequence)
     lock_take($lock, state, XCP_LATCH, XCP_SPACE, shared, rung)
+locked#:
     XCP_SPACE[read, $sum0, state, XCP_ARRIVED, 5], sig_done[summed]
     XCP_SPACE[read, $pool0, state, XCP_POOLS, 5], sig_done[pooled]
     ctx_arb[summed, pooled]
@@ -62,6 +63,7 @@
     XCP_SPACE[write, $pool0, state, XCP_POOLS, 4], sig_done[pooled]
     ctx_arb[summed, pooled]
     lock_release($lock, state, XCP_LATCH, XCP_SPACE, pooled)
+released#:
     ipv4_rewrite(ttl_step)
     xcp_answer_begin()
     xcp_answer_delta(delta)

@@ -15,6 +15,7 @@ use crate::gpp::{Gpp, LoadError};
 use crate::happening::{Cause, Happening};
 use crate::hash::Hash;
 use crate::lines::Lines;
+use crate::lock::Lock;
 use crate::me::{Microengine, Program};
 use crate::msf::Msf;
 use crate::msf::receive::NULL_STATUS;
@@ -159,6 +160,11 @@ impl Chip {
         &self.fabric.profile
     }
 
+    /// The longwords that are watched as locks, unit by unit.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.scratch.locks().chain(self.sram.locks())
+    }
+
     /// What the chip has counted until now.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -274,6 +280,9 @@ impl Chip {
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::Media(code) => self.msf.event(code, fabric, &mut self.microengines, lines),
             Event::Gpp(task) => {
+                if self.gpp.stop_alone(task, &fabric.events) {
+                    return;
+                }
                 self.gpp.event(
                     task,
                     fabric,

@@ -6,6 +6,7 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::fabric::{BusCommand, Slot};
 use crate::lines::MediaDrop;
+use crate::lock::Holder;
 
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +94,70 @@ pub enum RingName {
         channel: u8,
         /// Q-array entry.
         entry: u8,
+    },
+}
+
+/// Something that a task of the general-purpose core keeps up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Quick-Start: what may be granted, in units of 40 kbit/s.
+    Limit,
+    /// Quick-Start: what was granted in the window before, in units of 40 kbit/s.
+    Grants,
+    /// Quick-Start: the last sample of the lines' use, in units of 40 kbit/s.
+    Utilisation,
+    /// Quick-Start: the largest of the last samples.
+    PeakUtilisation,
+    /// XCP: positive feedback given to an interval, in bytes per second.
+    PositiveResidue,
+    /// XCP: negative feedback given to an interval, in bytes per second.
+    NegativeResidue,
+    /// XCP and RCP: rate of the input in an interval, in bytes per second.
+    Input,
+    /// XCP: length of the interval that begins, in ns.
+    Interval,
+    /// XCP and RCP: average round-trip time in ns.
+    AverageRtt,
+    /// XCP and RCP: the queue that counts, in bytes.
+    Queue,
+    /// RCP: the rate of every flow in bytes per second.
+    Rate,
+}
+
+impl Level {
+    /// What it is called where it is shown, with its unit.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Limit => "limit (40 kbit/s)",
+            Self::Grants => "grants of the last window (40 kbit/s)",
+            Self::Utilisation => "utilisation (40 kbit/s)",
+            Self::PeakUtilisation => "peak utilisation (40 kbit/s)",
+            Self::PositiveResidue => "positive feedback (byte/s)",
+            Self::NegativeResidue => "negative feedback (byte/s)",
+            Self::Input => "input (byte/s)",
+            Self::Interval => "interval (ns)",
+            Self::AverageRtt => "average round-trip time (ns)",
+            Self::Queue => "queue (bytes)",
+            Self::Rate => "rate (byte/s)",
+        }
+    }
+}
+
+/// What happens to a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockStep {
+    /// Somebody has it from now on.
+    Taken {
+        /// Microengine and context, or the general-purpose core.
+        by: Holder,
+        /// Somebody had failed to take it before it was released.
+        handed_over: bool,
+    },
+    /// It is free.
+    Released {
+        /// Operations that failed to take it while it was held.
+        failed: u64,
     },
 }
 
@@ -341,6 +406,24 @@ pub enum Happening {
         me: u8,
         /// Context of the command.
         context: u8,
+    },
+    /// A longword that the boot plan watches as a lock is taken or released.
+    Lock {
+        /// Its place in the plan.
+        lock: u16,
+        /// What happens.
+        step: LockStep,
+    },
+    /// A task of the general-purpose core has a new value for something.
+    Level {
+        /// Index of the task.
+        task: u16,
+        /// The group of ports that it is of.
+        group: u16,
+        /// What.
+        level: Level,
+        /// Its value from now on.
+        value: i64,
     },
     /// A task of the general-purpose core makes an access or works.
     Gpp {

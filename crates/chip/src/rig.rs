@@ -2,6 +2,7 @@
 //! each microengine and a record of every signal.
 
 mod contention;
+mod coprocessor;
 mod latency;
 mod semantics;
 

@@ -17,6 +17,7 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::check::Check;
 use crate::fabric::{Fabric, Slot, TransferKind};
+use crate::lock::{Lock, Locks};
 use crate::profile::Profile;
 use crate::unit_counters::{UnitCounters, Way};
 use rings::{RINGS, Rings};
@@ -47,6 +48,7 @@ pub struct Scratch {
     free_at: Cycle,
     turn_posted: bool,
     leads: Leads,
+    locks: Locks,
     /// What it counted.
     pub counters: UnitCounters,
 }
@@ -76,6 +78,7 @@ impl Scratch {
             free_at: 0,
             turn_posted: false,
             leads,
+            locks: Locks::default(),
             counters: UnitCounters::default(),
         }
     }
@@ -173,6 +176,20 @@ impl Scratch {
                 let Some(range) = self.range(command.address, count) else {
                     return self.unpopulated(slot, fabric);
                 };
+                if !self.locks.is_empty() {
+                    let data = fabric.flight(slot).data;
+                    let (words, longwords) = (
+                        &self.words[range.clone()],
+                        (range.start as u32, count as u32),
+                    );
+                    self.locks.command(
+                        &command,
+                        longwords,
+                        |at| words[at as usize],
+                        |at| data[at as usize],
+                        fabric,
+                    );
+                }
                 self.words[range].copy_from_slice(&fabric.flight(slot).data[..count]);
                 fabric.finish(slot);
             }
@@ -212,6 +229,11 @@ impl Scratch {
                 let old = *word;
                 let (new, returns) = atomic(op, old, operand);
                 *word = new;
+                if !self.locks.is_empty() {
+                    let longword = (range.start as u32, 1);
+                    self.locks
+                        .command(&command, longword, |_| old, |_| new, fabric);
+                }
                 if returns {
                     fabric.flight_mut(slot).data[0] = old;
                     let has_pulled = pulled && pulled_words(op, 1, false) > 0;
@@ -235,19 +257,58 @@ impl Scratch {
         self.counters.used(Way::Write, writes * self.leads.longword);
     }
 
-    /// The core reads or writes a longword now; gives how long it waits for the
-    /// command before it.
-    pub(crate) fn core_access(&mut self, way: Way, fabric: &mut Fabric) -> Cycle {
+    /// The core reads longwords now; gives how long it waits for the command
+    /// before it.
+    pub(crate) fn core_read(&mut self, words: u8, fabric: &mut Fabric) -> Cycle {
+        self.core_access(words, 0, fabric)
+    }
+
+    /// The core writes longwords at a byte address now; gives how long it waits.
+    pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
+        if let Some(range) = self.range(address, words.len()) {
+            if !self.locks.is_empty() {
+                let longwords = (range.start as u32, words.len() as u32);
+                let memory = &self.words[range.clone()];
+                let (old, new) = (|at| memory[at as usize], |at| words[at as usize]);
+                self.locks.change(true, None, longwords, old, new, fabric);
+            }
+            self.words[range].copy_from_slice(words);
+        }
+        self.core_access(0, words.len() as u8, fabric)
+    }
+
+    /// The core sets or clears bit 0 of the longword at a byte address now; gives
+    /// the longword as it was, and how long the core waits.
+    pub(crate) fn core_bit(
+        &mut self,
+        address: u32,
+        set: bool,
+        fabric: &mut Fabric,
+    ) -> (u32, Cycle) {
+        let mut old = 0;
+        if let Some(range) = self.range(address, 1) {
+            old = self.words[range.start];
+            let new = old & !1 | u32::from(set);
+            self.words[range.start] = new;
+            if !self.locks.is_empty() {
+                let longword = (range.start as u32, 1);
+                self.locks
+                    .change(true, None, longword, |_| old, |_| new, fabric);
+            }
+        }
+        (old, self.core_access(1, 1, fabric))
+    }
+
+    fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
         let now = fabric.now + fabric.buses.core_command(fabric.now);
         let start = self.free_at.max(now);
-        let (reads, writes) = match way {
-            Way::Read => (1, 0),
-            Way::Write => (0, 1),
-        };
-        self.occupy(start, reads, writes);
-        fabric
-            .buses
-            .core_data(fabric.now, TransferKind::S, way == Way::Read, 1);
+        self.occupy(start, reads.into(), writes.into());
+        for (read, words) in [(true, reads), (false, writes)] {
+            if words > 0 {
+                let kind = TransferKind::S;
+                fabric.buses.core_data(fabric.now, kind, read, words);
+            }
+        }
         start - fabric.now
     }
 
@@ -282,6 +343,21 @@ impl Scratch {
             .get_mut((address / 4) as usize)
             .map(|word| *word = value)
             .is_some()
+    }
+
+    /// Books from now on what happens to bit 0 of the longword at a byte address;
+    /// false beyond the end.
+    pub(crate) fn watch_lock(&mut self, index: u16, name: String, address: u32) -> bool {
+        let Some(value) = self.read(address) else {
+            return false;
+        };
+        self.locks.watch(index, name, address / 4, value);
+        true
+    }
+
+    /// The locks in it.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.locks.iter()
     }
 
     /// The core puts a longword on a ring; false when the ring was full and its

@@ -1,19 +1,23 @@
 //! The SRAM channels: memory behind separate read and write ports, atomic
-//! operations, and a Q-array of queues, rings and journals.
+//! operations, and a Q-array of queues, rings and journals. A coprocessor can be
+//! attached beside the memory of one.
 
 mod atomic;
 mod channel;
 mod qarray;
+mod window;
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::bus::Target;
+use crate::coprocessor::{Coprocessor, CoprocessorSetup};
 use crate::fabric::{Fabric, Slot};
+use crate::lock::Lock;
 use crate::memory::Paged;
 use crate::profile::Profile;
-use crate::unit_counters::{UnitCounters, Way};
+use crate::unit_counters::UnitCounters;
 use channel::Channel;
 pub use qarray::{Entry, RingPut};
 
@@ -132,24 +136,88 @@ impl Sram {
         }
     }
 
-    /// A longword at a byte address with the channel in bits 31-30; `None`
-    /// where there is no memory.
+    /// A longword of memory, or a register of the coprocessor, at a byte address
+    /// with the channel in bits 31-30; `None` where there is neither.
     #[must_use]
     pub fn read_word(&self, address: u32) -> Option<u32> {
         let channel = self.channels.get((address >> 30) as usize)?;
-        channel.memory.get((address << 2 >> 4) as usize)
+        let longword = address << 2 >> 4;
+        let memory = channel.memory.get(longword as usize);
+        memory.or_else(|| channel.device_register(longword))
     }
 
-    /// Writes a longword at a byte address with the channel in bits 31-30;
-    /// false where there is no memory.
+    /// Writes a longword of memory, or a register of the coprocessor, at a byte
+    /// address with the channel in bits 31-30; false where there is neither.
     pub fn write_word(&mut self, address: u32, value: u32) -> bool {
         let Some(channel) = self.channels.get_mut((address >> 30) as usize) else {
             return false;
         };
-        channel
-            .memory
-            .set((address << 2 >> 4) as usize, value)
-            .is_ok()
+        let longword = address << 2 >> 4;
+        channel.memory.set(longword as usize, value).is_ok()
+            || channel.set_device_register(longword, value)
+    }
+
+    /// Attaches a coprocessor.
+    ///
+    /// # Errors
+    /// It does not go there; says why.
+    pub fn attach(&mut self, setup: &CoprocessorSetup, profile: &Profile) -> Result<(), String> {
+        if self.coprocessor().is_some() {
+            return Err("one is attached already".to_owned());
+        }
+        let count = self.channels.len();
+        let Some(channel) = self.channels.get_mut(usize::from(setup.channel)) else {
+            return Err(format!(
+                "there is no SRAM channel {}; this chip has {count}",
+                setup.channel
+            ));
+        };
+        let bytes = channel.memory.len() as u64 * 4;
+        CoprocessorSetup::check_address(u64::from(setup.address), bytes)?;
+        channel.device = Some(Box::new(Coprocessor::new(setup.clone(), profile)));
+        Ok(())
+    }
+
+    /// The coprocessor, if one is attached.
+    #[must_use]
+    pub fn coprocessor(&self) -> Option<&Coprocessor> {
+        self.channels.iter().find_map(|c| c.device.as_deref())
+    }
+
+    /// Whether coprocessors that were read from a file are those of `other`.
+    pub(crate) fn has_devices_of(&self, other: &Self) -> bool {
+        let like = |(own, other): (&Channel, &Channel)| match (&own.device, &other.device) {
+            (Some(own), Some(other)) => own.is_like(other),
+            (None, None) => true,
+            _ => false,
+        };
+        self.channels.iter().zip(&other.channels).all(like)
+    }
+
+    /// Books from now on what happens to bit 0 of the longword at a byte address
+    /// of a channel; false where there is no memory.
+    pub(crate) fn watch_lock(
+        &mut self,
+        index: u16,
+        name: String,
+        channel: u8,
+        address: u32,
+    ) -> bool {
+        let Some(channel) = self.channels.get_mut(channel as usize) else {
+            return false;
+        };
+        let Some(value) = channel.memory.get(address as usize / 4) else {
+            return false;
+        };
+        channel.locks.watch(index, name, address / 4, value);
+        true
+    }
+
+    /// The locks of all channels.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.channels
+            .iter()
+            .flat_map(|channel| channel.locks.iter())
     }
 
     /// The core enqueues a whole one-buffer packet or a free buffer; false when
@@ -175,19 +243,58 @@ impl Sram {
             .ok()
     }
 
-    /// The core reads or writes longwords of a channel now; gives how long it
-    /// waits for the channel's pins.
-    pub(crate) fn core_access(
-        &mut self,
-        channel: u8,
-        way: Way,
-        words: u8,
-        fabric: &mut Fabric,
-    ) -> Cycle {
+    /// The core reads longwords of a channel now; gives how long it waits for the
+    /// channel's pins.
+    pub(crate) fn core_read(&mut self, channel: u8, words: u8, fabric: &mut Fabric) -> Cycle {
         let leads = &self.leads;
         self.channels
             .get_mut(channel as usize)
-            .map_or(0, |channel| channel.core_access(way, words, fabric, leads))
+            .map_or(0, |channel| channel.core_access(words, 0, fabric, leads))
+    }
+
+    /// The core puts a buffer back on a queue of a channel now; gives how long it
+    /// waits for the channel's pins.
+    pub(crate) fn core_enqueue(&mut self, channel: u8, fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut(channel as usize)
+            .map_or(0, |channel| channel.core_access(0, 1, fabric, leads))
+    }
+
+    /// The core writes longwords now, at a byte address with the channel in bits
+    /// 31-30; gives how long it waits for the channel's pins.
+    pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        let waited = self
+            .channels
+            .get_mut((address >> 30) as usize)
+            .map_or(0, |channel| {
+                channel.tell_locks_of_core(address, words, fabric);
+                channel.core_access(0, words.len() as u8, fabric, leads)
+            });
+        for (at, &word) in (0..).zip(words) {
+            // Beyond the memory nothing is written: plans are checked before they
+            // start.
+            self.write_word(address.wrapping_add(4 * at), word);
+        }
+        waited
+    }
+
+    /// The core sets or clears bit 0 of a longword now, as an atomic operation;
+    /// gives the longword as it was, and how long the core waits.
+    pub(crate) fn core_bit(
+        &mut self,
+        address: u32,
+        set: bool,
+        fabric: &mut Fabric,
+    ) -> (u32, Cycle) {
+        let leads = &self.leads;
+        self.channels
+            .get_mut((address >> 30) as usize)
+            .map_or((0, 0), |channel| {
+                let old = channel.core_bit(address, set, fabric);
+                (old, channel.core_access(1, 1, fabric, leads))
+            })
     }
 
     /// A Q-array entry's state.

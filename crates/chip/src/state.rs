@@ -149,6 +149,9 @@ impl Chip {
         if !chip.sram.adopt_memories(&self.sram) {
             return Err(StateError::OtherChip("SRAM channels"));
         }
+        if !chip.sram.has_devices_of(&self.sram) {
+            return Err(StateError::OtherChip("coprocessors"));
+        }
         chip.dram.memory = self.dram.memory.clone();
         chip.dram.tags = self.dram.tags.clone();
         for memory in chip.sram.memories_mut() {

@@ -3,6 +3,7 @@
 //! Times are microengine cycles unless a name says otherwise.
 
 mod collect;
+mod slow_path;
 
 use serde::Serialize;
 
@@ -33,10 +34,15 @@ pub struct Stats {
     pub media: MediaStats,
     /// Named counters of the microcode, in the order of the project file.
     pub counters: Vec<CounterStats>,
+    /// Longwords watched as locks, in the order of the project file.
+    pub locks: Vec<LockStats>,
     /// The general-purpose core.
     pub gpp: GppStats,
     /// Chip-wide CSRs.
     pub cap: CapStats,
+    /// The feedback coprocessor, where one is attached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coprocessor: Option<CoprocessorStats>,
     /// Checks that were allowed and would have stopped the run.
     pub checks_passed_over: Vec<CheckStats>,
 }
@@ -60,10 +66,21 @@ pub struct MicroengineStats {
     pub swaps: u64,
     /// Commands issued.
     pub commands: u64,
+    /// The same by unit, one entry a channel; none if nothing was issued.
+    pub references: Vec<ReferenceStats>,
     /// Thousandths of the run in which instructions were executed.
     pub executing_permille: u64,
     /// Contexts.
     pub contexts: Vec<ContextStats>,
+}
+
+/// Commands of a microengine to one unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReferenceStats {
+    /// The unit, by the name that it has in [`Stats::units`].
+    pub name: String,
+    /// How many it was sent.
+    pub count: u64,
 }
 
 /// Cycles of one context by its state.
@@ -249,10 +266,43 @@ pub struct CounterStats {
     pub text: String,
 }
 
+/// A longword whose bit 0 is a lock. A cycle is held, lost to a hand-over, or
+/// neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LockStats {
+    /// Name in the project file.
+    pub name: String,
+    /// Operations that would set the bit.
+    pub tries: u64,
+    /// Of these, the ones that took the lock.
+    pub acquired: u64,
+    /// Of these, the ones that found it taken.
+    pub failed: u64,
+    /// Operations that cleared the bit.
+    pub released: u64,
+    /// Cycles from acquisition to release, at the unit; the present one as far as
+    /// it has come.
+    pub held_cycles: u64,
+    /// The longest of these times that is over.
+    pub held_longest: u64,
+    /// Thousandths of the run in which somebody held it.
+    pub held_permille: u64,
+    /// Acquisitions of a lock that somebody had failed to take before it was
+    /// released.
+    pub handovers: u64,
+    /// Cycles from the release to these acquisitions; the present one as far as it
+    /// has come.
+    pub handover_cycles: u64,
+    /// The shortest of these times.
+    pub handover_shortest: u64,
+    /// The longest of these times.
+    pub handover_longest: u64,
+}
+
 /// The general-purpose core.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GppStats {
-    /// Cycles spent on bus accesses.
+    /// Cycles spent on bus accesses and work.
     pub busy: u64,
     /// Longwords of routing table written before the start.
     pub route_words: u64,
@@ -264,6 +314,116 @@ pub struct GppStats {
     pub exceptions: u64,
     /// Packets by reason, in the order of the reason codes.
     pub reasons: Vec<DropStats>,
+    /// The tasks that go on while the chip runs, in the order of the project file.
+    pub tasks: Vec<TaskStats>,
+    /// Groups of ports of the Quick-Start task.
+    pub quick_start: Vec<QuickStartTaskStats>,
+    /// Groups of ports of the XCP task.
+    pub xcp: Vec<XcpTaskStats>,
+    /// Groups of ports of the RCP task.
+    pub rcp: Vec<RcpTaskStats>,
+}
+
+/// A task of the general-purpose core.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TaskStats {
+    /// `exceptions`, `quick-start`, `xcp` or `rcp`.
+    pub name: String,
+    /// Jobs begun: looks at a ring, runs of a timer.
+    pub jobs: u64,
+    /// Cycles spent on accesses and work.
+    pub busy: u64,
+    /// Jobs that were due while the core was at another.
+    pub waits: u64,
+    /// Cycles for which they waited.
+    pub waited: u64,
+    /// The longest of these waits.
+    pub waited_longest: u64,
+}
+
+/// Quick-Start for a group of ports. Rates are in units of 40 kbit/s.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QuickStartTaskStats {
+    /// Number of the group.
+    pub group: u64,
+    /// Rate of its lines.
+    pub capacity: i64,
+    /// What may be in use, grants included.
+    pub threshold: i64,
+    /// What may be granted in the present window.
+    pub limit: i64,
+    /// What has been, as it stands in memory.
+    pub granted: i64,
+    /// Exact grants of the last window that is over.
+    pub grants: i64,
+    /// Exact grants of all windows that are over.
+    pub grants_total: i64,
+    /// The last sample of the lines' use.
+    pub utilisation: i64,
+    /// The largest of the samples that count.
+    pub peak_utilisation: i64,
+    /// Windows that are over, by their grants.
+    pub windows: u64,
+    /// Samples taken.
+    pub samples: u64,
+}
+
+/// XCP for a group of ports. Rates are in bytes per second.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct XcpTaskStats {
+    /// Number of the group.
+    pub group: u64,
+    /// Rate of its lines.
+    pub capacity: u64,
+    /// Intervals that are over.
+    pub intervals: u64,
+    /// Length of the present one in nanoseconds.
+    pub interval_ns: u64,
+    /// Average round-trip time in nanoseconds.
+    pub avg_rtt_ns: u64,
+    /// Rate of the input in the last interval.
+    pub input_bandwidth: u64,
+    /// Its aggregate feedback.
+    pub aggregate: i64,
+    /// What is moved between flows.
+    pub shuffled: u64,
+    /// Positive feedback that the present interval began with.
+    pub residue_pos: u64,
+    /// Negative feedback that the present interval began with.
+    pub residue_neg: u64,
+    /// Mantissa of the scale of positive feedback.
+    pub cp_mantissa: u64,
+    /// Its shift.
+    pub cp_shift: u64,
+    /// Mantissa of the scale of negative feedback.
+    pub cn_mantissa: u64,
+    /// Its shift.
+    pub cn_shift: u64,
+    /// The standing queue in bytes.
+    pub queue: u64,
+    /// Tries of the core to take the lock that failed, for all groups.
+    pub failed_tries: u64,
+}
+
+/// RCP for a group of ports. Rates are in bytes per second.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RcpTaskStats {
+    /// Number of the group.
+    pub group: u64,
+    /// Rate of its lines.
+    pub capacity: u64,
+    /// The rate of every flow.
+    pub rate: u64,
+    /// Average round-trip time in nanoseconds.
+    pub avg_rtt_ns: u64,
+    /// Rate of the input in the last interval.
+    pub input_bandwidth: u64,
+    /// Bytes that waited at its end.
+    pub queue: u64,
+    /// Bytes counted in all intervals that are over.
+    pub bytes: u64,
+    /// Times that the rate was computed.
+    pub updates: u64,
 }
 
 /// Chip-wide CSRs.
@@ -277,6 +437,67 @@ pub struct CapStats {
     pub interthread_signals: u64,
     /// Reflector transfers.
     pub reflections: u64,
+}
+
+/// The feedback coprocessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CoprocessorStats {
+    /// Its name in the project file.
+    pub name: String,
+    /// The SRAM channel that it is attached to.
+    pub channel: u64,
+    /// Byte address of its window in the channel.
+    pub address: u64,
+    /// Quick-Start.
+    pub quick_start: QuickStartStats,
+    /// XCP.
+    pub xcp: XcpStats,
+}
+
+/// The Quick-Start module of a coprocessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QuickStartStats {
+    /// Requests answered.
+    pub requests: u64,
+    /// Of these, with the rate that they asked for.
+    pub granted: u64,
+    /// With a lower one.
+    pub reduced: u64,
+    /// With none.
+    pub denied: u64,
+    /// Sum of all grants in units of 40 kbit/s.
+    pub granted_units: u64,
+    /// How the module was used.
+    #[serde(flatten)]
+    pub module: ModuleStats,
+}
+
+/// The XCP module of a coprocessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct XcpStats {
+    /// Requests answered.
+    pub requests: u64,
+    /// Of these, with the Delta that they came with.
+    pub passed: u64,
+    /// With a smaller one.
+    pub reduced: u64,
+    /// How the module was used.
+    #[serde(flatten)]
+    pub module: ModuleStats,
+}
+
+/// How a module of a coprocessor was used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ModuleStats {
+    /// Its clock in picoseconds.
+    pub period_picoseconds: u64,
+    /// Cycles in which it worked on a request: a clock each.
+    pub busy: u64,
+    /// Thousandths of the run.
+    pub busy_permille: u64,
+    /// Sum over requests of the cycles from when the channel had all of them to
+    /// the clock edge that took them.
+    pub waiting: u64,
 }
 
 /// An allowed check.

@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use npsim_system::problem::{Problem, Problems};
 use rayon::prelude::*;
 
+use crate::assemblies::Assemblies;
 use crate::execute::execute;
 use crate::places::Places;
 use crate::points::Point;
-use crate::prepare::prepare;
+use crate::prepare::{Ready, prepare};
+use crate::profiles::Chip;
 use crate::store::{Outcome, Store};
 use crate::study::Study;
 
@@ -52,6 +54,8 @@ pub struct Keyed {
     pub point: Point,
     /// Its key.
     pub key: String,
+    /// The chip that it runs on.
+    pub chip: Chip,
 }
 
 /// What a campaign came to.
@@ -90,12 +94,24 @@ impl Campaign<'_> {
     /// # Errors
     /// As in [`prepare`], of the first point in which something is wrong.
     pub fn keyed(&self, points: Vec<Point>) -> Result<Vec<Keyed>, Problems> {
+        self.keyed_with(points, &Assemblies::default())
+    }
+
+    fn keyed_with(
+        &self,
+        points: Vec<Point>,
+        assemblies: &Assemblies,
+    ) -> Result<Vec<Keyed>, Problems> {
         let all: Vec<Result<Keyed, Problems>> = self.pool()?.install(|| {
             points
                 .into_par_iter()
                 .map(|point| {
-                    let key = prepare(self.study, &point, self.quick, self.places)?.key;
-                    Ok(Keyed { point, key })
+                    let ready = self.ready(&point, assemblies)?;
+                    Ok(Keyed {
+                        point,
+                        chip: Chip::of(&ready.project),
+                        key: ready.key,
+                    })
                 })
                 .collect()
         });
@@ -114,7 +130,8 @@ impl Campaign<'_> {
         watcher: &dyn Watcher,
     ) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
-        let points = self.keyed(points)?;
+        let assemblies = Assemblies::default();
+        let points = self.keyed_with(points, &assemblies)?;
         let mut outcomes = BTreeMap::new();
         let mut seen = BTreeSet::new();
         let mut to_run = Vec::new();
@@ -137,7 +154,7 @@ impl Campaign<'_> {
                     if stop.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
-                    let outcome = self.run_one(keyed, &store, stop);
+                    let outcome = self.run_one(keyed, &store, &assemblies, stop);
                     match &outcome {
                         Ok(Some(outcome)) => watcher.finished(&keyed.point, outcome),
                         Ok(None) => {}
@@ -210,13 +227,18 @@ impl Campaign<'_> {
         })
     }
 
+    fn ready(&self, point: &Point, assemblies: &Assemblies) -> Result<Ready, Problems> {
+        prepare(self.study, point, self.quick, self.places, assemblies)
+    }
+
     fn run_one(
         &self,
         keyed: &Keyed,
         store: &Store,
+        assemblies: &Assemblies,
         stop: &AtomicBool,
     ) -> Result<Option<Outcome>, Problems> {
-        let ready = prepare(self.study, &keyed.point, self.quick, self.places)?;
+        let ready = self.ready(&keyed.point, assemblies)?;
         if ready.key != keyed.key {
             return Err(Problem::new(format!(
                 "something that point {} reads changed while the study ran",

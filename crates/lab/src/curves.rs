@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::campaign::{Keyed, Results};
+use crate::derived;
 use crate::expression::CurveName;
 use crate::points::Point;
 use crate::study::{SettingValue, Study, place_of};
@@ -43,9 +44,23 @@ pub fn lies_on(
             })
 }
 
-/// The samples of a curve, from left to right.
+/// The samples of a curve, measured or derived, from left to right.
 #[must_use]
 pub fn samples(
+    study: &Study,
+    results: &Results,
+    of: &str,
+    at: &BTreeMap<String, SettingValue>,
+) -> Vec<Sample> {
+    match study.curve.get(of) {
+        Some(derived) => derived::samples(study, results, derived),
+        None => measured_samples(study, results, of, at),
+    }
+}
+
+/// The samples of a metric of a sweep, from left to right.
+#[must_use]
+pub fn measured_samples(
     study: &Study,
     results: &Results,
     of: &str,

@@ -79,18 +79,19 @@ pub fn figures(study: &Study) -> Vec<Figure> {
 /// # Errors
 /// It cannot be drawn, in words.
 pub fn draw(study: &Study, results: &Results, figure: &Figure) -> Result<Option<String>, String> {
-    let curves: Vec<(String, Vec<(f64, f64)>)> = figure
+    let curves: Vec<Line> = figure
         .curve
         .iter()
         .map(|curve| {
             let places = samples(study, results, &curve.of, &curve.at);
-            (
-                label(study, curve),
-                places.iter().filter_map(known).collect(),
-            )
+            Line {
+                label: label(study, curve),
+                places: places.iter().filter_map(known).collect(),
+                computed: study.curve.contains_key(&curve.of),
+            }
         })
         .collect();
-    if curves.iter().all(|(_, places)| places.is_empty()) {
+    if curves.iter().all(|line| line.places.is_empty()) {
         return Ok(None);
     }
     let marks: Vec<(String, f64, f64)> = figure
@@ -102,7 +103,7 @@ pub fn draw(study: &Study, results: &Results, figure: &Figure) -> Result<Option<
         let marked = marks.iter().map(|(_, x, y)| (*x, *y));
         curves
             .iter()
-            .flat_map(|(_, places)| places.iter().copied())
+            .flat_map(|line| line.places.iter().copied())
             .chain(marked)
     };
     let x = range(&figure.x, seen().map(|(x, _)| x));
@@ -118,6 +119,14 @@ pub fn draw(study: &Study, results: &Results, figure: &Figure) -> Result<Option<
     Ok(Some(svg))
 }
 
+/// A curve as it is drawn.
+struct Line {
+    label: String,
+    places: Vec<(f64, f64)>,
+    /// Not measured: drawn dashed, without a mark at each point.
+    computed: bool,
+}
+
 type Failure = DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -126,7 +135,7 @@ fn plot(
     study: &Study,
     figure: &Figure,
     (x, y): ((f64, f64), (f64, f64)),
-    curves: &[(String, Vec<(f64, f64)>)],
+    curves: &[Line],
     marks: &[(String, f64, f64)],
 ) -> Result<(), Failure> {
     let mut chart = ChartBuilder::on(area)
@@ -161,16 +170,26 @@ fn plot(
             RGBColor(170, 170, 170).into(),
         ))?;
     }
-    for (number, (label, places)) in curves.iter().enumerate() {
+    for (number, line) in curves.iter().enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
+        let places = line.places.iter().copied();
+        if line.computed {
+            chart
+                .draw_series(DashedLineSeries::new(places, 7, 4, colour.stroke_width(2)))?
+                .label(line.label.as_str())
+                .legend(move |(x, y)| {
+                    let style = colour.stroke_width(2);
+                    EmptyElement::at((x, y))
+                        + PathElement::new([(0, 0), (7, 0)], style)
+                        + PathElement::new([(11, 0), (18, 0)], style)
+                });
+            continue;
+        }
         chart
-            .draw_series(LineSeries::new(
-                places.iter().copied(),
-                colour.stroke_width(2),
-            ))?
-            .label(label.as_str())
+            .draw_series(LineSeries::new(places.clone(), colour.stroke_width(2)))?
+            .label(line.label.as_str())
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
-        chart.draw_series(places.iter().map(|&at| Circle::new(at, 3, colour.filled())))?;
+        chart.draw_series(places.map(|at| Circle::new(at, 3, colour.filled())))?;
     }
     let drawn = chart.draw_series(marks.iter().map(|(label, x, y)| {
         EmptyElement::at((*x, *y))
@@ -199,6 +218,9 @@ fn label(study: &Study, curve: &Curve) -> String {
     if let Some(label) = &curve.label {
         return label.clone();
     }
+    if let Some(derived) = study.curve.get(&curve.of) {
+        return derived.title.clone().unwrap_or_else(|| curve.of.clone());
+    }
     let name = curve
         .of
         .split_once('.')
@@ -220,7 +242,11 @@ fn labels(study: &Study, figure: &Figure) -> (String, String) {
     let first = figure
         .curve
         .first()
-        .and_then(|curve| curve.of.split_once('.'));
+        .map(|curve| match study.curve.get(&curve.of) {
+            Some(derived) => derived.over.of(),
+            None => curve.of.as_str(),
+        })
+        .and_then(|of| of.split_once('.'));
     let sweep = first.and_then(|(sweep, _)| study.sweep.get(sweep));
     let axis = sweep
         .and_then(|sweep| sweep.axis.first())

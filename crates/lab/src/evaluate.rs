@@ -1,7 +1,9 @@
 //! Computes values from curves and looks at their shapes.
 
 use crate::curves::Sample;
+use crate::derived::Operand;
 use crate::expression::{CurveName, Measured, Shape, ShapeKind};
+use crate::formula;
 use crate::study::same_place;
 
 /// Gives the samples of a curve.
@@ -59,6 +61,31 @@ pub fn value(measured: &Measured, curves: Lookup) -> Result<f64, String> {
                 .last()
                 .map(|(x, _)| *x)
                 .ok_or_else(|| "it follows nowhere".into())
+        }
+        Measured::LargestDifference { of, from, until } => {
+            let covered = |name: &CurveName| {
+                let samples = curves(name).into_iter().filter(|sample| {
+                    from.is_none_or(|from| sample.x >= from - 1e-9)
+                        && until.is_none_or(|until| sample.x <= until + 1e-9)
+                });
+                known(samples.collect())
+            };
+            let [first, second] = of.as_slice() else {
+                return Err("it needs two curves".into());
+            };
+            let pairs = together(&covered(first)?, &covered(second)?)?;
+            let shares = pairs
+                .into_iter()
+                .map(|((x, one), (_, other))| (x, relative(one, other)));
+            Ok(worst(shares).1 * 100.0)
+        }
+        Measured::Formula { formula, with } => {
+            formula::Formula::parse(formula)?.value(&|name| match with.get(name) {
+                Some(Operand::Number(number)) => Ok(*number),
+                Some(Operand::Value(measured)) => value(measured, curves),
+                Some(Operand::Curve(_)) => Err("a curve is no single value".into()),
+                None => Err("`with` does not say what it is".into()),
+            })
         }
         Measured::Ratio { of } => {
             let (first, second) = two(of, curves)?;
@@ -149,6 +176,8 @@ pub fn shape(shape: &Shape, curves: Lookup) -> Result<Seen, String> {
             Ok(off_by(off, share, "apart", x))
         }
         ShapeKind::Order => order(&all, share),
+        ShapeKind::Above | ShapeKind::Below => beyond(first, rest, share, shape.is),
+        ShapeKind::Bounded => Ok(bounded(first, shape)),
         ShapeKind::Linear => {
             enough(3)?;
             Ok(linear(first, share))
@@ -228,6 +257,74 @@ fn order(all: &[Places], margin: f64) -> Result<Seen, String> {
             number + 2
         ),
     })
+}
+
+/// Whether the first curve is everywhere on one side of all others.
+fn beyond(first: &Places, rest: &[Places], margin: f64, side: ShapeKind) -> Result<Seen, String> {
+    let sign = if side == ShapeKind::Above { 1.0 } else { -1.0 };
+    let mut gaps = Vec::new();
+    for (number, other) in rest.iter().enumerate() {
+        for ((x, y), (_, other)) in together(first, other)? {
+            let gap = sign * (y - other) / other.abs().max(f64::MIN_POSITIVE);
+            gaps.push((x, number, gap));
+        }
+    }
+    let least = gaps
+        .into_iter()
+        .reduce(|a, b| if b.2 < a.2 { b } else { a });
+    let Some((x, number, gap)) = least else {
+        return Err("the curves have no points".into());
+    };
+    Ok(Seen {
+        holds: gap > 0.0_f64.min(margin) && gap >= margin - 1e-9,
+        found: format!(
+            "curve 1 is {:.1}% {} curve {} at {x}, where it is least",
+            gap * 100.0,
+            side.name(),
+            number + 2
+        ),
+    })
+}
+
+/// Whether no value is beyond the bounds.
+fn bounded(places: &Places, shape: &Shape) -> Seen {
+    let over = |(x, y): &(f64, f64)| {
+        let above = shape
+            .most
+            .map(|most| ((y - most) / scale(most), "above", most));
+        let below = shape
+            .least
+            .map(|least| ((least - y) / scale(least), "below", least));
+        [above, below]
+            .into_iter()
+            .flatten()
+            .map(|(off, side, bound)| (*x, *y, off, side, bound))
+            .collect::<Vec<_>>()
+    };
+    let worst = places
+        .iter()
+        .flat_map(over)
+        .reduce(|a, b| if b.2 > a.2 { b } else { a });
+    let Some((x, y, off, side, bound)) = worst else {
+        return Seen {
+            holds: false,
+            found: "there are no points".into(),
+        };
+    };
+    let found = if off > 0.0 {
+        format!("{y:.3} at {x} is {:.1}% {side} {bound}", off * 100.0)
+    } else {
+        format!("nearest to its bound {bound} with {y:.3} at {x}")
+    };
+    Seen {
+        holds: off <= shape.share() + 1e-9,
+        found,
+    }
+}
+
+/// What a share of a bound is taken of.
+fn scale(bound: f64) -> f64 {
+    if bound == 0.0 { 1.0 } else { bound.abs() }
 }
 
 /// The best straight line: its value at 0 and its slope.
@@ -310,172 +407,4 @@ fn monotone(places: &Places, share: f64, sign: f64) -> Seen {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Seen, shape, value};
-    use crate::curves::Sample;
-    use crate::expression::{CurveName, Measured, Shape};
-
-    fn curve(name: &CurveName) -> Vec<Sample> {
-        let of = |f: fn(f64) -> f64| {
-            (1..=8)
-                .map(|x| Sample {
-                    x: f64::from(x),
-                    y: Ok(f(f64::from(x))),
-                })
-                .collect()
-        };
-        match name.of() {
-            "a.saturating" => of(|x| x.min(4.0)),
-            "a.line" => of(|x| 2.0 * x + 1.0),
-            "a.square" => of(|x| x * x),
-            "a.falling" => of(|x| 9.0 - x),
-            "a.four" => of(|_| 4.0),
-            "a.root" => of(f64::sqrt),
-            "a.broken" => {
-                let mut samples: Vec<Sample> = of(|x| x);
-                samples[2].y = Err("it stood still".into());
-                samples
-            }
-            "a.short" => vec![Sample { x: 1.0, y: Ok(1.0) }],
-            _ => Vec::new(),
-        }
-    }
-
-    fn compute(text: &str) -> Result<f64, String> {
-        #[derive(serde::Deserialize)]
-        struct Holder {
-            m: Measured,
-        }
-        let holder: Holder = toml::from_str(&format!("m = {text}")).expect(text);
-        value(&holder.m, &curve)
-    }
-
-    fn look(text: &str) -> Result<Seen, String> {
-        #[derive(serde::Deserialize)]
-        struct Holder {
-            s: Shape,
-        }
-        let holder: Holder = toml::from_str(&format!("s = {text}")).expect(text);
-        shape(&holder.s, &curve)
-    }
-
-    #[test]
-    fn values_of_curves() {
-        for (text, expected) in [
-            (r#"{ is = "at", of = "a.line", x = 3 }"#, 7.0),
-            (r#"{ is = "max", of = "a.saturating" }"#, 4.0),
-            (r#"{ is = "min", of = "a.falling" }"#, 1.0),
-            (r#"{ is = "mean", of = "a.saturating", from = 4 }"#, 4.0),
-            (
-                r#"{ is = "flat-from", of = "a.saturating", within = 0.01 }"#,
-                4.0,
-            ),
-            (
-                r#"{ is = "follows-until", of = "a.saturating", within = 0.01 }"#,
-                4.0,
-            ),
-            (
-                r#"{ is = "ratio", of = [{ is = "max", of = "a.line" }, { is = "max", of = "a.saturating" }] }"#,
-                4.25,
-            ),
-            (
-                r#"{ is = "difference", of = [{ is = "at", of = "a.line", x = 2 }, { is = "at", of = "a.line", x = 1 }] }"#,
-                2.0,
-            ),
-        ] {
-            let value = compute(text).expect(text);
-            assert!((value - expected).abs() < 1e-12, "{text}: {value}");
-        }
-    }
-
-    #[test]
-    fn a_point_without_a_value_gives_its_reason() {
-        for text in [
-            r#"{ is = "max", of = "a.broken" }"#,
-            r#"{ is = "at", of = "a.broken", x = 3 }"#,
-            r#"{ is = "ratio", of = [{ is = "max", of = "a.line" }, { is = "max", of = "a.broken" }] }"#,
-        ] {
-            assert!(
-                compute(text).unwrap_err().contains("it stood still"),
-                "{text}"
-            );
-        }
-        assert!(compute(r#"{ is = "at", of = "a.line", x = 9 }"#).is_err());
-        assert!(compute(r#"{ is = "max", of = "a.none" }"#).is_err());
-        assert!(look(r#"{ is = "flat", of = "a.broken", within = 1 }"#).is_err());
-        // Beyond the broken point there is something to be seen.
-        assert!(
-            look(r#"{ is = "follows", of = "a.broken", within = 0, from = 4 }"#)
-                .unwrap()
-                .holds
-        );
-        assert!(
-            look(r#"{ is = "linear", of = "a.short" }"#)
-                .unwrap_err()
-                .contains("3 points")
-        );
-    }
-
-    #[test]
-    fn shapes_hold_or_do_not() {
-        for (text, holds) in [
-            (
-                r#"{ is = "follows", of = "a.saturating", within = 0.01, until = 4 }"#,
-                true,
-            ),
-            (
-                r#"{ is = "follows", of = "a.saturating", within = 0.01, until = 5 }"#,
-                false,
-            ),
-            (
-                r#"{ is = "flat", of = "a.saturating", within = 0.01, from = 4 }"#,
-                true,
-            ),
-            (
-                r#"{ is = "flat", of = "a.saturating", within = 0.01 }"#,
-                false,
-            ),
-            (
-                r#"{ is = "same", of = ["a.saturating", "a.four"], within = 0, from = 4 }"#,
-                true,
-            ),
-            (
-                r#"{ is = "same", of = ["a.saturating", "a.four"], within = 0.5 }"#,
-                false,
-            ),
-            (
-                r#"{ is = "order", of = ["a.line", "a.saturating"], margin = 0.5 }"#,
-                true,
-            ),
-            (
-                r#"{ is = "order", of = ["a.saturating", "a.line"] }"#,
-                false,
-            ),
-            (
-                r#"{ is = "order", of = ["a.line", "a.saturating"], margin = 1.5, until = 4 }"#,
-                false,
-            ),
-            (r#"{ is = "linear", of = "a.line", within = 0.01 }"#, true),
-            (
-                r#"{ is = "linear", of = "a.square", within = 0.05 }"#,
-                false,
-            ),
-            (r#"{ is = "linear", of = "a.four", within = 0.05 }"#, false),
-            (
-                r#"{ is = "linear", of = "a.falling", within = 0.05 }"#,
-                false,
-            ),
-            (r#"{ is = "convex", of = "a.square", margin = 0.2 }"#, true),
-            (r#"{ is = "convex", of = "a.line", margin = 0.05 }"#, false),
-            (r#"{ is = "convex", of = "a.root" }"#, false),
-            (r#"{ is = "rising", of = "a.line" }"#, true),
-            (r#"{ is = "rising", of = "a.four" }"#, false),
-            (r#"{ is = "rising", of = "a.falling" }"#, false),
-            (r#"{ is = "falling", of = "a.falling" }"#, true),
-            (r#"{ is = "falling", of = "a.saturating" }"#, false),
-        ] {
-            let seen = look(text).expect(text);
-            assert_eq!(seen.holds, holds, "{text}: {}", seen.found);
-        }
-    }
-}
+mod tests;

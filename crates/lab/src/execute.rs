@@ -14,6 +14,7 @@ use npsim_system::problem::Problem;
 use npsim_system::simulation::{Ending, Settings, Simulation};
 use npsim_system::wires::{Tap, Wires};
 
+use crate::code;
 use crate::metric::Metric;
 use crate::observation::{Left, Lost, Observation, microcode_losses};
 use crate::prepare::{Ready, Traffic};
@@ -33,6 +34,16 @@ pub fn execute(
 ) -> Result<Option<Outcome>, Problem> {
     let hertz = ready.project.capacity.hertz;
     let window = ready.window;
+    if !metrics.is_empty() && metrics.values().all(|metric| code::is_static(metric)) {
+        let mut outcome = Outcome::new(&ready.key);
+        "not run".clone_into(&mut outcome.ending);
+        outcome.hertz = hertz;
+        for (&name, metric) in metrics {
+            let value = code::value(metric, &ready.programs, &ready.project.stages);
+            outcome.metrics.insert(name.to_owned(), reading(value));
+        }
+        return Ok(Some(outcome));
+    }
     let end = window
         .measure
         .map(|measure| window.warm_up.saturating_add(measure));
@@ -91,6 +102,7 @@ pub fn execute(
         lost_after: after.1,
         before: json(&before.0)?,
         after: json(&after.0)?,
+        stages: ready.project.stages.clone(),
     };
     drop(wires);
     let seen = seen.take();
@@ -122,26 +134,32 @@ pub fn execute(
     };
     for (&name, metric) in metrics {
         let value = match &outcome.fault {
+            _ if code::is_static(metric) => {
+                code::value(metric, &ready.programs, &ready.project.stages)
+            }
             Some(fault) => Err(format!("the run was stopped: {fault}")),
             None => observation.value(metric),
         };
-        let reading = match value {
-            Ok(value) if value.is_finite() => Reading {
-                value: Some(value),
-                why: None,
-            },
-            Ok(_) => Reading {
-                value: None,
-                why: Some("it is no finite number".into()),
-            },
-            Err(why) => Reading {
-                value: None,
-                why: Some(why),
-            },
-        };
-        outcome.metrics.insert(name.to_owned(), reading);
+        outcome.metrics.insert(name.to_owned(), reading(value));
     }
     Ok(Some(outcome))
+}
+
+fn reading(value: Result<f64, String>) -> Reading {
+    match value {
+        Ok(value) if value.is_finite() => Reading {
+            value: Some(value),
+            why: None,
+        },
+        Ok(_) => Reading {
+            value: None,
+            why: Some("it is no finite number".into()),
+        },
+        Err(why) => Reading {
+            value: None,
+            why: Some(why),
+        },
+    }
 }
 
 /// Frames after the begin of the window: when they came, when and how they left.

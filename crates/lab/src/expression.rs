@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::derived::Operand;
 use crate::study::SettingValue;
 
 /// A curve: a metric of a sweep over its first axis.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a curve: \"SWEEP.METRIC\", or { of = \"SWEEP.METRIC\", where = { AXIS = VALUE } }"
+    expecting = "a curve: \"SWEEP.METRIC\", the name of a derived one, or { of = \"SWEEP.METRIC\", where = { AXIS = VALUE } }"
 )]
 pub enum CurveName {
     /// `"SWEEP.METRIC"`.
@@ -88,6 +89,24 @@ pub enum Measured {
         /// The share.
         within: f64,
     },
+    /// The largest distance of the first curve from the second, in percent of
+    /// the second.
+    LargestDifference {
+        /// Two curves.
+        of: Vec<CurveName>,
+        /// From this place on.
+        from: Option<f64>,
+        /// Up to this place.
+        until: Option<f64>,
+    },
+    /// Computed from other values.
+    Formula {
+        /// Such as `600 / R`.
+        formula: String,
+        /// What the names stand for: numbers and values.
+        #[serde(default)]
+        with: BTreeMap<String, Operand>,
+    },
     /// The first value divided by the second.
     Ratio {
         /// Two values.
@@ -110,6 +129,15 @@ impl Measured {
             | Self::Mean { of, .. }
             | Self::FlatFrom { of, .. }
             | Self::FollowsUntil { of, .. } => vec![(of, None)],
+            Self::LargestDifference { of, .. } => of.iter().map(|of| (of, None)).collect(),
+            Self::Formula { with, .. } => with
+                .values()
+                .flat_map(|operand| match operand {
+                    Operand::Value(measured) => measured.curves(),
+                    Operand::Curve(curve) => vec![(curve, None)],
+                    Operand::Number(_) => Vec::new(),
+                })
+                .collect(),
             Self::Ratio { of } | Self::Difference { of } => {
                 of.iter().flat_map(Self::curves).collect()
             }
@@ -133,6 +161,10 @@ pub struct Shape {
     pub from: Option<f64>,
     /// It is to hold up to this place.
     pub until: Option<f64>,
+    /// Of `bounded`: no value is below this.
+    pub least: Option<f64>,
+    /// Of `bounded`: no value is above this.
+    pub most: Option<f64>,
 }
 
 /// One curve or several.
@@ -158,6 +190,14 @@ pub enum ShapeKind {
     /// Each curve lies everywhere above the next one, by at least `margin`, a
     /// share of the next one.
     Order,
+    /// The first curve lies everywhere above each of the others, by at least
+    /// `margin`, a share of the other.
+    Above,
+    /// The first curve lies everywhere below each of the others, by at least
+    /// `margin`, a share of the other.
+    Below,
+    /// No value is beyond `least` or `most` by more than `within`, a share of them.
+    Bounded,
     /// No value is farther from the best straight line than `within`, a share of
     /// the line's rise, and the line rises.
     Linear,
@@ -176,13 +216,13 @@ impl ShapeKind {
     /// Whether it compares several curves.
     #[must_use]
     pub const fn compares(self) -> bool {
-        matches!(self, Self::Same | Self::Order)
+        matches!(self, Self::Same | Self::Order | Self::Above | Self::Below)
     }
 
     /// Whether it knows `margin`; the others know `within`.
     #[must_use]
     pub const fn has_margin(self) -> bool {
-        matches!(self, Self::Order | Self::Convex)
+        matches!(self, Self::Order | Self::Above | Self::Below | Self::Convex)
     }
 
     /// The word in files.
@@ -193,6 +233,9 @@ impl ShapeKind {
             Self::Flat => "flat",
             Self::Same => "same",
             Self::Order => "order",
+            Self::Above => "above",
+            Self::Below => "below",
+            Self::Bounded => "bounded",
             Self::Linear => "linear",
             Self::Convex => "convex",
             Self::Rising => "rising",

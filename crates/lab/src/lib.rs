@@ -25,19 +25,26 @@
 //! Nothing in the results depends on the host, the time, or how many points run
 //! at once.
 
+pub mod assemblies;
 pub mod campaign;
+pub mod code;
 pub mod counters;
 pub mod curves;
+pub mod derived;
 pub mod drawing;
 pub mod evaluate;
 pub mod execute;
 pub mod expression;
+pub mod formula;
+pub mod grid;
 pub mod metric;
+pub mod microengines;
 pub mod observation;
 pub mod output;
 pub mod places;
 pub mod points;
 pub mod prepare;
+pub mod profiles;
 pub mod store;
 pub mod studies;
 pub mod study;

@@ -1,6 +1,8 @@
 //! What is measured at a point, as it is typed, with its unit and definition.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{code, microengines};
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -24,12 +26,31 @@ pub struct Metric {
     pub only: Option<Only>,
     /// Of losses: where; everywhere if left out.
     pub place: Option<LossPlace>,
-    /// Of utilisation: which microengines, such as `4-7`; those that run
-    /// something if left out.
+    /// Which microengines: a stage's name, or indices such as `4-7`. Of
+    /// utilisation: those that run something if left out. Of counts and ratios:
+    /// paths are then below each of these microengines.
     pub me: Option<String>,
-    /// Of counts: paths into the `chip` object of the stats file.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Of counts and ratios: paths into the `chip` object of the stats file. Of
+    /// code: `instructions` or `references`.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "one_or_many"
+    )]
     pub of: Vec<String>,
+    /// Of ratios: the paths of what is divided by.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "one_or_many"
+    )]
+    pub over: Vec<String>,
+    /// Of references in code: to which unit; to all memories if left out.
+    pub unit: Option<MemoryUnit>,
+    /// Of code: the label with which it begins; the first word if left out.
+    pub from: Option<String>,
+    /// Of code: the label before which it ends; the last word if left out.
+    pub until: Option<String>,
     /// Of counts: what they are divided by; nothing if left out.
     pub per: Option<Per>,
 }
@@ -56,6 +77,55 @@ pub enum Quantity {
     Utilisation,
     /// Counters of the chip.
     Count,
+    /// Counters of the chip over others.
+    Ratio,
+    /// Instructions or commands in a program, without running it.
+    Code,
+}
+
+/// Units that commands go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryUnit {
+    /// The scratchpad.
+    Scratch,
+    /// SRAM channels.
+    Sram,
+    /// DRAM channels.
+    Dram,
+    /// The hash unit.
+    Hash,
+    /// The media interface.
+    Msf,
+    /// The CSR proxy.
+    Cap,
+}
+
+impl MemoryUnit {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Scratch => "scratch",
+            Self::Sram => "SRAM",
+            Self::Dram => "DRAM",
+            Self::Hash => "hash unit",
+            Self::Msf => "media interface",
+            Self::Cap => "CSR proxy",
+        }
+    }
+}
+
+/// A text or a list of texts.
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a text or a list of texts")]
+    enum Texts {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(text) => vec![text],
+        Texts::Many(texts) => texts,
+    })
 }
 
 /// One number for many.
@@ -174,6 +244,18 @@ impl Metric {
             Quantity::StampDelay => "internal delay".into(),
             Quantity::Utilisation => "utilisation".into(),
             Quantity::Count => self.of.join(" + "),
+            Quantity::Ratio => format!("{} / {}", self.of.join(" + "), self.over.join(" + ")),
+            Quantity::Code => self.code_shown(),
+        }
+    }
+
+    /// `SRAM references of processing`.
+    fn code_shown(&self) -> String {
+        let unit = self.unit.map_or("memory", MemoryUnit::name);
+        let me = self.me.as_deref().unwrap_or_default();
+        match self.of.first().map(String::as_str) {
+            Some("references") => format!("{unit} references of {me}"),
+            _ => format!("instructions of {me}"),
         }
     }
 
@@ -188,7 +270,7 @@ impl Metric {
             (Quantity::Count, Some(Per::Packet)) => "per packet",
             (Quantity::Count, Some(Per::Cycle)) => "per cycle",
             (Quantity::Count, Some(Per::Second)) => "per second",
-            (Quantity::Count, None) => "",
+            (Quantity::Count, None) | (Quantity::Ratio | Quantity::Code, _) => "",
         }
     }
 
@@ -237,8 +319,31 @@ impl Metric {
                 );
                 format!("cycles in which {which} executed instructions, as a share of the window")
             }
-            Quantity::Count => format!("growth of {} in the window", self.of.join(" + ")),
+            Quantity::Count => {
+                format!("growth of {}{} in the window", self.of.join(" + "), self.of_me())
+            }
+            Quantity::Ratio => format!(
+                "growth of {} over growth of {}{} in the window",
+                self.of.join(" + "),
+                self.over.join(" + "),
+                self.of_me()
+            ),
+            Quantity::Code => {
+                let from = self.from.as_ref().map(|label| format!(" from {label}"));
+                let until = self.until.as_ref().map(|label| format!(" until {label}"));
+                format!(
+                    "{}{}{}, counted in the assembled program",
+                    self.code_shown(),
+                    from.unwrap_or_default(),
+                    until.unwrap_or_default()
+                )
+            }
         }
+    }
+
+    fn of_me(&self) -> String {
+        let me = self.me.as_ref();
+        me.map_or_else(String::new, |me| format!(" of microengines {me}"))
     }
 
     /// First byte and length of the stamp.
@@ -261,6 +366,9 @@ impl Metric {
         let stamp = self.measure == Quantity::StampDelay;
         let loss = matches!(self.measure, Quantity::LossRate | Quantity::LossShare);
         let count = self.measure == Quantity::Count;
+        let ratio = self.measure == Quantity::Ratio;
+        let code = self.measure == Quantity::Code;
+        let references = code && self.of == ["references"];
         let fits = [
             ("statistic", self.statistic.is_none() || delay),
             ("only", self.only.is_none() || delay),
@@ -270,13 +378,33 @@ impl Metric {
             ("place", self.place.is_none() || loss),
             (
                 "me",
-                self.me.is_none() || self.measure == Quantity::Utilisation,
+                self.me.is_none()
+                    || count
+                    || ratio
+                    || code
+                    || self.measure == Quantity::Utilisation,
             ),
-            ("of", self.of.is_empty() || count),
+            ("of", self.of.is_empty() || count || ratio || code),
+            ("over", self.over.is_empty() || ratio),
             ("per", self.per.is_none() || count),
+            ("unit", self.unit.is_none() || references),
+            ("from", self.from.is_none() || code),
+            ("until", self.until.is_none() || code),
         ];
         if let Some((key, _)) = fits.iter().find(|(_, fits)| !fits) {
             return Some(format!("`{key}` says nothing about this measure"));
+        }
+        if ratio && (self.of.is_empty() || self.over.is_empty()) {
+            return Some(
+                "`of` and `over` must say what is divided, such as [\"locks.L.held_cycles\"] and [\"locks.L.acquired\"]".into(),
+            );
+        }
+        let known = |of: &[String]| matches!(of, [one] if code::COUNTED.contains(&one.as_str()));
+        if code && !known(&self.of) {
+            return Some("`of` is \"instructions\" or \"references\"".into());
+        }
+        if code && self.me.is_none() {
+            return Some("`me` must say whose code it is: a stage's name, or an index".into());
         }
         if count && self.of.is_empty() {
             return Some(
@@ -284,7 +412,7 @@ impl Metric {
             );
         }
         if let Some(me) = &self.me {
-            return npsim_system::project::text::parse_ids(me, u8::MAX).err();
+            return microengines::mistake(me);
         }
         if self.tick == Some(0) {
             return Some("a tick has at least one cycle".into());
@@ -329,6 +457,17 @@ mod tests {
                 "measure = \"utilisation\"\nme = \"4-\"",
                 "neither an index nor a range",
             ),
+            (
+                "measure = \"ratio\"\nof = \"a\"",
+                "`of` and `over` must say",
+            ),
+            ("measure = \"count\"\nof = \"a\"\nover = \"b\"", "`over`"),
+            ("measure = \"code\"\nof = \"words\"\nme = \"a\"", "`of` is"),
+            ("measure = \"code\"\nof = \"instructions\"", "`me` must say"),
+            (
+                "measure = \"code\"\nof = \"instructions\"\nme = \"a\"\nunit = \"sram\"",
+                "`unit`",
+            ),
             ("measure = \"stamp-delay\"\ntick = 0", "at least one cycle"),
             ("measure = \"stamp-delay\"\nbytes = 9", "1 to 8 bytes"),
         ] {
@@ -339,6 +478,8 @@ mod tests {
             "measure = \"stamp-delay\"\nstatistic = \"p99\"\nonly = { byte = 14, is = 0x45 }",
             "measure = \"loss-rate\"\nplace = \"media\"",
             "measure = \"count\"\nof = [\"gpp.polls\"]\nper = \"second\"",
+            "measure = \"ratio\"\nof = \"a\"\nover = [\"b\", \"c\"]\nme = \"work\"",
+            "measure = \"code\"\nof = \"references\"\nunit = \"dram\"\nme = \"work\"\nfrom = \"a#\"",
         ] {
             assert_eq!(metric(good).mistake(), None, "{good}");
         }

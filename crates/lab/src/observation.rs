@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::counters::growth;
 use crate::metric::{LossPlace, Metric, Per, Quantity};
+use crate::microengines;
 
 /// A frame that left in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct Observation {
     pub before: Value,
     /// The chip's counts at its end.
     pub after: Value,
+    /// Stages that have a name, with their microengines.
+    pub stages: Vec<(String, Vec<u8>)>,
 }
 
 /// Losses as the chip counts them.
@@ -105,10 +108,7 @@ impl Observation {
             Quantity::StampDelay => self.stamps(metric),
             Quantity::Utilisation => self.utilisation(metric),
             Quantity::Count => {
-                let mut sum = 0.0;
-                for path in &metric.of {
-                    sum += growth(&self.before, &self.after, path)?;
-                }
+                let sum = self.growth(metric, &metric.of)?;
                 match metric.per {
                     None => Ok(sum),
                     Some(Per::Packet) if sent == 0 => Err("no frame left in the window".into()),
@@ -119,7 +119,31 @@ impl Observation {
                         .map(|cycles| sum * self.hertz as f64 / cycles),
                 }
             }
+            Quantity::Ratio => {
+                let under = self.growth(metric, &metric.over)?;
+                if under == 0.0 {
+                    return Err(format!("{} did not grow", metric.over.join(" + ")));
+                }
+                Ok(self.growth(metric, &metric.of)? / under)
+            }
+            Quantity::Code => Err("it is counted in programs, not in runs".into()),
         }
+    }
+
+    /// How much the counts at these paths have grown together.
+    fn growth(&self, metric: &Metric, paths: &[String]) -> Result<f64, String> {
+        let mut sum = 0.0;
+        for path in paths {
+            let Some(me) = &metric.me else {
+                sum += growth(&self.before, &self.after, path)?;
+                continue;
+            };
+            for index in microengines::named(me, &self.stages)? {
+                let path = format!("microengines.{index}.{path}");
+                sum += growth(&self.before, &self.after, &path)?;
+            }
+        }
+        Ok(sum)
     }
 
     fn not_empty(&self) -> Result<f64, String> {
@@ -191,7 +215,7 @@ impl Observation {
         let cycles = self.not_empty()?;
         let list = self.after["microengines"].as_array();
         let running: Vec<usize> = match &metric.me {
-            Some(me) => npsim_system::project::text::parse_ids(me, u8::MAX)?
+            Some(me) => microengines::named(me, &self.stages)?
                 .into_iter()
                 .map(usize::from)
                 .collect(),
@@ -261,6 +285,7 @@ mod tests {
             after: json!({"cycles": 7000, "microengines": [
                 {"executing": 1600, "instructions": 9}, {"executing": 0, "instructions": 0}],
                 "units": [{"name": "sram0", "commands": [{"operation": "read", "count": 13}]}]}),
+            stages: vec![("work".into(), vec![0])],
         }
     }
 
@@ -286,6 +311,15 @@ mod tests {
             ),
             ("measure = \"utilisation\"", 25.0),
             ("measure = \"utilisation\"\nme = \"0-1\"", 12.5),
+            ("measure = \"utilisation\"\nme = \"work\"", 25.0),
+            (
+                "measure = \"ratio\"\nof = \"executing\"\nover = \"instructions\"\nme = \"work\"",
+                187.5,
+            ),
+            (
+                "measure = \"ratio\"\nof = \"cycles\"\nover = \"units.sram0.commands.read.count\"",
+                600.0,
+            ),
             (
                 "measure = \"count\"\nof = [\"units.sram0.commands.*.count\"]\nper = \"packet\"",
                 2.5,
@@ -298,6 +332,16 @@ mod tests {
             let value = o.value(&metric(text)).expect(text);
             assert!((value - expected).abs() < 1e-9, "{text}: {value}");
         }
+    }
+
+    #[test]
+    fn a_ratio_over_nothing_is_no_number() {
+        let o = observation();
+        let why = |text: &str| o.value(&metric(text)).unwrap_err();
+        let text = "measure = \"ratio\"\nof = \"cycles\"\nover = \"microengines.1.executing\"";
+        assert!(why(text).contains("did not grow"));
+        let text = "measure = \"ratio\"\nof = \"executing\"\nover = \"idle\"\nme = \"other\"";
+        assert!(why(text).contains("no stage `other`"));
     }
 
     #[test]

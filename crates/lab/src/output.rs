@@ -10,11 +10,13 @@ use serde::Serialize;
 
 use crate::campaign::Results;
 use crate::drawing::{draw, figures};
+use crate::grid::{Grid, grids};
+use crate::profiles;
 use crate::study::Study;
 use crate::tables::{
     About, about, document, points_csv, rows_csv, shown, shown_difference, shown_figure,
 };
-use crate::verdict::Row;
+use crate::verdict::{Row, Verdict};
 
 const PAGE: &str = include_str!("page.html");
 
@@ -36,8 +38,12 @@ struct Page<'a> {
     warm_up: Option<&'a String>,
     measure: Option<&'a String>,
     hits: usize,
+    published: usize,
     predictions: usize,
     predicted: usize,
+    profile: String,
+    one_profile: bool,
+    grids: Vec<PageGrid>,
     rows: Vec<PageRow<'a>>,
     figures: &'a [Drawn],
     sweeps: Vec<PageSweep>,
@@ -59,6 +65,15 @@ struct PageRow<'a> {
     calibrated: Option<&'a str>,
     evidence: &'static str,
     source: &'a str,
+    own_check: bool,
+}
+
+#[derive(Serialize)]
+struct PageGrid {
+    #[serde(flatten)]
+    grid: Grid,
+    /// The class of each cell, row by row.
+    classes: Vec<Vec<&'static str>>,
 }
 
 #[derive(Serialize)]
@@ -72,7 +87,7 @@ struct PageSweep {
 }
 
 /// Writes `results.json`, `rows.csv` (if something was published), `points.csv`,
-/// `figures/*.svg` and `index.html`; gives the page's path.
+/// `tables/*.csv`, `tables/*.md`, `figures/*.svg` and `index.html`; gives the page's path.
 ///
 /// # Errors
 /// A file cannot be written, or a figure not be drawn.
@@ -94,6 +109,15 @@ pub fn write(
         put("rows.csv", &rows_csv(rows))?;
     }
     put("points.csv", &points_csv(study, results))?;
+    let grids = grids(study, results);
+    if !grids.is_empty() {
+        let path = folder.join("tables");
+        std::fs::create_dir_all(&path).map_err(|error| Problem::io("make", &path, &error))?;
+    }
+    for grid in &grids {
+        put(&format!("tables/{}.csv", grid.name), &grid.csv())?;
+        put(&format!("tables/{}.md", grid.name), &grid.markdown())?;
+    }
     let drawn = drawings(study, results)?;
     if !drawn.is_empty() {
         let path = folder.join("figures");
@@ -154,6 +178,7 @@ fn page(
             calibrated: row.calibrated.as_deref(),
             evidence: row.evidence.name(),
             source: &row.source,
+            own_check: row.own_check,
         })
         .collect();
     let sweeps: Vec<PageSweep> = study
@@ -174,10 +199,12 @@ fn page(
         .map(str::trim)
         .filter(|p| !p.is_empty())
         .collect();
-    let hits = rows.iter().filter(|row| row.hit).count();
-    let free = || rows.iter().filter(|row| row.calibrated.is_none());
+    let published = || rows.iter().filter(|row| !row.own_check);
+    let hits = published().filter(|row| row.hit).count();
+    let free = || published().filter(|row| row.calibrated.is_none());
     let predictions = free().count();
     let predicted = free().filter(|row| row.hit).count();
+    let used = profiles::used(results);
     let page = Page {
         name: &study.name,
         title: &study.title,
@@ -187,6 +214,10 @@ fn page(
         warm_up,
         measure,
         hits,
+        published: published().count(),
+        profile: profiles::shown(&used),
+        one_profile: profiles::is_one(&used),
+        grids: grids(study, results).into_iter().map(page_grid).collect(),
         predictions,
         predicted,
         rows,
@@ -197,6 +228,20 @@ fn page(
     environment
         .render_str(PAGE, Serde(page))
         .map_err(|error| Problem::new(format!("the page cannot be made: {error}")))
+}
+
+fn page_grid(grid: Grid) -> PageGrid {
+    let class = |verdict: Option<Verdict>| match verdict {
+        None => "",
+        Some(verdict) if verdict.is_hit() => "hit",
+        Some(_) => "miss",
+    };
+    let rows = grid.rows.iter();
+    let classes = rows.map(|row| row.cells.iter().map(|cell| class(cell.verdict)).collect());
+    PageGrid {
+        classes: classes.collect(),
+        grid,
+    }
 }
 
 fn page_sweep(

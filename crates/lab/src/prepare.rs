@@ -7,16 +7,17 @@ use npsim_chip::check::Check;
 use npsim_net::capture::Capture;
 use npsim_net::load::{Load, Span};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
-use npsim_system::assemble::{Program, assemble_project};
+use npsim_system::assemble::Program;
 use npsim_system::problem::{Problem, Problems};
 use npsim_system::project::{Overrides, Project};
 use npsim_system::quantity::Time;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::assemblies::Assemblies;
 use crate::places::Places;
 use crate::points::Point;
-use crate::study::{Study, TraceText, WindowText};
+use crate::study::{Study, Sweep, TraceText, WindowText};
 
 /// When a point is measured, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +67,7 @@ pub struct Ready {
     pub seed: Option<u64>,
 }
 
-/// Makes a point ready.
+/// Makes a point ready; programs that are in `assemblies` are taken from there.
 ///
 /// # Errors
 /// The system is not there, a setting leads nowhere, the microcode does not
@@ -76,6 +77,7 @@ pub fn prepare(
     point: &Point,
     quick: bool,
     places: &Places,
+    assemblies: &Assemblies,
 ) -> Result<Ready, Problems> {
     let failed = |Problems(mut problems): Problems| {
         if let Some(first) = problems.first_mut() {
@@ -84,7 +86,7 @@ pub fn prepare(
         }
         Problems(problems)
     };
-    make_ready(study, point, quick, places).map_err(failed)
+    make_ready(study, point, quick, places, assemblies).map_err(failed)
 }
 
 fn make_ready(
@@ -92,6 +94,7 @@ fn make_ready(
     point: &Point,
     quick: bool,
     places: &Places,
+    assemblies: &Assemblies,
 ) -> Result<Ready, Problems> {
     let Some(sweep) = study.sweep.get(&point.sweep) else {
         return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)).into());
@@ -101,7 +104,7 @@ fn make_ready(
         ..Overrides::default()
     };
     let project = Project::load(&places.find(&sweep.system)?, &overrides)?;
-    let (programs, messages) = assemble_project(&project);
+    let (programs, messages) = assemblies.assemble(&project);
     let Some(programs) = programs else {
         let first = messages.items.iter().find(|item| item.level == "error");
         let said = first.map_or("it has errors", |item| item.message.as_str());
@@ -114,7 +117,7 @@ fn make_ready(
             .into());
     };
     let hertz = project.capacity.hertz;
-    let window = window(study, quick, hertz)?;
+    let window = window(study, sweep, quick, hertz)?;
     let (traffic, traffic_key) = match (&point.trace, &project.load) {
         (Some(text), _) => {
             let (trace, key) = play(text, &project, places)?;
@@ -169,12 +172,17 @@ fn hash(bytes: &[u8]) -> String {
     digits.concat()
 }
 
-fn window(study: &Study, quick: bool, hertz: u64) -> Result<Window, Problem> {
-    let quick_window = study.quick.as_ref().filter(|_| quick);
+/// The sweep's own window comes before the study's, and a quick one before its
+/// whole one.
+fn window(study: &Study, sweep: &Sweep, quick: bool, hertz: u64) -> Result<Window, Problem> {
+    let windows = [
+        sweep.quick.as_ref().filter(|_| quick),
+        sweep.window.as_ref(),
+        study.quick.as_ref().filter(|_| quick),
+        Some(&study.window),
+    ];
     let pick = |part: fn(&WindowText) -> &Option<String>| {
-        let text = quick_window
-            .and_then(|window| part(window).as_ref())
-            .or(part(&study.window).as_ref());
+        let text = windows.iter().flatten().find_map(|w| part(w).as_ref());
         text.map(|text| text.parse::<Time>().map(|time| time.cycles(hertz)))
             .transpose()
             .map_err(Problem::new)

@@ -8,7 +8,10 @@ use npsim_system::problem::Problem;
 use crate::study::Study;
 
 /// Name and text of each.
-const BUILT_IN: &[(&str, &str)] = &[("baseline", include_str!("../studies/baseline/study.toml"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("baseline", include_str!("../studies/baseline/study.toml")),
+    ("hauger", include_str!("../studies/hauger/study.toml")),
+];
 
 /// All of them.
 ///

@@ -14,6 +14,7 @@ use std::path::Path;
 use npsim_system::problem::{Excerpt, Problem};
 use serde::{Deserialize, Serialize};
 
+use crate::derived::Derived;
 use crate::expression::{Measured, Shape};
 use crate::metric::Metric;
 use crate::tolerance::Tolerance;
@@ -38,6 +39,12 @@ pub struct Study {
     pub metric: BTreeMap<String, Metric>,
     /// What is run, by name.
     pub sweep: BTreeMap<String, Sweep>,
+    /// Curves that are computed from measured ones, by name.
+    #[serde(default)]
+    pub curve: BTreeMap<String, Derived>,
+    /// Tables in their order.
+    #[serde(default)]
+    pub table: Vec<Table>,
     /// Figures in their order.
     #[serde(default)]
     pub figure: Vec<Figure>,
@@ -69,6 +76,10 @@ pub struct Sweep {
     pub set: BTreeMap<String, SettingValue>,
     /// A capture as traffic, instead of the project's load.
     pub trace: Option<TraceText>,
+    /// When its points are measured, if not as the study's.
+    pub window: Option<WindowText>,
+    /// The same for a quick look; as in `window` if left out.
+    pub quick: Option<WindowText>,
     /// Begins the microengines' pseudo-random numbers.
     pub seed: Option<u64>,
     /// Checks that do not stop a run.
@@ -215,6 +226,63 @@ pub struct Published {
     pub measured: Option<Measured>,
     /// The shape that curves must have.
     pub shape: Option<Shape>,
+}
+
+/// A table of measured values beside published ones.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Its files' name without ending.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The unit of its cells.
+    #[serde(default)]
+    pub unit: String,
+    /// What stands above the labels of the rows.
+    #[serde(default)]
+    pub corner: String,
+    /// What stands above each column.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub row: Vec<TableRow>,
+    /// What is to be said below it.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableRow {
+    /// What it is about.
+    pub label: String,
+    /// One cell a column.
+    pub cell: Vec<Cell>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a text, { id = \"H-30\", nth = 0 } for a published value, or { measured = ... }"
+)]
+pub enum Cell {
+    /// A text.
+    Text(String),
+    /// A value that was published, and what was measured of it.
+    Published {
+        /// Which one.
+        id: String,
+        /// Which of those that share the id, from 0.
+        #[serde(default)]
+        nth: usize,
+    },
+    /// A value that was measured only.
+    Measured {
+        /// Which one.
+        measured: Measured,
+    },
 }
 
 /// A figure.

@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use crate::campaign::{Keyed, Results};
 use crate::curves::reading;
+use crate::grid::{Grid, grids};
 use crate::points::Coordinate;
+use crate::profiles::{self, Used};
 use crate::study::Study;
 use crate::verdict::{Figure, Row};
 
@@ -89,6 +91,14 @@ pub fn comparison(rows: &[Row], width: u16) -> String {
     finished(table, &[5, 6])
 }
 
+/// `9 of 10 reproduced`, without the study's own checks.
+#[must_use]
+pub fn reproduced(rows: &[Row]) -> String {
+    let published = || rows.iter().filter(|row| !row.own_check);
+    let hits = published().filter(|row| row.verdict.is_hit()).count();
+    format!("{hits} of {} reproduced", published().count())
+}
+
 /// What every point came to, for a terminal.
 #[must_use]
 pub fn measurements(study: &Study, results: &Results) -> String {
@@ -159,6 +169,14 @@ pub struct Document<'a> {
     pub quick: bool,
     /// Published beside measured.
     pub rows: &'a [Row],
+    /// Tables with their cells.
+    pub tables: Vec<Grid>,
+    /// Whether all points of a chip ran on one profile, in words.
+    pub profile: String,
+    /// The same as yes or no.
+    pub one_profile: bool,
+    /// The chips that the points ran on.
+    pub profiles: Vec<Used>,
     /// What each metric is.
     pub metrics: Vec<About>,
     /// What every point came to.
@@ -234,6 +252,7 @@ pub fn document<'a>(
                 .unwrap_or_default(),
         }
     });
+    let used = profiles::used(results);
     Document {
         schema: SCHEMA,
         npsim: env!("CARGO_PKG_VERSION"),
@@ -241,6 +260,10 @@ pub fn document<'a>(
         title: &study.title,
         quick,
         rows,
+        tables: grids(study, results),
+        profile: profiles::shown(&used),
+        one_profile: profiles::is_one(&used),
+        profiles: used,
         metrics: about(study),
         points: points.collect(),
     }
@@ -337,7 +360,7 @@ pub fn points_csv(study: &Study, results: &Results) -> String {
 }
 
 /// A line of CSV (RFC 4180).
-fn line(fields: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn line(fields: impl IntoIterator<Item = String>) -> String {
     let quoted: Vec<_> = fields
         .into_iter()
         .map(|field| {

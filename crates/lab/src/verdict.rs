@@ -94,6 +94,9 @@ pub struct Row {
     pub source: String,
     /// Why nothing was measured.
     pub why: Option<String>,
+    /// It is about the study itself, not about what was published.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own_check: bool,
 }
 
 /// The rows of the published values that were asked for.
@@ -105,7 +108,8 @@ pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Row>
         .collect()
 }
 
-fn compare(study: &Study, results: &Results, published: &Published) -> Row {
+/// A published value beside what was measured of it.
+pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -> Row {
     let curves = |curve: &CurveName| named(study, results, curve);
     let mut row = Row {
         id: published.id.clone(),
@@ -122,6 +126,7 @@ fn compare(study: &Study, results: &Results, published: &Published) -> Row {
         evidence: published.evidence,
         source: published.source.clone(),
         why: None,
+        own_check: false,
     };
     if let Some(expected) = &published.shape {
         row.tolerance = (expected.share() > 0.0).then(|| {
@@ -221,11 +226,15 @@ pub fn needs(study: &Study, published: &Published, point: &Point) -> bool {
         let covered = shape.covers(x);
         shape.curves().into_iter().filter(move |_| covered)
     });
+    let shape = shape.map(|curve| (curve, Some(x)));
     value
-        .filter(|(_, place)| place.is_none_or(|place| same_place(place, x)))
-        .map(|(curve, _)| curve)
         .chain(shape)
-        .any(on)
+        .flat_map(|(curve, place)| match study.curve.get(curve.of()) {
+            Some(derived) => derived.behind(place),
+            None => vec![(curve, place)],
+        })
+        .filter(|(_, place)| place.is_none_or(|place| same_place(place, x)))
+        .any(|(curve, _)| on(curve))
 }
 
 #[cfg(test)]
@@ -233,6 +242,7 @@ mod tests {
     use super::{Figure, Verdict, needs, rows, select};
     use crate::campaign::{Keyed, Results};
     use crate::points::points;
+    use crate::profiles::Chip;
     use crate::store::{Outcome, Reading};
     use crate::study::Study;
 
@@ -292,7 +302,11 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
                 .metrics
                 .insert("rate".into(), Reading { value, why });
             results.outcomes.insert(key.clone(), outcome);
-            results.points.push(Keyed { point, key });
+            results.points.push(Keyed {
+                point,
+                key,
+                chip: Chip::default(),
+            });
         }
         results
     }

@@ -418,6 +418,9 @@ fn the_files_do_not_depend_on_how_many_run_at_a_time() {
     ] {
         assert!(json["rows"][0].get(key).is_some(), "{key}");
     }
+    assert_eq!(json["one_profile"], true);
+    assert_eq!(json["profiles"][0]["points"], 4);
+    assert_eq!(json["profiles"][0]["chip"], "ixp2400");
     assert_eq!(json["points"][1]["at"][0]["x"], 0.4);
     assert_eq!(json["points"][1]["settings"][0], "load.rate=0.4Mpps");
     let page = text("index.html");

@@ -9,8 +9,9 @@ use npsim::wires::Traffic;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::stats::{
-    BusStats, CheckStats, ContextStats, CounterStats, DropStats, MicroengineStats, OperationStats,
-    PortStats, Stats, UnitStats,
+    BusStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, LockStats,
+    MicroengineStats, OperationStats, PortStats, QuickStartTaskStats, RcpTaskStats, Stats,
+    TaskStats, UnitStats, XcpTaskStats,
 };
 use npsim_net::Ratio;
 use npsim_net::load::{Amount, Load, Rate};
@@ -35,18 +36,24 @@ fn full_report() -> Report {
         }],
         buses: vec![BusStats::default()],
         ports: vec![PortStats::default()],
+        coprocessor: Some(CoprocessorStats::default()),
         counters: vec![CounterStats {
             name: "N".into(),
             value: 1,
             drop: true,
             text: "t".into(),
         }],
+        locks: vec![LockStats::default()],
         checks_passed_over: vec![CheckStats::default()],
         ..Stats::default()
     };
     chip.media.commands = operations();
     chip.media.drops = vec![drop.clone()];
     chip.gpp.reasons = vec![drop];
+    chip.gpp.tasks = vec![TaskStats::default()];
+    chip.gpp.quick_start = vec![QuickStartTaskStats::default()];
+    chip.gpp.xcp = vec![XcpTaskStats::default()];
+    chip.gpp.rcp = vec![RcpTaskStats::default()];
     let mut traffic = Traffic {
         latencies: [600].into_iter().collect(),
         ..Traffic::default()

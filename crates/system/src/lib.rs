@@ -22,6 +22,7 @@
 
 pub mod assemble;
 pub mod checkpoint;
+mod coprocessor_lines;
 pub mod diagnostics;
 pub mod firmware_file;
 pub mod histogram;

@@ -4,10 +4,12 @@
 //! `microcode/stress`.
 
 pub mod bandwidth;
+mod feedback;
 pub mod latency;
 
 use npsim_asm::{Includes, Options};
 use npsim_chip::chip::Chip;
+use npsim_chip::coprocessor::CoprocessorSetup;
 use npsim_chip::gpp::boot::Boot;
 use npsim_chip::me::Program;
 use npsim_chip::profile::Profile;
@@ -44,8 +46,11 @@ const SOURCES: &[Source] = sources![
     "stress/d_push.uc",
     "stress/d_pull.uc",
     "stress/hash.uc",
+    "stress/feedback_quick_start.uc",
+    "stress/feedback_xcp.uc",
     "stress/media_in.uc",
     "stress/media_out.uc",
+    "lib/constant.uc",
     "lib/rbuf.uc",
     "lib/tbuf.uc",
 ];
@@ -82,6 +87,7 @@ fn chip(
     let count = microengines.len();
     let mut programs = Vec::with_capacity(count);
     for me in microengines {
+        let parts = boot.coprocessor.iter().flat_map(CoprocessorSetup::names);
         let own = [
             ("ME_INDEX".to_owned(), me.to_string()),
             ("ME_NUMBER".to_owned(), profile.number_of(me).to_string()),
@@ -89,7 +95,10 @@ fn chip(
             (profile.name().to_uppercase(), "1".to_owned()),
         ];
         let options = Options {
-            defines: own.into(),
+            defines: own
+                .into_iter()
+                .chain(parts.map(|(name, at)| (name, format!("{at:#x}"))))
+                .collect(),
             control_store_words: usize::from(profile.control_store_words()),
             local_memory_words: usize::from(profile.local_memory_words()),
             ..Options::default()

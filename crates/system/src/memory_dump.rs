@@ -41,11 +41,21 @@ pub struct Range {
     end: u32,
 }
 
-/// Where a `[[memory]]` or `[[counter]]` of the project lies.
+/// Where a `[[memory]]`, a `[[counter]]` or the registers of the coprocessor of
+/// the project lie.
 ///
 /// # Errors
 /// The project has none of this name.
 pub fn find(project: &Project, name: &str) -> Result<Range, Problem> {
+    if let Some(setup) = &project.boot.coprocessor
+        && let Some((start, bytes)) = setup.registers(name)
+    {
+        return Ok(Range {
+            space: format!("sram{}", setup.channel),
+            start,
+            end: start + bytes,
+        });
+    }
     let mut known = Vec::new();
     for space in &project.spaces {
         for region in space.regions() {
@@ -87,7 +97,8 @@ pub fn text(chip: &Chip, range: &Range) -> String {
             "dram" => chip.dram.read_word(address),
             _ => chip.sram.read_word(address),
         };
-        // A project's ranges lie in populated memory, so there is always a word.
+        // A project's ranges lie in populated memory or registers, so there is
+        // always a word.
         if let Some(word) = word {
             let _ = writeln!(out, "{address:#010x} {word:#010x}");
         }

@@ -15,6 +15,7 @@ pub mod layout;
 mod origins;
 pub mod resolve;
 pub mod settings;
+pub mod slow_path;
 pub mod text;
 
 use std::path::{Path, PathBuf};
@@ -60,6 +61,8 @@ pub struct Project {
     pub settings: Vec<Setting>,
     /// What settings changed in the profile.
     pub profile_changes: Vec<ProfileChange>,
+    /// Stages that have a name, with their microengines.
+    pub stages: Vec<(String, Vec<u8>)>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
     /// Where routes lead to, without those to the router itself.
@@ -106,6 +109,7 @@ impl Project {
             spaces: resolved.spaces,
             settings: overrides.set.clone(),
             profile_changes,
+            stages: resolved.stages,
             macs: resolved.macs,
             routed,
             load: file.load,

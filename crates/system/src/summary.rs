@@ -1,9 +1,11 @@
 //! A run in one look, for people.
 
+mod slow_path;
+
 use std::fmt::{self, Write as _};
 
 use comfy_table::{CellAlignment, Table, presets};
-use npsim_chip::stats::Stats;
+use npsim_chip::stats::{LockStats, Stats};
 
 use crate::quantity::{grouped, show_nanoseconds, show_rate};
 use crate::report::{Drop, Report};
@@ -65,6 +67,13 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
             counter.name,
             grouped(counter.value)
         )?;
+    }
+    for lock in &chip.locks {
+        writeln!(out, "lock         {}", lock_line(lock, chip.cycles))?;
+    }
+    slow_path::write_slow_path(out, chip)?;
+    if let Some(coprocessor) = &chip.coprocessor {
+        crate::coprocessor_lines::write(out, coprocessor)?;
     }
     for check in &chip.checks_passed_over {
         writeln!(
@@ -178,6 +187,33 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// What a lock costs: means in cycles, with one decimal.
+fn lock_line(lock: &LockStats, cycles: u64) -> String {
+    if lock.acquired == 0 {
+        return format!("{}  never taken   {} tries", lock.name, grouped(lock.tries));
+    }
+    let handover = if lock.handovers == 0 {
+        "never handed over".to_owned()
+    } else {
+        format!(
+            "hand-over {} cycles",
+            mean(lock.handover_cycles, lock.handovers)
+        )
+    };
+    format!(
+        "{}  taken {} times   held {} cycles   {handover}   held {} of the time   {} failed tries each",
+        lock.name,
+        grouped(lock.acquired),
+        mean(lock.held_cycles, lock.acquired),
+        percent(lock.held_cycles, cycles),
+        mean(lock.failed, lock.acquired)
+    )
+}
+
+fn mean(sum: u64, count: u64) -> String {
+    format!("{:.1}", sum as f64 / count.max(1) as f64)
 }
 
 fn microengines(chip: &Stats) -> String {

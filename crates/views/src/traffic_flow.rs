@@ -91,7 +91,7 @@ impl TrafficFlow {
     }
 
     /// Nothing seen yet; who reads and writes the `[[memory]]`s that lie in
-    /// these spaces will be noted as well.
+    /// these spaces, and the coprocessor, will be noted as well.
     #[must_use]
     pub fn over(spaces: &[Space]) -> Self {
         let mut memories = Vec::new();
@@ -103,7 +103,9 @@ impl TrafficFlow {
                 _ => continue,
             };
             memories.extend(space.regions().iter().filter_map(|region| {
-                let name = region.name.strip_prefix("memory `")?.strip_suffix('`')?;
+                let name = ["memory `", "coprocessor `"]
+                    .iter()
+                    .find_map(|kind| region.name.strip_prefix(kind)?.strip_suffix('`'))?;
                 Some(Memory {
                     name: name.to_owned(),
                     unit,

@@ -9,9 +9,11 @@ use npsim_isa::Unit;
 pub struct Target(u8);
 
 /// Number of targets of the largest chip.
-pub(super) const TARGETS: usize = 12;
+pub(super) const TARGETS: usize = Target::COUNT;
 
 impl Target {
+    /// How many there are at most.
+    pub const COUNT: usize = 12;
     /// The scratchpad.
     pub const SCRATCH: Self = Self(0);
     /// The hash unit.
@@ -51,7 +53,8 @@ impl Target {
     }
 
     /// Its place in a table of all.
-    pub(super) const fn index(self) -> usize {
+    #[must_use]
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 

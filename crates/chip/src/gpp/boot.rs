@@ -3,8 +3,12 @@
 //!
 //! The loader's work costs no simulated time; what the slow path does later does.
 
+use super::quick_start::QuickStartSetup;
+use super::rcp::RcpSetup;
 use super::routes::RouteTable;
+use super::xcp::XcpSetup;
 use crate::Cycle;
+pub use crate::coprocessor::CoprocessorSetup;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
@@ -26,6 +30,10 @@ pub struct Boot {
     pub tasks: Vec<TaskSetup>,
     /// Longwords in scratch that the statistics show by name.
     pub counters: Vec<CounterSetup>,
+    /// Longwords whose bit 0 the statistics watch as a lock.
+    pub locks: Vec<LockSetup>,
+    /// What is attached to an SRAM channel beside its memory.
+    pub coprocessor: Option<CoprocessorSetup>,
 }
 
 /// When a scratch ring's status flag is set.
@@ -118,7 +126,7 @@ impl BufferSetup {
 }
 
 /// Which memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Space {
     /// Scratchpad.
     Scratch,
@@ -159,6 +167,17 @@ pub struct CounterSetup {
     pub text: String,
 }
 
+/// A longword whose bit 0 is a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockSetup {
+    /// Its name in the project file.
+    pub name: String,
+    /// Scratch or an SRAM channel.
+    pub space: Space,
+    /// Byte address in it, a multiple of 4.
+    pub address: u32,
+}
+
 /// Something the general-purpose core does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskSetup {
@@ -166,6 +185,12 @@ pub enum TaskSetup {
     Routes(RoutesSetup),
     /// Takes packets off the exception ring.
     Exceptions(ExceptionsSetup),
+    /// Renews what Quick-Start may grant.
+    QuickStart(QuickStartSetup),
+    /// Runs the timers of XCP.
+    Xcp(XcpSetup),
+    /// Computes the rate of RCP.
+    Rcp(RcpSetup),
 }
 
 /// Where the routing table is.

@@ -1,7 +1,7 @@
 //! Puts a boot plan into a chip that has not started.
 
-use super::Gpp;
 use super::boot::{Boot, BufferSetup, MemoryImage, QueueSetup, RingSetup, Space, TaskSetup};
+use super::{Gpp, Place, quick_start, rcp, xcp};
 use crate::dram::Dram;
 use crate::fabric::Fabric;
 use crate::profile::Profile;
@@ -35,6 +35,14 @@ pub enum LoadError {
     /// The packet buffers.
     #[error("packet buffers: {0}")]
     Buffers(String),
+    /// The coprocessor.
+    #[error("coprocessor {name}: {reason}")]
+    Coprocessor {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A memory image.
     #[error("{space:?} has no longword at byte address 0x{address:x}")]
     Memory {
@@ -48,6 +56,26 @@ pub enum LoadError {
     Counter {
         /// Its name.
         name: String,
+        /// Byte address.
+        address: u32,
+    },
+    /// A lock.
+    #[error("lock {name}: {space:?} has no longword at byte address 0x{address:x} to watch")]
+    Lock {
+        /// Its name.
+        name: String,
+        /// Which memory.
+        space: Space,
+        /// Byte address.
+        address: u32,
+    },
+    /// Memory that a task works on.
+    #[error("task {task}: {space:?} has no longword at byte address 0x{address:x}")]
+    Task {
+        /// The task.
+        task: &'static str,
+        /// Which memory.
+        space: Space,
         /// Byte address.
         address: u32,
     },
@@ -99,6 +127,13 @@ impl Boot {
         gpp: &mut Gpp,
     ) -> Result<(), LoadError> {
         self.check_media()?;
+        if let Some(setup) = &self.coprocessor {
+            sram.attach(setup, profile)
+                .map_err(|reason| LoadError::Coprocessor {
+                    name: setup.name.clone(),
+                    reason,
+                })?;
+        }
         for &ring in &self.rings {
             load_ring(ring, profile, fabric, scratch)?;
         }
@@ -135,9 +170,78 @@ impl Boot {
                 });
             }
         }
-        gpp.start(fabric);
+        for (index, lock) in (0..).zip(&self.locks) {
+            let (name, address) = (lock.name.clone(), lock.address);
+            let watched = address.is_multiple_of(4)
+                && match lock.space {
+                    Space::Scratch => scratch.watch_lock(index, name, address),
+                    Space::Sram(channel) => sram.watch_lock(index, name, channel, address),
+                    Space::Dram => false,
+                };
+            if !watched {
+                return Err(LoadError::Lock {
+                    name: lock.name.clone(),
+                    space: lock.space,
+                    address,
+                });
+            }
+        }
+        for task in &self.tasks {
+            check_places(task, scratch, sram)?;
+        }
+        gpp.start(fabric, scratch, sram);
         Ok(())
     }
+}
+
+/// Everything that a task reads and writes must be there: its first and last
+/// longwords are looked at.
+fn check_places(task: &TaskSetup, scratch: &Scratch, sram: &Sram) -> Result<(), LoadError> {
+    let threads = |threads: &[u16], stride: u32, groups: usize| {
+        let count = threads.iter().max().map_or(0, |last| u32::from(*last) + 1);
+        count * groups as u32 * stride
+    };
+    let mut ranges: Vec<(Place, u32)> = Vec::new();
+    let name = match task {
+        TaskSetup::Routes(_) | TaskSetup::Exceptions(_) => return Ok(()),
+        TaskSetup::QuickStart(it) => {
+            let bytes = it.groups.len() as u32 * quick_start::STATE_STRIDE;
+            ranges.push((it.state, bytes));
+            let counters = it.groups.iter().flat_map(|group| &group.counters);
+            ranges.extend(counters.map(|place| (*place, 4)));
+            "quick-start"
+        }
+        TaskSetup::Xcp(it) => {
+            ranges.push((it.state, it.groups.len() as u32 * xcp::STATE_STRIDE));
+            if let Some(sums) = &it.sums {
+                let bytes = threads(&sums.threads, xcp::SUMS_STRIDE, it.groups.len());
+                ranges.push((sums.place, bytes));
+            }
+            let queues = it.groups.iter().flat_map(|group| &group.queues);
+            ranges.extend(queues.map(|place| (*place, 32)));
+            "xcp"
+        }
+        TaskSetup::Rcp(it) => {
+            ranges.push((it.rate, it.groups.len() as u32 * 4));
+            let bytes = threads(&it.threads, rcp::COUNTERS_STRIDE, it.groups.len());
+            ranges.push((it.counters, bytes));
+            let queues = it.groups.iter().flat_map(|group| &group.queues);
+            ranges.extend(queues.map(|place| (*place, 32)));
+            "rcp"
+        }
+    };
+    for (place, bytes) in ranges.into_iter().filter(|range| range.1 > 0) {
+        for end in [place, place.after(bytes - 4)] {
+            if !end.address.is_multiple_of(4) || end.look(scratch, sram).is_none() {
+                return Err(LoadError::Task {
+                    task: name,
+                    space: end.space,
+                    address: end.address,
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn load_ring(

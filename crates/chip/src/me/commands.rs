@@ -101,6 +101,7 @@ impl Microengine {
             Issue::Held => return Err(Flow::Held),
         }
         self.stats.commands += 1;
+        self.stats.references[fabric.buses.target_of(&command).index()] += 1;
         self.claim(request, &prepared);
         let Completion::CtxSwap { signal, defer } = request.completion else {
             return Ok(Outcome::Next(Next::Sequential));

@@ -1,6 +1,7 @@
 //! Where a microengine's time went.
 
 use crate::Cycle;
+use crate::bus::Target;
 use serde::{Deserialize, Serialize};
 
 /// Cycles of a context by its state.
@@ -42,6 +43,8 @@ pub struct MeStats {
     pub swaps: u64,
     /// Commands issued.
     pub commands: u64,
+    /// The same by where they went, in the order of [`Target::index`].
+    pub references: [u64; Target::COUNT],
     /// By context.
     pub contexts: [ContextTimes; 8],
 }

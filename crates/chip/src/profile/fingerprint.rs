@@ -1,6 +1,7 @@
 //! A number that stands for everything in a profile that a run depends on.
 
-use super::Profile;
+use super::schema::SCHEMA;
+use super::{Parameter, Profile};
 
 /// FNV-1a of 64 bits: its start value and its factor.
 const START: u64 = 0xcbf2_9ce4_8422_2325;
@@ -12,34 +13,66 @@ impl Profile {
     /// same numbers; the wording of a source does not count.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let mut hash = START;
-        let mut add = |text: &str| {
-            for byte in text.bytes().chain([b'\n']) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(FACTOR);
-            }
-        };
         let board = self.board();
-        add(&format!("{} {:08x}", self.name, self.product_id));
-        add(&format!("{} {}", board.name, board.media.name()));
-        for parameter in &self.parameters {
-            add(&format!(
-                "{}.{} {} {} {}",
-                parameter.group,
-                parameter.name,
-                parameter.value,
-                parameter.unit,
-                parameter.foundation
-            ));
-        }
+        let mut lines = vec![self.identity()];
+        lines.push(format!("{} {}", board.name, board.media.name()));
+        lines.extend(self.parameters.iter().map(line));
         for port in &board.ports {
-            add(&format!("port {} {}", port.name, port.bits_per_second));
+            lines.push(format!("port {} {}", port.name, port.bits_per_second));
         }
-        for erratum in &self.errata {
-            add(&format!(
-                "erratum {} {:?}",
-                erratum.number, erratum.elements
-            ));
-        }
-        format!("{hash:016x}")
+        lines.extend(self.errata_lines());
+        digest(&lines)
+    }
+
+    /// The same of the chip alone: without the board, its memories and its ports.
+    #[must_use]
+    pub fn chip_fingerprint(&self) -> String {
+        let mut lines = vec![self.identity()];
+        let own = self.parameters.iter().zip(SCHEMA);
+        let own = own.filter(|(_, schema)| !schema.is_of_the_board());
+        lines.extend(own.map(|(parameter, _)| line(parameter)));
+        lines.extend(self.errata_lines());
+        digest(&lines)
+    }
+
+    fn identity(&self) -> String {
+        format!("{} {:08x}", self.name, self.product_id)
+    }
+
+    fn errata_lines(&self) -> impl Iterator<Item = String> {
+        self.errata
+            .iter()
+            .map(|erratum| format!("erratum {} {:?}", erratum.number, erratum.elements))
+    }
+}
+
+fn line(parameter: &Parameter) -> String {
+    format!(
+        "{}.{} {} {} {}",
+        parameter.group, parameter.name, parameter.value, parameter.unit, parameter.foundation
+    )
+}
+
+fn digest(lines: &[String]) -> String {
+    let bytes = lines.iter().flat_map(|line| line.bytes().chain([b'\n']));
+    let hash = bytes.fold(START, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(FACTOR)
+    });
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Profile;
+
+    #[test]
+    fn a_chip_is_the_same_on_every_board() {
+        let plain = Profile::load("ixp2400").unwrap();
+        let board = crate::board::Board::text("enp-2611").unwrap();
+        let mounted = Profile::from_board_toml(board).unwrap();
+        assert_eq!(plain.chip_fingerprint(), mounted.chip_fingerprint());
+        assert_ne!(plain.fingerprint(), mounted.fingerprint());
+        let slower = plain.with("sram", "read", 120).unwrap();
+        assert_ne!(plain.chip_fingerprint(), slower.chip_fingerprint());
     }
 }

@@ -322,7 +322,19 @@ parameters! {
         dram_access: u64, "ME cycles", 1..=65536 => gpp_dram_access;
         /// Instructions that handle one exception packet, beside its accesses.
         exception_work: u64, "ME cycles", 0..=1048576 => gpp_exception_work;
+        /// Instructions that compute a law of congestion control once, beside its
+        /// accesses.
+        law_work: u64, "ME cycles", 0..=1048576 => gpp_law_work;
         /// Interrupt raised to the first access of its handler.
         interrupt_latency: u64, "ME cycles", 1..=1048576 => gpp_interrupt_latency;
+    }
+    feedback {
+        /// Clock of an attached coprocessor's Quick-Start module, which takes one
+        /// request a clock.
+        quick_start: u64, "ps", 1..=1000000 => feedback_quick_start;
+        /// The same of the module alone, as the bandwidth measurement drives it.
+        quick_start_alone: u64, "ps", 1..=1000000 => feedback_quick_start_alone;
+        /// Clock of its XCP module, which takes one request a clock.
+        xcp: u64, "ps", 1..=1000000 => feedback_xcp;
     }
 }

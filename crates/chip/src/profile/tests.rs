@@ -219,6 +219,34 @@ fn only_the_reads_of_the_ixp2400_are_calibrated() {
 }
 
 #[test]
+fn attached_logic_is_the_same_beside_every_chip() {
+    let feedback = |name: &str| {
+        let profile = Profile::load(name).unwrap();
+        let group = profile.parameters().filter(|p| p.group == "feedback");
+        group.cloned().collect::<Vec<_>>()
+    };
+    let first = feedback("ixp2400");
+    let values: Vec<_> = first.iter().map(|p| (p.name, p.value)).collect();
+    assert_eq!(
+        values,
+        [
+            ("quick_start", 6000),
+            ("quick_start_alone", 4500),
+            ("xcp", 20_000)
+        ]
+    );
+    for parameter in &first {
+        assert_eq!(
+            (parameter.unit, parameter.foundation),
+            ("ps", Foundation::Source)
+        );
+    }
+    for name in Profile::names() {
+        assert_eq!(feedback(name), first, "{name}");
+    }
+}
+
+#[test]
 fn a_board_brings_ports_and_memory() {
     let board = Profile::load_board("enp-2611").unwrap();
     assert_eq!((board.name(), board.board().ports.len()), ("ixp2400", 3));

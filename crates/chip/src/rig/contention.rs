@@ -537,13 +537,12 @@ fn queue_integrals_are_the_sum_of_the_stays() {
 
 #[test]
 fn the_core_takes_its_share() {
-    use crate::unit_counters::Way;
     let mut rig = Rig::new();
     rig.run_until(100);
     rig.fabric.now = 100;
-    assert_eq!(rig.scratch.core_access(Way::Read, &mut rig.fabric), 0);
+    assert_eq!(rig.scratch.core_read(1, &mut rig.fabric), 0);
     // The next one finds bus and scratchpad taken for a bus clock each.
-    let waited = rig.scratch.core_access(Way::Read, &mut rig.fabric);
+    let waited = rig.scratch.core_read(1, &mut rig.fabric);
     assert_eq!(waited, rig.fabric.profile.bus_cycle());
     assert_eq!(rig.dram.core_read(0, 64, &mut rig.fabric), 4);
     assert!(rig.dram.core_read(0, 64, &mut rig.fabric) >= 40 - 6);

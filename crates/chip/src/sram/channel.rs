@@ -18,16 +18,18 @@ use super::qarray::Entry;
 use super::{Leads, uses_entry};
 use crate::Cycle;
 use crate::bus::Target;
+use crate::coprocessor::{Access, Coprocessor};
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::happening::{Happening, RingName};
+use crate::lock::Locks;
 use crate::memory::{OutOfRange, Paged};
 use crate::profile::Profile;
 use crate::unit_counters::{UnitCounters, Way};
 
 /// What a command must not overtake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Concern {
+pub(super) enum Concern {
     /// Longwords `first .. end`, read only or also written.
     Memory {
         first: u32,
@@ -82,6 +84,8 @@ impl Concern {
     }
 }
 
+const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
+
 /// Which data pins a command needs to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Port {
@@ -111,8 +115,8 @@ const fn fifo(op: CommandOp) -> usize {
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Waiting {
-    slot: Slot,
+pub(super) struct Waiting {
+    pub(super) slot: Slot,
     op: CommandOp,
     concern: Concern,
     /// Whether it needs the push bus.
@@ -120,13 +124,15 @@ struct Waiting {
     /// Whether its data is there.
     ready: bool,
     /// Since when it could start, but for others.
-    since: Cycle,
+    pub(super) since: Cycle,
+    /// What it is for in the coprocessor's window; `None` outside of it.
+    pub(super) window: Option<Access>,
 }
 
 /// One channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
-    number: u8,
+    pub number: u8,
     #[serde(skip)]
     pub memory: Paged<u32>,
     pub entries: Vec<Entry>,
@@ -143,7 +149,10 @@ pub(super) struct Channel {
     fifo_depth: usize,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
+    pub locks: Locks,
     pub counters: UnitCounters,
+    /// What is attached beside the memory.
+    pub device: Option<Box<Coprocessor>>,
 }
 
 impl Channel {
@@ -162,26 +171,34 @@ impl Channel {
             in_fifo: [0; 2],
             fifo_depth: profile.sram_fifo_depth() as usize,
             turn_at: Cycle::MAX,
+            locks: Locks::default(),
             counters: UnitCounters::default(),
+            device: None,
         }
     }
 
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let command = fabric.flight(slot).command;
-        if let Err(message) = self.check(&command) {
-            let help = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
-            fabric.release(Target::sram(self.number));
-            fabric.fault(slot, None, message, Some(help.to_owned()));
-            return fabric.finish(slot);
-        }
+        let window = match self.check(&command) {
+            Ok(window) => window,
+            Err((message, help)) => {
+                fabric.release(Target::sram(self.number));
+                fabric.fault(slot, None, message, Some(help.to_owned()));
+                return fabric.finish(slot);
+            }
+        };
         self.waiting.push(Waiting {
             slot,
             op: command.op,
-            concern: Concern::of(&command),
+            concern: match window {
+                None => Concern::of(&command),
+                Some(access) => self.concern_of_window(&command, access),
+            },
             pushes: command.op.info().pushes,
             ready: false,
             since: now,
+            window,
         });
         self.counters.queue(now, self.waiting.len());
         self.take(fabric, leads);
@@ -223,22 +240,24 @@ impl Channel {
         self.advance(0, fabric, leads);
     }
 
-    /// Whether everything that the command names by itself is there.
-    fn check(&self, command: &BusCommand) -> Result<(), String> {
+    /// Whether everything that the command names by itself is there, and what
+    /// it is for if that is the coprocessor; else what is wrong, and what to do.
+    fn check(&self, command: &BusCommand) -> Result<Option<Access>, (String, &'static str)> {
         let name = command.op.info().name;
         if uses_entry(command.op) {
             let entry = entry_number(command.address) as usize;
             if entry >= self.entries.len() {
                 let count = self.entries.len();
-                return Err(format!(
+                let message = format!(
                     "sram[{name}] of Q-array entry {entry}: channel {} has {count}",
                     self.number
-                ));
+                );
+                return Err((message, ADDRESS_HELP));
             }
-            return Ok(());
+            return self.check_links(command).map(|()| None);
         }
         if matches!(command.op, CommandOp::SramCsrRd | CommandOp::SramCsrWr) {
-            return Ok(());
+            return Ok(None);
         }
         let count = match command.op {
             CommandOp::SramRead | CommandOp::SramWrite => words(command),
@@ -246,14 +265,18 @@ impl Channel {
         };
         let end = longword(command.address) as usize + count as usize;
         if end > self.memory.len() {
-            return Err(format!(
+            if let Some(window) = self.check_window(command, count) {
+                return window.map(Some);
+            }
+            let message = format!(
                 "sram[{name}] of {count} longword(s) at address {:#x}: the memory of channel {} ends at byte {:#x}",
                 command.address,
                 self.number,
                 self.memory.len() * 4
-            ));
+            );
+            return Err((message, ADDRESS_HELP));
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Something about the command at a place in the queue is new. Before the
@@ -334,44 +357,80 @@ impl Channel {
                 .map_or(0, |busy| busy.1),
             _ => 0,
         };
-        port.max(other)
+        let free = port.max(other);
+        match waiting.window {
+            None => free,
+            Some(access) => free.max(self.device_free_at(access)),
+        }
     }
 
-    fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
+    pub(super) fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
         self.read_free = self.read_free.max(now) + Cycle::from(words) * leads.longword;
         let busy = Cycle::from(words) * leads.longword;
         self.counters.used(Way::Read, busy);
     }
 
-    fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
+    pub(super) fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
         self.write_free = self.write_free.max(now) + Cycle::from(words) * leads.longword;
         let busy = Cycle::from(words) * leads.longword;
         self.counters.used(Way::Write, busy);
     }
 
-    /// The core reads or writes longwords now; gives how long it waits for the
+    /// The core reads and writes longwords now; gives how long it waits for the
     /// pins.
     pub fn core_access(
         &mut self,
-        way: Way,
-        words: u8,
+        reads: u8,
+        writes: u8,
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Cycle {
         let now = fabric.now + fabric.buses.core_command(fabric.now);
-        let start = match way {
-            Way::Read => self.read_free,
-            Way::Write => self.write_free,
+        let start = if reads > 0 {
+            self.read_free
+        } else {
+            self.write_free
         }
         .max(now);
-        match way {
-            Way::Read => self.use_read(start, u32::from(words), leads),
-            Way::Write => self.use_write(start, u32::from(words), leads),
+        let ways = [(true, reads), (false, writes)];
+        for (read, words) in ways.into_iter().filter(|way| way.1 > 0) {
+            if read {
+                self.use_read(start, u32::from(words), leads);
+            } else {
+                self.use_write(start, u32::from(words), leads);
+            }
+            fabric
+                .buses
+                .core_data(fabric.now, TransferKind::S, read, words);
         }
-        fabric
-            .buses
-            .core_data(fabric.now, TransferKind::S, way == Way::Read, words);
         start - fabric.now
+    }
+
+    /// The core is about to write longwords, locks perhaps among them.
+    pub fn tell_locks_of_core(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) {
+        if self.locks.is_empty() {
+            return;
+        }
+        let first = longword(address);
+        let memory = &self.memory;
+        let old = |at: u32| memory.get((first + at) as usize).unwrap_or(0);
+        let longwords = (first, words.len() as u32);
+        let new = |at: u32| words[at as usize];
+        self.locks.change(true, None, longwords, old, new, fabric);
+    }
+
+    /// The core sets or clears bit 0 of a longword; gives it as it was.
+    pub fn core_bit(&mut self, address: u32, set: bool, fabric: &mut Fabric) -> u32 {
+        let first = longword(address);
+        let old = self.memory.get(first as usize).unwrap_or(0);
+        let new = old & !1 | u32::from(set);
+        if !self.locks.is_empty() {
+            let longword = (first, 1);
+            self.locks
+                .change(true, None, longword, |_| old, |_| new, fabric);
+        }
+        let _ = self.memory.set(first as usize, new);
+        old
     }
 
     fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
@@ -384,7 +443,10 @@ impl Channel {
         };
         self.counters
             .started(command.op, moved as u8, now - waiting.since);
-        let done = if let Concern::Entry(entry) = waiting.concern {
+        let done = if let Some(access) = waiting.window {
+            self.start_window(waiting, access, fabric, leads);
+            Ok(())
+        } else if let Concern::Entry(entry) = waiting.concern {
             self.entry_free[entry as usize] = now + leads.same_entry;
             self.start_entry(waiting.slot, &command, entry as usize, fabric, leads)
         } else {
@@ -453,6 +515,9 @@ impl Channel {
             }
             Op::SramWrite => {
                 self.use_write(now, count, leads);
+                if !self.locks.is_empty() {
+                    self.tell_locks(slot, command, fabric);
+                }
                 let data = &fabric.flight(slot).data[..count as usize];
                 if count == 1 && command.byte_mask & 15 != 15 {
                     let old = self.memory.get(first).ok_or(OutOfRange)?;
@@ -492,7 +557,13 @@ impl Channel {
                 });
                 let operand = command.immediate.unwrap_or(fabric.flight(slot).data[0]);
                 let old = self.memory.get(first).ok_or(OutOfRange)?;
-                self.memory.set(first, atomic::apply(op, old, operand))?;
+                let new = atomic::apply(op, old, operand);
+                self.memory.set(first, new)?;
+                if !self.locks.is_empty() {
+                    let longword = (first as u32, 1);
+                    self.locks
+                        .command(command, longword, |_| old, |_| new, fabric);
+                }
                 if returns {
                     fabric.flight_mut(slot).data[0] = old;
                     let pulled = takes && command.immediate.is_none();
@@ -508,6 +579,23 @@ impl Channel {
             }
         }
         Ok(())
+    }
+
+    /// A write is about to change longwords, locks perhaps among them.
+    #[cold]
+    #[inline(never)]
+    fn tell_locks(&mut self, slot: Slot, command: &BusCommand, fabric: &mut Fabric) {
+        let data = fabric.flight(slot).data;
+        let (first, count) = (longword(command.address), words(command));
+        let partial = count == 1 && command.byte_mask & 15 != 15;
+        let memory = &self.memory;
+        let old = |at: u32| memory.get((first + at) as usize).unwrap_or(0);
+        let new = |at: u32| match (partial, data[at as usize]) {
+            (true, word) => masked(old(at), word, command.byte_mask),
+            (false, word) => word,
+        };
+        self.locks
+            .command(command, (first, count), old, new, fabric);
     }
 
     fn start_entry(
@@ -616,12 +704,12 @@ impl Channel {
 
 /// What a burst takes beyond one longword because the pins are slower than the
 /// push bus.
-const fn paced(count: u32, leads: &Leads) -> Cycle {
+pub(super) const fn paced(count: u32, leads: &Leads) -> Cycle {
     (count as Cycle - 1) * leads.paced
 }
 
 /// Longword address in the channel.
-const fn longword(address: u32) -> u32 {
+pub(super) const fn longword(address: u32) -> u32 {
     address << 2 >> 4
 }
 
@@ -629,12 +717,12 @@ const fn entry_number(address: u32) -> u8 {
     (address >> 24) as u8 & 63
 }
 
-fn words(command: &BusCommand) -> u32 {
+pub(super) fn words(command: &BusCommand) -> u32 {
     u32::from(command.count.clamp(1, 16))
 }
 
 /// Bits 3-0 of the mask choose bytes, bit 3 the most significant.
-fn masked(old: u32, new: u32, mask: u8) -> u32 {
+pub(super) fn masked(old: u32, new: u32, mask: u8) -> u32 {
     let mut bytes = 0;
     for byte in 0..4 {
         if mask >> byte & 1 == 1 {

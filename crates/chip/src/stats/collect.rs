@@ -1,15 +1,19 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
-    GppStats, MediaStats, MicroengineStats, OperationStats, PortStats, Stats, UnitStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
+    DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats,
+    QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
 use crate::chip::Chip;
+use crate::coprocessor::{Coprocessor, ModuleUse};
 use crate::gpp::Gpp;
+use crate::lock::Lock;
 use crate::me::MeStats;
 use crate::msf::Msf;
+use crate::profile::Profile;
 use crate::scratch::Scratch;
 use crate::unit_counters::UnitCounters;
 
@@ -41,6 +45,7 @@ impl Stats {
         units.push(one("hash", &chip.hash.counters, Target::HASH));
         units.push(one("msf", &chip.msf.counters, Target::MSF));
         units.push(one("cap", &chip.cap.counters, Target::CAP));
+        let targets = targets(chip);
         let microengines = chip.microengines.iter().enumerate();
         Self {
             chip: profile.name().to_owned(),
@@ -50,20 +55,25 @@ impl Stats {
             cycles,
             nanoseconds: (u128::from(cycles) * 1000 / u128::from(mhz.max(1))) as u64,
             microengines: microengines
-                .map(|(i, me)| microengine(i, &me.stats_at(cycles), cycles))
+                .map(|(i, me)| microengine(i, &me.stats_at(cycles), cycles, &targets))
                 .collect(),
             units,
             buses: buses(chip, cycles),
             ports: ports(&chip.msf),
             media: media(&chip.msf),
             counters: counters(&chip.gpp, &chip.scratch),
-            gpp: gpp(&chip.gpp, chip.fabric.now),
+            locks: locks(chip, cycles),
+            gpp: super::slow_path::gpp(chip),
             cap: CapStats {
                 reads: chip.cap.reads,
                 writes: chip.cap.writes,
                 interthread_signals: chip.cap.interthread_signals,
                 reflections: chip.cap.reflections,
             },
+            coprocessor: chip
+                .sram
+                .coprocessor()
+                .map(|device| coprocessor(device, profile, cycles)),
             checks_passed_over: chip
                 .fabric
                 .checks
@@ -77,7 +87,39 @@ impl Stats {
     }
 }
 
-fn microengine(index: usize, stats: &MeStats, cycles: Cycle) -> MicroengineStats {
+/// The units that commands go to, by name.
+fn targets(chip: &Chip) -> Vec<(String, Target)> {
+    let sram = (0..chip.sram.counters().count() as u8)
+        .map(|channel| (format!("sram{channel}"), Target::sram(channel)));
+    let dram = (0..chip.dram.counters().count() as u8)
+        .map(|channel| (format!("dram{channel}"), Target::dram(channel)));
+    let named = |(name, target): (&str, Target)| (name.to_owned(), target);
+    let others = [
+        ("hash", Target::HASH),
+        ("msf", Target::MSF),
+        ("cap", Target::CAP),
+    ];
+    std::iter::once(("scratch", Target::SCRATCH))
+        .map(named)
+        .chain(sram)
+        .chain(dram)
+        .chain(others.map(named))
+        .collect()
+}
+
+fn microengine(
+    index: usize,
+    stats: &MeStats,
+    cycles: Cycle,
+    targets: &[(String, Target)],
+) -> MicroengineStats {
+    let references = targets
+        .iter()
+        .filter(|_| stats.commands > 0)
+        .map(|(name, target)| ReferenceStats {
+            name: name.clone(),
+            count: stats.references[target.index()],
+        });
     let contexts = stats
         .contexts
         .iter()
@@ -99,6 +141,7 @@ fn microengine(index: usize, stats: &MeStats, cycles: Cycle) -> MicroengineStats
         idle: stats.idle,
         swaps: stats.swaps,
         commands: stats.commands,
+        references: references.collect(),
         executing_permille: permille(stats.instructions, cycles),
         contexts: contexts.collect(),
     }
@@ -225,6 +268,35 @@ fn media(msf: &Msf) -> MediaStats {
     }
 }
 
+fn coprocessor(device: &Coprocessor, profile: &Profile, cycles: Cycle) -> CoprocessorStats {
+    let module = |period, used: ModuleUse| ModuleStats {
+        period_picoseconds: period,
+        busy: used.busy,
+        busy_permille: permille(used.busy, cycles),
+        waiting: used.waiting,
+    };
+    let (quick_start, xcp) = (device.quick_start_counts, device.xcp_counts);
+    CoprocessorStats {
+        name: device.setup().name.clone(),
+        channel: u64::from(device.setup().channel),
+        address: u64::from(device.setup().address),
+        quick_start: QuickStartStats {
+            requests: quick_start.requests,
+            granted: quick_start.granted,
+            reduced: quick_start.reduced,
+            denied: quick_start.denied,
+            granted_units: quick_start.granted_units,
+            module: module(profile.feedback_quick_start(), device.quick_start_use()),
+        },
+        xcp: XcpStats {
+            requests: xcp.requests,
+            passed: xcp.passed,
+            reduced: xcp.reduced,
+            module: module(profile.feedback_xcp(), device.xcp_use()),
+        },
+    }
+}
+
 fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
     let one = |setup: &crate::gpp::boot::CounterSetup| CounterStats {
         name: setup.name.clone(),
@@ -235,20 +307,25 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
     gpp.counters().iter().map(one).collect()
 }
 
-fn gpp(gpp: &Gpp, now: Cycle) -> GppStats {
-    let tasks = gpp.exceptions();
-    let reasons = tasks
-        .iter()
-        .flat_map(crate::gpp::exceptions::Exceptions::by_reason);
-    let counts = gpp.exception_counts(now);
-    GppStats {
-        busy: counts.busy,
-        route_words: gpp.route_words,
-        polls: counts.polls,
-        interrupts: gpp.interrupts,
-        exceptions: counts.packets,
-        reasons: reasons
-            .map(|(reason, frames)| DropStats { reason, frames })
-            .collect(),
-    }
+fn locks(chip: &Chip, cycles: Cycle) -> Vec<LockStats> {
+    let mut all: Vec<_> = chip.locks().collect();
+    all.sort_by_key(|lock| lock.index);
+    let one = |lock: &Lock| {
+        let counts = lock.counts_at(cycles);
+        LockStats {
+            name: lock.name.clone(),
+            tries: counts.tries,
+            acquired: counts.acquired,
+            failed: counts.tries - counts.acquired,
+            released: counts.released,
+            held_cycles: counts.held,
+            held_longest: counts.held_longest,
+            held_permille: permille(counts.held, cycles),
+            handovers: counts.handovers,
+            handover_cycles: counts.handover,
+            handover_shortest: counts.handover_shortest,
+            handover_longest: counts.handover_longest,
+        }
+    };
+    all.into_iter().map(one).collect()
 }

@@ -7,8 +7,10 @@ use npsim_system::problem::Problem;
 use npsim_system::project::Setting;
 use npsim_system::quantity::Time;
 
-use super::{Axis, Published, SettingValue, Study, Sweep, WindowText, same_place};
-use crate::expression::{CurveName, Measured};
+use super::{Axis, Cell, Published, SettingValue, Study, Sweep, Table, WindowText, same_place};
+use crate::derived::{Derived, Operand};
+use crate::expression::{CurveName, Measured, Shape, ShapeKind};
+use crate::formula::Formula;
 
 /// Points that a sweep may have: more than a day of the quickest runs.
 const MOST_POINTS: usize = 100_000;
@@ -34,8 +36,11 @@ pub fn check(study: &Study) -> Result<(), Problem> {
         ))
         .help("use letters, digits, `-` and `_`"));
     }
+    let of_sweeps = study.sweep.values();
+    let of_sweeps = of_sweeps.flat_map(|sweep| [sweep.window.as_ref(), sweep.quick.as_ref()]);
     for window in [Some(&study.window), study.quick.as_ref()]
         .into_iter()
+        .chain(of_sweeps)
         .flatten()
     {
         check_window(window)?;
@@ -48,11 +53,34 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     for (name, sweep) in &study.sweep {
         check_sweep(study, name, sweep)?;
     }
+    for (name, derived) in &study.curve {
+        let at = |problem: Problem| {
+            let message = format!("curve `{name}`: {}", problem.message);
+            Problem { message, ..problem }
+        };
+        if name.contains('.') {
+            return Err(at(Problem::new(
+                "a dot in the name would make it a sweep's curve",
+            )));
+        }
+        check_derived(study, derived).map_err(at)?;
+    }
     for row in &study.published {
         check_row(study, row).map_err(|problem| {
             let message = format!("published `{}`: {}", row.id, problem.message);
             Problem { message, ..problem }
         })?;
+    }
+    let mut names = BTreeSet::new();
+    for table in &study.table {
+        let at = |problem: Problem| {
+            let message = format!("table `{}`: {}", table.name, problem.message);
+            Problem { message, ..problem }
+        };
+        if !names.insert(&table.name) {
+            return Err(at(Problem::new("there are two of this name")));
+        }
+        check_table(study, table).map_err(at)?;
     }
     let mut names = BTreeSet::new();
     for figure in &study.figure {
@@ -63,9 +91,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
         if !names.insert(&figure.name) {
             return Err(at(Problem::new("there are two of this name")));
         }
-        if figure.name.is_empty() || figure.name.contains(['/', '\\', '.']) {
-            return Err(at(Problem::new("the name cannot be a file's")));
-        }
+        check_file_name(&figure.name).map_err(at)?;
         for (scale, name) in [(&figure.x, "x"), (&figure.y, "y")] {
             let (from, to) = (scale.from.unwrap_or(0.0), scale.to.unwrap_or(LARGEST));
             if !is_sound(from) || !is_sound(to) || from >= to {
@@ -242,6 +268,7 @@ fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
             } else {
                 shape.margin
             };
+            check_bounds(shape)?;
             if surplus.is_some() {
                 let key = if shape.is.has_margin() {
                     "margin"
@@ -260,7 +287,144 @@ fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
     }
 }
 
+/// The bounds of `bounded`, and of nothing else.
+fn check_bounds(shape: &Shape) -> Result<(), Problem> {
+    let bounds = [shape.least, shape.most];
+    if shape.is != ShapeKind::Bounded {
+        return match bounds.iter().flatten().next() {
+            Some(_) => Err(Problem::new(format!(
+                "`{}` has neither `least` nor `most`",
+                shape.is.name()
+            ))),
+            None => Ok(()),
+        };
+    }
+    if bounds.iter().flatten().any(|bound| !is_sound(*bound)) {
+        return Err(Problem::new("its bounds must be finite numbers"));
+    }
+    match bounds {
+        [None, None] => Err(Problem::new("`bounded` needs `least` or `most`")),
+        [Some(least), Some(most)] if least > most => Err(Problem::new(format!(
+            "no value is between `least` {least} and `most` {most}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a name can be that of a file.
+fn check_file_name(name: &str) -> Result<(), Problem> {
+    if name.is_empty() || name.contains(['/', '\\', '.']) {
+        return Err(Problem::new("the name cannot be a file's"));
+    }
+    Ok(())
+}
+
+fn check_table(study: &Study, table: &Table) -> Result<(), Problem> {
+    check_file_name(&table.name)?;
+    for row in &table.row {
+        if row.cell.len() != table.columns.len() {
+            return Err(Problem::new(format!(
+                "row `{}` has {} cells, but there are {} columns",
+                row.label,
+                row.cell.len(),
+                table.columns.len()
+            )));
+        }
+        for cell in &row.cell {
+            match cell {
+                Cell::Text(_) => {}
+                Cell::Measured { measured } => check_measured(study, measured)?,
+                Cell::Published { id, nth } => {
+                    let mut rows = study.published.iter().filter(|row| row.id == *id);
+                    if rows.nth(*nth).is_none() {
+                        return Err(Problem::new(format!(
+                            "row `{}`: no published value is `{id}`, number {nth}",
+                            row.label
+                        )));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A curve that is computed from measured ones, and from no others.
+fn check_derived(study: &Study, derived: &Derived) -> Result<(), Problem> {
+    let formula = Formula::parse(&derived.is).map_err(Problem::new)?;
+    let measured_only = |curve: &CurveName| {
+        if study.curve.contains_key(curve.of()) {
+            return Err(Problem::new(format!(
+                "`{}` is computed itself; name the curves that it is computed from",
+                curve.of()
+            )));
+        }
+        check_curve(study, curve.of(), &curve.at())
+    };
+    measured_only(&derived.over)?;
+    check_names(&formula, &derived.with, true)?;
+    for (curve, _) in derived.behind(None) {
+        measured_only(curve)?;
+    }
+    for operand in derived.with.values() {
+        if let Operand::Value(measured) = operand {
+            check_measured(study, measured)?;
+        }
+    }
+    Ok(())
+}
+
+/// Every name of a formula means something, and everything named is used.
+fn check_names(
+    formula: &Formula,
+    with: &BTreeMap<String, Operand>,
+    has_place: bool,
+) -> Result<(), Problem> {
+    let names = formula.names();
+    if let Some(name) = names
+        .iter()
+        .find(|&&name| !(with.contains_key(name) || has_place && name == "x"))
+    {
+        let problem = Problem::new(format!("`with` does not say what `{name}` is"));
+        return Err(unknown(problem, name, with.keys()));
+    }
+    if has_place && with.contains_key("x") {
+        return Err(Problem::new(
+            "`x` is the place on the abscissa; give the name another one",
+        ));
+    }
+    for (name, operand) in with {
+        if !names.contains(name.as_str()) {
+            return Err(Problem::new(format!("nothing is computed from `{name}`")));
+        }
+        if let Operand::Number(number) = operand
+            && !is_sound(*number)
+        {
+            return Err(Problem::new(format!("`{name}` is {number}")));
+        }
+    }
+    Ok(())
+}
+
 fn check_measured(study: &Study, measured: &Measured) -> Result<(), Problem> {
+    if let Measured::Formula { formula, with } = measured {
+        let formula = Formula::parse(formula).map_err(Problem::new)?;
+        check_names(&formula, with, false)?;
+        return with.iter().try_for_each(|(name, operand)| match operand {
+            Operand::Number(_) => Ok(()),
+            Operand::Value(measured) => check_measured(study, measured),
+            Operand::Curve(curve) => Err(Problem::new(format!(
+                "`{name}` is the curve `{}`, which is no single value",
+                curve.of()
+            ))
+            .help("say which of its values, such as { is = \"max\", of = CURVE }")),
+        });
+    }
+    if let Measured::LargestDifference { of, .. } = measured
+        && of.len() != 2
+    {
+        return Err(Problem::new("a largest difference is between two curves"));
+    }
     if let Measured::Ratio { of } | Measured::Difference { of } = measured {
         if of.len() != 2 {
             return Err(Problem::new("a ratio or difference is of two values"));
@@ -277,7 +441,9 @@ fn check_measured(study: &Study, measured: &Measured) -> Result<(), Problem> {
 }
 
 fn check_place(study: &Study, curve: &CurveName, x: f64) -> Result<(), Problem> {
-    let axis = curve
+    let derived = study.curve.get(curve.of());
+    let measured = derived.map_or(curve, |derived| &derived.over);
+    let axis = measured
         .of()
         .split_once('.')
         .and_then(|(sweep, _)| study.sweep.get(sweep))
@@ -306,9 +472,20 @@ fn check_curve(
     of: &str,
     at: &BTreeMap<String, SettingValue>,
 ) -> Result<(), Problem> {
+    if study.curve.contains_key(of) {
+        if at.is_empty() {
+            return Ok(());
+        }
+        return Err(Problem::new(format!(
+            "`{of}` is computed: what it is `over` says the values of the axes"
+        )));
+    }
     let Some((name, metric)) = of.split_once('.') else {
-        return Err(Problem::new(format!("`{of}` is not a curve"))
-            .help("a curve is a sweep and a metric with a dot between them"));
+        let problem = Problem::new(format!("`{of}` is not a curve"));
+        return Err(match closest(of, study.curve.keys().map(String::as_str)) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help("a curve is a sweep and a metric with a dot between them"),
+        });
     };
     let Some(sweep) = study.sweep.get(name) else {
         let problem = Problem::new(format!("`{of}`: there is no sweep `{name}`"));
@@ -373,191 +550,4 @@ fn unknown<S: AsRef<str>>(
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::study::Study;
-
-    const GOOD: &str = r#"
-name = "s"
-title = "t"
-[window]
-warm_up = "10us"
-measure = "20us"
-[metric.rate]
-measure = "egress-rate"
-[sweep.a]
-system = "x"
-[[sweep.a.axis]]
-name = "load"
-key = "load.rate"
-values = ["1Mpps", "2Mpps", "3Mpps"]
-quick = [1, 3]
-[[sweep.a.axis]]
-name = "mes"
-key = "me.p.id"
-values = ["4", "4-5"]
-x = [1, 2]
-[[published]]
-id = "H-1"
-what = "w"
-source = "s"
-evidence = "text"
-value = 1.0
-tolerance = "5%"
-measured = { is = "at", of = { of = "a.rate", where = { mes = 2 } }, x = 3 }
-[[figure]]
-name = "f"
-title = "f"
-curve = [{ of = "a.rate", where = { mes = "4" } }]
-mark = [{ id = "H-1", x = 3 }]
-"#;
-
-    fn message(from: &str, to: &str) -> String {
-        let text = GOOD.replacen(from, to, 1);
-        assert_ne!(text, GOOD, "{from}");
-        Study::parse("s.toml", &text).expect_err(to).to_string()
-    }
-
-    #[test]
-    fn every_name_means_something() {
-        Study::parse("s.toml", GOOD).unwrap();
-        for (from, to, expected) in [
-            ("name = \"s\"", "name = \"a/b\"", "cannot be a folder's"),
-            ("\"10us\"", "\"10\"\nmesure = \"1us\"", "mesure"),
-            ("\"10us\"", "\"10m\"", "unit of time"),
-            ("\"egress-rate\"", "\"egress\"", "unknown variant"),
-            (
-                "system = \"x\"",
-                "system = \"x\"\nmetrics = [\"rat\"]",
-                "did you mean `rate`?",
-            ),
-            ("quick = [1, 3]", "quick = [1, 4]", "`quick` has 4"),
-            (
-                "quick = [1, 3]",
-                "quick = [1, 2]",
-                "`quick` of axis `load` lacks 3",
-            ),
-            ("x = [1, 2]", "x = [1]", "2 values and 1 places"),
-            ("x = [1, 2]", "", "lie at the same place 4"),
-            ("name = \"mes\"", "name = \"load\"", "two axes"),
-            ("key = \"me.p.id\"", "key = \"me..id\"", "not a path"),
-            ("key = \"me.p.id\"\n", "", "either `key` and `values`"),
-            (
-                "of = \"a.rate\", where = { mes = 2 }",
-                "of = \"b.rate\"",
-                "there is no sweep `b`",
-            ),
-            (
-                "of = \"a.rate\", where = { mes = 2 }",
-                "of = \"a.rat\"",
-                "measures no `rat`",
-            ),
-            (
-                "where = { mes = 2 }",
-                "where = { }",
-                "needs a value of axis `mes`",
-            ),
-            ("where = { mes = 2 }", "where = { mes = 3 }", "has no `3`"),
-            (
-                "where = { mes = 2 }",
-                "where = { mes = 2, load = 1 }",
-                "no axis `load` besides",
-            ),
-            ("}, x = 3 }", "}, x = 5 }", "no point at 5"),
-            ("tolerance = \"5%\"\n", "", "needs a `tolerance`"),
-            (
-                "value = 1.0\ntolerance = \"5%\"\n",
-                "",
-                "either `measured` and one of",
-            ),
-            (
-                "{ id = \"H-1\", x = 3 }",
-                "{ id = \"H-2\", x = 3 }",
-                "no published value is `H-2`",
-            ),
-        ] {
-            let message = message(from, to);
-            assert!(message.contains(expected), "{to}: {message}");
-            assert!(message.contains("s.toml"), "{message}");
-        }
-    }
-
-    #[test]
-    fn shapes_say_what_they_are_about() {
-        let shape = |text: &str| {
-            let row = format!("shape = {text}\nstated = \"x\"\n");
-            let start = GOOD.find("value = 1.0").unwrap();
-            let end = GOOD.find("[[figure]]").unwrap();
-            let study = format!("{}{row}{}", &GOOD[..start], &GOOD[end..])
-                .replace("mark = [{ id = \"H-1\", x = 3 }]", "");
-            Study::parse("s.toml", &study).map_err(|problem| problem.to_string())
-        };
-        let cut = "{ of = \"a.rate\", where = { mes = 1 } }";
-        shape(&format!(
-            "{{ is = \"flat\", of = {cut}, within = 0.1, from = 2 }}"
-        ))
-        .unwrap();
-        shape(&format!(
-            "{{ is = \"order\", of = [{cut}, {cut}], margin = 0.1 }}"
-        ))
-        .unwrap();
-        for (text, expected) in [
-            (
-                format!("{{ is = \"order\", of = {cut} }}"),
-                "about several curves",
-            ),
-            (
-                format!("{{ is = \"flat\", of = {cut}, margin = 1.0 }}"),
-                "`flat` has `within`",
-            ),
-            (
-                format!("{{ is = \"flat\", of = {cut}, wihtin = 1.0 }}"),
-                "wihtin",
-            ),
-        ] {
-            let message = shape(&text).unwrap_err();
-            assert!(message.contains(expected), "{text}: {message}");
-        }
-    }
-
-    #[test]
-    fn numbers_that_cannot_be_drawn_or_compared_are_refused() {
-        for (from, to, expected) in [
-            ("x = [1, 2]", "x = [1, nan]", "lies at NaN"),
-            ("x = [1, 2]", "x = [-1e308, 1e308]", "lies at"),
-            ("value = 1.0", "value = inf", "inf is no value"),
-            (
-                "title = \"f\"",
-                "title = \"f\"\nx = { from = nan }",
-                "the scale `x` goes from NaN",
-            ),
-            (
-                "title = \"f\"",
-                "title = \"f\"\ny = { from = 3.0, to = 2.0 }",
-                "the scale `y` goes from 3 to 2",
-            ),
-            ("\"20us\"", "\"0us\"", "of no time"),
-            (
-                "[\"1Mpps\", \"2Mpps\", \"3Mpps\"]",
-                "[]",
-                "`values` has no value",
-            ),
-        ] {
-            let message = message(from, to);
-            assert!(message.contains(expected), "{to}: {message}");
-        }
-    }
-
-    #[test]
-    fn a_sweep_without_end_is_refused_before_it_is_spread_out() {
-        let many: Vec<String> = (0..1000).map(|n| format!("\"{n}\"")).collect();
-        let axis = |name: &str| {
-            format!(
-                "[[sweep.a.axis]]\nname = \"{name}\"\nkey = \"define.{name}\"\nvalues = [{}]\n",
-                many.join(", ")
-            )
-        };
-        let axes = format!("{}{}[[published]]", axis("A"), axis("B"));
-        let message = message("[[published]]", &axes);
-        assert!(message.contains("more points than 100000"), "{message}");
-    }
-}
+mod tests;

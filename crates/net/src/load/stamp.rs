@@ -66,10 +66,9 @@ impl Stamp {
             _ => return None,
         };
         let header = match protocol {
-            Some(EXPERIMENT) => 0,
+            Some(EXPERIMENT) | None => 0,
             Some(6) => 20,
             Some(_) => 8,
-            None => 0,
         };
         Self::from_bytes(payload.get(header..)?)
     }

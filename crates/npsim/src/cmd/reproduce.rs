@@ -7,10 +7,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim_lab::campaign::Campaign;
+use npsim_lab::grid::{Grid, grids};
 use npsim_lab::places::Places;
 use npsim_lab::points::points;
-use npsim_lab::tables::{comparison, document};
-use npsim_lab::{output as files, studies, verdict};
+use npsim_lab::tables::{comparison, document, reproduced};
+use npsim_lab::{output as files, profiles, studies, verdict};
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults};
@@ -36,8 +37,8 @@ Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
 /// was published about it (docs/src/experiments.md). Systems are looked for from
 /// the current folder upwards, so start it in the folder with `microcode/`.
 ///
-/// The results folder gets `index.html`, `results.json`, `rows.csv`, `points.csv`
-/// and `figures/`.
+/// The results folder gets `index.html`, `results.json`, `rows.csv`, `points.csv`,
+/// `tables/` and `figures/`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -95,7 +96,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         output::line(&format!("{}; start it again to go on", tally(&results)));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let rows = verdict::rows(&study, &results, &wanted);
+    let mut rows = verdict::rows(&study, &results, &wanted);
+    if arguments.ids.is_empty() {
+        rows.push(profiles::row(&results));
+    }
     let page = files::write(&folder, &study, &results, &rows, quick)?;
     match arguments.format {
         Format::Json => {
@@ -103,13 +107,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             output::print(&(serde_json::to_string_pretty(&document)? + "\n"))?;
         }
         Format::Text => {
-            let hits = rows.iter().filter(|row| row.verdict.is_hit()).count();
-            output::print(&format!(
-                "{}\n\n{}\n\n{hits} of {} reproduced\n",
-                study.title,
-                comparison(&rows, width()),
-                rows.len(),
-            ))?;
+            let mut parts = vec![study.title.clone(), comparison(&rows, width())];
+            if arguments.ids.is_empty() {
+                parts.extend(grids(&study, &results).iter().map(Grid::terminal));
+            }
+            parts.push(reproduced(&rows));
+            output::print(&(parts.join("\n\n") + "\n"))?;
         }
     }
     tell_faults(&results);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use npsim::problem::Problem;
 use npsim_lab::campaign::{Campaign, Results};
+use npsim_lab::grid::grids;
 use npsim_lab::places::Places;
 use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
@@ -120,6 +121,9 @@ fn write(
         }
         Format::Text => {
             output::print(&(measurements(study, results) + "\n"))?;
+            for grid in grids(study, results).iter().filter(|_| page.is_some()) {
+                output::print(&format!("\n{}\n", grid.terminal()))?;
+            }
             if !rows.is_empty() && page.is_some() {
                 output::print(&format!("\n{}\n", comparison(&rows, 160)))?;
             }

@@ -177,3 +177,67 @@ fn a_project_goes_on_from_another_one() {
     dir.npsim("check p")
         .expect(1, &["p/../base/npsim.toml:7:8", "7 longwords"]);
 }
+
+#[test]
+fn a_coprocessor_is_shown_dumped_and_takes_no_locks() {
+    let project = format!("{ME}[coprocessor]\nname = \"FEEDBACK\"\nchannel = 1\n");
+    let source = "
+        .num_contexts 4
+        .reg $x address
+        .sig done
+        br=ctx[0, go#]
+        ctx_arb[kill]
+    go#:
+        immed[address, ((FEEDBACK >> 16) & 0xffff), <<16]
+        immed_w0[address, (FEEDBACK & 0xffff)]
+        immed[$x, 7]
+        sram[write, $x, address, 8, 1], ctx_swap[done]
+        ctx_arb[kill]
+    ";
+    let dir = Dir::new()
+        .with("p/npsim.toml", project.clone())
+        .with("p/a.uc", source);
+    dir.npsim("run p --explain").expect(
+        0,
+        &[
+            "sram1    0x04000000 to 0x04001fff  coprocessor `FEEDBACK`",
+            "FEEDBACK_MAILBOXES       0x44001000",
+        ],
+    );
+    dir.npsim("run p --until 1us --dump FEEDBACK=qs.txt --dump FEEDBACK_XCP=xcp.txt")
+        .expect(0, &["FEEDBACK on sram1: no requests"]);
+    let text = String::from_utf8(dir.read("qs.txt")).expect("UTF-8");
+    assert_eq!(text.lines().nth(2), Some("0x44000008 0x00000007"));
+    assert_eq!(text.lines().count(), 256);
+    let text = String::from_utf8(dir.read("xcp.txt")).expect("UTF-8");
+    assert_eq!(text.lines().next(), Some("0x44000400 0x00000000"));
+    for (instruction, phrase) in [
+        (
+            "sram[test_and_set, $x, address, 16], ctx_swap[done]",
+            "which has no atomic operations",
+        ),
+        ("sram[read, $x, address, 0xc, 1], ctx_swap[done]", "a.uc:12"),
+    ] {
+        let changed = source.replace(
+            "sram[write, $x, address, 8, 1], ctx_swap[done]",
+            &format!("alu_shf[address, address, OR, 0xc, <<8]\n        {instruction}"),
+        );
+        let dir = Dir::new()
+            .with("p/npsim.toml", project.clone())
+            .with("p/a.uc", changed);
+        dir.npsim("run p --until 1us")
+            .expect(3, &["in the window of the coprocessor FEEDBACK", phrase]);
+    }
+    refused(
+        &format!("{project}address = 0x2000\n"),
+        &[
+            "lies in the channel's memory",
+            "p/npsim.toml:7",
+            "0x4000000",
+        ],
+    );
+    refused(
+        &format!("{ME}[coprocessor]\nname = \"F\"\nchannel = 5\n"),
+        &["there is no SRAM channel 5", "p/npsim.toml:6:11"],
+    );
+}

@@ -119,6 +119,11 @@ fn checkpoints() {
 }
 
 #[test]
+fn coprocessor() {
+    follow("coprocessor.md");
+}
+
+#[test]
 fn timing() {
     follow("timing.md");
 }
@@ -207,6 +212,7 @@ fn every_page_with_commands_is_followed() {
         "timeline.md",
         "traffic.md",
         "chips.md",
+        "coprocessor.md",
     ];
     for entry in fs::read_dir(root().join("docs/src")).expect("list docs/src") {
         let path = entry.expect("an entry").path();

@@ -13,12 +13,12 @@ use npsim_chip::profile::Profile;
 use npsim_chip::stats::Stats;
 use serde::Serialize;
 
-use super::{chip, permille, tenths};
+use super::{chip, feedback, permille, tenths};
 use crate::problem::Problem;
 
 /// Simulated time of a measurement: long enough that start and end of a run
 /// weigh less than a thousandth.
-const CYCLES: Cycle = 300_000;
+pub(super) const CYCLES: Cycle = 300_000;
 /// RBUF and TBUF elements of the media measurements.
 const ELEMENT: u16 = 256;
 /// Bytes of the frames that `media_out.uc` makes.
@@ -30,17 +30,17 @@ const LINE_BITS_PER_SECOND: u64 = 40_000_000_000;
 
 /// A rate in amounts per ME cycle, exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rate {
-    amount: u64,
-    cycles: u64,
+pub(super) struct Rate {
+    pub amount: u64,
+    pub cycles: u64,
 }
 
-const fn rate(amount: u64, cycles: u64) -> Rate {
+pub(super) const fn rate(amount: u64, cycles: u64) -> Rate {
     Rate { amount, cycles }
 }
 
 /// A resource, the most that it can do, and the amount that it did.
-type Reading = (String, Rate, u64);
+pub(super) type Reading = (String, Rate, u64);
 
 /// What is measured by one source.
 struct Stress {
@@ -48,6 +48,8 @@ struct Stress {
     /// All microengines, or the first alone.
     all: bool,
     media: bool,
+    /// Whether a coprocessor is attached.
+    feedback: bool,
     read: fn(&Profile, &Stats) -> Vec<Reading>,
 }
 
@@ -56,6 +58,7 @@ const STRESSES: &[Stress] = &[
         path: "stress/scratch.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| {
             let longword = profile.scratch_occupancy() * profile.bus_cycle();
             units(stats, "scratch", "read", rate(4, longword))
@@ -65,6 +68,7 @@ const STRESSES: &[Stress] = &[
         path: "stress/sram_read.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| {
             let peak = rate(4, profile.sram_longword_cycles());
             units(stats, "sram", "read", peak)
@@ -74,6 +78,7 @@ const STRESSES: &[Stress] = &[
         path: "stress/sram_write.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| {
             let peak = rate(4, profile.sram_longword_cycles());
             units(stats, "sram", "write", peak)
@@ -83,6 +88,7 @@ const STRESSES: &[Stress] = &[
         path: "stress/sram_both.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| {
             let peak = rate(8, profile.sram_longword_cycles());
             units(stats, "sram", "both ways", peak)
@@ -92,51 +98,73 @@ const STRESSES: &[Stress] = &[
         path: "stress/dram.uc",
         all: true,
         media: false,
+        feedback: false,
         read: dram,
     },
     Stress {
         path: "stress/hash.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| {
             let operand = profile.hash_array_128() * profile.bus_cycle();
             units(stats, "hash", "of 128 bits", rate(16, operand))
         },
     },
     Stress {
+        path: "stress/feedback_quick_start.uc",
+        all: true,
+        media: false,
+        feedback: true,
+        read: feedback::quick_start,
+    },
+    Stress {
+        path: "stress/feedback_xcp.uc",
+        all: true,
+        media: false,
+        feedback: true,
+        read: feedback::xcp,
+    },
+    Stress {
         path: "stress/command_bus.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| buses(profile, stats, "command", 1, "commands"),
     },
     Stress {
         path: "stress/s_push.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| buses(profile, stats, "s_push", 4, ""),
     },
     Stress {
         path: "stress/s_pull.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| buses(profile, stats, "s_pull", 4, ""),
     },
     Stress {
         path: "stress/d_push.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| buses(profile, stats, "d_push", 4, "to MEs"),
     },
     Stress {
         path: "stress/d_pull.uc",
         all: true,
         media: false,
+        feedback: false,
         read: |profile, stats| buses(profile, stats, "d_pull", 4, "from MEs"),
     },
     Stress {
         path: "stress/media_in.uc",
         all: false,
         media: true,
+        feedback: false,
         read: |profile, stats| {
             let bytes = stats.media.rbuf_closed * u64::from(ELEMENT);
             vec![("media receive".to_owned(), media_peak(profile), bytes)]
@@ -146,12 +174,28 @@ const STRESSES: &[Stress] = &[
         path: "stress/media_out.uc",
         all: false,
         media: true,
+        feedback: false,
         read: |profile, stats| {
             let bytes = stats.media.tbuf_sent * SENT;
             vec![("media transmit".to_owned(), media_peak(profile), bytes)]
         },
     },
 ];
+
+/// Something with a rate that a stress program measured.
+fn measured(
+    profile: &Profile,
+    source: &'static str,
+    (resource, peak, amount): Reading,
+) -> Bandwidth {
+    let commands = ["commands", "requests"];
+    let unit = if commands.iter().any(|counted| resource.ends_with(counted)) {
+        "M/s"
+    } else {
+        "MB/s"
+    };
+    Bandwidth::new(profile, source, unit, (resource, peak, amount), CYCLES)
+}
 
 /// What the channels of DRAM sent: each against its pins, or all together against
 /// the D push bus where that is slower.
@@ -227,14 +271,48 @@ pub struct Bandwidth {
     pub permille: u64,
     /// Measured is more than the peak.
     pub exceeds: bool,
+    /// What else is to be known of it, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl Bandwidth {
+    /// What was read of a resource in so many cycles.
+    pub(super) fn new(
+        profile: &Profile,
+        source: &'static str,
+        unit: &'static str,
+        (resource, peak, amount): Reading,
+        cycles: Cycle,
+    ) -> Self {
+        let (done, most) = (
+            u128::from(amount) * u128::from(peak.cycles),
+            u128::from(peak.amount) * u128::from(cycles),
+        );
+        let mhz = profile.me_mhz();
+        Self {
+            unit,
+            resource,
+            source,
+            measured_tenths: per_second(amount, cycles, mhz),
+            peak_tenths: per_second(peak.amount, peak.cycles, mhz),
+            permille: permille(done, most),
+            exceeds: done > most,
+            note: None,
+        }
+    }
+
     /// Whether it is within 5 percent below its peak and not above.
     #[must_use]
     pub fn is_close(&self) -> bool {
         self.permille >= 950 && !self.exceeds
     }
+}
+
+/// An amount in so many cycles, in tenths of a million a second, rounded to the
+/// nearest.
+fn per_second(amount: u64, cycles: Cycle, mhz: u64) -> u64 {
+    (amount * mhz * 10 + cycles / 2) / cycles
 }
 
 /// All bandwidths of a chip.
@@ -258,27 +336,10 @@ pub fn measure(profile: &Profile) -> Result<Bandwidths, Problem> {
     let mut bandwidths = Vec::new();
     for stress in STRESSES {
         let stats = run(profile, stress)?;
-        for (resource, peak, amount) in (stress.read)(profile, &stats) {
-            let mhz = profile.me_mhz();
-            let (done, most) = (
-                u128::from(amount) * u128::from(peak.cycles),
-                u128::from(peak.amount) * u128::from(CYCLES),
-            );
-            bandwidths.push(Bandwidth {
-                unit: if resource.ends_with("commands") {
-                    "M/s"
-                } else {
-                    "MB/s"
-                },
-                resource,
-                source: stress.path,
-                measured_tenths: amount * mhz * 10 / CYCLES,
-                peak_tenths: peak.amount * mhz * 10 / peak.cycles,
-                permille: permille(done, most),
-                exceeds: done > most,
-            });
-        }
+        let readings = (stress.read)(profile, &stats).into_iter();
+        bandwidths.extend(readings.map(|reading| measured(profile, stress.path, reading)));
     }
+    bandwidths.extend(feedback::alone(profile)?);
     Ok(Bandwidths {
         chip: profile.name().to_owned(),
         mhz: profile.me_mhz(),
@@ -293,7 +354,9 @@ fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
     } else {
         1
     };
-    let boot = if stress.media {
+    let boot = if stress.feedback {
+        feedback::boot(profile)
+    } else if stress.media {
         Boot {
             ports: vec![PortSetup {
                 bits_per_second: LINE_BITS_PER_SECOND,
@@ -380,7 +443,10 @@ impl Bandwidths {
                 tenths(row.peak_tenths),
                 row.unit.to_owned(),
                 format!("{}%", tenths(row.permille)),
-                format!("microcode/{}", row.source),
+                match row.source {
+                    feedback::ALONE => row.source.to_owned(),
+                    path => format!("microcode/{path}"),
+                },
             ]);
         }
         let mut text = format!(
@@ -389,6 +455,11 @@ impl Bandwidths {
         );
         for line in table.to_string().lines() {
             let _ = writeln!(text, "{}", line.trim_end());
+        }
+        for row in &self.bandwidths {
+            if let Some(note) = &row.note {
+                let _ = writeln!(text, "\n{}: {note}", row.resource);
+            }
         }
         text
     }

@@ -7,6 +7,8 @@ use npsim_net::load::Load;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::slow_path::{QuickStartSection, RcpSection, XcpSection};
+
 /// `npsim.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,9 +41,14 @@ pub struct ProjectFile {
     /// Named memory.
     #[serde(default)]
     pub memory: Vec<MemorySection>,
+    /// The feedback coprocessor.
+    pub coprocessor: Option<CoprocessorSection>,
     /// Named counters.
     #[serde(default)]
     pub counter: Vec<CounterSection>,
+    /// Longwords that are watched as locks.
+    #[serde(default)]
+    pub lock: Vec<LockSection>,
     /// Where the routing table goes.
     pub routes: Option<RoutesSection>,
     /// `[flows]`
@@ -228,6 +235,19 @@ pub struct MemorySection {
     pub words: Vec<u32>,
 }
 
+/// `[coprocessor]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoprocessorSection {
+    /// The name that sources use.
+    pub name: Spanned<String>,
+    /// SRAM channel; the routing table's default if not given.
+    pub channel: Option<Spanned<u8>>,
+    /// Byte address of its window in the channel; the first behind the memory if
+    /// not given.
+    pub address: Option<Spanned<u64>>,
+}
+
 /// `[[counter]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -240,6 +260,18 @@ pub struct CounterSection {
     /// What it counts, for people.
     #[serde(default)]
     pub text: String,
+}
+
+/// `[[lock]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockSection {
+    /// The name that reports show.
+    pub name: Spanned<String>,
+    /// The `[[memory]]` that it is in.
+    pub memory: Spanned<String>,
+    /// Byte offset in it; 0 if not given.
+    pub offset: Option<Spanned<u64>>,
 }
 
 /// `[routes]`.
@@ -304,11 +336,18 @@ pub struct RouteSection {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GppSection {
-    /// `routes`, `exceptions`.
+    /// `routes`, `exceptions`, `quick-start`, `xcp`, `rcp`.
     #[serde(default)]
     pub tasks: Vec<Spanned<String>>,
     /// The slow path.
     pub exceptions: Option<ExceptionsSection>,
+    /// Quick-Start.
+    #[serde(rename = "quick-start")]
+    pub quick_start: Option<Spanned<QuickStartSection>>,
+    /// XCP.
+    pub xcp: Option<Spanned<XcpSection>>,
+    /// RCP.
+    pub rcp: Option<Spanned<RcpSection>>,
 }
 
 /// `[gpp.exceptions]`.
@@ -377,10 +416,18 @@ mod tests {
             align = 16
             address = 1024
             words = [1, 2]
+            [coprocessor]
+            name = "F"
+            channel = 1
+            address = 0x4000000
             [[counter]]
             name = "C"
             drop = true
             text = "counts"
+            [[lock]]
+            name = "L"
+            memory = "M"
+            offset = 16
             [routes]
             channel = 1
             [[route]]

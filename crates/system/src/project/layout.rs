@@ -99,6 +99,19 @@ impl Space {
         Ok(start)
     }
 
+    /// Notes a range behind the populated memory where something else answers.
+    pub fn attach(&mut self, name: impl Into<String>, start: u64, size: u64) {
+        let at = self.taken.partition_point(|r| r.start < start);
+        self.taken.insert(
+            at,
+            Region {
+                name: name.into(),
+                start,
+                end: start + size,
+            },
+        );
+    }
+
     /// What is taken, in address order.
     #[must_use]
     pub fn regions(&self) -> &[Region] {
@@ -120,6 +133,16 @@ mod tests {
         assert_eq!(space.place("d", 0, 300, 4), Err(NoPlace::Full(256)));
         let names: Vec<_> = space.regions().iter().map(|r| r.name.as_str()).collect();
         assert_eq!(names, ["a", "fixed", "c", "b"]);
+    }
+
+    #[test]
+    fn what_is_attached_takes_no_room() {
+        let mut space = Space::new("sram1", 64);
+        space.attach("device", 8192, 8192);
+        assert_eq!(space.place("all", 0, 64, 4), Ok(0));
+        assert_eq!(space.place("more", 0, 4, 4), Err(NoPlace::Full(0)));
+        let ends: Vec<_> = space.regions().iter().map(|r| r.end).collect();
+        assert_eq!(ends, [64, 16384]);
     }
 
     #[test]

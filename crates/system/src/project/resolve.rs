@@ -1,11 +1,15 @@
 //! From what was typed to what it means: every name gets an address, every
 //! default its value, every mistake a place. All mistakes are found in one go.
 
+mod coprocessor;
 mod flows;
+mod locks;
 mod memory;
 mod queues;
 mod rings;
 mod routing;
+mod slow_path;
+mod task_keys;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +19,7 @@ use std::sync::Arc;
 use npsim_asm::image::{ContextMode, NnMode};
 use npsim_asm::spelling::closest;
 use npsim_chip::board::MediaBus;
-use npsim_chip::gpp::boot::{Boot, PortSetup};
+use npsim_chip::gpp::boot::{self, Boot, PortSetup};
 
 use super::capacity::Capacity;
 use super::file::{Ids, MeSection, NnModeKind, PortSection, ProjectFile};
@@ -64,6 +68,8 @@ pub struct Resolved {
     pub spaces: Vec<Space>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
+    /// Stages that have a name, with their microengines.
+    pub stages: Vec<(String, Vec<u8>)>,
 }
 
 /// What the command line says over the project file.
@@ -142,7 +148,9 @@ pub fn resolve(
             .map(|(i, size)| Space::new(format!("sram{i}"), *size))
             .collect(),
         dram: Space::new("dram", capacity.dram_bytes),
+        memories: BTreeMap::new(),
         macs: Vec::new(),
+        stages: Vec::new(),
         boot: Boot::default(),
     };
     resolver.fixed_memory(&file.memory);
@@ -153,7 +161,9 @@ pub fn resolve(
     resolver.routes(file);
     resolver.flows(file);
     resolver.fitted_memory(&file.memory);
+    resolver.coprocessor(file.coprocessor.as_ref());
     resolver.counters(&file.counter);
+    resolver.locks(&file.lock, &file.memory);
     resolver.tasks(file);
     let programs = resolver.programs(file, overrides);
     if !resolver.problems.is_empty() {
@@ -168,6 +178,7 @@ pub fn resolve(
         boot: resolver.boot,
         spaces,
         macs: resolver.macs,
+        stages: resolver.stages,
     })
 }
 
@@ -176,6 +187,16 @@ pub fn resolve(
 struct Define {
     value: String,
     owner: String,
+}
+
+/// Where memory that has a name lies.
+#[derive(Clone, Copy, Debug)]
+struct NamedMemory {
+    space: boot::Space,
+    /// Byte address in the space.
+    address: u32,
+    /// Bytes.
+    size: u64,
 }
 
 /// A value as the assembler gets it.
@@ -207,7 +228,9 @@ struct Resolver<'a> {
     scratch: Space,
     sram: Vec<Space>,
     dram: Space,
+    memories: BTreeMap<String, NamedMemory>,
     macs: Vec<[u8; 6]>,
+    stages: Vec<(String, Vec<u8>)>,
     boot: Boot,
 }
 
@@ -458,6 +481,7 @@ impl Resolver<'_> {
         if !self.name(name) {
             return;
         }
+        self.stages.push((name.get_ref().clone(), ids.to_vec()));
         let owner = format!("the stage `{}`", name.get_ref());
         let prefix = name.get_ref().to_uppercase();
         self.define(format!("{prefix}_FIRST"), *first, &owner, name.span());
@@ -684,5 +708,7 @@ fn hex(value: u32) -> String {
     format!("0x{value:08x}")
 }
 
+#[cfg(test)]
+mod slow_path_tests;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,9 @@ use super::text::is_name;
 use crate::problem::Problem;
 
 /// Lists of a project file whose entries have numbers and names.
-const LISTS: &[&str] = &["me", "port", "ring", "queue", "memory", "counter", "route"];
+const LISTS: &[&str] = &[
+    "me", "port", "ring", "queue", "memory", "counter", "lock", "route",
+];
 
 /// `PATH=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

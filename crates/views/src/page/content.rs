@@ -13,8 +13,8 @@ use super::latency_chart::LatencyChart;
 use super::share_bars::{self, ShareBar};
 use super::svg::{HALF, NARROW, WIDE, short, time_unit};
 use super::tables::{
-    DropRow, MicroengineRow, Profile, ProgramRow, UnitRow, drops, microengines, profile, programs,
-    units,
+    DropRow, LockRow, MicroengineRow, Profile, ProgramRow, UnitRow, drops, locks, microengines,
+    profile, programs, units,
 };
 use super::time_chart::{Curve, Stroke, TimeChart};
 use crate::bottleneck::{Analysis, LoadKind};
@@ -88,6 +88,7 @@ pub(super) struct Content<'a> {
     lanes: Option<Lanes>,
     microengines: Vec<MicroengineRow>,
     units: Vec<UnitRow>,
+    locks: Vec<LockRow>,
     settings: &'a [(String, String)],
     programs: Vec<ProgramRow>,
     profile: Profile,
@@ -152,6 +153,7 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
         lanes: lanes(run),
         microengines: microengines(run),
         units: units(run),
+        locks: locks(run),
         settings: run.settings,
         programs: programs(run),
         profile: profile(run),

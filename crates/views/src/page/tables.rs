@@ -52,6 +52,17 @@ pub(super) struct UnitRow {
 }
 
 #[derive(Serialize)]
+pub(super) struct LockRow {
+    name: String,
+    taken: String,
+    held: String,
+    longest: String,
+    share: String,
+    handover: String,
+    failed: String,
+}
+
+#[derive(Serialize)]
 pub(super) struct ProgramRow {
     me: u8,
     source: String,
@@ -144,6 +155,27 @@ pub(super) fn units(run: &Run<'_>) -> Vec<UnitRow> {
         }
     })
     .collect()
+}
+
+pub(super) fn locks(run: &Run<'_>) -> Vec<LockRow> {
+    let chip = &run.report.chip;
+    let mean = |sum: u64, count: u64| {
+        if count == 0 {
+            "–".into()
+        } else {
+            format!("{:.1}", sum as f64 / count as f64)
+        }
+    };
+    let row = |lock: &npsim_chip::stats::LockStats| LockRow {
+        name: lock.name.clone(),
+        taken: grouped(lock.acquired),
+        held: mean(lock.held_cycles, lock.acquired),
+        longest: grouped(lock.held_longest),
+        share: percent(lock.held_cycles, chip.cycles),
+        handover: mean(lock.handover_cycles, lock.handovers),
+        failed: mean(lock.failed, lock.acquired),
+    };
+    chip.locks.iter().map(row).collect()
 }
 
 pub(super) fn programs(run: &Run<'_>) -> Vec<ProgramRow> {

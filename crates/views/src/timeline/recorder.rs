@@ -9,15 +9,19 @@ use npsim_chip::Cycle;
 use npsim_chip::bus::Target;
 use npsim_chip::chip::Chip;
 use npsim_chip::fabric::{BusCommand, Slot};
-use npsim_chip::happening::{Cause, Doing, Happening, RbufStep, RingName, TbufStep};
+use npsim_chip::gpp::task::Task;
+use npsim_chip::happening::{
+    Cause, Doing, Happening, Level, LockStep, RbufStep, RingName, TbufStep,
+};
 use npsim_chip::lines::MediaDrop;
+use npsim_chip::lock::Holder;
 use npsim_chip::me::Microengine;
 use npsim_chip::probe::Probe;
 use npsim_system::series::{Place, PlaceKind};
 
 use super::journeys::Journeys;
 use super::tracks::{Group, Track};
-use super::writer::{Arguments, Writer};
+use super::writer::{Arguments, Titles, Writer};
 use crate::names;
 
 /// A context's present state.
@@ -37,12 +41,24 @@ struct Seen {
     contexts: [Present; 8],
 }
 
+/// What is known of a lock.
+#[derive(Clone, Copy, Debug, Default)]
+struct LockNow {
+    /// When it was taken or released, if that was seen.
+    since: Option<Cycle>,
+    /// Who has it; `None` while it is free.
+    holder: Option<Holder>,
+}
+
 /// A probe that writes what it sees in a window of time.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: Writer<W>,
     journeys: Journeys,
     microengines: Vec<Seen>,
+    locks: Vec<LockNow>,
+    /// What the tasks of the core are called.
+    tasks: Vec<&'static str>,
     /// Commands that wait at their units, and since when.
     waiting: BTreeMap<Slot, (Target, Cycle)>,
     depths: BTreeMap<Target, u64>,
@@ -58,7 +74,10 @@ impl<W: Write> Recorder<W> {
     #[must_use]
     pub fn new(out: W, name: &str, chip: &Chip, window: (Cycle, Cycle)) -> Self {
         let now = chip.fabric.now;
-        let titles = chip
+        let mut locks: Vec<_> = chip.locks().collect();
+        locks.sort_by_key(|lock| lock.index);
+        let locks: Vec<_> = locks.into_iter().map(|lock| lock.name.clone()).collect();
+        let microengines = chip
             .microengines
             .iter()
             .map(|me| {
@@ -70,7 +89,19 @@ impl<W: Write> Recorder<W> {
             .collect();
         let hertz = chip.profile().me_mhz() * 1_000_000;
         Self {
-            writer: Writer::new(out, name, hertz, window, titles),
+            locks: vec![LockNow::default(); locks.len()],
+            tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
+            writer: Writer::new(
+                out,
+                name,
+                hertz,
+                window,
+                Titles {
+                    microengines,
+                    locks,
+                    tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
+                },
+            ),
             journeys: Journeys::default(),
             microengines: chip
                 .microengines
@@ -121,6 +152,9 @@ impl<W: Write> Recorder<W> {
             for context in 0..8 {
                 self.context_ends(me, context, end, None);
             }
+        }
+        for lock in 0..self.locks.len() as u16 {
+            self.lock_held(lock, end, None);
         }
         self.journeys.finish(&mut self.writer);
         self.writer.finish()
@@ -223,7 +257,8 @@ impl<W: Write> Recorder<W> {
         };
         if self.writer.shows(at) {
             let name = format!("{} queue", names::target(target));
-            self.writer.counter(Group::Units, &name, at, *depth);
+            let depth = depth.cast_signed();
+            self.writer.counter(Group::Units, &name, at, depth);
         }
     }
 
@@ -260,6 +295,68 @@ impl<W: Write> Recorder<W> {
         });
     }
 
+    fn level(&mut self, at: Cycle, task: u16, group: u16, level: Level, value: i64) {
+        if self.writer.shows(at) {
+            let of = self.tasks.get(usize::from(task)).map_or("task", |it| it);
+            let name = match group {
+                0 => format!("{of}: {}", level.name()),
+                group => format!("{of} {group}: {}", level.name()),
+            };
+            self.writer.counter(Group::Core, &name, at, value);
+        }
+    }
+
+    fn lock(&mut self, at: Cycle, lock: u16, step: LockStep) {
+        let now = match step {
+            LockStep::Taken { by, handed_over } => {
+                let before = self.locks.get(usize::from(lock));
+                if let (true, Some(since)) = (handed_over, before.and_then(|it| it.since)) {
+                    let track = Track::Lock(lock);
+                    self.writer.slice(track, "handed over", (since, at), || {
+                        Arguments::default().number("cycles", at - since)
+                    });
+                }
+                LockNow {
+                    since: Some(at),
+                    holder: Some(by),
+                }
+            }
+            LockStep::Released { failed } => {
+                self.lock_held(lock, at, Some(failed));
+                LockNow {
+                    since: Some(at),
+                    holder: None,
+                }
+            }
+        };
+        if let Some(known) = self.locks.get_mut(usize::from(lock)) {
+            *known = now;
+        }
+    }
+
+    /// Writes the time for which a lock has been held, if it is.
+    fn lock_held(&mut self, lock: u16, until: Cycle, failed: Option<u64>) {
+        let Some(&LockNow {
+            since: Some(since),
+            holder: Some(holder),
+        }) = self.locks.get(usize::from(lock))
+        else {
+            return;
+        };
+        let name = match holder {
+            Some((me, context)) => format!("held by microengine {me}, context {context}"),
+            None => "held by the general-purpose core".to_owned(),
+        };
+        self.writer
+            .slice(Track::Lock(lock), &name, (since, until), || {
+                let all = Arguments::default().number("cycles", until - since);
+                match failed {
+                    Some(failed) => all.number("failed tries", failed),
+                    None => all,
+                }
+            });
+    }
+
     fn rbuf(&mut self, at: Cycle, frame: u64, step: RbufStep) {
         match step {
             RbufStep::Filled { .. } => self.rbuf += 1,
@@ -270,7 +367,8 @@ impl<W: Write> Recorder<W> {
             }
         }
         let name = "RBUF elements in use";
-        self.writer.counter(Group::Media, name, at, self.rbuf);
+        let used = self.rbuf.cast_signed();
+        self.writer.counter(Group::Media, name, at, used);
     }
 
     fn tbuf(&mut self, at: Cycle, frame: Option<u64>, step: TbufStep) {
@@ -290,7 +388,8 @@ impl<W: Write> Recorder<W> {
         }
         if !matches!(step, TbufStep::Written { .. }) {
             let name = "TBUF elements valid";
-            self.writer.counter(Group::Media, name, at, self.tbuf);
+            let valid = self.tbuf.cast_signed();
+            self.writer.counter(Group::Media, name, at, valid);
         }
     }
 
@@ -394,7 +493,7 @@ impl<W: Write> Probe for Recorder<W> {
                 if self.writer.shows(at) {
                     let name = self.ring(ring);
                     self.writer
-                        .counter(Group::Rings, &name, at, u64::from(fill));
+                        .counter(Group::Rings, &name, at, i64::from(fill));
                 }
             }
             Happening::Arrives {
@@ -441,6 +540,13 @@ impl<W: Write> Probe for Recorder<W> {
                 self.writer
                     .slice(Track::Core(task), step, (at, until), Arguments::default);
             }
+            Happening::Level {
+                task,
+                group,
+                level,
+                value,
+            } => self.level(at, task, group, level, value),
+            Happening::Lock { lock, step } => self.lock(at, lock, step),
             Happening::Aborted { .. } | Happening::Held { .. } | Happening::Command { .. } => {}
         }
     }

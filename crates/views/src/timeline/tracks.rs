@@ -21,6 +21,8 @@ pub enum Track {
     Bus(Bus),
     /// A task of the general-purpose core.
     Core(u16),
+    /// A longword that is watched as a lock.
+    Lock(u16),
 }
 
 /// A group of tracks and counters: what the viewer calls a process.
@@ -29,6 +31,7 @@ pub(super) enum Group {
     Ports,
     Media,
     Core,
+    Locks,
     Rings,
     Units,
     Buses,
@@ -46,6 +49,7 @@ impl Group {
             Self::Rings => 41,
             Self::Units => 42,
             Self::Buses => 43,
+            Self::Locks => 44,
         }
     }
 
@@ -54,6 +58,7 @@ impl Group {
             Self::Ports => Some("ports"),
             Self::Media => Some("media interface"),
             Self::Core => Some("general-purpose core"),
+            Self::Locks => Some("locks"),
             Self::Rings => Some("rings and queues"),
             Self::Units => Some("memories and units"),
             Self::Buses => Some("buses"),
@@ -71,6 +76,7 @@ impl Track {
             Self::Bus(Bus::Receive | Bus::Transmit) => Group::Media,
             Self::Bus(_) => Group::Buses,
             Self::Core(_) => Group::Core,
+            Self::Lock(_) => Group::Locks,
         }
     }
 
@@ -103,6 +109,7 @@ impl Track {
                 Bus::Transmit => 1,
             },
             Self::Core(task) => u32::from(task),
+            Self::Lock(lock) => u32::from(lock),
         };
         self.group().pid() * 1000 + 1 + within
     }
@@ -123,6 +130,7 @@ impl Track {
             }
             Self::Bus(bus) => names::bus(bus),
             Self::Core(task) => format!("task {task}"),
+            Self::Lock(lock) => format!("lock {lock}"),
         }
     }
 }

@@ -29,10 +29,21 @@ pub(super) struct Writer<W> {
     /// Until when each track is taken.
     taken: BTreeMap<Track, Cycle>,
     named: BTreeSet<Group>,
-    /// Names of the microengines' groups.
-    microengines: Vec<String>,
+    /// What the project calls things.
+    titles: Titles,
     line: String,
     first: bool,
+}
+
+/// What things are called whose number alone does not tell.
+#[derive(Debug, Default)]
+pub(super) struct Titles {
+    /// The microengines' groups.
+    pub microengines: Vec<String>,
+    /// The tracks of locks.
+    pub locks: Vec<String>,
+    /// The tracks of the core's tasks.
+    pub tasks: Vec<&'static str>,
 }
 
 /// The arguments of an event: the inside of a JSON object.
@@ -50,6 +61,12 @@ impl Arguments {
         self.name(name);
         // Writing to a String cannot fail.
         let _ = write!(self.0, "{}", value.into());
+        self
+    }
+
+    fn signed(mut self, name: &str, value: i64) -> Self {
+        self.name(name);
+        let _ = write!(self.0, "{value}");
         self
     }
 
@@ -84,7 +101,7 @@ impl<W: Write> Writer<W> {
         name: &str,
         hertz: u64,
         (from, until): (Cycle, Cycle),
-        microengines: Vec<String>,
+        titles: Titles,
     ) -> Self {
         let mut writer = Self {
             out,
@@ -94,7 +111,7 @@ impl<W: Write> Writer<W> {
             until,
             taken: BTreeMap::new(),
             named: BTreeSet::new(),
-            microengines,
+            titles,
             line: String::new(),
             first: true,
         };
@@ -185,6 +202,7 @@ impl<W: Write> Writer<W> {
         if self.named.insert(group) {
             let name = match group {
                 Group::Microengine(me) => self
+                    .titles
                     .microengines
                     .get(usize::from(me))
                     .cloned()
@@ -200,7 +218,16 @@ impl<W: Write> Writer<W> {
             entry.insert(0);
             self.name_group(track.group());
             let pid = track.group().pid();
-            self.about(pid, Some(track.tid()), "thread", &track.name());
+            let title = match track {
+                Track::Lock(lock) => self.titles.locks.get(usize::from(lock)).cloned(),
+                Track::Core(task) => {
+                    let name = self.titles.tasks.get(usize::from(task));
+                    name.map(|name| format!("task {name}"))
+                }
+                _ => None,
+            };
+            let name = title.unwrap_or_else(|| track.name());
+            self.about(pid, Some(track.tid()), "thread", &name);
         }
     }
 
@@ -273,7 +300,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// A number that changes.
-    pub fn counter(&mut self, group: Group, name: &str, at: Cycle, value: u64) {
+    pub fn counter(&mut self, group: Group, name: &str, at: Cycle, value: i64) {
         if !self.shows(at) {
             return;
         }
@@ -282,7 +309,7 @@ impl<W: Write> Writer<W> {
         self.begin('C');
         let _ = write!(self.line, ",\"pid\":{}", group.pid());
         self.time(ns);
-        self.called(name, &Arguments::default().number("value", value));
+        self.called(name, &Arguments::default().signed("value", value));
         self.end();
     }
 

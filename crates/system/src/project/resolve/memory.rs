@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::super::file::{CounterSection, MemorySection};
 use super::super::layout::{NoPlace, Space};
-use super::{Resolver, hex};
+use super::{NamedMemory, Resolver, hex};
 
 impl Resolver<'_> {
     /// Memory whose address the user gives.
@@ -147,6 +147,12 @@ impl Resolver<'_> {
             section.name.span(),
         );
         self.define(format!("{name}_SIZE"), size, &owner, section.name.span());
+        let named = NamedMemory {
+            space,
+            address: address as u32,
+            size,
+        };
+        self.memories.insert(name.clone(), named);
         let mut words = section.words.clone();
         // Memory starts out as zero only where the loader wrote it.
         words.resize((size / 4) as usize, 0);

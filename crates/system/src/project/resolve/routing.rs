@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::quantity::Time;
 
 /// The tasks there are.
-const TASKS: [&str; 2] = ["routes", "exceptions"];
+const TASKS: [&str; 5] = ["routes", "exceptions", "quick-start", "xcp", "rcp"];
 
 impl Resolver<'_> {
     /// Checks the list of tasks.
@@ -37,6 +37,7 @@ impl Resolver<'_> {
             }
         }
         self.exceptions(file);
+        self.slow_path(file);
     }
 
     /// Builds the table and gives it its place.
@@ -264,6 +265,6 @@ impl Resolver<'_> {
     }
 }
 
-fn has_task(file: &ProjectFile, name: &str) -> bool {
+pub(super) fn has_task(file: &ProjectFile, name: &str) -> bool {
     file.gpp.tasks.iter().any(|task| task.get_ref() == name)
 }

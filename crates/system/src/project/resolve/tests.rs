@@ -42,7 +42,7 @@ fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
     resolve(&text, &file, &capacity(), overrides)
 }
 
-fn good(text: &str) -> Resolved {
+pub(super) fn good(text: &str) -> Resolved {
     match resolved(text, &Overrides::default()) {
         Ok(resolved) => resolved,
         Err(problems) => panic!("{problems}"),
@@ -50,13 +50,13 @@ fn good(text: &str) -> Resolved {
 }
 
 /// The text of the problems, which must be `count`.
-fn bad(text: &str, count: usize) -> String {
+pub(super) fn bad(text: &str, count: usize) -> String {
     let problems = resolved(text, &Overrides::default()).unwrap_err();
     assert_eq!(problems.0.len(), count, "{problems}");
     problems.to_string()
 }
 
-const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
+pub(super) const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
 
 fn value(resolved: &Resolved, name: &str) -> String {
     let found = resolved.programs[0].defines.iter().find(|(n, _)| n == name);
@@ -574,5 +574,83 @@ fn discarding_routes_need_no_next_hop() {
     assert!(discards(0x0a09_0001) && !discards(0x0a08_0001));
     assert!(
         bad(&text.replace("discard = true", "discard = false"), 1).contains("`discard = true`")
+    );
+}
+
+#[test]
+fn locks_are_longwords_of_named_memory() {
+    let memory = "[[memory]]\nname = \"STATE\"\nspace = \"sram1\"\nsize = 32\naddress = 256\n";
+    let lock = "[[lock]]\nname = \"L\"\nmemory = \"STATE\"\n";
+    let resolved = good(&format!("{ME}{memory}{lock}offset = 16\n"));
+    let [setup] = &resolved.boot.locks[..] else {
+        panic!("{:?}", resolved.boot.locks);
+    };
+    assert_eq!((setup.name.as_str(), setup.address), ("L", 272));
+    assert_eq!(setup.space, npsim_chip::gpp::boot::Space::Sram(1));
+    for (text, expected) in [
+        (format!("{lock}offset = 32\n"), "a multiple of 4 below 32"),
+        (format!("{lock}offset = 2\n"), "no longword at offset 2"),
+        (format!("{lock}{lock}"), "the lock `L` is given twice"),
+        (
+            format!("{lock}[[lock]]\nname = \"M\"\nmemory = \"STATE\"\n"),
+            "the same longword as `L`",
+        ),
+        (lock.replace("STATE", "STATES"), "did you mean `STATE`?"),
+        (lock.replace("\"L\"", "\"1\""), "not a name"),
+    ] {
+        let message = bad(&format!("{ME}{memory}{text}"), 1);
+        assert!(message.contains(expected), "{message}");
+    }
+    let dram = memory.replace("sram1", "dram");
+    assert!(bad(&format!("{ME}{dram}{lock}"), 1).contains("put the memory there"));
+}
+
+#[test]
+fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
+    let plan = good(&format!("{ME}[coprocessor]\nname = \"FEEDBACK\"\n"));
+    for (name, at) in [
+        ("FEEDBACK", "0x40100000"),
+        ("FEEDBACK_XCP", "0x40100400"),
+        ("FEEDBACK_REQUESTS", "0x40100800"),
+        ("FEEDBACK_MAILBOXES", "0x40101000"),
+    ] {
+        assert_eq!(value(&plan, name), at);
+    }
+    let setup = plan.boot.coprocessor.as_ref().unwrap();
+    assert_eq!((setup.channel, setup.address), (1, 0x10_0000));
+    assert_eq!(setup.registers("FEEDBACK"), Some((0x10_0000, 0x400)));
+    assert_eq!(setup.registers("FEEDBACK_XCP"), Some((0x10_0400, 0x400)));
+    assert_eq!(setup.registers("FEEDBACK_REQUESTS"), None);
+    assert_eq!(setup.registers("FEED"), None);
+    let region = plan.spaces[2].regions().last().unwrap();
+    assert_eq!(
+        (region.name.as_str(), region.start, region.end),
+        ("coprocessor `FEEDBACK`", 0x10_0000, 0x10_2000)
+    );
+    let plan = good(&format!(
+        "{ME}[coprocessor]\nname = \"F\"\nchannel = 0\naddress = 0x3fffe000\n"
+    ));
+    assert_eq!(value(&plan, "F"), "0x3fffe000");
+    assert!(good(ME).boot.coprocessor.is_none());
+}
+
+#[test]
+fn coprocessor_mistakes() {
+    let with = |keys: &str| bad(&format!("{ME}[coprocessor]\n{keys}\n"), 1);
+    assert!(with("name = \"F\"\nchannel = 2").contains("there is no SRAM channel 2"));
+    assert!(with("name = \"1F\"").contains("not a name that a source can use"));
+    let text = with("name = \"F\"\naddress = 0x40000000");
+    assert!(
+        text.contains("what bits 29-0 of an address reach") && text.contains("0x100000"),
+        "{text}"
+    );
+    let text = with("name = \"F\"\naddress = 0x8000");
+    assert!(text.contains("lies in the channel's memory"), "{text}");
+    let text = with("name = \"F\"\naddress = 0x100004");
+    assert!(text.contains("not a multiple of 0x2000"), "{text}");
+    let text = with("name = \"F\"\n[[memory]]\nname = \"F_XCP\"\nspace = \"scratch\"\nsize = 4");
+    assert!(
+        text.contains("`F_XCP` is defined twice: by memory `F_XCP` and by the coprocessor `F`"),
+        "{text}"
     );
 }

@@ -1,0 +1,149 @@
+//! What a task of the core reaches: the memories, through their units and buses.
+//!
+//! An access takes effect at the cycle in which it is made and lasts as long as
+//! the profile says, longer by what it waits for the command bus and the unit. A
+//! burst of up to eight longwords is one access, a cache line of the core.
+
+use serde::{Deserialize, Serialize};
+
+use super::Costs;
+use super::boot::Space;
+use crate::Cycle;
+use crate::dram::Dram;
+use crate::fabric::Fabric;
+use crate::happening::{Happening, Level};
+use crate::scratch::Scratch;
+use crate::sram::Sram;
+
+/// A longword of scratch or SRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Scratch or an SRAM channel.
+    pub space: Space,
+    /// Byte address in it, a multiple of 4.
+    pub address: u32,
+}
+
+impl Place {
+    /// The longword so many bytes behind it.
+    #[must_use]
+    pub const fn after(self, bytes: u32) -> Self {
+        Self {
+            space: self.space,
+            address: self.address.wrapping_add(bytes),
+        }
+    }
+
+    /// Its address as the SRAM unit has it, with the channel in bits 31-30.
+    const fn in_channel(self, channel: u8) -> u32 {
+        (channel as u32) << 30 | self.address & 0x3fff_fffc
+    }
+
+    /// What stands there; `None` where there is no memory.
+    #[must_use]
+    pub fn look(self, scratch: &Scratch, sram: &Sram) -> Option<u32> {
+        match self.space {
+            Space::Scratch => scratch.read(self.address),
+            Space::Sram(channel) => sram.read_word(self.in_channel(channel)),
+            Space::Dram => None,
+        }
+    }
+
+    /// Puts a longword there without any time; false where there is no memory.
+    pub(super) fn put(self, word: u32, scratch: &mut Scratch, sram: &mut Sram) -> bool {
+        match self.space {
+            Space::Scratch => scratch.write(self.address, word),
+            Space::Sram(channel) => sram.write_word(self.in_channel(channel), word),
+            Space::Dram => false,
+        }
+    }
+}
+
+/// The chip as a task sees it while it makes one access.
+pub(super) struct Access<'a> {
+    /// Index of the task.
+    pub task: u16,
+    pub costs: &'a Costs,
+    pub fabric: &'a mut Fabric,
+    pub scratch: &'a mut Scratch,
+    pub sram: &'a mut Sram,
+    pub dram: &'a mut Dram,
+}
+
+impl Access<'_> {
+    pub fn now(&self) -> Cycle {
+        self.fabric.now
+    }
+
+    /// What an access to a memory lasts without waiting.
+    const fn lasts(&self, space: Space) -> Cycle {
+        match space {
+            Space::Scratch => self.costs.ring,
+            Space::Sram(_) => self.costs.sram,
+            Space::Dram => self.costs.dram,
+        }
+    }
+
+    /// Reads up to eight longwords; gives them and how long it takes. What is not
+    /// populated reads 0; plans are checked before they start.
+    pub fn read<const N: usize>(&mut self, place: Place) -> ([u32; N], Cycle) {
+        let words = std::array::from_fn(|word| {
+            let place = place.after(4 * word as u32);
+            place.look(self.scratch, self.sram).unwrap_or_default()
+        });
+        let waited = match place.space {
+            Space::Scratch => self.scratch.core_read(N as u8, self.fabric),
+            Space::Sram(channel) => self.sram.core_read(channel, N as u8, self.fabric),
+            Space::Dram => 0,
+        };
+        (words, self.lasts(place.space) + waited)
+    }
+
+    /// Writes up to eight longwords; gives how long it takes.
+    pub fn write(&mut self, place: Place, words: &[u32]) -> Cycle {
+        let waited = match place.space {
+            Space::Scratch => self.scratch.core_write(place.address, words, self.fabric),
+            Space::Sram(channel) => {
+                let address = place.in_channel(channel);
+                self.sram.core_write(address, words, self.fabric)
+            }
+            Space::Dram => 0,
+        };
+        self.lasts(place.space) + waited
+    }
+
+    /// Test-and-set of bit 0: the longword as it was, and how long it takes.
+    pub fn test_and_set(&mut self, place: Place) -> (u32, Cycle) {
+        self.change_bit(place, true)
+    }
+
+    /// Clears bit 0; gives how long it takes.
+    pub fn clear(&mut self, place: Place) -> Cycle {
+        self.change_bit(place, false).1
+    }
+
+    fn change_bit(&mut self, place: Place, set: bool) -> (u32, Cycle) {
+        let (old, waited) = match place.space {
+            Space::Scratch => self.scratch.core_bit(place.address, set, self.fabric),
+            Space::Sram(channel) => {
+                let address = place.in_channel(channel);
+                self.sram.core_bit(address, set, self.fabric)
+            }
+            Space::Dram => (0, 0),
+        };
+        (old, self.lasts(place.space) + waited)
+    }
+
+    /// Tells whoever watches a value that the task keeps.
+    pub fn tell(&mut self, group: usize, level: Level, value: i64) {
+        let (task, group) = (self.task, group as u16);
+        self.fabric
+            .watch
+            .tell(self.fabric.now, || Happening::Level {
+                task,
+                group,
+                level,
+                value,
+            });
+    }
+}

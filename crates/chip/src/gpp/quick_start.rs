@@ -1,0 +1,312 @@
+//! Quick-Start on the slow path: samples how busy the lines are, and renews what
+//! may be granted window by window.
+//!
+//! Microengines and core share a [`Window`] in memory: limit, phase and two
+//! counters of grants. The counter of the next window is zeroed after it has been
+//! idle for a whole window; limit and phase change in one access; what threads give
+//! back late, to the counter of the window that is over, is in the exact sum that is
+//! read after the grace.
+
+use npsim_congestion::quick_start::window::{PeakUtilisation, Window, units_of_bytes};
+use serde::{Deserialize, Serialize};
+
+use super::access::{Access, Place};
+use super::task::Next;
+use crate::Cycle;
+use crate::happening::Level;
+use crate::scratch::Scratch;
+use crate::sram::Sram;
+
+/// Bytes from one group's state to the next.
+pub const STATE_STRIDE: u32 = 32;
+/// Where the counters of grants stand, from the state's beginning, and how far from
+/// one to the other: the lock of those who use one stands between them.
+const GRANTED: u32 = 8;
+const PHASE: u32 = 8;
+
+/// What the task works on, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuickStartSetup {
+    /// The shared state of the first group; [`STATE_STRIDE`] bytes a group.
+    pub state: Place,
+    /// What each group of ports may grant.
+    pub groups: Vec<QuickStartGroup>,
+    /// Cycles of a window.
+    pub window: Cycle,
+    /// Cycles from the end of a window until its grants are read for good; fewer
+    /// than a window has.
+    pub grace: Cycle,
+    /// Cycles from one look at the ports' counters to the next.
+    pub sample: Cycle,
+    /// Samples of which the largest counts.
+    pub samples: u32,
+}
+
+/// Ports that share a limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuickStartGroup {
+    /// Rate of the lines together, in units of 40 kbit/s.
+    pub capacity: i64,
+    /// What may be in use, grants included, in units of 40 kbit/s.
+    pub threshold: i64,
+    /// For each port the low longword of the bytes that it sent.
+    pub counters: Vec<Place>,
+}
+
+/// What is known of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuickStartState {
+    /// Limit and phase as they stand in memory; the counter of the window that is
+    /// over as it was read last.
+    pub window: Window,
+    /// The largest samples.
+    peak: PeakUtilisation,
+    /// The last sample in units of 40 kbit/s.
+    pub utilisation: i64,
+    /// Exact grants of the last window that is over, in units of 40 kbit/s.
+    pub grants: i32,
+    /// The sum of all windows' exact grants.
+    pub grants_total: i64,
+    /// The port's counters as they were read last.
+    last: Vec<u32>,
+    /// Bytes sent since the last sample, as far as they are read.
+    bytes: u64,
+    /// When the last sample began.
+    sampled_at: Cycle,
+}
+
+impl QuickStartState {
+    /// The largest of the last samples in units of 40 kbit/s.
+    #[must_use]
+    pub fn peak_utilisation(&self) -> i64 {
+        self.peak.peak()
+    }
+}
+
+/// What comes next, with the group that it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Step {
+    Idle,
+    Sample { group: usize, port: usize },
+    Zero(usize),
+    ReadBound(usize),
+    Publish(usize),
+    ReadExact(usize),
+    Correct(usize),
+}
+
+/// A Quick-Start task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct QuickStart {
+    setup: QuickStartSetup,
+    mhz: u64,
+    step: Step,
+    groups: Vec<QuickStartState>,
+    next_window: Cycle,
+    next_sample: Cycle,
+    next_correction: Option<Cycle>,
+    /// Windows that were ended.
+    pub windows: u64,
+    /// Samples that were taken.
+    pub samples: u64,
+}
+
+impl QuickStart {
+    pub(super) fn new(setup: QuickStartSetup, mhz: u64) -> Self {
+        let state = |group: &QuickStartGroup| QuickStartState {
+            window: Window {
+                limit: npsim_congestion::quick_start::window::limit(group.threshold, 0, 0),
+                ..Window::default()
+            },
+            peak: PeakUtilisation::new(setup.samples as usize),
+            utilisation: 0,
+            grants: 0,
+            grants_total: 0,
+            last: vec![0; group.counters.len()],
+            bytes: 0,
+            sampled_at: 0,
+        };
+        Self {
+            mhz: mhz.max(1),
+            step: Step::Idle,
+            groups: setup.groups.iter().map(state).collect(),
+            next_window: setup.window,
+            next_sample: setup.sample,
+            next_correction: None,
+            windows: 0,
+            samples: 0,
+            setup,
+        }
+    }
+
+    /// The state of each group with what it is made of.
+    pub fn groups(&self) -> impl Iterator<Item = (&QuickStartGroup, &QuickStartState)> {
+        self.setup.groups.iter().zip(&self.groups)
+    }
+
+    /// The counter of grants of a group's current window as it stands in memory.
+    #[must_use]
+    pub fn granted_now(&self, group: usize, scratch: &Scratch, sram: &Sram) -> i32 {
+        let phase = self.groups.get(group).map_or(0, |it| it.window.phase);
+        let place = self.counter(group, usize::from(phase));
+        place.look(scratch, sram).unwrap_or(0).cast_signed()
+    }
+
+    /// The limit of the first window is there from the start.
+    pub(super) fn prepare(&mut self, scratch: &mut Scratch, sram: &mut Sram) {
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            let state = self.setup.state.after(index as u32 * STATE_STRIDE);
+            let limit = group.window.limit.cast_unsigned();
+            for (at, value) in [(0, limit), (4, 0), (GRANTED, 0), (GRANTED + PHASE, 0)] {
+                state.after(at).put(value, scratch, sram);
+            }
+            let counters = &self.setup.groups[index].counters;
+            for (last, place) in group.last.iter_mut().zip(counters) {
+                *last = place.look(scratch, sram).unwrap_or(0);
+            }
+        }
+    }
+
+    /// When its next job is due.
+    pub(super) fn due(&self) -> Cycle {
+        let correction = self.next_correction.unwrap_or(Cycle::MAX);
+        self.next_window.min(self.next_sample).min(correction)
+    }
+
+    fn state(&self, group: usize) -> Place {
+        self.setup.state.after(group as u32 * STATE_STRIDE)
+    }
+
+    fn counter(&self, group: usize, phase: usize) -> Place {
+        self.state(group).after(GRANTED + PHASE * phase as u32)
+    }
+
+    /// The first step of the job that is due at `now`.
+    fn begin(&self, now: Cycle) -> Step {
+        if self.next_sample <= now {
+            Step::Sample { group: 0, port: 0 }
+        } else if self.next_correction.is_some_and(|due| due <= now) {
+            Step::ReadExact(0)
+        } else {
+            Step::Zero(0)
+        }
+    }
+
+    pub(super) fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        if self.step == Step::Idle {
+            self.step = self.begin(now);
+        }
+        let (doing, cost) = match self.step {
+            Step::Idle => ("nothing", 0),
+            Step::Sample { group, port } => {
+                ("read a port's counter", self.sample(group, port, access))
+            }
+            Step::Zero(group) => {
+                let next = 1 - usize::from(self.groups[group].window.phase);
+                self.step = Step::ReadBound(group);
+                let cost = access.write(self.counter(group, next), &[0]);
+                ("zero the next window's counter", cost)
+            }
+            Step::ReadBound(group) => {
+                let ended = usize::from(self.groups[group].window.phase);
+                let ([granted], cost) = access.read(self.counter(group, ended));
+                self.groups[group].window.granted[ended] = granted.cast_signed();
+                self.step = Step::Publish(group);
+                ("read the window's grants", cost)
+            }
+            Step::Publish(group) => ("publish limit and phase", self.publish(group, access)),
+            Step::ReadExact(group) => {
+                let ended = 1 - usize::from(self.groups[group].window.phase);
+                let ([granted], cost) = access.read(self.counter(group, ended));
+                self.groups[group].window.granted[ended] = granted.cast_signed();
+                self.step = Step::Correct(group);
+                ("read the exact grants", cost)
+            }
+            Step::Correct(group) => ("correct the limit", self.correct(group, access)),
+        };
+        let next = if self.step == Step::Idle {
+            let due = self.due();
+            Next::Done { cost, due }
+        } else {
+            Next::After(cost)
+        };
+        (doing, next)
+    }
+
+    /// Reads one port's counter; with the last of its group the sample is whole.
+    fn sample(&mut self, group: usize, port: usize, access: &mut Access<'_>) -> Cycle {
+        let now = access.now();
+        let ports = &self.setup.groups[group].counters;
+        let it = &mut self.groups[group];
+        let mut cost = 0;
+        if let Some(&place) = ports.get(port) {
+            let ([bytes], lasts) = access.read(place);
+            // The low half alone: its carry may be on its way.
+            it.bytes += u64::from(bytes.wrapping_sub(it.last[port]));
+            it.last[port] = bytes;
+            cost = lasts;
+        }
+        if port + 1 < ports.len() {
+            let port = port + 1;
+            self.step = Step::Sample { group, port };
+            return cost;
+        }
+        let picoseconds = (now - it.sampled_at) * 1_000_000 / self.mhz;
+        it.sampled_at = now;
+        it.utilisation = units_of_bytes(std::mem::take(&mut it.bytes), picoseconds);
+        it.peak.record(it.utilisation);
+        access.tell(group, Level::Utilisation, it.utilisation);
+        access.tell(group, Level::PeakUtilisation, it.peak.peak());
+        self.step = if group + 1 < self.groups.len() {
+            let group = group + 1;
+            Step::Sample { group, port: 0 }
+        } else {
+            self.samples += 1;
+            self.next_sample = (self.next_sample + self.setup.sample).max(now + 1);
+            Step::Idle
+        };
+        cost
+    }
+
+    /// Ends the window of a group: the next begins with this access.
+    fn publish(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
+        let now = access.now();
+        let threshold = self.setup.groups[group].threshold;
+        let it = &mut self.groups[group];
+        it.window.rotate(threshold, it.peak.peak());
+        let (limit, phase) = (it.window.limit, it.window.phase);
+        access.tell(group, Level::Limit, limit.into());
+        let words = [limit.cast_unsigned(), PHASE * u32::from(phase)];
+        let cost = access.write(self.state(group), &words);
+        self.step = if group + 1 < self.groups.len() {
+            Step::Zero(group + 1)
+        } else {
+            self.windows += 1;
+            self.next_window = (self.next_window + self.setup.window).max(now + 1);
+            self.next_correction = Some(now + self.setup.grace);
+            Step::Idle
+        };
+        cost
+    }
+
+    /// The grants of the window that is over are exact now.
+    fn correct(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
+        let threshold = self.setup.groups[group].threshold;
+        let it = &mut self.groups[group];
+        it.window.settle(threshold, it.peak.peak());
+        it.grants = it.window.granted[1 - usize::from(it.window.phase)];
+        it.grants_total += i64::from(it.grants);
+        let (limit, grants) = (it.window.limit, it.grants);
+        access.tell(group, Level::Grants, grants.into());
+        access.tell(group, Level::Limit, limit.into());
+        let cost = access.write(self.state(group), &[limit.cast_unsigned()]);
+        self.step = if group + 1 < self.groups.len() {
+            Step::ReadExact(group + 1)
+        } else {
+            self.next_correction = None;
+            Step::Idle
+        };
+        cost
+    }
+}

@@ -1,0 +1,113 @@
+//! Programs that were assembled for one point and are the same for another:
+//! points differ in their load far more often than in their microcode.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use npsim_system::assemble::{Messages, Program, assemble_project};
+use npsim_system::project::{ProgramPlan, Project};
+
+/// What the assembler calls the text that it makes of the defines.
+const DEFINES: &str = "<command line>";
+
+/// What assembling depends on, besides the texts.
+#[derive(Clone, Debug, PartialEq)]
+struct Order {
+    plans: Vec<ProgramPlan>,
+    include: Vec<PathBuf>,
+    control_store_words: u16,
+    local_memory_words: u16,
+}
+
+/// By the project's folder.
+type Known = BTreeMap<PathBuf, Vec<(Order, Vec<Program>)>>;
+
+/// Programs by what they were assembled from.
+#[derive(Debug, Default)]
+pub struct Assemblies {
+    known: Mutex<Known>,
+}
+
+impl Assemblies {
+    /// The programs of a project, as [`assemble_project`] gives them.
+    #[must_use]
+    pub fn assemble(&self, project: &Project) -> (Option<Vec<Program>>, Messages) {
+        let order = Order {
+            plans: project.programs.clone(),
+            include: project.include.clone(),
+            control_store_words: project.profile.control_store_words(),
+            local_memory_words: project.profile.local_memory_words(),
+        };
+        let folder = project.text.folder.clone();
+        if let Some(programs) = self.find(&folder, &order) {
+            return (Some(programs), Messages::default());
+        }
+        let (programs, messages) = assemble_project(project);
+        if let Some(programs) = programs.as_ref().filter(|programs| have_texts(programs)) {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let list = known.entry(folder).or_default();
+            list.retain(|(other, _)| *other != order);
+            list.push((order, programs.clone()));
+        }
+        (programs, messages)
+    }
+
+    /// Programs of the same order whose texts are what they were.
+    fn find(&self, folder: &Path, order: &Order) -> Option<Vec<Program>> {
+        let programs = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let list = known.get(folder)?;
+            list.iter().find(|(other, _)| other == order)?.1.clone()
+        };
+        let mut read: BTreeMap<String, bool> = BTreeMap::new();
+        let files = programs.iter().flat_map(|program| program.sources.files());
+        // The defines are a text as well, which the order has in it.
+        for file in files.filter(|file| file.path != DEFINES) {
+            let same = *read.entry(file.path.clone()).or_insert_with(|| {
+                std::fs::read(&file.path)
+                    .is_ok_and(|bytes| npsim_system::includes::decode(bytes) == file.text)
+            });
+            if !same {
+                return None;
+            }
+        }
+        Some(programs)
+    }
+}
+
+/// Firmware that is assembled already has no texts by which to know it again.
+fn have_texts(programs: &[Program]) -> bool {
+    programs
+        .iter()
+        .all(|program| !program.sources.files().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Assemblies;
+    use npsim_system::project::{Overrides, Project};
+
+    #[test]
+    fn a_text_that_changes_is_assembled_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let source = dir.path().join("a.uc");
+        std::fs::write(dir.path().join("b.uc"), "nop\n").unwrap();
+        std::fs::write(&source, "#include \"b.uc\"\nx#: br[x#]\n").unwrap();
+        let project = Project::load(&source, &Overrides::default()).unwrap();
+        let assemblies = Assemblies::default();
+        let words = |assemblies: &Assemblies| {
+            let (programs, _) = assemblies.assemble(&project);
+            programs.unwrap()[0].image.words.len()
+        };
+        assert_eq!(words(&assemblies), 2);
+        let order = assemblies.known.lock().unwrap();
+        let (folder, list) = order.iter().next().unwrap();
+        let (folder, order_of) = (folder.clone(), list[0].0.clone());
+        drop(order);
+        assert!(assemblies.find(&folder, &order_of).is_some());
+        std::fs::write(dir.path().join("b.uc"), "nop\nnop\n").unwrap();
+        assert!(assemblies.find(&folder, &order_of).is_none());
+        assert_eq!(words(&assemblies), 3);
+    }
+}

@@ -1,0 +1,201 @@
+//! Values and shapes of curves that are known.
+
+use super::{Seen, shape, value};
+use crate::curves::Sample;
+use crate::expression::{CurveName, Measured, Shape};
+
+fn curve(name: &CurveName) -> Vec<Sample> {
+    let of = |f: fn(f64) -> f64| {
+        (1..=8)
+            .map(|x| Sample {
+                x: f64::from(x),
+                y: Ok(f(f64::from(x))),
+            })
+            .collect()
+    };
+    match name.of() {
+        "a.saturating" => of(|x| x.min(4.0)),
+        "a.line" => of(|x| 2.0 * x + 1.0),
+        "a.square" => of(|x| x * x),
+        "a.falling" => of(|x| 9.0 - x),
+        "a.four" => of(|_| 4.0),
+        "a.root" => of(f64::sqrt),
+        "a.broken" => {
+            let mut samples: Vec<Sample> = of(|x| x);
+            samples[2].y = Err("it stood still".into());
+            samples
+        }
+        "a.short" => vec![Sample { x: 1.0, y: Ok(1.0) }],
+        _ => Vec::new(),
+    }
+}
+
+fn compute(text: &str) -> Result<f64, String> {
+    #[derive(serde::Deserialize)]
+    struct Holder {
+        m: Measured,
+    }
+    let holder: Holder = toml::from_str(&format!("m = {text}")).expect(text);
+    value(&holder.m, &curve)
+}
+
+fn look(text: &str) -> Result<Seen, String> {
+    #[derive(serde::Deserialize)]
+    struct Holder {
+        s: Shape,
+    }
+    let holder: Holder = toml::from_str(&format!("s = {text}")).expect(text);
+    shape(&holder.s, &curve)
+}
+
+#[test]
+fn values_of_curves() {
+    for (text, expected) in [
+        (r#"{ is = "at", of = "a.line", x = 3 }"#, 7.0),
+        (r#"{ is = "max", of = "a.saturating" }"#, 4.0),
+        (r#"{ is = "min", of = "a.falling" }"#, 1.0),
+        (r#"{ is = "mean", of = "a.saturating", from = 4 }"#, 4.0),
+        (
+            r#"{ is = "largest-difference", of = ["a.saturating", "a.four"], from = 3 }"#,
+            25.0,
+        ),
+        (
+            r#"{ is = "formula", formula = "600 / R - k", with = { k = 50, R = { is = "max", of = "a.saturating" } } }"#,
+            100.0,
+        ),
+        (
+            r#"{ is = "flat-from", of = "a.saturating", within = 0.01 }"#,
+            4.0,
+        ),
+        (
+            r#"{ is = "follows-until", of = "a.saturating", within = 0.01 }"#,
+            4.0,
+        ),
+        (
+            r#"{ is = "ratio", of = [{ is = "max", of = "a.line" }, { is = "max", of = "a.saturating" }] }"#,
+            4.25,
+        ),
+        (
+            r#"{ is = "difference", of = [{ is = "at", of = "a.line", x = 2 }, { is = "at", of = "a.line", x = 1 }] }"#,
+            2.0,
+        ),
+    ] {
+        let value = compute(text).expect(text);
+        assert!((value - expected).abs() < 1e-12, "{text}: {value}");
+    }
+}
+
+#[test]
+fn a_point_without_a_value_gives_its_reason() {
+    for text in [
+        r#"{ is = "max", of = "a.broken" }"#,
+        r#"{ is = "at", of = "a.broken", x = 3 }"#,
+        r#"{ is = "ratio", of = [{ is = "max", of = "a.line" }, { is = "max", of = "a.broken" }] }"#,
+    ] {
+        assert!(
+            compute(text).unwrap_err().contains("it stood still"),
+            "{text}"
+        );
+    }
+    assert!(compute(r#"{ is = "at", of = "a.line", x = 9 }"#).is_err());
+    assert!(compute(r#"{ is = "max", of = "a.none" }"#).is_err());
+    assert!(look(r#"{ is = "flat", of = "a.broken", within = 1 }"#).is_err());
+    // Beyond the broken point there is something to be seen.
+    assert!(
+        look(r#"{ is = "follows", of = "a.broken", within = 0, from = 4 }"#)
+            .unwrap()
+            .holds
+    );
+    assert!(
+        look(r#"{ is = "linear", of = "a.short" }"#)
+            .unwrap_err()
+            .contains("3 points")
+    );
+}
+
+#[test]
+fn shapes_hold_or_do_not() {
+    for (text, holds) in [
+        (
+            r#"{ is = "follows", of = "a.saturating", within = 0.01, until = 4 }"#,
+            true,
+        ),
+        (
+            r#"{ is = "follows", of = "a.saturating", within = 0.01, until = 5 }"#,
+            false,
+        ),
+        (
+            r#"{ is = "flat", of = "a.saturating", within = 0.01, from = 4 }"#,
+            true,
+        ),
+        (
+            r#"{ is = "flat", of = "a.saturating", within = 0.01 }"#,
+            false,
+        ),
+        (
+            r#"{ is = "same", of = ["a.saturating", "a.four"], within = 0, from = 4 }"#,
+            true,
+        ),
+        (
+            r#"{ is = "same", of = ["a.saturating", "a.four"], within = 0.5 }"#,
+            false,
+        ),
+        (
+            r#"{ is = "order", of = ["a.line", "a.saturating"], margin = 0.5 }"#,
+            true,
+        ),
+        (
+            r#"{ is = "order", of = ["a.saturating", "a.line"] }"#,
+            false,
+        ),
+        (
+            r#"{ is = "above", of = ["a.square", "a.root", "a.saturating"], from = 2, margin = 0.4 }"#,
+            true,
+        ),
+        (r#"{ is = "above", of = ["a.square", "a.root"] }"#, false),
+        (
+            r#"{ is = "above", of = ["a.square", "a.root"], margin = -0.1 }"#,
+            true,
+        ),
+        (
+            r#"{ is = "below", of = ["a.root", "a.line", "a.square"], from = 2, margin = 0.6 }"#,
+            true,
+        ),
+        (r#"{ is = "below", of = ["a.line", "a.root"] }"#, false),
+        (r#"{ is = "bounded", of = "a.saturating", most = 4 }"#, true),
+        (
+            r#"{ is = "bounded", of = "a.saturating", least = 1, most = 3.9 }"#,
+            false,
+        ),
+        (
+            r#"{ is = "bounded", of = "a.saturating", most = 3.9, within = 0.03 }"#,
+            true,
+        ),
+        (r#"{ is = "bounded", of = "a.line", least = 3.5 }"#, false),
+        (
+            r#"{ is = "order", of = ["a.line", "a.saturating"], margin = 1.5, until = 4 }"#,
+            false,
+        ),
+        (r#"{ is = "linear", of = "a.line", within = 0.01 }"#, true),
+        (
+            r#"{ is = "linear", of = "a.square", within = 0.05 }"#,
+            false,
+        ),
+        (r#"{ is = "linear", of = "a.four", within = 0.05 }"#, false),
+        (
+            r#"{ is = "linear", of = "a.falling", within = 0.05 }"#,
+            false,
+        ),
+        (r#"{ is = "convex", of = "a.square", margin = 0.2 }"#, true),
+        (r#"{ is = "convex", of = "a.line", margin = 0.05 }"#, false),
+        (r#"{ is = "convex", of = "a.root" }"#, false),
+        (r#"{ is = "rising", of = "a.line" }"#, true),
+        (r#"{ is = "rising", of = "a.four" }"#, false),
+        (r#"{ is = "rising", of = "a.falling" }"#, false),
+        (r#"{ is = "falling", of = "a.falling" }"#, true),
+        (r#"{ is = "falling", of = "a.saturating" }"#, false),
+    ] {
+        let seen = look(text).expect(text);
+        assert_eq!(seen.holds, holds, "{text}: {}", seen.found);
+    }
+}

@@ -1,0 +1,226 @@
+//! Tables as publications have them: rows and columns of measured values, each
+//! with the published one in brackets.
+
+use std::fmt::Write as _;
+
+use comfy_table::{CellAlignment, Table as Terminal, presets};
+use serde::Serialize;
+
+use crate::campaign::Results;
+use crate::curves::named;
+use crate::evaluate::value;
+use crate::expression::CurveName;
+use crate::study::{Cell, Study, Table};
+use crate::tables::{shown, shown_figure};
+use crate::verdict::{Figure, Verdict, compare};
+
+/// A table with everything filled in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Grid {
+    /// Its file's name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What stands above the labels of the rows.
+    pub corner: String,
+    /// The columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<GridRow>,
+    /// What is to be said below it.
+    pub note: String,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GridRow {
+    /// What it is about.
+    pub label: String,
+    /// One cell a column.
+    pub cells: Vec<GridCell>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GridCell {
+    /// As it is shown: `6.71 (6.6)`.
+    pub text: String,
+    /// What was measured.
+    pub measured: Option<Figure>,
+    /// What was published.
+    pub published: Option<Figure>,
+    /// How they compare.
+    pub verdict: Option<Verdict>,
+}
+
+/// The tables of a study.
+#[must_use]
+pub fn grids(study: &Study, results: &Results) -> Vec<Grid> {
+    study
+        .table
+        .iter()
+        .map(|table| fill(study, results, table))
+        .collect()
+}
+
+fn fill(study: &Study, results: &Results, table: &Table) -> Grid {
+    let rows = table.row.iter().map(|row| GridRow {
+        label: row.label.clone(),
+        cells: row
+            .cell
+            .iter()
+            .map(|cell| fill_cell(study, results, cell))
+            .collect(),
+    });
+    let unit = match table.unit.as_str() {
+        "" => String::new(),
+        unit => format!(" [{unit}]"),
+    };
+    Grid {
+        name: table.name.clone(),
+        title: format!("{}{unit}", table.title),
+        corner: table.corner.clone(),
+        columns: table.columns.clone(),
+        rows: rows.collect(),
+        note: table.note.clone(),
+    }
+}
+
+fn fill_cell(study: &Study, results: &Results, cell: &Cell) -> GridCell {
+    match cell {
+        Cell::Text(text) => GridCell {
+            text: text.clone(),
+            ..GridCell::default()
+        },
+        Cell::Measured { measured } => {
+            let curves = |curve: &CurveName| named(study, results, curve);
+            let measured = value(measured, &curves).ok().filter(|v| v.is_finite());
+            GridCell {
+                text: measured.map_or_else(|| "-".into(), shown),
+                measured: measured.map(Figure::Number),
+                ..GridCell::default()
+            }
+        }
+        Cell::Published { id, nth } => {
+            let mut rows = study.published.iter().filter(|row| row.id == *id);
+            let Some(published) = rows.nth(*nth) else {
+                return GridCell::default();
+            };
+            let row = compare(study, results, published);
+            let measured = row.measured.as_ref().map_or("-".into(), shown_figure);
+            GridCell {
+                text: format!("{measured} ({})", shown_figure(&row.published)),
+                measured: row.measured,
+                published: Some(row.published),
+                verdict: Some(row.verdict),
+            }
+        }
+    }
+}
+
+impl GridCell {
+    /// As it is shown where there is no colour: with a word, if it is a miss.
+    fn plain(&self) -> String {
+        match self.verdict {
+            Some(Verdict::Miss | Verdict::ShapeMiss) => format!("{} miss", self.text),
+            _ => self.text.clone(),
+        }
+    }
+}
+
+impl Grid {
+    fn lines(&self) -> impl Iterator<Item = Vec<String>> {
+        let head = std::iter::once(&self.corner).chain(&self.columns);
+        let rows = self.rows.iter().map(|row| {
+            let cells = row.cells.iter().map(GridCell::plain);
+            std::iter::once(row.label.clone()).chain(cells).collect()
+        });
+        std::iter::once(head.cloned().collect()).chain(rows)
+    }
+
+    /// For a terminal.
+    #[must_use]
+    pub fn terminal(&self) -> String {
+        let mut table = Terminal::new();
+        table.load_style(presets::NOTHING);
+        let mut lines = self.lines();
+        table.set_header(lines.next().unwrap_or_default());
+        table.add_rows(lines);
+        for (at, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, 2));
+            if at > 0 {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let mut text = self.title.clone();
+        for line in table.to_string().lines() {
+            text.push('\n');
+            text += line.trim_end();
+        }
+        if !self.note.is_empty() {
+            text.push('\n');
+            text += &self.note;
+        }
+        text
+    }
+
+    /// As Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("{}\n\n", self.title);
+        for (number, line) in self.lines().enumerate() {
+            let cells: Vec<_> = line
+                .iter()
+                .map(|cell| cell.replace('|', "\\|").replace('\n', " "))
+                .collect();
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+            if number == 0 {
+                let rules = vec!["---:"; line.len().saturating_sub(1)];
+                let _ = writeln!(
+                    text,
+                    "|{}|",
+                    std::iter::once(" --- ".to_owned())
+                        .chain(rules.iter().map(|rule| format!(" {rule} ")))
+                        .collect::<Vec<_>>()
+                        .join("|")
+                );
+            }
+        }
+        if !self.note.is_empty() {
+            let _ = writeln!(text, "\n{}", self.note);
+        }
+        text
+    }
+
+    /// As CSV: one line a cell, with all digits.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let head = ["row", "column", "measured", "published", "verdict"];
+        let mut text = crate::tables::line(head.map(String::from));
+        let exact = |figure: &Option<Figure>| match figure {
+            Some(Figure::Number(number)) => number.to_string(),
+            Some(Figure::Words(words)) => words.clone(),
+            None => String::new(),
+        };
+        for row in &self.rows {
+            for (column, cell) in self.columns.iter().zip(&row.cells) {
+                let measured = match (&cell.measured, cell.verdict) {
+                    (None, None) if cell.text != "-" => cell.text.clone(),
+                    (measured, _) => exact(measured),
+                };
+                text += &crate::tables::line([
+                    row.label.clone(),
+                    column.clone(),
+                    measured,
+                    exact(&cell.published),
+                    cell.verdict
+                        .map(Verdict::name)
+                        .unwrap_or_default()
+                        .to_owned(),
+                ]);
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,51 @@
+//! Which microengines a metric means: their indices, or the name of a stage.
+
+use npsim_system::project::text::{is_name, parse_ids};
+
+/// A project's stages that have a name, with their microengines.
+pub type Stages = [(String, Vec<u8>)];
+
+/// The microengines that `me` names.
+///
+/// # Errors
+/// It is no list of indices, and the project has no such stage.
+pub fn named(me: &str, stages: &Stages) -> Result<Vec<u8>, String> {
+    if let Some((_, ids)) = stages.iter().find(|(name, _)| name == me) {
+        return Ok(ids.clone());
+    }
+    if is_name(me) {
+        let known: Vec<_> = stages.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(match known.as_slice() {
+            [] => format!("the project names no stage, so none is `{me}`"),
+            _ => format!(
+                "the project has no stage `{me}`, there are {}",
+                known.join(", ")
+            ),
+        });
+    }
+    parse_ids(me, u8::MAX)
+}
+
+/// What is wrong with the text, whatever the project.
+#[must_use]
+pub fn mistake(me: &str) -> Option<String> {
+    if is_name(me) {
+        return None;
+    }
+    parse_ids(me, u8::MAX).err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mistake, named};
+
+    #[test]
+    fn stages_and_indices() {
+        let stages = [("work".to_owned(), vec![4, 6])];
+        assert_eq!(named("work", &stages), Ok(vec![4, 6]));
+        assert_eq!(named("0-1,3", &stages), Ok(vec![0, 1, 3]));
+        assert!(named("rx", &stages).unwrap_err().contains("there are work"));
+        assert!(named("rx", &[]).unwrap_err().contains("names no stage"));
+        assert!(mistake("rx").is_none() && mistake("2-1").is_some());
+    }
+}

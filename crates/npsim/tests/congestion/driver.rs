@@ -1,0 +1,254 @@
+//! Packets through the microcode of a protocol on one context of a chip.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use npsim::assemble::assemble_project;
+use npsim::project::{Overrides, Project};
+use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::wires::Wires;
+use npsim_chip::gpp::boot::{MemoryImage, Space};
+use npsim_net::pace::Schedule;
+
+/// Longwords of shared state that the driver sets and reads.
+pub const STATE: usize = 16;
+/// Where a frame's IPv4 header begins.
+pub const HEADER: usize = 14;
+
+/// Cycles that a packet, and the start, never take.
+const LONGEST: u64 = 20_000;
+const LATEST: u64 = 100_000;
+
+const RECORD: usize = 256;
+const BUFFER: usize = 128;
+
+/// A protocol as a project chooses it.
+#[derive(Clone, Copy)]
+pub struct Variant {
+    pub name: &'static str,
+    /// Defines of the processing microengines.
+    pub defines: &'static [&'static str],
+    /// The memories of its shared state, at the beginning of their space.
+    pub memories: &'static [(&'static str, usize)],
+    /// Space of the state: `scratch` or `sram1`.
+    pub space: &'static str,
+    /// A text in a file of `microcode` and what stands there instead.
+    pub edit: Option<Edit>,
+}
+
+/// A mistake put into microcode.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit {
+    pub file: &'static str,
+    pub from: &'static str,
+    pub to: &'static str,
+}
+
+/// A frame to be processed.
+#[derive(Clone)]
+pub struct Packet {
+    /// The frame as far as its headers go: at most 128 bytes.
+    pub frame: Vec<u8>,
+    /// Its length on the line.
+    pub length: u32,
+    /// The shared state before it, if it is not as the packet before left it.
+    pub state: Option<[u32; STATE]>,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    Forwarded,
+    /// Given to the slow path for this reason.
+    Exception(u32),
+    Dropped,
+}
+
+/// A frame afterwards.
+pub struct Processed {
+    pub verdict: Verdict,
+    pub frame: Vec<u8>,
+    pub state: [u32; STATE],
+}
+
+fn microcode() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// The project of a variant, in a folder with a copy of the microcode.
+fn project(variant: &Variant, packets: usize, folder: &Path) -> Project {
+    copy(&microcode(), &folder.join("microcode"));
+    if let Some(edit) = variant.edit {
+        let file = folder.join("microcode").join(edit.file);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains(edit.from), "{edit:?} has no place");
+        std::fs::write(&file, text.replace(edit.from, edit.to)).unwrap();
+    }
+    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/congestion/driver.uc");
+    let text = format!(
+        "name = \"driver\"\ninclude = [\"microcode/lib\", \"microcode/router/processing\"]\n\
+         [chip]\nboard = \"ixp2400-plain\"\n[[me]]\nid = \"0\"\nsource = '{}'\n\
+         [[memory]]\nname = \"PACKETS\"\nspace = \"dram\"\nsize = {}\nalign = 256\n\
+         [[memory]]\nname = \"STATE\"\nspace = \"{}\"\nsize = {}\naddress = 0\n",
+        driver.display(),
+        packets * RECORD,
+        variant.space,
+        4 * STATE,
+    );
+    // The protocol's names are places in the driver's state.
+    let unit = variant.space.trim_end_matches(char::is_numeric);
+    let base = if unit == "sram" { 0x4000_0000 } else { 0 };
+    let mut defines = vec![
+        ("PACKET_COUNT".to_string(), packets.to_string()),
+        ("STATE_SPACE".to_string(), unit.to_string()),
+        ("RANDOM_WORD".to_string(), "0xdeadbeef".to_string()),
+    ];
+    for (name, offset) in variant.memories {
+        defines.push(((*name).to_string(), (base + offset).to_string()));
+    }
+    for define in variant.defines {
+        let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+        defines.push((name.to_string(), value.to_string()));
+    }
+    let path = folder.join("npsim.toml");
+    std::fs::write(&path, text).unwrap();
+    let overrides = Overrides {
+        defines,
+        ..Overrides::default()
+    };
+    Project::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn number(text: &str) -> u32 {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    }
+    .unwrap_or_else(|_| panic!("`{text}` is no number"))
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes
+        .chunks(4)
+        .map(|word| u32::from_be_bytes(word.try_into().unwrap()))
+}
+
+fn record(packet: &Packet) -> impl Iterator<Item = u32> {
+    let mut record = vec![packet.length, u32::from(packet.state.is_some())];
+    record.resize(8, 0);
+    record.extend(packet.state.unwrap_or_default());
+    record.resize(BUFFER / 4, 0);
+    let mut frame = packet.frame.clone();
+    frame.resize(RECORD - BUFFER, 0);
+    record.extend(words(&frame));
+    record.into_iter()
+}
+
+/// Processes all packets in their order.
+pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut project = project(variant, packets.len(), folder.path());
+    let (programs, messages) = assemble_project(&project);
+    let programs = programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")));
+    let names: BTreeMap<String, String> = project.programs[0].defines.iter().cloned().collect();
+    let address = number(&names["PACKETS"]);
+    project.boot.memory.push(MemoryImage {
+        space: Space::Dram,
+        address,
+        words: packets.iter().flat_map(record).collect(),
+    });
+    let settings = Settings {
+        until: Some(LATEST + LONGEST * packets.len() as u64),
+        ..Settings::default()
+    };
+    let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
+    let quiet_lines = Schedule::default();
+    let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
+    let ending = simulation.run(&mut wires, &mut |_, _| {});
+    assert_eq!(ending, Ending::Quiet, "{}", variant.name);
+    let dram = &simulation.chip().dram;
+    let bytes = dram.read_bytes(address, packets.len() * RECORD).unwrap();
+    packets
+        .iter()
+        .zip(bytes.chunks(RECORD))
+        .map(|(packet, record)| {
+            let state: Vec<u32> = words(&record[32..32 + 4 * STATE]).collect();
+            Processed {
+                verdict: match words(&record[..4]).next().unwrap() {
+                    0 => Verdict::Forwarded,
+                    reason @ 1..=0xff => Verdict::Exception(reason),
+                    _ => Verdict::Dropped,
+                },
+                frame: record[BUFFER..BUFFER + packet.frame.len()].to_vec(),
+                state: state.try_into().unwrap(),
+            }
+        })
+        .collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
+}
+
+/// What a reference model says of a frame: what becomes of it, and its bytes from
+/// the IPv4 header on and the state afterwards.
+pub type Model<'a> = dyn FnMut(&mut [u8], &mut [u32; STATE]) -> Verdict + 'a;
+
+/// The first packet, if any, that the microcode does not do what the model says
+/// to, with all that is needed to do it again.
+pub fn compare(variant: &Variant, packets: &[Packet], model: &mut Model) -> Result<(), String> {
+    let processed = process(variant, packets);
+    let mut state = [0; STATE];
+    for (number, (packet, got)) in packets.iter().zip(processed).enumerate() {
+        state = packet.state.unwrap_or(state);
+        let before = state;
+        let mut header = packet.frame[HEADER..].to_vec();
+        let verdict = model(&mut header, &mut state);
+        let seen = &got.frame[HEADER..];
+        if (got.verdict, seen, got.state) != (verdict, &header[..], state) {
+            return Err(format!(
+                "{}, packet {number}\n  state    {before:x?}\n  header   {}\n\
+                 expected {verdict:?}\n  state    {state:x?}\n  header   {}\n\
+                 got      {:?}\n  state    {:x?}\n  header   {}",
+                variant.name,
+                hex(&packet.frame[HEADER..]),
+                hex(&header),
+                got.verdict,
+                got.state,
+                hex(seen),
+            ));
+        }
+        // Microcode may leave a state that means the same.
+        state = got.state;
+    }
+    Ok(())
+}
+
+/// Microcode with this mistake in it does something that the model does not.
+pub fn expect_found(variant: &Variant, edit: Edit, packets: &[Packet], model: &mut Model) {
+    let mistaken = Variant {
+        edit: Some(edit),
+        ..*variant
+    };
+    assert!(
+        compare(&mistaken, packets, model).is_err(),
+        "{edit:?} is not noticed"
+    );
+}

@@ -1,0 +1,14 @@
+; Saturates the coprocessor's Quick-Start module: every context asks for the
+; lowest rate as fast as it gets answers, which one read each are.
+
+#include "constant.uc"
+
+.num_contexts 8
+.reg read $grant
+.reg requests
+.sig done
+
+    load_constant(requests, FEEDBACK_REQUESTS)
+next#:
+    sram[read, $grant, requests, 4, 1], ctx_swap[done]
+    br[next#]
