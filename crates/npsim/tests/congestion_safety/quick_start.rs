@@ -43,7 +43,9 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     let mut ledger = Ledger::default();
     loop {
         let (made, quiet) = contest.run(contest.now() + LOOK)?;
-        made.into_iter().for_each(|made| ledger.add(made));
+        for made in made {
+            ledger.add(made);
+        }
         let state = contest.state(0);
         ledger.so_far(variant, window.limit, window.start, state.granted())?;
         if quiet {
@@ -69,7 +71,8 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     Ok(state)
 }
 
-/// The same list for every context, made of a function of context and index.
+/// A list for every context, of what a function of context and index says: code and
+/// pause.
 fn lists(
     microengines: u32,
     length: u32,
@@ -251,7 +254,7 @@ proptest! {
         let lists = lists(microengines, length, |context, index| {
             let draw = mix(context + u32::from(seed), index) as usize;
             let gap = draw >> 8 & 0xff;
-            (codes[draw % codes.len()], (gap as u32 * pause >> 8) as u16)
+            (codes[draw % codes.len()], ((gap as u32 * pause) >> 8) as u16)
         });
         let limit = i64::from(start) + sum(&lists) * (part - 4) / 32;
         let window = Window { limit: limit as i32, start, phase: 8 * phase, lists };

@@ -138,7 +138,7 @@ fn phase(window: usize) -> u32 {
     8 * (window as u32 % 2)
 }
 
-/// Makes all requests; how many windows it took and how many requests got what.
+/// Makes all requests while windows turn; how many windows it took.
 fn contest(
     course: &Course,
     variant: Variant,

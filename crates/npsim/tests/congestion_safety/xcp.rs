@@ -110,7 +110,7 @@ fn packet(context: u32, index: u32) -> Packet {
         size: 40 + (draw(7) % 1_460) as u16,
         protocol: PROTOCOL,
         header: header.to_bytes().to_vec(),
-        gap: if context % 3 == 0 {
+        gap: if context.is_multiple_of(3) {
             (draw(8) % 64) as u16
         } else {
             0
