@@ -1,5 +1,7 @@
 //! One window of Quick-Start, asked for by many contexts at once.
 
+use proptest::prelude::*;
+
 use crate::bench::{CONTEXTS, Edit, Loaded, NO_LOCK, ensure};
 use crate::grants::{Contest, Ledger, Request, State, Variant, loaded, units};
 
@@ -41,7 +43,9 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     let mut ledger = Ledger::default();
     loop {
         let (made, quiet) = contest.run(contest.now() + LOOK)?;
-        made.into_iter().for_each(|made| ledger.add(made));
+        for made in made {
+            ledger.add(made);
+        }
         let state = contest.state(0);
         ledger.so_far(variant, window.limit, window.start, state.granted())?;
         if quiet {
@@ -52,10 +56,13 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     let state = contest.state(0);
     ensure(!state.locked, || "the lock was left behind".into())?;
     let asked = window.lists.iter().flatten().filter(|it| it.code > 0);
-    ensure(ledger.made.len() == asked.count(), || "a request is lost".into())?;
-    ensure(ledger.made.iter().all(|made| made.phase == window.phase), || {
-        "a request found another phase".into()
+    ensure(ledger.made.len() == asked.count(), || {
+        "a request is lost".into()
     })?;
+    ensure(
+        ledger.made.iter().all(|made| made.phase == window.phase),
+        || "a request found another phase".into(),
+    )?;
     ledger.settled(variant, window.start, state.granted() as i32)?;
     let other = state.counters[usize::from(window.phase == 0)];
     ensure(other == untouched, || {
@@ -64,7 +71,8 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     Ok(state)
 }
 
-/// The same list for every context, made of a function of context and index.
+/// A list for every context, of what a function of context and index says: code and
+/// pause.
 fn lists(
     microengines: u32,
     length: u32,
@@ -75,7 +83,11 @@ fn lists(
             (0..length)
                 .map(|index| {
                     let (code, gap) = request(context, index);
-                    Request { code, group: 0, gap }
+                    Request {
+                        code,
+                        group: 0,
+                        gap,
+                    }
                 })
                 .collect()
         })
@@ -114,7 +126,9 @@ fn no_mix_of_requests_gets_more_than_the_limit() {
         ("half of the contexts the least", |context, _| {
             (if context % 2 == 0 { 15 } else { 1 }, 0)
         }),
-        ("any", |context, index| ((mix(context, index) % 15 + 1) as u8, 0)),
+        ("any", |context, index| {
+            ((mix(context, index) % 15 + 1) as u8, 0)
+        }),
         ("any, with pauses", |context, index| {
             let word = mix(context, index);
             ((word % 15 + 1) as u8, (word >> 8 & 0x3f) as u16)
@@ -188,7 +202,11 @@ fn odd_limits_and_counters_are_no_danger() {
             let state = contest(&loaded, variant, &window)
                 .unwrap_or_else(|error| panic!("{variant:?}, {start} of {limit}: {error}"));
             if limit < start.saturating_add(2) {
-                assert_eq!(state.granted(), i64::from(start), "{limit}: nothing to give");
+                assert_eq!(
+                    state.granted(),
+                    i64::from(start),
+                    "{limit}: nothing to give"
+                );
             }
         }
     }
@@ -218,4 +236,29 @@ fn without_the_lock_grants_get_lost() {
 fn with_an_addition_that_is_not_atomic_grants_get_lost() {
     let what = trouble(Variant::Atomic, TORN);
     assert!(what.contains("counted"), "{what}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_mix_of_requests_is_counted(
+        atomic: bool,
+        microengines in prop_oneof![Just(1_u32), Just(2), Just(8), Just(16)],
+        codes in prop::collection::vec(1_u8..16, 1..12),
+        (pause, seed) in (0_u32..200, any::<u16>()),
+        (part, start, phase) in (0_i64..40, -20_000_i32..20_000, 0_u32..2),
+    ) {
+        let variant = BOTH[usize::from(atomic)];
+        let length = (64 / microengines).next_power_of_two();
+        let lists = lists(microengines, length, |context, index| {
+            let draw = mix(context + u32::from(seed), index) as usize;
+            let gap = draw >> 8 & 0xff;
+            (codes[draw % codes.len()], ((gap as u32 * pause) >> 8) as u16)
+        });
+        let limit = i64::from(start) + sum(&lists) * (part - 4) / 32;
+        let window = Window { limit: limit as i32, start, phase: 8 * phase, lists };
+        let end = contest(&loaded(variant, microengines, length, &[], &[]), variant, &window);
+        prop_assert!(end.is_ok(), "{:?}", end);
+    }
 }
