@@ -109,13 +109,8 @@ unknown#:
     ctx_arb[fetched, rated]
 #endm
 
-; The counters' write is never far behind; packets of other protocols have none.
 #macro extension_finish()
-#ifdef RCP_EVERY_PACKET
     ctx_arb[written, noted, kept]
-#else
-    ctx_arb[written, noted]
-#endif
 #endm
 
 #macro extension_forward(buffer, port_out, total, done)
@@ -127,9 +122,8 @@ other#:
     ; Traffic, too.
     rcp_arrive_other(total, port_out)
     ipv4_rewrite(ttl_step)
+    br[written#], defer[1]
     dram[write, $$o2, buffer, 8, 3], sig_done[done]
-    ctx_arb[kept]
-    br[written#]
 protocol#:
     alu[--, total, -, RCP_LEAST_TOTAL]
     blo[other#]
@@ -142,16 +136,12 @@ protocol#:
     ipv4_rewrite(ttl_step)
     rcp_rate(rate)
 #ifndef RCP_EVERY_PACKET
-    ctx_arb[kept]
     rcp_asks(kept#)
 #endif
-    alu[--, $rate, -, rate]
-    bhs[kept#]
-    rcp_stamp($rate)
-    br[written#], defer[1]
-    dram[write, $$o2, buffer, 8, 4], sig_done[done]
+    least(rate, $rate)
 kept#:
-    dram[write, $$o2, buffer, 8, 3], sig_done[done]
+    rcp_stamp(rate)
+    dram[write, $$o2, buffer, 8, 4], sig_done[done]
 written#:
 .end
 #endm
