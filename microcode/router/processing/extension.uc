@@ -5,12 +5,14 @@
 ;   QUICK_START   microcode/quick-start
 ;   XCP           microcode/xcp
 ;   RCP           microcode/rcp
+;   CUSTOM        extension_custom.uc, in a folder that the project includes
 ;
 ; A protocol has fields behind the 20 bytes of a plain IPv4 header, so the header
 ; is then read as far as frame longword 13 instead of 9, in the same reference.
 ; (With QUICK_START options may push the ports elsewhere.)
 ;
-; Each gives these macros:
+; Each gives extension_set_up and extension_forward, QUICK_START and CUSTOM those
+; for options as well, RCP the last two:
 ;
 ; extension_set_up()
 ;   Run once by each context.
@@ -50,6 +52,10 @@
 #define EXTENDED
 #include "../../rcp/rcp.uc"
 #endif
+#ifdef CUSTOM
+#define EXTENDED
+#include "extension_custom.uc"
+#endif
 
 #ifndef EXTENDED
 #macro extension_set_up()
@@ -72,8 +78,8 @@
 #endm
 #endif
 
-; What only Quick-Start does otherwise.
-#ifndef QUICK_START
+; What only protocols with options do otherwise.
+#if (!defined(QUICK_START) && !defined(CUSTOM))
 #macro extension_options(length, total, sum, verdict, summed)
     br[exception#], defer[1]
     immed[verdict, EXCEPTION_OPTIONS]
