@@ -75,13 +75,12 @@ pub fn load(file: &str, overrides: &Overrides, edits: &[Edit]) -> Loaded {
 
 /// A driver on microengines 0 to `microengines` - 1, on an IXP2800 if they are
 /// more than eight.
-pub fn driver(
-    name: &str,
-    microengines: u32,
-    defines: &[(&str, u32)],
-    edits: &[Edit],
-) -> Loaded {
-    let chip = if microengines > 8 { "ixp2800" } else { "ixp2400" };
+pub fn driver(name: &str, microengines: u32, defines: &[(&str, u32)], edits: &[Edit]) -> Loaded {
+    let chip = if microengines > 8 {
+        "ixp2800"
+    } else {
+        "ixp2400"
+    };
     let overrides = Overrides {
         chip: Some(chip.into()),
         ids: Some(format!("0-{}", microengines - 1)),

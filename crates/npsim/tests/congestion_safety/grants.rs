@@ -261,11 +261,15 @@ impl Ledger {
         })?;
         for made in &self.made {
             let right = grant(made.limit, made.before, made.code);
-            ensure(made.granted == right, || format!("{right} expected of {made:?}"))?;
+            ensure(made.granted == right, || {
+                format!("{right} expected of {made:?}")
+            })?;
         }
         let limit = self.made.iter().map(|made| i64::from(made.limit)).max();
         let limit = limit.unwrap_or(0).max(i64::from(start));
-        ensure(expected <= limit, || format!("{expected} of {limit} granted"))?;
+        ensure(expected <= limit, || {
+            format!("{expected} of {limit} granted")
+        })?;
         match variant {
             Variant::Lock => self.one_after_another(start),
             Variant::Atomic => Ok(()),
@@ -285,7 +289,9 @@ impl Ledger {
             counter += rate_units(made.granted);
             values.insert(counter);
         }
-        ensure(values.len() == next.len() + 1, || "the counter jumped".into())?;
+        ensure(values.len() == next.len() + 1, || {
+            "the counter jumped".into()
+        })?;
         let seen = self.made.iter().all(|made| values.contains(&made.before));
         ensure(seen, || "a counter was found that never was".into())
     }

@@ -41,7 +41,9 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     let mut ledger = Ledger::default();
     loop {
         let (made, quiet) = contest.run(contest.now() + LOOK)?;
-        made.into_iter().for_each(|made| ledger.add(made));
+        for made in made {
+            ledger.add(made);
+        }
         let state = contest.state(0);
         ledger.so_far(variant, window.limit, window.start, state.granted())?;
         if quiet {
@@ -52,10 +54,13 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     let state = contest.state(0);
     ensure(!state.locked, || "the lock was left behind".into())?;
     let asked = window.lists.iter().flatten().filter(|it| it.code > 0);
-    ensure(ledger.made.len() == asked.count(), || "a request is lost".into())?;
-    ensure(ledger.made.iter().all(|made| made.phase == window.phase), || {
-        "a request found another phase".into()
+    ensure(ledger.made.len() == asked.count(), || {
+        "a request is lost".into()
     })?;
+    ensure(
+        ledger.made.iter().all(|made| made.phase == window.phase),
+        || "a request found another phase".into(),
+    )?;
     ledger.settled(variant, window.start, state.granted() as i32)?;
     let other = state.counters[usize::from(window.phase == 0)];
     ensure(other == untouched, || {
@@ -75,7 +80,11 @@ fn lists(
             (0..length)
                 .map(|index| {
                     let (code, gap) = request(context, index);
-                    Request { code, group: 0, gap }
+                    Request {
+                        code,
+                        group: 0,
+                        gap,
+                    }
                 })
                 .collect()
         })
@@ -114,7 +123,9 @@ fn no_mix_of_requests_gets_more_than_the_limit() {
         ("half of the contexts the least", |context, _| {
             (if context % 2 == 0 { 15 } else { 1 }, 0)
         }),
-        ("any", |context, index| ((mix(context, index) % 15 + 1) as u8, 0)),
+        ("any", |context, index| {
+            ((mix(context, index) % 15 + 1) as u8, 0)
+        }),
         ("any, with pauses", |context, index| {
             let word = mix(context, index);
             ((word % 15 + 1) as u8, (word >> 8 & 0x3f) as u16)
@@ -188,7 +199,11 @@ fn odd_limits_and_counters_are_no_danger() {
             let state = contest(&loaded, variant, &window)
                 .unwrap_or_else(|error| panic!("{variant:?}, {start} of {limit}: {error}"));
             if limit < start.saturating_add(2) {
-                assert_eq!(state.granted(), i64::from(start), "{limit}: nothing to give");
+                assert_eq!(
+                    state.granted(),
+                    i64::from(start),
+                    "{limit}: nothing to give"
+                );
             }
         }
     }

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use npsim_chip::Cycle;
 
-use crate::bench::{CONTEXTS, Edit, NO_LOCK, ensure};
+use crate::bench::{CONTEXTS, Edit, ensure};
 use crate::grants::{Contest, Ledger, Made, Request, Variant, loaded};
-use crate::quick_start::{TORN, mix};
+use crate::quick_start::mix;
 
 const LATEST: Cycle = 40_000_000;
 
@@ -92,7 +92,9 @@ impl SlowPath {
         let found = self.limits.get(&made.limit);
         let &(group, window) = found.ok_or_else(|| format!("{made:?} found no limit"))?;
         let right = group == u32::from(made.group) && made.phase == phase(window);
-        ensure(right, || format!("{made:?} is of group {group}, window {window}"))?;
+        ensure(right, || {
+            format!("{made:?} is of group {group}, window {window}")
+        })?;
         Ok((group as usize, window))
     }
 
@@ -144,7 +146,11 @@ fn contest(
     let loaded = loaded(variant, course.microengines, room, defines, edits);
     let lists: Vec<Vec<Request>> = (0..course.microengines * CONTEXTS)
         .map(|context| {
-            let each = if context % CONTEXTS < course.asking { course.each } else { 0 };
+            let each = if context % CONTEXTS < course.asking {
+                course.each
+            } else {
+                0
+            };
             let request = |index| Request {
                 code: (mix(context, index) % 15 + 1) as u8,
                 group: (mix(context, index + 1_000) % course.groups) as u8,
@@ -213,10 +219,18 @@ fn windows_turn_under_full_load() {
     for variant in [Variant::Lock, Variant::Atomic] {
         for microengines in [1, 8, 16] {
             let each = 256 / microengines;
-            let course = Course { microengines, each, ..BUSY };
+            let course = Course {
+                microengines,
+                each,
+                ..BUSY
+            };
             let windows = contest(&course, variant, &[], &[]);
-            let windows = windows.unwrap_or_else(|error| panic!("{variant:?}, {microengines}: {error}"));
-            assert!(windows >= 3, "{variant:?}, {microengines}: {windows} windows");
+            let windows =
+                windows.unwrap_or_else(|error| panic!("{variant:?}, {microengines}: {error}"));
+            assert!(
+                windows >= 3,
+                "{variant:?}, {microengines}: {windows} windows"
+            );
         }
     }
 }
