@@ -207,8 +207,6 @@ plain#:
 options#:
     alu[--, --, B, option]
     beq[plain#]
-    ; Who is far from its turn does not yet compete for what is shared.
-    hand_over_room(sequence)
     alu_shf[requested, --, B, option, >>8]
     quick_start_grant(granted, requested, port_out)
     alu[change, --, B, ttl_step]

@@ -42,8 +42,7 @@ asks#:
 .begin
     .reg edge
     alu_shf[edge, --, B, $$h8, >>16]
-    alu_shf[edge, --, B, edge, <<16]
-    alu_shf[$$o8, edge, OR, rate, >>16]
+    dbl_shf[$$o8, edge, rate, >>16]
     alu[edge, ones, AND, $$h9]
     alu_shf[$$o9, edge, OR, rate, <<16]
 .end

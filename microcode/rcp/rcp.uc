@@ -2,10 +2,10 @@
 ;
 ; The slow path says in RCP_RATE what every flow may send, in byte/s: a longword for
 ; each group of ports. A packet that asks for a rate leaves with no more than that.
-; Each context counts for itself what came, so nothing is shared that anybody else
+; Each context counts for itself what came of any protocol, so nothing is shared that anybody else
 ; writes. Its counters of a group in RCP_COUNTERS, 16 bytes, at (thread * groups +
 ; group) * 16:
-;    0  bytes          of all packets of the protocol
+;    0  bytes          of all packets
 ;    1  rtt_bytes      of those that tell a round-trip time
 ;    2  rtt_sum        of round-trip time * bytes, lower and upper half
 ; They only grow, modulo 2^32 and 2^64; the slow path takes differences.
@@ -90,17 +90,27 @@ unknown#:
 .end
 #endm
 
-; rcp_arrive_fragment(size, port_out)
-;   Counts a later fragment.
-#macro rcp_arrive_fragment(size, port_out)
+; rcp_arrive_other(size, port_out)
+;   Counts a packet without a congestion header. Raises `kept`.
+#macro rcp_arrive_other(size, port_out)
 .begin
     .reg place
     thread_counters_select(port_out)
     alu[THREAD_COUNTER[0], size, +, THREAD_COUNTER[0]]
     alu[$count0, --, B, THREAD_COUNTER[0]]
     alu[place, --, B, THREAD_COUNTER[THREAD_RECORD_ADDRESS]]
-    RCP_COUNTERS_SPACE[write, $count0, place, 0, 1], ctx_swap[kept]
+    RCP_COUNTERS_SPACE[write, $count0, place, 0, 1], sig_done[kept]
 .end
+#endm
+
+#macro extension_port_state(base, place, port_out)
+    sram[read, $entry, base, place, 1], sig_done[fetched]
+    rcp_rate_read(port_out)
+    ctx_arb[fetched, rated]
+#endm
+
+#macro extension_finish()
+    ctx_arb[written, noted, kept]
 #endm
 
 #macro extension_forward(buffer, port_out, total, done)
@@ -108,40 +118,30 @@ unknown#:
     .reg rate
 #ifndef RCP_EVERY_PACKET
     br=byte[$$h5, 0, RCP_PROTOCOL, protocol#]
-plain#:
+other#:
+    ; Traffic, too.
+    rcp_arrive_other(total, port_out)
     ipv4_rewrite(ttl_step)
     br[written#], defer[1]
     dram[write, $$o2, buffer, 8, 3], sig_done[done]
 protocol#:
     alu[--, total, -, RCP_LEAST_TOTAL]
-    blo[plain#]
-    ; Of a datagram in fragments the first one has the congestion header; the others
-    ; are traffic.
+    blo[other#]
+    ; Of a datagram in fragments the first one has the congestion header.
     alu_shf[rate, --, B, $$h5, <<3]
     alu_shf[rate, --, B, rate, >>19]
-    bne[fragment#]
+    bne[other#]
 #endif
-    rcp_rate_read(port_out)
     rcp_arrive(total, port_out)
     ipv4_rewrite(ttl_step)
     rcp_rate(rate)
-    ctx_arb[rated, kept]
 #ifndef RCP_EVERY_PACKET
     rcp_asks(kept#)
 #endif
-    alu[--, $rate, -, rate]
-    bhs[kept#]
-    rcp_stamp($rate)
-    br[written#], defer[1]
-    dram[write, $$o2, buffer, 8, 4], sig_done[done]
+    least(rate, $rate)
 kept#:
-    dram[write, $$o2, buffer, 8, 3], sig_done[done]
-#ifndef RCP_EVERY_PACKET
-    br[written#]
-fragment#:
-    rcp_arrive_fragment(total, port_out)
-    br[plain#]
-#endif
+    rcp_stamp(rate)
+    dram[write, $$o2, buffer, 8, 4], sig_done[done]
 written#:
 .end
 #endm

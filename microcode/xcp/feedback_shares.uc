@@ -91,8 +91,12 @@ second#:
     alu[*l$index0[SHARE_CN], --, B, $scale5]
     alu[*l$index0[SHARE_SHIFTS], --, B, $scale6]
 give#:
+    ; Before the first look no bank was there; what packets brought until then goes
+    ; to this one.
     alu[--, --, B, state]
-    beq[same#]
+    bne[back#]
+    alu[state, --, B, pools]
+back#:
     XCP_SPACE[add, $positive, state, 0], sig_done[scaled]
     XCP_SPACE[add, $negative, state, 4], sig_done[pooled]
     ctx_arb[scaled, pooled]

@@ -4,7 +4,7 @@
 ; Each packet of the protocol adds to what arrived in the interval, and takes its
 ; share of the feedback that the slow path gave out for the interval. One define
 ; chooses how contexts share what they share:
-;   XCP_LOCK         all of it under one lock
+;   XCP_LOCK         all of it under one lock; so it is without any of these
 ;   XCP_THREAD_SUMS  the pools under a lock; what arrived is counted by thread
 ;   XCP_SPLIT        pools by atomic commands, no lock
 ;   XCP_SHARES       pools by atomic commands, a microengine's contexts together
@@ -23,6 +23,10 @@
 #endif
 #ifndef XCP_SUMS_SPACE
 #define XCP_SUMS_SPACE scratch
+#endif
+
+#if (!defined(XCP_THREAD_SUMS) && !defined(XCP_SPLIT) && !defined(XCP_SHARES) && !defined(XCP_COPROCESSOR) && !defined(XCP_LOCK))
+#define XCP_LOCK
 #endif
 
 #include "header.uc"

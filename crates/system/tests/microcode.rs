@@ -37,6 +37,8 @@ fn all_projects_assemble_and_come_back() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode");
     let mut targets = BTreeSet::new();
     files(&root, "toml", &mut targets);
+    // A part of a project is assembled with what extends it.
+    targets.retain(|path| !path.to_string_lossy().ends_with(".part.toml"));
     // These are run one by one, in the default project.
     files(&root.join("tutorial"), "uc", &mut targets);
     assert!(targets.len() > 5, "{targets:?}");

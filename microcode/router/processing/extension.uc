@@ -5,12 +5,14 @@
 ;   QUICK_START   microcode/quick-start
 ;   XCP           microcode/xcp
 ;   RCP           microcode/rcp
+;   CUSTOM        extension_custom.uc, in a folder that the project includes
 ;
 ; A protocol has fields behind the 20 bytes of a plain IPv4 header, so the header
 ; is then read as far as frame longword 13 instead of 9, in the same reference.
 ; (With QUICK_START options may push the ports elsewhere.)
 ;
-; Each gives these macros:
+; Each gives extension_set_up and extension_forward, QUICK_START and CUSTOM those
+; for options as well, RCP the last two:
 ;
 ; extension_set_up()
 ;   Run once by each context.
@@ -26,6 +28,13 @@
 ;   Between the choice of the next hop and the hand-over: writes back what
 ;   forwarding and the protocol change, and raises `done`. May wait, for a lock
 ;   for instance.
+;
+; extension_port_state(base, place, port_out)
+;   $entry <- the output port's state, from SRAM at base + place. What the protocol
+;   needs of the port can be read beside it.
+;
+; extension_finish()
+;   Waits until what is written for the packet is out.
 
 #ifndef EXTENSION_UC
 #define EXTENSION_UC
@@ -43,6 +52,10 @@
 #define EXTENDED
 #include "../../rcp/rcp.uc"
 #endif
+#ifdef CUSTOM
+#define EXTENDED
+#include "extension_custom.uc"
+#endif
 
 #ifndef EXTENDED
 #macro extension_set_up()
@@ -54,7 +67,19 @@
 #endm
 #endif
 
-#ifndef QUICK_START
+; What only RCP does otherwise.
+#ifndef RCP
+#macro extension_port_state(base, place, port_out)
+    sram[read, $entry, base, place, 1], ctx_swap[fetched]
+#endm
+
+#macro extension_finish()
+    ctx_arb[written, noted]
+#endm
+#endif
+
+; What only protocols with options do otherwise.
+#if (!defined(QUICK_START) && !defined(CUSTOM))
 #macro extension_options(length, total, sum, verdict, summed)
     br[exception#], defer[1]
     immed[verdict, EXCEPTION_OPTIONS]

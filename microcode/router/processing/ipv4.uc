@@ -103,7 +103,7 @@ fine#:
     alu[port_out, $hop0, AND, 0xff]
     load_constant(place, PORT_STATE)
     alu_shf[left, --, B, port_out, <<2]
-    sram[read, $entry, place, left, 1], ctx_swap[fetched]
+    extension_port_state(place, left, port_out)
     alu[--, --, B, $entry]
     beq[drop#], defer[1]
     immed[verdict, DROP_PORT_DOWN]

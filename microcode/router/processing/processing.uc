@@ -143,7 +143,7 @@ taken#:
     alu[$stamp, --, B, stamp]
     sram[write, $output, meta, META_OUTPUT, 3], sig_done[noted]
     statistics_forwarded()
-    ctx_arb[written, noted]
+    extension_finish()
 
     hand_over_room(sequence)
     hand_over(sequence, queue, handle, length)

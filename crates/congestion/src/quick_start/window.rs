@@ -59,14 +59,18 @@ impl PeakUtilisation {
     }
 }
 
+/// The largest limit, and the lowest below zero, in units of 40 kbit/s: 43 Tbit/s.
+pub const FARTHEST_LIMIT: i64 = 1 << 30;
+
 /// What may be granted from now on, in units of 40 kbit/s: what the threshold leaves above the peak
-/// utilisation and the grants of the window before. Saturates at 32 bits.
+/// utilisation and the grants of the window before. Kept within [`FARTHEST_LIMIT`], so that no
+/// difference of a limit and a counter of grants passes 32 bits.
 #[must_use]
 pub fn limit(threshold: i64, peak: i64, previous_grants: i64) -> i32 {
     threshold
         .saturating_sub(peak)
         .saturating_sub(previous_grants)
-        .clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+        .clamp(-FARTHEST_LIMIT, FARTHEST_LIMIT) as i32
 }
 
 /// Limit, phase and the two counters of grants: the state that the fast path shares.
@@ -147,8 +151,8 @@ mod tests {
 
     #[test]
     fn limits_saturate() {
-        assert_eq!(limit(i64::MIN, i64::MAX, 0), i32::MIN);
-        assert_eq!(limit(i64::MAX, 0, 0), i32::MAX);
+        assert_eq!(i64::from(limit(i64::MIN, i64::MAX, 0)), -FARTHEST_LIMIT);
+        assert_eq!(i64::from(limit(i64::MAX, 0, 0)), FARTHEST_LIMIT);
     }
 
     proptest! {

@@ -255,18 +255,15 @@ fn xcp_does_what_the_model_does() {
 #[test]
 fn mistakes_in_xcp_are_found() {
     let packets = traffic(3, 8_000);
-    let edit = |from, to| Edit {
-        file: "xcp/xcp.uc",
-        from,
-        to,
-    };
+    let edit = |file, from, to| Edit { file, from, to };
+    let carry = "alu[$sum2, $sum2, +carry, 0]";
     for edit in [
-        edit("    least(negative, $pool1)\n", ""),
-        edit("bpl[positive#]", "br[positive#]"),
-        edit("    immed[$pool2, 0]", "    nop"),
-        edit("immed[rtt, 1, <<16]", "immed[rtt, 0xffff]"),
-        edit("alu[$sum2, $sum2, +carry, 0]", "alu[$sum2, $sum2, +, 0]"),
-        edit("blt[take#]", "bmi[take#]"),
+        edit("xcp/law.uc", "    least(negative, residue)\n", ""),
+        edit("xcp/locked.uc", "bpl[positive#]", "br[positive#]"),
+        edit("xcp/locked.uc", "    immed[$pool2, 0]", "    nop"),
+        edit("xcp/header.uc", "beq[known#]", "br[known#]"),
+        edit("xcp/feedback_lock.uc", carry, "alu[$sum2, $sum2, +, 0]"),
+        edit("xcp/law.uc", "blt[take#]", "bmi[take#]"),
         Edit {
             file: "lib/fixed.uc",
             from: "    alu[value, --, ~B, 0]",

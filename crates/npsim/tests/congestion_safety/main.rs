@@ -6,5 +6,9 @@
 
 mod bench;
 mod grants;
+mod packets;
 mod quick_start;
+mod rcp;
+mod router;
 mod windows;
+mod xcp;

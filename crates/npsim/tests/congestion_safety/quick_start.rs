@@ -1,5 +1,7 @@
 //! One window of Quick-Start, asked for by many contexts at once.
 
+use proptest::prelude::*;
+
 use crate::bench::{CONTEXTS, Edit, Loaded, NO_LOCK, ensure};
 use crate::grants::{Contest, Ledger, Request, State, Variant, loaded, units};
 
@@ -69,7 +71,8 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     Ok(state)
 }
 
-/// The same list for every context, made of a function of context and index.
+/// A list for every context, of what a function of context and index says: code and
+/// pause.
 fn lists(
     microengines: u32,
     length: u32,
@@ -233,4 +236,29 @@ fn without_the_lock_grants_get_lost() {
 fn with_an_addition_that_is_not_atomic_grants_get_lost() {
     let what = trouble(Variant::Atomic, TORN);
     assert!(what.contains("counted"), "{what}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_mix_of_requests_is_counted(
+        atomic: bool,
+        microengines in prop_oneof![Just(1_u32), Just(2), Just(8), Just(16)],
+        codes in prop::collection::vec(1_u8..16, 1..12),
+        (pause, seed) in (0_u32..200, any::<u16>()),
+        (part, start, phase) in (0_i64..40, -20_000_i32..20_000, 0_u32..2),
+    ) {
+        let variant = BOTH[usize::from(atomic)];
+        let length = (64 / microengines).next_power_of_two();
+        let lists = lists(microengines, length, |context, index| {
+            let draw = mix(context + u32::from(seed), index) as usize;
+            let gap = draw >> 8 & 0xff;
+            (codes[draw % codes.len()], ((gap as u32 * pause) >> 8) as u16)
+        });
+        let limit = i64::from(start) + sum(&lists) * (part - 4) / 32;
+        let window = Window { limit: limit as i32, start, phase: 8 * phase, lists };
+        let end = contest(&loaded(variant, microengines, length, &[], &[]), variant, &window);
+        prop_assert!(end.is_ok(), "{:?}", end);
+    }
 }

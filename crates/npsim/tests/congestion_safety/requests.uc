@@ -13,6 +13,10 @@
 #include "timer.uc"
 #include "quick_start.uc"
 
+; What the router has around the protocol.
+#macro hand_over_room(sequence)
+#endm
+
 .num_contexts 8
 
 .reg read $asked

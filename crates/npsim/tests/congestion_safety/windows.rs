@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use npsim_chip::Cycle;
+use proptest::prelude::*;
 
 use crate::bench::{CONTEXTS, Edit, ensure};
 use crate::grants::{Contest, Ledger, Made, Request, Variant, loaded};
@@ -28,8 +29,10 @@ struct Course {
     lead: Cycle,
     /// From the turn to the second limit of a window.
     grace: Cycle,
-    /// About how much each window has to give: up to 63 times this.
+    /// About how much each window has to give: up to 60 times this.
     step: i32,
+    /// Which requests.
+    seed: u32,
 }
 
 /// A window: its limits so far, its requests, and what its counter came to.
@@ -56,8 +59,8 @@ impl SlowPath {
     fn limit(&mut self, group: u32, window: usize) -> i32 {
         self.drawn += 1;
         let size = (mix(self.drawn, 77) % 64) as i32 - 3;
-        let limit = size * self.course.step.max(4_096) + self.drawn as i32;
-        assert!(self.drawn < 4_096);
+        let limit = size * self.course.step + self.drawn as i32;
+        assert!((self.drawn as i32) < self.course.step);
         self.limits.insert(limit, (group, window));
         let windows = &mut self.windows[group as usize];
         if windows.len() == window {
@@ -135,7 +138,7 @@ fn phase(window: usize) -> u32 {
     8 * (window as u32 % 2)
 }
 
-/// Makes all requests; how many windows it took and how many requests got what.
+/// Makes all requests while windows turn; how many windows it took.
 fn contest(
     course: &Course,
     variant: Variant,
@@ -143,6 +146,7 @@ fn contest(
     edits: &[Edit],
 ) -> Result<usize, String> {
     let room = course.each.next_power_of_two();
+    let draw = |context, index| mix(context + course.seed, index);
     let loaded = loaded(variant, course.microengines, room, defines, edits);
     let lists: Vec<Vec<Request>> = (0..course.microengines * CONTEXTS)
         .map(|context| {
@@ -152,9 +156,9 @@ fn contest(
                 0
             };
             let request = |index| Request {
-                code: (mix(context, index) % 15 + 1) as u8,
-                group: (mix(context, index + 1_000) % course.groups) as u8,
-                gap: (mix(context, index + 2_000) % (course.pause + 1) / 16) as u16,
+                code: (draw(context, index) % 15 + 1) as u8,
+                group: (draw(context, index + 1_000) % course.groups) as u8,
+                gap: (draw(context, index + 2_000) % (course.pause + 1) / 16) as u16,
             };
             (0..each).map(request).collect()
         })
@@ -201,6 +205,7 @@ const BUSY: Course = Course {
     lead: 300,
     grace: 4_000,
     step: 4_096,
+    seed: 0,
 };
 
 /// Microengines that ask so rarely that whole windows pass between two requests.
@@ -214,6 +219,17 @@ const RARE: Course = Course {
     ..BUSY
 };
 
+/// Windows are shorter here than any slow path makes them; so is the time for which
+/// a microengine believes that it knows the phase.
+const SHORT: [(&str, u32); 1] = [("QS_KNOWN_LOG", 6)];
+
+/// A microengine always believes that it knows the phase.
+const NEVER_LOOKS: Edit = Edit {
+    file: "quick-start/grant_atomic.uc",
+    from: "    beq[look#]\n",
+    to: "    br[look#]\n",
+};
+
 #[test]
 fn windows_turn_under_full_load() {
     for variant in [Variant::Lock, Variant::Atomic] {
@@ -224,7 +240,7 @@ fn windows_turn_under_full_load() {
                 each,
                 ..BUSY
             };
-            let windows = contest(&course, variant, &[], &[]);
+            let windows = contest(&course, variant, &SHORT, &[]);
             let windows =
                 windows.unwrap_or_else(|error| panic!("{variant:?}, {microengines}: {error}"));
             assert!(
@@ -240,9 +256,51 @@ fn windows_turn_while_microengines_ask_rarely() {
     for variant in [Variant::Lock, Variant::Atomic] {
         for lead in [50, 300] {
             let course = Course { lead, ..RARE };
-            let windows = contest(&course, variant, &[], &[]);
+            let windows = contest(&course, variant, &SHORT, &[]);
             let windows = windows.unwrap_or_else(|error| panic!("{variant:?}, {lead}: {error}"));
             assert!(windows >= 50, "{variant:?}: {windows} windows");
         }
+    }
+}
+
+#[test]
+fn groups_of_ports_do_not_take_from_each_other() {
+    for variant in [Variant::Lock, Variant::Atomic] {
+        let course = Course {
+            groups: 3,
+            pause: 4_000,
+            ..BUSY
+        };
+        let defines = [SHORT[0], ("QUICK_START_PER_PORT", 1)];
+        let windows = contest(&course, variant, &defines, &[]);
+        assert!(windows.is_ok(), "{variant:?}: {windows:?}");
+    }
+}
+
+/// What is added to another window's counter while that is zeroed is missing there.
+#[test]
+fn a_microengine_that_believes_in_an_old_phase_is_found() {
+    let what = contest(&RARE, Variant::Atomic, &SHORT, &[NEVER_LOOKS]).unwrap_err();
+    assert!(what.contains("counted"), "{what}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn windows_turn_under_any_load(
+        atomic: bool,
+        (microengines, asking) in (prop_oneof![Just(1_u32), Just(8), Just(16)], 1_u32..=8),
+        (pause, seed) in (0_u32..30_000, 0_u32..100_000),
+        groups in 1_u32..=3,
+        (window, lead, grace) in (16_000_u64..30_000, 1_u64..2_000, 4_000_u64..8_000),
+    ) {
+        let variant = if atomic { Variant::Atomic } else { Variant::Lock };
+        let course = Course {
+            microengines, asking, each: 16, pause, groups, window, lead, grace, seed, ..BUSY
+        };
+        let defines = [SHORT[0], ("QUICK_START_PER_PORT", 1)];
+        let end = contest(&course, variant, &defines, &[]);
+        prop_assert!(end.is_ok(), "{:?}", end);
     }
 }

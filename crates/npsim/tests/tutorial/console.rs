@@ -52,7 +52,7 @@ impl Shell {
                 String::new()
             }
             ["npsim", arguments @ ..] => self.spawn(env!("CARGO_BIN_EXE_npsim"), arguments),
-            ["od", arguments @ ..] => self.spawn("od", arguments),
+            [program @ ("od" | "cat"), arguments @ ..] => self.spawn(program, arguments),
             ["cmp", first, second] => {
                 let read = |name: &str| std::fs::read(self.folder.join(name)).expect("a file");
                 assert!(read(first) == read(second), "{first} and {second} differ");

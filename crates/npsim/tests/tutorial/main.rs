@@ -4,7 +4,8 @@
 //! copies of `microcode/` and `traces/`, as the reader would at the root of the
 //! repository:
 //!
-//! * a block that opens with `uc,file=NAME` is written to that file;
+//! * a block that opens with `uc,file=NAME` is written to that file, one that opens
+//!   with `toml,append=NAME` is added at its end;
 //! * `uc,same=NAME` must be the same as that file of the repository;
 //! * `json,from=FILE,at=POINTER` must be the value in that file;
 //! * of a `console` block, lines after `$ ` are run, and what follows is what
@@ -196,11 +197,21 @@ fn find_the_bottleneck() {
 }
 
 #[test]
+fn build_quick_start() {
+    let folder = follow("build-quick-start.md");
+    let own = folder.path().join("my-quick-start");
+    for step in ["all", "counter", "lock", "atomic", "windows"] {
+        assert!(own.join(step).join("grant.uc").is_file(), "step `{step}`");
+    }
+}
+
+#[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
         "first-firmware.md",
         "where-the-cycles-went.md",
         "find-the-bottleneck.md",
+        "build-quick-start.md",
         "troubleshooting.md",
         "checkpoints.md",
         "baseline.md",

@@ -133,12 +133,17 @@ fn run(block: &Block, shell: &mut Shell, failures: &mut Vec<String>) -> String {
     body
 }
 
-/// Writes a listing, or compares it; gives what is wrong.
+/// Writes a listing or a part of one, or compares it; gives what is wrong.
 fn listing(block: &Block, folder: &Path, repository: &Path) -> Option<String> {
     if let Some(name) = block.value("file") {
         let path = folder.join(name);
         fs::create_dir_all(path.parent()?).expect("make a folder");
         fs::write(path, &block.body).expect("write a listing");
+    }
+    if let Some(name) = block.value("append") {
+        let path = folder.join(name);
+        let text = fs::read_to_string(&path).expect("a listing to add to");
+        fs::write(path, text + &block.body).expect("write a listing");
     }
     if let Some(name) = block.value("same") {
         let original = fs::read_to_string(repository.join(name));
