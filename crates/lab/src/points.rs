@@ -157,6 +157,14 @@ impl Point {
             }
             return Ok(());
         }
+        if self.trace.is_some() && path.split('.').next() == Some("load") {
+            return Err(at(format!(
+                "`{path}` shapes made traffic, and a `trace` comes instead of it"
+            ))
+            .help(
+                "remove one of them; `trace.pace` and `trace.ports` say how a capture is played",
+            ));
+        }
         self.settings.push(Setting::new(path, value).map_err(at)?);
         Ok(())
     }
@@ -209,6 +217,28 @@ system = "y"
         assert_eq!(last.trace.as_ref().unwrap().pace.as_deref(), Some("2Mpps"));
         assert_eq!((last.seed, last.number), (Some(7), 4));
         assert_eq!(points(&study, true).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_load_has_no_place_beside_a_trace() {
+        for (there, load) in [
+            (r#""port.0.rate" = "1Gbps""#, r#""load.size" = 64"#),
+            (
+                r#"set = { "define.A" = 1 }"#,
+                r#"set = { "load.rate" = "1Mpps" }"#,
+            ),
+        ] {
+            assert!(TEXT.contains(there));
+            let both = TEXT.replace(there, load);
+            let message = points(&Study::parse("s", &both).unwrap(), false)
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains("shapes made traffic"), "{message}");
+            let made = both
+                .replace("trace = { file = \"t.pcap\" }", "")
+                .replace("trace.pace", "define.B");
+            assert!(points(&Study::parse("s", &made).unwrap(), false).is_ok());
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Results as tables: for a terminal, as CSV, and as JSON.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -97,6 +99,34 @@ pub fn reproduced(rows: &[Row]) -> String {
     let published = || rows.iter().filter(|row| !row.own_check);
     let hits = published().filter(|row| row.verdict.is_hit()).count();
     format!("{hits} of {} reproduced", published().count())
+}
+
+/// Why metrics have no value at points that ran, a line for each metric and reason.
+/// Tables for a terminal have no room for more than `-` there.
+#[must_use]
+pub fn gaps(study: &Study, results: &Results) -> Vec<String> {
+    let mut found: BTreeMap<(&str, String), Vec<&Keyed>> = BTreeMap::new();
+    for keyed in &results.points {
+        let ran = results.outcome(keyed).is_some_and(|o| o.fault.is_none());
+        let sweep = study.sweep.get(&keyed.point.sweep);
+        let Some(sweep) = sweep.filter(|_| ran) else {
+            continue;
+        };
+        for name in study.metrics_of(sweep).into_keys() {
+            if let Err(why) = reading(results, keyed, name) {
+                found.entry((name, why)).or_default().push(keyed);
+            }
+        }
+    }
+    let told = found.into_iter().map(|((name, why), keyed)| {
+        let place = match keyed.as_slice() {
+            [one] => format!("at point {}", one.point.number),
+            [first, ..] => format!("at {} points, first {}", keyed.len(), first.point.number),
+            [] => String::new(),
+        };
+        format!("`{name}` has no value {place}: {why}")
+    });
+    told.collect()
 }
 
 /// What every point came to, for a terminal.

@@ -1,11 +1,14 @@
 //! What a reader of a run's results should know besides the numbers: how the
-//! capture was played, and why frames stayed inside.
+//! capture was played, why frames stayed inside, and what of the options came to
+//! nothing.
 
+use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::msf::rbuf::Holder;
 use npsim_net::pace::Survey;
 
-use crate::quantity::grouped;
+use crate::project::Project;
+use crate::quantity::{grouped, show_rate};
 use crate::report::Report;
 
 /// How the frames that were played differ from the capture, in one line.
@@ -109,6 +112,48 @@ pub fn of_frames_inside(report: &Report, chip: &Chip) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The ports are not those of the board that the command line names, since the
+/// project's own `[[port]]` sections come before it.
+#[must_use]
+pub fn of_ports(project: &Project, board: Option<&str>) -> Option<String> {
+    let there = &project.capacity.board_ports;
+    let ports = project.boot.ports.iter();
+    let used: Vec<u64> = ports.map(|port| port.bits_per_second).collect();
+    if board.is_none() || there.is_empty() || *there == used {
+        return None;
+    }
+    Some(format!(
+        "the board {} has {}, but the project's [[port]] sections make them {}",
+        project.capacity.board,
+        shown(there),
+        shown(&used),
+    ))
+}
+
+/// `3 ports (1.000 Gb/s)`, `2 ports (1.000 Gb/s, 500.000 Mb/s)`.
+fn shown(rates: &[u64]) -> String {
+    let mut different: Vec<u64> = rates.to_vec();
+    different.dedup();
+    let list: Vec<_> = different
+        .iter()
+        .map(|&rate| show_rate(rate as f64))
+        .collect();
+    let word = if rates.len() == 1 { "port" } else { "ports" };
+    format!("{} {word} ({})", rates.len(), list.join(", "))
+}
+
+/// The run was over before the part of it that a timeline was to show.
+#[must_use]
+pub fn of_window(from: Cycle, end: Cycle) -> Option<String> {
+    (from > end).then(|| {
+        format!(
+            "the timeline is empty: the run was over at cycle {}, and --window begins at cycle {}",
+            grouped(end),
+            grouped(from)
+        )
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use npsim_lab::campaign::{Results, Watcher};
 use npsim_lab::points::Point;
 use npsim_lab::store::Outcome;
+use npsim_lab::study::Study;
+use npsim_lab::tables::gaps;
 
 use crate::output;
 
@@ -103,6 +105,13 @@ pub fn tell_faults(results: &Results) {
             keyed.point.number,
             keyed.point.shown()
         ));
+    }
+}
+
+/// Says why metrics have no value, on standard error.
+pub fn tell_gaps(study: &Study, results: &Results) {
+    for gap in gaps(study, results) {
+        output::line(&format!("note: {gap}"));
     }
 }
 

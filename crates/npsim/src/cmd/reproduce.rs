@@ -14,7 +14,7 @@ use npsim_lab::tables::{comparison, document, reproduced};
 use npsim_lab::{output as files, profiles, studies, verdict};
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults};
+use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults, tell_gaps};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -116,6 +116,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     tell_faults(&results);
+    tell_gaps(&study, &results);
     output::line(&format!("{}; see {}", tally(&results), page.display()));
     let missed = rows.iter().any(|row| !row.verdict.is_hit());
     if arguments.strict && missed {

@@ -48,6 +48,11 @@ pub struct SourceOptions {
 }
 
 impl SourceOptions {
+    /// `--board`.
+    pub fn board(&self) -> Option<&str> {
+        self.board.as_deref()
+    }
+
     /// As the project wants them.
     pub fn overrides(&self, ids: Option<String>) -> Overrides {
         Overrides {

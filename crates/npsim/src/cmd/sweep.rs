@@ -14,7 +14,7 @@ use npsim_lab::tables::{comparison, document, measurements};
 use npsim_lab::{output as files, verdict};
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults};
+use super::lab_options::{Bar, Format, LabOptions, tally, tell_faults, tell_gaps};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -130,6 +130,7 @@ fn write(
         }
     }
     tell_faults(results);
+    tell_gaps(study, results);
     let tally = tally(results);
     output::line(&match page {
         Some(page) => format!("{tally}; see {}", page.display()),

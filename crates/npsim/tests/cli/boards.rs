@@ -19,6 +19,19 @@ fn project(chip: &str, more: &str) -> Dir {
         .with("p/a.uc", LOOP)
 }
 
+#[test]
+fn ports_of_a_project_that_come_before_those_of_a_board_are_told() {
+    let dir = project("", &PORT.repeat(2));
+    dir.npsim("run p --until 1us --board enp-2611").expect(
+        0,
+        &["note: the board enp-2611 has 3 ports (1.000 Gb/s), but the project's [[port]] sections make them 2 ports (1.000 Gb/s)"],
+    );
+    for same in [project("", &PORT.repeat(3)), project("", "")] {
+        let done = same.npsim("run p --until 1us --quiet --board enp-2611");
+        assert_eq!(done.expect(0, &[]).err, "");
+    }
+}
+
 fn refused(chip: &str, more: &str, phrases: &[&str]) {
     project(chip, more)
         .npsim("run p --until 1us")

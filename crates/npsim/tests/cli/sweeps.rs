@@ -68,6 +68,20 @@ fn a_sweep_writes_tables_and_goes_on() {
 }
 
 #[test]
+fn a_metric_that_fits_no_count_is_told() {
+    let text = SWEEP.replace("0.executing", "0.exekuting");
+    let dir = Dir::new().with("count.uc", COUNT).with("turns.toml", text);
+    let said = "note: `done` has no value at 3 points, first 1: there is no count `microengines.0.exekuting`";
+    dir.npsim("sweep turns.toml").expect(0, &[said]);
+    dir.npsim("sweep turns.toml --point 2").expect(
+        0,
+        &["note: `done` has no value at point 2: there is no count"],
+    );
+    let done = bench().npsim("sweep turns.toml").expect(0, &[]);
+    assert!(!done.err.contains("note:"), "{}", done.err);
+}
+
+#[test]
 fn points_run_one_by_one_come_to_the_same() {
     let dir = bench();
     dir.npsim("sweep turns.toml --out whole").expect(0, &[]);

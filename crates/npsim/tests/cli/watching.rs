@@ -91,6 +91,16 @@ fn wrong_values_are_usage_errors() {
 }
 
 #[test]
+fn a_window_behind_the_end_of_the_run_is_told() {
+    let dir = Dir::new().with("main.uc", LOOP);
+    let said = "note: the timeline is empty: the run was over at cycle 600, and --window begins at cycle 3,000";
+    dir.npsim("run main.uc --until 1us --quiet --timeline t.json --window 5us..6us")
+        .expect(0, &[said]);
+    let done = dir.npsim("run main.uc --until 1us --quiet --timeline t.json --window 500ns..6us");
+    assert_eq!(done.expect(0, &[]).err, "");
+}
+
+#[test]
 fn a_fault_is_told_and_what_was_seen_is_written() {
     let text = ".reg n m\n    immed[n, 1]\n    alu[n, n, +, m]\nend#:\n    br[end#]\n";
     let dir = Dir::new().with("main.uc", text);

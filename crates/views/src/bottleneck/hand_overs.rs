@@ -3,17 +3,25 @@
 //! A stage writes slots that the next one reads, and the next one writes how far
 //! it has come, which the first one reads before it writes a slot too many. That
 //! is a ring made by microcode, and how full it is stands nowhere. But whoever
-//! finds it full looks again, and again: a stage that has work and looks much more
-//! often than it writes is held up by the other.
+//! finds it full looks again: a look that finds room is good for one write at
+//! least, so what is looked more often than written was looked in vain. A stage
+//! that has work and looks much more often than it writes is held up by the other.
+//!
+//! How often who waits looks is up to the microcode: contexts may each look for
+//! themselves, or one of them for all, with a rest in between. So few looks in
+//! vain are enough where the rest of what is seen agrees: the contexts that wait
+//! sleep although there is work, and the other stage has no time left.
 
 use super::Observed;
-use super::limits::{StageLoad, pressed};
+use super::limits::{OCCUPIED, StageLoad, pressed};
 use super::window::Window;
 use crate::traffic_flow::Access;
 
-/// So many looks for each write and more are waiting. Who need not wait looks
-/// once or less, since one look is good for several writes.
-const LOOKS: u64 = 2;
+/// So many looks for ten writes and more are waiting. Who need not wait looks
+/// once for each or less, since one look is good for several writes.
+const LOOKS: u64 = 20;
+/// So many are where one stage sleeps and the other never rests.
+const LOOKS_ASLEEP: u64 = 11;
 
 /// A stage that waits for another to take what it hands over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +54,14 @@ pub(super) fn held_up(
             continue;
         }
         for by in (0..stages.len()).filter(|&by| by != who) {
-            let Some(wait) = between(observed, who, by) else {
+            let (waits, works) = (&stages[who], &stages[by]);
+            let busy = |load: &StageLoad| load.share(load.occupied()) >= OCCUPIED;
+            let enough = if !busy(waits) && busy(works) {
+                LOOKS_ASLEEP
+            } else {
+                LOOKS
+            };
+            let Some(wait) = between(observed, who, by, enough) else {
                 continue;
             };
             found.push(wait);
@@ -58,8 +73,8 @@ pub(super) fn held_up(
     found
 }
 
-/// Whether one stage waits for another.
-fn between(observed: &Observed<'_>, who: usize, by: usize) -> Option<HeldUp> {
+/// Whether one stage waits for another: whether it looks so often for ten writes.
+fn between(observed: &Observed<'_>, who: usize, by: usize, enough: u64) -> Option<HeldUp> {
     let flow = observed.flow;
     let count = |stage: usize, memory: usize, access| -> u64 {
         let microengines = observed.stages[stage].microengines.iter();
@@ -82,7 +97,7 @@ fn between(observed: &Observed<'_>, who: usize, by: usize) -> Option<HeldUp> {
     };
     let (slots, writes, _) = way(who, by)?;
     let (progress, _, looks) = way(by, who)?;
-    (looks >= writes * LOOKS).then(|| HeldUp {
+    (looks * 10 >= writes * enough).then(|| HeldUp {
         who,
         by,
         slots: slots.to_owned(),

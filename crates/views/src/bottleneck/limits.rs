@@ -12,7 +12,7 @@ use crate::traffic_flow::Direction;
 
 /// A microengine that is occupied so much of the time is at its limit: what is
 /// left is lost in waking contexts.
-const OCCUPIED: u64 = 900;
+pub(super) const OCCUPIED: u64 = 900;
 /// A unit or bus that is busy so much of the time is at its limit.
 const BUSY: u64 = 900;
 /// A line of which so much is used is full; frames do not divide time evenly.

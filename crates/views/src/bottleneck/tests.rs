@@ -261,6 +261,42 @@ fn who_looks_for_room_again_and_again_is_not_the_limit_although_it_is_occupied()
 }
 
 #[test]
+fn who_sleeps_until_another_that_never_rests_makes_room_is_not_the_limit() {
+    // One context looks for all of its microengine, and rests in between.
+    let asleep = Made {
+        executing: [800, 990],
+        ..HANDS_OVER
+    };
+    let analysis = analysed_with(asleep, |flow| slots(flow, 130));
+    assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+    assert_eq!(analysis.limits[0].stage, Some(1));
+    says(
+        &analysis,
+        "looks at NEXT_SLOT 1.3 times for each write to SLOTS",
+    );
+}
+
+#[test]
+fn who_sleeps_is_the_limit_if_no_look_was_in_vain_or_the_other_rests() {
+    let asleep = Made {
+        executing: [800, 990],
+        ..HANDS_OVER
+    };
+    // A look for each write, which found room.
+    let looks = analysed_with(asleep, |flow| slots(flow, 100));
+    let rests = Made {
+        executing: [800, 700],
+        ..HANDS_OVER
+    };
+    let rests = analysed_with(rests, |flow| slots(flow, 130));
+    for analysis in [looks, rests] {
+        assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+        assert_eq!(analysis.limits[0].stage, Some(0));
+        assert_eq!(analysis.limits[0].kind, LimitKind::Latency);
+    }
+}
+
+#[test]
 fn who_finds_room_at_once_is_the_limit() {
     let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 40));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);

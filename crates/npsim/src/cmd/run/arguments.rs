@@ -16,6 +16,18 @@ use crate::cmd::message_options::MessageOptions;
 use crate::cmd::source_options::SourceOptions;
 use crate::cmd::value::parser;
 
+/// The options that make traffic, which comes instead of a capture.
+const MADE: [&str; 8] = [
+    "load",
+    "rate",
+    "size",
+    "arrivals",
+    "burst",
+    "flows",
+    "destinations",
+    "time",
+];
+
 const EXAMPLES: &str = "\
 Examples:
   npsim run microcode/forward --trace traces/mixed.pcap --out out.pcap --stats out.json
@@ -57,7 +69,7 @@ pub struct Arguments {
     #[arg(required_unless_present = "resume")]
     pub(super) target: Option<PathBuf>,
     /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
-    #[arg(long, value_name = "IN.pcap", conflicts_with_all = ["load", "rate", "size", "arrivals", "burst", "flows", "destinations", "time"])]
+    #[arg(long, value_name = "IN.pcap", conflicts_with_all = MADE)]
     pub(super) trace: Option<PathBuf>,
     /// Write the frames that leave as a capture
     #[arg(long, value_name = "OUT.pcap")]
@@ -84,13 +96,13 @@ pub struct Arguments {
     #[arg(long, value_name = "RANGE")]
     pub(super) me: Option<String>,
     /// When frames arrive: `trace` (times of the capture), `2x` (twice as fast), `line` (back to back), or a rate such as `200kpps`
-    #[arg(long, value_name = "PACE", default_value = "trace", requires = "trace", value_parser = parser::<Pace>())]
+    #[arg(long, value_name = "PACE", default_value = "trace", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<Pace>())]
     pub(super) pace: Pace,
     /// Play the capture X times as fast; the same as `--pace Xx`
-    #[arg(long, value_name = "X", requires = "trace", conflicts_with = "pace", value_parser = parser::<Ratio>())]
+    #[arg(long, value_name = "X", requires = "trace", conflicts_with = "pace", conflicts_with_all = MADE, value_parser = parser::<Ratio>())]
     pub(super) speed: Option<Ratio>,
     /// How frames are given to ports: `interface` (of the capture), `round-robin`, `flow`, or a port number
-    #[arg(long, value_name = "HOW", default_value = "interface", requires = "trace", value_parser = parser::<PortAssignment>())]
+    #[arg(long, value_name = "HOW", default_value = "interface", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<PortAssignment>())]
     pub(super) ports: PortAssignment,
     /// Stop at this time: `2ms`, `500us`, or `100000` (cycles)
     #[arg(long, value_name = "TIME", value_parser = parser::<Time>())]

@@ -102,6 +102,12 @@ impl EyesOptions {
         Ok((eyes.profile.is_some() || eyes.timeline.is_some()).then_some(eyes))
     }
 
+    /// The first cycle that --timeline shows, if it is written.
+    pub fn shown_from(&self, hertz: u64) -> Option<Cycle> {
+        let window = self.timeline.is_some().then_some(self.window)?;
+        Some(window.unwrap_or_default().cycles(hertz).0)
+    }
+
     /// Writes the files and prints the profile of a run that has come to its end.
     pub fn show(
         &self,

@@ -21,6 +21,7 @@ use npsim::checkpoint::{Checkpoint, inputs};
 use npsim::memory_dump;
 use npsim::problem::Problem;
 use npsim::project::Project;
+use npsim::remarks;
 use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::views::traffic_flow::TrafficFlow;
@@ -56,6 +57,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .into());
     };
     let project = Project::load(target, &arguments.source.overrides(arguments.me.clone()))?;
+    if let Some(remark) = remarks::of_ports(&project, arguments.source.board()) {
+        output::line(&format!("note: {remark}"));
+    }
     let load = source::load(arguments, &project)?;
     if arguments.explain {
         output::print(&(project.explain() + "\n"))?;

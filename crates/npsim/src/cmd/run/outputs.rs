@@ -1,6 +1,7 @@
-//! No output of a run takes the place of what the run reads, or of another output.
+//! No output of a run takes the place of what the run reads, or of another output,
+//! and none pretends to be of another format.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use npsim::assemble::Program;
 use npsim::problem::Problem;
@@ -10,6 +11,28 @@ use npsim::whole_file::same_file;
 use super::Arguments;
 use super::report;
 
+/// Refuses a capture that is to be of another format than what is written. `--out`
+/// writes frames as they leave, and the form of pcap in which a run can be resumed.
+fn keep_format(path: &Path) -> Result<(), Problem> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let lower = name.to_ascii_lowercase();
+    let other = [".pcapng", ".ntar", ".gz"]
+        .into_iter()
+        .find(|ending| lower.ends_with(ending));
+    let Some(ending) = other else {
+        return Ok(());
+    };
+    let stem = &name[..name.len() - ending.len()];
+    let stem = stem.strip_suffix(".pcap").unwrap_or(stem);
+    Err(Problem::new(format!(
+        "--out writes pcap, and `{}` is to be something else",
+        path.display()
+    ))
+    .help(format!(
+        "name it `{stem}.pcap`; other programs turn it into what ends in `{ending}`"
+    )))
+}
+
 /// Refuses an output that would take the place of what the run reads, or of the
 /// other output.
 pub fn keep_inputs(
@@ -17,6 +40,7 @@ pub fn keep_inputs(
     project: &Project,
     programs: &[Program],
 ) -> Result<(), Problem> {
+    arguments.out.as_deref().map_or(Ok(()), keep_format)?;
     let sources = programs.iter().flat_map(|program| {
         let files = program.sources.files().iter();
         files

@@ -109,6 +109,12 @@ impl Ended<'_> {
                 output::line(&format!("note: {remark}"));
             }
         }
+        let hertz = self.project.capacity.hertz;
+        let shown_from = arguments.eyes.shown_from(hertz);
+        let end = self.simulation.now();
+        if let Some(remark) = shown_from.and_then(|from| remarks::of_window(from, end)) {
+            output::line(&format!("note: {remark}"));
+        }
         if !arguments.quiet {
             output::print(&summary(&report, self.host_seconds))?;
             if let Some(analysis) = &analysis {
