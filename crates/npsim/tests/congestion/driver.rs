@@ -142,14 +142,16 @@ fn project(variant: &Variant, packets: usize, folder: &Path) -> Project {
         text += "[[port]]\nrate = \"1Gbps\"\n";
     }
     for memory in variant.memories() {
-        text += &if memory.name.starts_with(COPROCESSOR) {
-            format!("[coprocessor]\nname = \"{COPROCESSOR}\"\nchannel = 1\n")
+        if memory.name.starts_with(COPROCESSOR) {
+            writeln!(text, "[coprocessor]\nname = \"{COPROCESSOR}\"\nchannel = 1").unwrap();
         } else {
-            format!(
-                "[[memory]]\nname = \"{}\"\nspace = \"{}\"\nsize = 128\nalign = 128\n",
+            writeln!(
+                text,
+                "[[memory]]\nname = \"{}\"\nspace = \"{}\"\nsize = 128\nalign = 128",
                 memory.name, memory.space
             )
-        };
+            .unwrap();
+        }
     }
     let mut defines = vec![
         ("PACKET_COUNT".to_string(), packets.to_string()),

@@ -9,6 +9,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::probe::NoProbe;
+use npsim_congestion::checksum;
 
 /// Cycles in which a router gets ready.
 const START: Cycle = 30_000;
@@ -200,14 +201,28 @@ impl Bench {
     }
 }
 
-/// A packet: this header and as many bytes behind it as its total length says, of
-/// which the first are `payload`.
-pub fn packet(header: &str, payload: &[u8]) -> Vec<u8> {
-    let mut packet = bytes(header);
-    let total = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
+/// A packet with this header and as many bytes behind it as its total length says.
+pub fn packet(header: &str) -> Vec<u8> {
+    filled(bytes(header))
+}
+
+/// A packet without options from 10.0.0.1 to 10.1.0.2, `payload` and then anything
+/// behind its header.
+pub fn of_protocol(protocol: u8, ttl: u8, size: u16, payload: &[u8]) -> Vec<u8> {
+    let mut packet = bytes("4500000012344000000000000a0000010a010002");
+    packet[2..4].copy_from_slice(&size.to_be_bytes());
+    packet[8] = ttl;
+    packet[9] = protocol;
+    let sum = checksum::of_ipv4(&packet);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
     packet.extend(payload);
+    filled(packet)
+}
+
+fn filled(mut packet: Vec<u8>) -> Vec<u8> {
+    let total = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
     let known = packet.len();
+    assert!(known <= total);
     packet.extend((known..total).map(|at| at as u8));
-    packet.truncate(total.max(known));
     packet
 }

@@ -29,8 +29,8 @@ fn the_sum_is_right_behind_every_router() {
     for project in PROJECTS {
         let mut bench = Bench::new(project, &[]);
         for [sent, out] in VECTORS {
-            let expected = Fate::Left(1, packet(out, &[]));
-            let fates = bench.pass(&[packet(sent, &[])]);
+            let expected = Fate::Left(1, packet(out));
+            let fates = bench.pass(&[packet(sent)]);
             assert_eq!(fates, [expected], "{project} {sent}");
         }
     }

@@ -96,10 +96,10 @@ fn requests_become_what_was_worked_out_by_hand() {
                 bench.set(state, word, value);
             }
             let expected = match out {
-                Ok(header) => Fate::Left(1, packet(header, &[])),
+                Ok(header) => Fate::Left(1, packet(header)),
                 Err(reason) => Fate::Exception(reason.into()),
             };
-            let fates = bench.pass(&[packet(header, &[])]);
+            let fates = bench.pass(&[packet(header)]);
             assert_eq!(fates, [expected], "{project} {name}");
             let left = [LIMIT, counter, other].map(|word| bench.word(state, word));
             assert_eq!(left, [limit, granted[1], 77], "{project} {name}");
@@ -113,7 +113,7 @@ fn a_window_is_granted_to_the_last_unit() {
     let (_, _, _, request, _) = VECTORS[0];
     let mut expected = vec![8_u8; 97];
     expected.extend([7, 5, 3, 0, 0, 0, 0]);
-    let requests = vec![packet(request, &[]); expected.len()];
+    let requests = vec![packet(request); expected.len()];
     for (project, state) in PROJECTS {
         let mut bench = Bench::new(project, &[RANDOM]);
         assert_eq!(bench.word(state, LIMIT), 25_000, "the slow path's");
@@ -136,7 +136,7 @@ fn a_window_is_granted_to_the_last_unit() {
 fn a_second_router_lowers_what_the_first_has_granted() {
     let mut bench = Bench::new(PROJECTS[0].0, &[RANDOM]);
     let (_, _, _, request, _) = VECTORS[2];
-    let mut at = packet(request, &[]);
+    let mut at = packet(request);
     let nonce = |packet: &[u8]| u32::from_be_bytes(packet[24..28].try_into().unwrap());
     let sent = nonce(&at);
     for (granted, code) in [(24_745, 7), (24_990, 3), (0, 3)] {

@@ -1,8 +1,6 @@
 //! XCP: the departures X1 to X10 out of the intervals I1 to I3.
 
-use npsim_congestion::checksum;
-
-use crate::bench::{Bench, Fate, THREADS, bytes, packet};
+use crate::bench::{Bench, Fate, THREADS, bytes, of_protocol};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
@@ -49,15 +47,11 @@ const VECTORS: [Vector; 10] = [
     ("X10", I3, [5_925_000, 13_749_999], 0, 40, [0, -39], [5_925_000, 13_749_960]),
 ];
 
-/// An IPv4 packet of protocol 253 with this time to live and congestion header.
-fn of_protocol(ttl: u8, size: u16, header: &[u8]) -> Vec<u8> {
-    let mut ipv4 = bytes("450000001234400000fd00000a0000010a010002");
-    ipv4[2..4].copy_from_slice(&size.to_be_bytes());
-    ipv4[8] = ttl;
-    let sum = checksum::of_ipv4(&ipv4);
-    ipv4[10..12].copy_from_slice(&sum.to_be_bytes());
-    let digits: String = ipv4.iter().map(|byte| format!("{byte:02x}")).collect();
-    packet(&digits, header)
+/// The protocol number of XCP where a project says nothing else.
+const PROTOCOL: u8 = 253;
+
+fn xcp(ttl: u8, size: u16, header: &[u8]) -> Vec<u8> {
+    of_protocol(PROTOCOL, ttl, size, header)
 }
 
 fn header(x: u32, delta: i32) -> Vec<u8> {
@@ -109,8 +103,8 @@ fn departures_become_what_was_worked_out_by_hand() {
             for (word, value) in places.into_iter().zip(values) {
                 bench.set(state, word, value);
             }
-            let expected = of_protocol(63, size, &header(x, delta[1]));
-            let fates = bench.pass(&[of_protocol(64, size, &header(x, delta[0]))]);
+            let expected = xcp(63, size, &header(x, delta[1]));
+            let fates = bench.pass(&[xcp(64, size, &header(x, delta[0]))]);
             assert_eq!(fates, [Fate::Left(1, expected)], "{project} {name}");
 
             let products = u64::from(x) * u64::from(RTT >> 12);
@@ -147,27 +141,20 @@ fn only_the_requests_bytes_change() {
         for (word, value) in [pos, neg, cp, cn, shifts].into_iter().zip(values) {
             bench.set(state, word, value);
         }
-        let packets = requests.map(|text| of_protocol(64, 1_000, &bytes(text)));
+        let packets = requests.map(|text| xcp(64, 1_000, &bytes(text)));
         let expected = [answer, requests[1], requests[2]]
-            .map(|text| Fate::Left(1, of_protocol(63, 1_000, &bytes(text))));
+            .map(|text| Fate::Left(1, xcp(63, 1_000, &bytes(text))));
         assert_eq!(bench.pass(&packets), expected, "{project}");
         let counted = sums(&bench, by_thread);
         assert_eq!(counted[..2], [3_000, 42_950], "{project}");
         // The same bytes in TCP.
-        let change = |mut packet: Vec<u8>| {
-            packet[9] = 6;
-            packet[10..12].fill(0);
-            let sum = checksum::of_ipv4(&packet[..20]);
-            packet[10..12].copy_from_slice(&sum.to_be_bytes());
-            packet
-        };
-        let tcp = change(of_protocol(64, 1_000, &bytes(requests[0])));
-        let out = change(of_protocol(63, 1_000, &bytes(requests[0])));
+        let tcp = of_protocol(6, 64, 1_000, &bytes(requests[0]));
+        let out = of_protocol(6, 63, 1_000, &bytes(requests[0]));
         assert_eq!(bench.pass(&[tcp]), [Fate::Left(1, out)], "{project}");
         assert_eq!(sums(&bench, by_thread), counted, "{project}");
         // Nothing is charged for a packet that the slow path gets.
         let left = bench.word(state, pos);
-        let late = of_protocol(1, 1_000, &bytes(requests[0]));
+        let late = xcp(1, 1_000, &bytes(requests[0]));
         let reason = "time to live exceeded".to_string();
         assert_eq!(bench.pass(&[late]), [Fate::Exception(reason)], "{project}");
         assert_eq!(bench.word(state, pos), left, "{project}");
