@@ -8,3 +8,4 @@ mod random;
 mod rcp;
 mod shares;
 mod xcp;
+mod xcp_layout;

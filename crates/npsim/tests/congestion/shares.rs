@@ -13,7 +13,8 @@ use npsim_congestion::xcp::{Header, Pools, SECOND, Scale};
 
 use crate::driver::{Edit, HEADER, OWN, Packet, STATE, State, Variant, Verdict, before, process};
 use crate::packets;
-use crate::xcp::{BANK_RESIDUES, BANKS, Layout, Limits, PHASE, Part, THREAD_SUMS, part, traffic};
+use crate::xcp::{BANKS, Limits, Part, THREAD_SUMS, part, traffic};
+use crate::xcp_layout::{BANK_RESIDUES, Layout, PHASE};
 
 const PACKETS: u32 = 50_000;
 const LAYOUT: Layout = Layout::Banks;

@@ -10,27 +10,10 @@ use npsim_congestion::xcp::{Header, Pools, SECOND, Scale, Sums};
 
 use crate::driver::{
     COUNTS, Edit, Memory, PORTS, Packet, STATE, State, Variant, Verdict, before, compare,
-    expect_found,
 };
 use crate::packets;
 use crate::random::Random;
-
-/// Longwords of the shared state from one group to the next; of sums by thread.
-const GROUP: usize = 16;
-const SUMS_GROUP: usize = 8;
-
-/// Longwords of a group with pools under a lock or in the coprocessor; the sums where
-/// they are under it, too.
-const RESIDUES: usize = 0;
-const SCALES: usize = 2;
-const SUMS: usize = 8;
-
-/// Longwords of a group with two banks, and from one bank to the next.
-pub const PHASE: usize = 0;
-const BANK_SCALES: usize = 1;
-const NEXT_SCALES: usize = 3;
-pub const BANK_RESIDUES: usize = 8;
-const NEXT_RESIDUES: usize = 2;
+use crate::xcp_layout::{BANK_RESIDUES, GROUP, Layout, PHASE, SUMS, SUMS_GROUP};
 
 /// Where version and format stand, from the IPv4 header on.
 const KIND: usize = 22;
@@ -41,17 +24,6 @@ const PACKETS: u32 = 100_000;
 const PROTOCOL: u8 = 253;
 /// Total length of a packet with both headers.
 const LEAST: u16 = 40;
-
-/// Where pools and sums stand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// Pools and sums in the state.
-    Together,
-    /// Pools in the state, sums by thread.
-    ThreadSums,
-    /// Two banks of pools, sums by thread.
-    Banks,
-}
 
 const STATE_OF_ONE: Memory = Memory {
     name: "XCP_STATE",
@@ -209,72 +181,6 @@ const PER_PORT: [(Variant, Layout); 4] = [
         Layout::ThreadSums,
     ),
 ];
-
-impl Layout {
-    /// Where residues and scale factors of a group are.
-    fn places(self, state: &State, group: usize) -> [usize; 2] {
-        let group = GROUP * group;
-        if self == Self::Banks {
-            let bank = state[group + PHASE] as usize;
-            [
-                group + BANK_RESIDUES + NEXT_RESIDUES * bank,
-                group + BANK_SCALES + NEXT_SCALES * bank,
-            ]
-        } else {
-            [group + RESIDUES, group + SCALES]
-        }
-    }
-
-    pub fn pools(self, state: &State, group: usize) -> Pools {
-        let [residues, scales] = self.places(state, group);
-        let scale = |mantissa: usize, shift: u32| Scale {
-            mantissa: state[scales + mantissa],
-            shift: (state[scales + 2] >> shift & 0x3f) as u8,
-        };
-        Pools {
-            residue_pos: state[residues],
-            residue_neg: state[residues + 1],
-            cp: scale(0, 0),
-            cn: scale(1, 8),
-        }
-    }
-
-    fn put_pools(self, state: &mut State, group: usize, pools: &Pools) {
-        let [residues, scales] = self.places(state, group);
-        state[residues] = pools.residue_pos;
-        state[residues + 1] = pools.residue_neg;
-        state[scales] = pools.cp.mantissa;
-        state[scales + 1] = pools.cn.mantissa;
-        state[scales + 2] = u32::from(pools.cn.shift) << 8 | u32::from(pools.cp.shift);
-    }
-
-    /// Where a group's sums are.
-    const fn sums_place(self, group: usize) -> usize {
-        match self {
-            Self::Together => GROUP * group + SUMS,
-            _ => COUNTS + SUMS_GROUP * group,
-        }
-    }
-
-    pub fn sums(self, state: &State, group: usize) -> Sums {
-        let at = self.sums_place(group);
-        let wide = |low: usize| u64::from(state[low + 1]) << 32 | u64::from(state[low]);
-        Sums {
-            input_traffic: state[at],
-            sum_x: wide(at + 1),
-            sum_xrtt: wide(at + 3),
-        }
-    }
-
-    pub fn put_sums(self, state: &mut State, group: usize, sums: &Sums) {
-        let at = self.sums_place(group);
-        state[at] = sums.input_traffic;
-        for (low, value) in [(at + 1, sums.sum_x), (at + 3, sums.sum_xrtt)] {
-            state[low] = value as u32;
-            state[low + 1] = (value >> 32) as u32;
-        }
-    }
-}
 
 fn scale(random: &mut Random) -> Scale {
     if random.once_in(8) {
@@ -496,15 +402,15 @@ fn of_group(
     Verdict::Forwarded
 }
 
-/// The microcode does what the model does. Shifts mean nothing beside a mantissa of
-/// 0, and some variants keep them.
-fn expect_same(
+/// Whether the microcode does what the model does. Shifts mean nothing beside a
+/// mantissa of 0, and all variants but the coprocessor keep them.
+fn check(
     variant: &Variant,
     packets: &[Packet],
     layout: Layout,
     mut model: impl FnMut(&mut [u8], &mut State, u32) -> Verdict,
-) {
-    let keeps = layout != Layout::ThreadSums || !variant.state.name.starts_with("FEEDBACK");
+) -> Result<(), String> {
+    let keeps = variant.state.name != FEEDBACK.name;
     let mut keeping = |bytes: &mut [u8], state: &mut State, port: u32| {
         let shifts = |state: &State| {
             [0, 1].map(|group| {
@@ -521,7 +427,16 @@ fn expect_same(
         }
         verdict
     };
-    compare(variant, packets, &mut keeping).unwrap_or_else(|error| panic!("{error}"));
+    compare(variant, packets, &mut keeping)
+}
+
+fn expect_same(
+    variant: &Variant,
+    packets: &[Packet],
+    layout: Layout,
+    model: impl FnMut(&mut [u8], &mut State, u32) -> Verdict,
+) {
+    check(variant, packets, layout, model).unwrap_or_else(|error| panic!("{error}"));
 }
 
 fn expect_recognised(variant: &Variant, packets: &[Packet], layout: Layout) {
@@ -578,52 +493,52 @@ fn xcp_does_what_the_model_does_for_each_port() {
 fn mistakes_in_xcp_are_found() {
     let layout = Layout::Together;
     let packets = traffic(3, 8_000, layout, ANY);
-    let mut model = |bytes: &mut [u8], state: &mut State, _| {
-        let shifts = state[SCALES + 2];
-        let verdict = every(bytes, state, layout);
-        state[SCALES + 2] = shifts;
-        verdict
-    };
-    let edit = |file, from, to| Edit { file, from, to };
+    let model = |bytes: &mut [u8], state: &mut State, _| every(bytes, state, layout);
     let carry = "alu[$sum2, $sum2, +carry, 0]";
-    for edit in [
-        edit("xcp/law.uc", "    least(negative, residue)\n", ""),
-        edit("xcp/locked.uc", "bpl[positive#]", "br[positive#]"),
-        edit("xcp/locked.uc", "    immed[$pool2, 0]", "    nop"),
-        edit("xcp/header.uc", "beq[known#]", "br[known#]"),
-        edit("xcp/feedback_lock.uc", carry, "alu[$sum2, $sum2, +, 0]"),
-        edit("xcp/law.uc", "blt[take#]", "bmi[take#]"),
-        Edit {
-            file: "lib/fixed.uc",
-            from: "    alu[value, --, ~B, 0]",
-            to: "    nop",
-        },
+    for (file, from, to) in [
+        ("xcp/law.uc", "    least(negative, residue)\n", ""),
+        ("xcp/locked.uc", "bpl[positive#]", "br[positive#]"),
+        ("xcp/locked.uc", "    immed[$pool2, 0]", "    nop"),
+        ("xcp/header.uc", "beq[known#]", "br[known#]"),
+        ("xcp/feedback_lock.uc", carry, "alu[$sum2, $sum2, +, 0]"),
+        ("xcp/law.uc", "blt[take#]", "bmi[take#]"),
+        ("lib/fixed.uc", "    alu[value, --, ~B, 0]", "    nop"),
     ] {
-        expect_found(&EVERY, edit, &packets, &mut model);
+        let edit = Some(Edit { file, from, to });
+        let found = check(&Variant { edit, ..EVERY }, &packets, layout, model);
+        assert!(found.is_err(), "{edit:?} is not noticed");
     }
 }
 
 #[test]
-fn mistakes_in_what_is_xcp_are_found() {
-    let layout = Layout::Together;
-    let packets = traffic(5, 8_000, layout, ANY);
-    let mut model = |bytes: &mut [u8], state: &mut State, _| {
-        let shifts = state[SCALES + 2];
-        let verdict = recognised(bytes, state, layout, 0);
-        state[SCALES + 2] = shifts;
-        verdict
-    };
-    for (file, from, to) in [
-        ("xcp/xcp.uc", "    blo[plain#]\n", ""),
-        ("xcp/xcp.uc", "    bne[counted#]\n", ""),
+fn mistakes_in_what_is_xcp_and_in_variants_are_found() {
+    let (one, sums, banks) = (Layout::Together, Layout::ThreadSums, Layout::Banks);
+    let carry = "alu[THREAD_COUNTER[2], THREAD_COUNTER[2], +carry, 0]";
+    let kind = "    br!=byte[$$h9, 3, XCP_STANDARD, counted#]\n";
+    let request = "    alu[$ask2, --, B, size]\n";
+    for (variant, layout, file, from, to) in [
+        (RECOGNISED, one, "xcp/xcp.uc", "    blo[plain#]\n", ""),
+        (RECOGNISED, one, "xcp/xcp.uc", "    bne[counted#]\n", ""),
+        (RECOGNISED, one, "xcp/xcp.uc", kind, ""),
+        (RECOGNISED, one, "xcp/header.uc", "_TOTAL 40", "_TOTAL 41"),
+        (SUMS_BY_THREAD, sums, "xcp/sums.uc", carry, "nop"),
+        (SPLIT, banks, "xcp/banks.uc", "    bne[more#]\n", ""),
+        (SPLIT, banks, "xcp/banks.uc", "bpl[done#]", "br[done#]"),
+        (SPLIT, banks, "xcp/banks.uc", "SCALE 12", "SCALE 0"),
         (
-            "xcp/xcp.uc",
-            "    br!=byte[$$h9, 3, XCP_STANDARD, counted#]\n",
-            "",
+            COPROCESSOR,
+            sums,
+            "xcp/feedback_coprocessor.uc",
+            request,
+            "    immed[$ask2, 40]\n",
         ),
-        ("xcp/header.uc", "XCP_LEAST_TOTAL 40", "XCP_LEAST_TOTAL 41"),
     ] {
-        expect_found(&RECOGNISED, Edit { file, from, to }, &packets, &mut model);
+        let packets = traffic(5, 8_000, layout, ANY);
+        let edit = Some(Edit { file, from, to });
+        let mistaken = Variant { edit, ..variant };
+        let model = |bytes: &mut [u8], state: &mut State, _| recognised(bytes, state, layout, 0);
+        let found = check(&mistaken, &packets, layout, model);
+        assert!(found.is_err(), "{edit:?} is not noticed");
     }
 }
 
