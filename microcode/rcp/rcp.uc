@@ -132,7 +132,6 @@ protocol#:
     alu_shf[rate, --, B, rate, >>19]
     bne[other#]
 #endif
-    rcp_arrive(total, port_out)
     ipv4_rewrite(ttl_step)
     rcp_rate(rate)
 #ifndef RCP_EVERY_PACKET
@@ -142,6 +141,8 @@ protocol#:
 kept#:
     rcp_stamp(rate)
     dram[write, $$o2, buffer, 8, 4], sig_done[done]
+    ; Counting takes no longer than the write.
+    rcp_arrive(total, port_out)
 written#:
 .end
 #endm

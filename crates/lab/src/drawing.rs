@@ -18,6 +18,10 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 150, 190),
 ];
 const SIZE: (u32, u32) = (760, 470);
+/// Height of a line of the legend, which stands below the chart and hides nothing.
+const LEGEND_LINE: u32 = 20;
+/// Entries side by side.
+const LEGEND_COLUMNS: usize = 2;
 
 /// The figures of a study; where it has none, one for each metric of each sweep
 /// with an axis.
@@ -110,10 +114,15 @@ pub fn draw(study: &Study, results: &Results, figure: &Figure) -> Result<Option<
     let y = range(&figure.y, seen().map(|(_, y)| y));
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let entries = curves.len() + usize::from(!marks.is_empty());
+        let lines = entries.div_ceil(LEGEND_COLUMNS) as u32;
+        let size = (SIZE.0, SIZE.1 + lines * LEGEND_LINE + LEGEND_LINE / 2);
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         let said = |error: DrawingAreaErrorKind<_>| error.to_string();
         area.fill(&WHITE).map_err(said)?;
-        plot(&area, study, figure, (x, y), &curves, &marks).map_err(said)?;
+        let (above, below) = area.split_vertically(SIZE.1);
+        plot(&above, study, figure, (x, y), &curves, &marks).map_err(said)?;
+        legend(&below, &curves, !marks.is_empty()).map_err(said)?;
         area.present().map_err(said)?;
     }
     Ok(Some(svg))
@@ -174,40 +183,52 @@ fn plot(
         let colour = COLOURS[number % COLOURS.len()];
         let places = line.places.iter().copied();
         if line.computed {
-            chart
-                .draw_series(DashedLineSeries::new(places, 7, 4, colour.stroke_width(2)))?
-                .label(line.label.as_str())
-                .legend(move |(x, y)| {
-                    let style = colour.stroke_width(2);
-                    EmptyElement::at((x, y))
-                        + PathElement::new([(0, 0), (7, 0)], style)
-                        + PathElement::new([(11, 0), (18, 0)], style)
-                });
+            chart.draw_series(DashedLineSeries::new(places, 7, 4, colour.stroke_width(2)))?;
             continue;
         }
-        chart
-            .draw_series(LineSeries::new(places.clone(), colour.stroke_width(2)))?
-            .label(line.label.as_str())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+        chart.draw_series(LineSeries::new(places.clone(), colour.stroke_width(2)))?;
         chart.draw_series(places.map(|at| Circle::new(at, 3, colour.filled())))?;
     }
-    let drawn = chart.draw_series(marks.iter().map(|(label, x, y)| {
+    chart.draw_series(marks.iter().map(|(label, x, y)| {
         EmptyElement::at((*x, *y))
             + Cross::new((0, 0), 6, BLACK.stroke_width(2))
             + Text::new(label.clone(), (9, -14), ("sans-serif", 13))
     }))?;
-    if !marks.is_empty() {
-        drawn
-            .label("published")
-            .legend(|(x, y)| Cross::new((x + 9, y), 5, BLACK.stroke_width(2)));
+    Ok(())
+}
+
+/// What each line is, and the crosses if there are some.
+fn legend(area: &Area<'_>, curves: &[Line], marked: bool) -> Result<(), Failure> {
+    let width = (SIZE.0 - 72) as i32 / LEGEND_COLUMNS as i32;
+    let place = |entry: usize| {
+        let (line, column) = (entry / LEGEND_COLUMNS, entry % LEGEND_COLUMNS);
+        (
+            58 + column as i32 * width,
+            8 + line as i32 * LEGEND_LINE as i32,
+        )
+    };
+    let text = |label: &str, (x, y): (i32, i32)| {
+        Text::new(label.to_owned(), (x + 28, y - 6), ("sans-serif", 14))
+    };
+    for (number, line) in curves.iter().enumerate() {
+        let (x, y) = place(number);
+        let style = COLOURS[number % COLOURS.len()].stroke_width(2);
+        let dashes = if line.computed {
+            vec![(0, 7), (11, 18)]
+        } else {
+            vec![(0, 20)]
+        };
+        for (from, to) in dashes {
+            area.draw(&PathElement::new([(x + from, y), (x + to, y)], style))?;
+        }
+        area.draw(&text(&line.label, (x, y)))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(RGBColor(200, 200, 200))
-        .label_font(("sans-serif", 14))
-        .draw()
+    if marked {
+        let (x, y) = place(curves.len());
+        area.draw(&Cross::new((x + 9, y), 5, BLACK.stroke_width(2)))?;
+        area.draw(&text("published", (x, y)))?;
+    }
+    Ok(())
 }
 
 fn known(sample: &Sample) -> Option<(f64, f64)> {
