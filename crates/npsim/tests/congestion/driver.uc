@@ -83,8 +83,16 @@ as_it_is#:
     alu[--, time, -, 2]
     blo[exception#], defer[1]
     immed[verdict, EXCEPTION_TTL]
+#ifdef RCP
+    ; The router reads it beside the output port's state.
+    rcp_rate_read(port_out)
+    ctx_arb[rated]
+    extension_forward(buffer, port_out, total, written)
+    ctx_arb[written, kept]
+#else
     extension_forward(buffer, port_out, total, written)
     ctx_arb[written]
+#endif
     immed[verdict, 0]
 drop#:
 exception#:

@@ -36,7 +36,9 @@ pub fn packet(
     let total = 4 * words as u16 + behind;
     let mut header = vec![0x40 | words as u8, random.byte()];
     header.extend(total.to_be_bytes());
-    header.extend(random.word().to_be_bytes());
+    let fragment = random.word();
+    let later = if random.once_in(8) { 0x1fff } else { 0 };
+    header.extend((fragment & (0xffff_e000 | later)).to_be_bytes());
     header.extend([time_to_live(random), protocol, 0, 0]);
     header.extend(address(random));
     header.extend(address(random));
@@ -72,6 +74,11 @@ pub fn header(bytes: &[u8]) -> &[u8] {
 /// Total length of a packet.
 pub fn total(bytes: &[u8]) -> u16 {
     u16::from_be_bytes([bytes[2], bytes[3]])
+}
+
+/// Whether a packet is the later part of a datagram, which begins with another.
+pub fn is_later_fragment(bytes: &[u8]) -> bool {
+    u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff != 0
 }
 
 /// Whether the checksum of a packet's header is right.

@@ -77,8 +77,16 @@ now#:
     dram[read, $$h2, buffer, 8, 6], ctx_swap[got]
     alu_shf[total, --, B, $$h4, >>16]
     immed[port_out, 0]
+#ifdef RCP
+    ; The router reads it beside the output port's state.
+    rcp_rate_read(port_out)
+    ctx_arb[rated]
+    extension_forward(buffer, port_out, total, written)
+    ctx_arb[written, kept]
+#else
     extension_forward(buffer, port_out, total, written)
     ctx_arb[written]
+#endif
     alu_shf[note, --, B, 1, <<31]
 #ifdef TICKETS
     alu[$note, note, OR, $ticket]
