@@ -30,7 +30,7 @@ fn bench(tasks: Vec<TaskSetup>) -> Bench {
 }
 
 impl Bench {
-    fn word(&self, place: Place, word: u32) -> u32 {
+    pub(super) fn word(&self, place: Place, word: u32) -> u32 {
         place
             .after(4 * word)
             .look(&self.scratch, &self.sram)
@@ -41,7 +41,7 @@ impl Bench {
         std::array::from_fn(|word| self.word(place, word as u32))
     }
 
-    fn set(&mut self, place: Place, word: u32, value: u32) {
+    pub(super) fn set(&mut self, place: Place, word: u32, value: u32) {
         let place = place.after(4 * word);
         assert!(place.put(value, &mut self.scratch, &mut self.sram));
     }

@@ -26,6 +26,8 @@ pub mod xcp;
 #[cfg(test)]
 mod congestion_tests;
 #[cfg(test)]
+mod rate_tests;
+#[cfg(test)]
 mod tests;
 
 pub use access::Place;

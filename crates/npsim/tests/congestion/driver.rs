@@ -11,17 +11,46 @@ use npsim::wires::Wires;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use npsim_net::pace::Schedule;
 
-/// Longwords of shared state that the driver sets and reads.
-pub const STATE: usize = 16;
+/// Longwords of shared state that the driver sets and reads: 32 of what is shared,
+/// 16 of what a context counts for itself, and what a microengine has for itself.
+pub const STATE: usize = 56;
+/// The first longword of what a context counts for itself.
+pub const COUNTS: usize = 32;
+/// The first longword of what a microengine has for itself.
+pub const OWN: usize = 48;
+/// The shared state.
+pub type State = [u32; STATE];
 /// Where a frame's IPv4 header begins.
 pub const HEADER: usize = 14;
+
+/// What the coprocessor is called.
+const COPROCESSOR: &str = "FEEDBACK";
 
 /// Cycles that a packet, and the start, never take.
 const LONGEST: u64 = 20_000;
 const LATEST: u64 = 100_000;
 
-const RECORD: usize = 256;
-const BUFFER: usize = 128;
+const RECORD: usize = 384;
+const SHARED: usize = 32;
+const BUFFER: usize = 256;
+const FRAME: usize = RECORD - BUFFER;
+
+/// Ports of the driver's packets.
+pub const PORTS: u32 = 2;
+
+/// Longwords of [`State`]: the first, a multiple of eight, and how many, at most
+/// eight.
+pub type Part = (usize, usize);
+
+/// A memory that has longwords of [`State`].
+#[derive(Clone, Copy)]
+pub struct Memory {
+    /// Its name in the project. Of a coprocessor it begins with `FEEDBACK`.
+    pub name: &'static str,
+    /// `scratch`, or `sram1`.
+    pub space: &'static str,
+    pub parts: &'static [Part],
+}
 
 /// A protocol as a project chooses it.
 #[derive(Clone, Copy)]
@@ -29,10 +58,10 @@ pub struct Variant {
     pub name: &'static str,
     /// Defines of the processing microengines.
     pub defines: &'static [&'static str],
-    /// The memories of its shared state, at the beginning of their space.
-    pub memories: &'static [(&'static str, usize)],
-    /// Space of the state: `scratch` or `sram1`.
-    pub space: &'static str,
+    /// Where its shared state is; it can be set.
+    pub state: Memory,
+    /// Where its contexts write what they count.
+    pub counts: Option<Memory>,
     /// A text in a file of `microcode` and what stands there instead.
     pub edit: Option<Edit>,
 }
@@ -52,8 +81,10 @@ pub struct Packet {
     pub frame: Vec<u8>,
     /// Its length on the line.
     pub length: u32,
+    /// The port by which it leaves.
+    pub port: u32,
     /// The shared state before it, if it is not as the packet before left it.
-    pub state: Option<[u32; STATE]>,
+    pub state: Option<State>,
 }
 
 /// What became of a frame.
@@ -69,7 +100,7 @@ pub enum Verdict {
 pub struct Processed {
     pub verdict: Verdict,
     pub frame: Vec<u8>,
-    pub state: [u32; STATE],
+    pub state: State,
 }
 
 fn microcode() -> PathBuf {
@@ -99,27 +130,31 @@ fn project(variant: &Variant, packets: usize, folder: &Path) -> Project {
         std::fs::write(&file, text.replace(edit.from, edit.to)).unwrap();
     }
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/congestion/driver.uc");
-    let text = format!(
-        "name = \"driver\"\ninclude = [\"microcode/lib\", \"microcode/router/processing\"]\n\
+    std::fs::write(folder.join("places.uc"), places(variant)).unwrap();
+    let mut text = format!(
+        "name = \"driver\"\ninclude = [\".\", \"microcode/lib\", \"microcode/router\", \"microcode/router/processing\"]\n\
          [chip]\nboard = \"ixp2400-plain\"\n[[me]]\nid = \"0\"\nsource = '{}'\n\
-         [[memory]]\nname = \"PACKETS\"\nspace = \"dram\"\nsize = {}\nalign = 256\n\
-         [[memory]]\nname = \"STATE\"\nspace = \"{}\"\nsize = {}\naddress = 0\n",
+         [[memory]]\nname = \"PACKETS\"\nspace = \"dram\"\nsize = {}\nalign = 256\n",
         driver.display(),
         packets * RECORD,
-        variant.space,
-        4 * STATE,
     );
-    // The protocol's names are places in the driver's state.
-    let unit = variant.space.trim_end_matches(char::is_numeric);
-    let base = if unit == "sram" { 0x4000_0000 } else { 0 };
+    for _ in 0..PORTS {
+        text += "[[port]]\nrate = \"1Gbps\"\n";
+    }
+    for memory in variant.memories() {
+        text += &if memory.name.starts_with(COPROCESSOR) {
+            format!("[coprocessor]\nname = \"{COPROCESSOR}\"\nchannel = 1\n")
+        } else {
+            format!(
+                "[[memory]]\nname = \"{}\"\nspace = \"{}\"\nsize = 128\nalign = 128\n",
+                memory.name, memory.space
+            )
+        };
+    }
     let mut defines = vec![
         ("PACKET_COUNT".to_string(), packets.to_string()),
-        ("STATE_SPACE".to_string(), unit.to_string()),
         ("RANDOM_WORD".to_string(), "0xdeadbeef".to_string()),
     ];
-    for (name, offset) in variant.memories {
-        defines.push(((*name).to_string(), (base + offset).to_string()));
-    }
     for define in variant.defines {
         let (name, value) = define.split_once('=').unwrap_or((define, "1"));
         defines.push((name.to_string(), value.to_string()));
@@ -131,6 +166,50 @@ fn project(variant: &Variant, packets: usize, folder: &Path) -> Project {
         ..Overrides::default()
     };
     Project::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The macros `state_set` and `state_get` of a variant.
+fn places(variant: &Variant) -> String {
+    let mut set = String::from("#macro state_set()\n");
+    let mut get = String::from("#macro state_get()\n");
+    for (memory, first) in variant.memories().zip([0, COUNTS]) {
+        let space = memory.space.trim_end_matches(char::is_numeric);
+        for (part, count) in memory.parts {
+            let at = SHARED + 4 * part;
+            let operands = format!(
+                "({space}, ({} + {}), {count}, {at})",
+                memory.name,
+                4 * (part - first)
+            );
+            if first == 0 {
+                writeln!(set, "    state_to{operands}").unwrap();
+            }
+            writeln!(get, "    state_from{operands}").unwrap();
+        }
+    }
+    if variant.defines.contains(&"XCP_SHARES") {
+        writeln!(get, "    state_local(XCP_SHARE, {})", SHARED + 4 * OWN).unwrap();
+    }
+    format!("{set}#endm\n{get}#endm\n")
+}
+
+impl Variant {
+    fn memories(&self) -> impl Iterator<Item = Memory> {
+        std::iter::once(self.state).chain(self.counts)
+    }
+
+    /// The longwords of `state` that there are; 0 in place of others.
+    pub fn known(&self, state: &State) -> State {
+        let mut known = [0; STATE];
+        let parts = self.memories().flat_map(|memory| memory.parts);
+        for &(first, count) in parts {
+            known[first..first + count].copy_from_slice(&state[first..first + count]);
+        }
+        if self.defines.contains(&"XCP_SHARES") {
+            known[OWN..OWN + 2].copy_from_slice(&state[OWN..OWN + 2]);
+        }
+        known
+    }
 }
 
 fn number(text: &str) -> u32 {
@@ -148,12 +227,13 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 fn record(packet: &Packet) -> impl Iterator<Item = u32> {
-    let mut record = vec![packet.length, u32::from(packet.state.is_some())];
-    record.resize(8, 0);
-    record.extend(packet.state.unwrap_or_default());
+    let set = u32::from(packet.state.is_some());
+    let mut record = vec![packet.length, set, packet.port];
+    record.resize(SHARED / 4, 0);
+    record.extend(packet.state.unwrap_or([0; STATE]));
     record.resize(BUFFER / 4, 0);
     let mut frame = packet.frame.clone();
-    frame.resize(RECORD - BUFFER, 0);
+    frame.resize(FRAME, 0);
     record.extend(words(&frame));
     record.into_iter()
 }
@@ -186,7 +266,7 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
         .iter()
         .zip(bytes.chunks(RECORD))
         .map(|(packet, record)| {
-            let state: Vec<u32> = words(&record[32..32 + 4 * STATE]).collect();
+            let state: Vec<u32> = words(&record[SHARED..SHARED + 4 * STATE]).collect();
             Processed {
                 verdict: match words(&record[..4]).next().unwrap() {
                     0 => Verdict::Forwarded,
@@ -194,7 +274,7 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
                     _ => Verdict::Dropped,
                 },
                 frame: record[BUFFER..BUFFER + packet.frame.len()].to_vec(),
-                state: state.try_into().unwrap(),
+                state: variant.known(&state.try_into().unwrap()),
             }
         })
         .collect()
@@ -208,8 +288,17 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// What a reference model says of a frame: what becomes of it, and its bytes from
-/// the IPv4 header on and the state afterwards.
-pub type Model<'a> = dyn FnMut(&mut [u8], &mut [u32; STATE]) -> Verdict + 'a;
+/// the IPv4 header on and the state afterwards. It leaves by a port.
+pub type Model<'a> = dyn FnMut(&mut [u8], &mut State, u32) -> Verdict + 'a;
+
+/// The state before a packet: as it is set, but for what contexts count.
+pub fn before(packet: &Packet, kept: &State) -> State {
+    let mut state = *kept;
+    if let Some(set) = packet.state {
+        state[..COUNTS].copy_from_slice(&set[..COUNTS]);
+    }
+    state
+}
 
 /// The first packet, if any, that the microcode does not do what the model says
 /// to, with all that is needed to do it again.
@@ -217,17 +306,18 @@ pub fn compare(variant: &Variant, packets: &[Packet], model: &mut Model) -> Resu
     let processed = process(variant, packets);
     let mut state = [0; STATE];
     for (number, (packet, got)) in packets.iter().zip(processed).enumerate() {
-        state = packet.state.unwrap_or(state);
-        let before = state;
+        let before = variant.known(&before(packet, &state));
+        state = before;
         let mut header = packet.frame[HEADER..].to_vec();
-        let verdict = model(&mut header, &mut state);
+        let verdict = model(&mut header, &mut state, packet.port);
         let seen = &got.frame[HEADER..];
         if (got.verdict, seen, got.state) != (verdict, &header[..], state) {
             return Err(format!(
-                "{}, packet {number}\n  state    {before:x?}\n  header   {}\n\
+                "{}, packet {number}, port {}\n  state    {before:x?}\n  header   {}\n\
                  expected {verdict:?}\n  state    {state:x?}\n  header   {}\n\
                  got      {:?}\n  state    {:x?}\n  header   {}",
                 variant.name,
+                packet.port,
                 hex(&packet.frame[HEADER..]),
                 hex(&header),
                 got.verdict,
@@ -235,8 +325,6 @@ pub fn compare(variant: &Variant, packets: &[Packet], model: &mut Model) -> Resu
                 hex(seen),
             ));
         }
-        // Microcode may leave a state that means the same.
-        state = got.state;
     }
     Ok(())
 }

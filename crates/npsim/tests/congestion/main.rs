@@ -6,4 +6,5 @@ mod packets;
 mod quick_start;
 mod random;
 mod rcp;
+mod shares;
 mod xcp;

@@ -2,8 +2,13 @@
 
 use npsim_congestion::checksum;
 
-use crate::driver::{HEADER, Packet, STATE};
+use crate::driver::{HEADER, PORTS, Packet, State, Verdict};
 use crate::random::Random;
+
+/// Reasons of the slow path.
+pub const EXCEPTION_OPTIONS: u32 = 3;
+pub const EXCEPTION_TTL: u32 = 7;
+pub const EXCEPTION_BAD_OPTION: u32 = 10;
 
 /// An address that is never a martian.
 fn address(random: &mut Random) -> [u8; 4] {
@@ -21,6 +26,16 @@ fn time_to_live(random: &mut Random) -> u8 {
     }
 }
 
+/// Flags, and the place in its datagram: mostly a whole one or the first part.
+fn fragment(random: &mut Random) -> u16 {
+    let flags = random.one_of(&[0, 0x4000, 0x2000, 0xe000]);
+    match random.below(16) {
+        0 => flags | 1 << random.below(13),
+        1 => flags | random.word() as u16 & 0x1fff,
+        _ => flags,
+    }
+}
+
 /// A packet with these options (a multiple of four bytes) and `payload` behind its
 /// header, said to be `behind` bytes long. Now and then its checksum is wrong.
 pub fn packet(
@@ -29,16 +44,15 @@ pub fn packet(
     options: &[u8],
     payload: &[u8],
     behind: u16,
-    state: Option<[u32; STATE]>,
+    state: Option<State>,
 ) -> Packet {
     assert!(options.len() <= 40 && options.len().is_multiple_of(4));
     let words = 5 + options.len() / 4;
     let total = 4 * words as u16 + behind;
     let mut header = vec![0x40 | words as u8, random.byte()];
     header.extend(total.to_be_bytes());
-    let fragment = random.word();
-    let later = if random.once_in(8) { 0x1fff } else { 0 };
-    header.extend((fragment & (0xffff_e000 | later)).to_be_bytes());
+    header.extend((random.word() as u16).to_be_bytes());
+    header.extend(fragment(random).to_be_bytes());
     header.extend([time_to_live(random), protocol, 0, 0]);
     header.extend(address(random));
     header.extend(address(random));
@@ -62,6 +76,7 @@ pub fn packet(
     Packet {
         frame,
         length: HEADER as u32 + u32::from(total),
+        port: random.below(PORTS),
         state,
     }
 }
@@ -76,9 +91,26 @@ pub fn total(bytes: &[u8]) -> u16 {
     u16::from_be_bytes([bytes[2], bytes[3]])
 }
 
-/// Whether a packet is the later part of a datagram, which begins with another.
+/// Whether a packet is a later fragment of a datagram.
 pub fn is_later_fragment(bytes: &[u8]) -> bool {
     u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff != 0
+}
+
+/// What becomes of a packet without options in the fast path, before any protocol;
+/// `None` for one that is forwarded, which has been changed as a router does.
+pub fn plain(bytes: &mut [u8]) -> Option<Verdict> {
+    // The slow path checks what it is given.
+    if header(bytes).len() > 20 {
+        return Some(Verdict::Exception(EXCEPTION_OPTIONS));
+    }
+    if !is_right(bytes) {
+        return Some(Verdict::Dropped);
+    }
+    if bytes[8] <= 1 {
+        return Some(Verdict::Exception(EXCEPTION_TTL));
+    }
+    forward(bytes);
+    None
 }
 
 /// Whether the checksum of a packet's header is right.

@@ -3,37 +3,50 @@
 use npsim_congestion::quick_start::option::{APPROVED_RATE, LENGTH};
 use npsim_congestion::quick_start::{Outcome, Pool, QuickStartOption, Reason, process, rate_units};
 
-use crate::driver::{Edit, Packet, STATE, Variant, Verdict, compare, expect_found};
-use crate::packets::{self, is_right};
+use crate::driver::{
+    Edit, Memory, Packet, STATE, State, Variant, Verdict, before, compare, expect_found,
+};
+use crate::packets::{self, EXCEPTION_BAD_OPTION, EXCEPTION_OPTIONS, EXCEPTION_TTL, is_right};
 use crate::random::Random;
 
 const RANDOM_WORD: u32 = 0xdead_beef;
 
-const EXCEPTION_OPTIONS: u32 = 3;
-const EXCEPTION_TTL: u32 = 7;
-const EXCEPTION_BAD_OPTION: u32 = 10;
-
-/// Longwords of the shared state.
+/// Longwords of the shared state of a group, and from one to the next.
 const LIMIT: usize = 0;
 const PHASE: usize = 1;
 const GRANTED: usize = 2;
+const GROUP: usize = 8;
 /// What is in PHASE in windows of the second counter: its distance in bytes.
 const SECOND_PHASE: u32 = 8;
 
 const PACKETS: u32 = 100_000;
 
+const STATE_OF_ONE: Memory = Memory {
+    name: "QS_STATE",
+    space: "scratch",
+    parts: &[(0, 5)],
+};
+
+const STATE_OF_PORTS: Memory = Memory {
+    parts: &[(0, 5), (GROUP, 5)],
+    ..STATE_OF_ONE
+};
+
 const LOCK: Variant = Variant {
     name: "Quick-Start under a lock",
     defines: &["QUICK_START", "QUICK_START_LOCK"],
-    memories: &[("QS_STATE", 0)],
-    space: "scratch",
+    state: STATE_OF_ONE,
+    counts: None,
     edit: None,
 };
 
 const LOCK_IN_SRAM: Variant = Variant {
     name: "Quick-Start under a lock in SRAM",
     defines: &["QUICK_START", "QUICK_START_LOCK", "QS_SPACE=sram"],
-    space: "sram1",
+    state: Memory {
+        space: "sram1",
+        ..STATE_OF_ONE
+    },
     ..LOCK
 };
 
@@ -42,6 +55,46 @@ const ATOMIC: Variant = Variant {
     defines: &["QUICK_START", "QUICK_START_ATOMIC"],
     ..LOCK
 };
+
+const COPROCESSOR: Variant = Variant {
+    name: "Quick-Start by the coprocessor",
+    defines: &["QUICK_START", "QUICK_START_COPROCESSOR"],
+    state: Memory {
+        name: "FEEDBACK",
+        space: "sram1",
+        ..STATE_OF_ONE
+    },
+    ..LOCK
+};
+
+/// The same with a group for each port.
+const PER_PORT: [Variant; 3] = [
+    Variant {
+        name: "Quick-Start under a lock by port",
+        defines: &["QUICK_START", "QUICK_START_LOCK", "QUICK_START_PER_PORT"],
+        state: STATE_OF_PORTS,
+        ..LOCK
+    },
+    Variant {
+        name: "Quick-Start by atomic operations by port",
+        defines: &["QUICK_START", "QUICK_START_ATOMIC", "QUICK_START_PER_PORT"],
+        state: STATE_OF_PORTS,
+        ..LOCK
+    },
+    Variant {
+        name: "Quick-Start by the coprocessor by port",
+        defines: &[
+            "QUICK_START",
+            "QUICK_START_COPROCESSOR",
+            "QUICK_START_PER_PORT",
+        ],
+        state: Memory {
+            parts: STATE_OF_PORTS.parts,
+            ..COPROCESSOR.state
+        },
+        ..LOCK
+    },
+];
 
 fn option(random: &mut Random) -> [u8; LENGTH] {
     let word = random.word();
@@ -103,9 +156,17 @@ fn options(random: &mut Random) -> Vec<u8> {
     options
 }
 
-/// A window with little, much or no room.
-fn state(random: &mut Random) -> [u32; STATE] {
+/// A window of each group.
+fn state(random: &mut Random) -> State {
     let mut state = [0; STATE];
+    for group in state[..2 * GROUP].chunks_mut(GROUP) {
+        window(random, group);
+    }
+    state
+}
+
+/// A window with little, much or no room.
+fn window(random: &mut Random, state: &mut [u32]) {
     let limit = match random.below(4) {
         0 => 25_000,
         1 => random.below(70_000) as i32,
@@ -123,7 +184,6 @@ fn state(random: &mut Random) -> [u32; STATE] {
     state[GRANTED] = random.below(1_000);
     state[GRANTED + SECOND_PHASE as usize / 4] = random.below(1_000);
     state[GRANTED + state[PHASE] as usize / 4] = limit.wrapping_sub(room) as u32;
-    state
 }
 
 fn traffic(seed: u64, count: u32) -> Vec<Packet> {
@@ -139,7 +199,17 @@ fn traffic(seed: u64, count: u32) -> Vec<Packet> {
         .collect()
 }
 
-fn model(bytes: &mut [u8], state: &mut [u32; STATE]) -> Verdict {
+/// The model of groups that share all ports.
+fn model(bytes: &mut [u8], state: &mut State, _port: u32) -> Verdict {
+    of_group(bytes, &mut state[..GROUP])
+}
+
+/// The model of groups that are one port each.
+fn per_port(bytes: &mut [u8], state: &mut State, port: u32) -> Verdict {
+    of_group(bytes, &mut state[GROUP * port as usize..])
+}
+
+fn of_group(bytes: &mut [u8], state: &mut [u32]) -> Verdict {
     if !is_right(bytes) {
         return Verdict::Dropped;
     }
@@ -176,6 +246,20 @@ fn quick_start_under_a_lock_does_what_the_model_does() {
 fn quick_start_by_atomic_operations_does_what_the_model_does() {
     let packets = traffic(2, PACKETS);
     compare(&ATOMIC, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn quick_start_by_the_coprocessor_does_what_the_model_does() {
+    let packets = traffic(6, PACKETS / 2);
+    compare(&COPROCESSOR, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn quick_start_does_what_the_model_does_for_each_port() {
+    let packets = traffic(7, PACKETS / 10);
+    for variant in &PER_PORT {
+        compare(variant, &packets, &mut per_port).unwrap_or_else(|error| panic!("{error}"));
+    }
 }
 
 #[test]
@@ -220,7 +304,7 @@ fn the_packets_of_quick_start_are_of_all_kinds() {
     let mut counts = std::collections::HashMap::new();
     let mut kept = [0; STATE];
     for packet in traffic(1, 20_000) {
-        kept = packet.state.unwrap_or(kept);
+        kept = before(&packet, &kept);
         let mut pool = Pool {
             limit: kept[LIMIT] as i32,
             granted: kept[GRANTED + kept[PHASE] as usize / 4] as i32,

@@ -15,9 +15,9 @@
 .xfer_order $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9 $$h10 $$h11 $$h12 $$h13
 .reg write $$o2 $$o3 $$o4 $$o5 $$o6 $$o7 $$o8 $$o9 $$o10 $$o11 $$o12 $$o13
 .xfer_order $$o2 $$o3 $$o4 $$o5 $$o6 $$o7 $$o8 $$o9 $$o10 $$o11 $$o12 $$o13
-.reg read $noted
+.reg read $noted $entry
 .reg write $note
-.sig fetched got written rung
+.sig fetched got written noted rung
 .reg ones ttl_step sequence
 #ifdef TICKETS
 .reg read $ticket
@@ -37,12 +37,7 @@
     alu[$$o7, --, B, $$h7]
 #endm
 
-#ifdef XCP
-#include "../xcp/xcp.uc"
-#endif
-#ifdef RCP
-#include "../rcp/rcp.uc"
-#endif
+#include "../router/processing/extension.uc"
 
 .reg buffer place left number
 
@@ -77,16 +72,12 @@ now#:
     dram[read, $$h2, buffer, 8, 6], ctx_swap[got]
     alu_shf[total, --, B, $$h4, >>16]
     immed[port_out, 0]
-#ifdef RCP
-    ; The router reads it beside the output port's state.
-    rcp_rate_read(port_out)
-    ctx_arb[rated]
+    extension_port_state(place, 0, port_out)
     extension_forward(buffer, port_out, total, written)
-    ctx_arb[written, kept]
-#else
-    extension_forward(buffer, port_out, total, written)
-    ctx_arb[written]
-#endif
+    ; In place of the packet's metadata.
+    alu[$note, --, B, $noted]
+    sram[write, $note, place, 0, 1], sig_done[noted]
+    extension_finish()
     alu_shf[note, --, B, 1, <<31]
 #ifdef TICKETS
     alu[$note, note, OR, $ticket]
