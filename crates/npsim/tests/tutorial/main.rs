@@ -135,6 +135,11 @@ fn troubleshooting() {
 }
 
 #[test]
+fn hauger() {
+    follow("hauger.md");
+}
+
+#[test]
 fn baseline() {
     let folder = follow("baseline.md");
     let results = folder.path().join("npsim-results/baseline/results.json");
@@ -215,6 +220,7 @@ fn every_page_with_commands_is_followed() {
         "troubleshooting.md",
         "checkpoints.md",
         "baseline.md",
+        "hauger.md",
         "experiments.md",
         "timing.md",
         "report.md",
