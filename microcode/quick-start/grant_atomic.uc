@@ -7,6 +7,7 @@
 #ifndef GRANT_UC
 #define GRANT_UC
 
+#include "atomic.uc"
 #include "rate.uc"
 
 .sig shared
@@ -62,15 +63,13 @@ look#:
     rate_that_fits(granted, requested, want, left)
     alu[surplus, surplus, -, want]
     beq[all#]
-    alu[$share0, --, B, surplus]
-    QS_SPACE[sub, $share0, counter, QS_GRANTED], sig_done[kept]
+    atomic_sub($share0, counter, QS_GRANTED, surplus, QS_SPACE, kept)
     ctx_arb[kept]
     br[all#]
 
 turned#:
     ; Another window has begun: the request is taken back and made again there.
-    alu[$share0, --, B, want]
-    QS_SPACE[sub, $share0, counter, QS_GRANTED], sig_done[kept]
+    atomic_sub($share0, counter, QS_GRANTED, want, QS_SPACE, kept)
     alu[counter, counter, -, surplus]
     ctx_arb[kept], br[look#]
 all#:

@@ -34,6 +34,14 @@
 #define QS_LOCK    12
 #define QS_GROUP_SHIFT 5
 
+#ifdef QUICK_START_PER_PORT
+#ifdef QS_STATE_SIZE
+#if (QS_STATE_SIZE < (PORT_COUNT << QS_GROUP_SHIFT))
+#error "QS_STATE is too small: QUICK_START_PER_PORT needs 32 bytes for each port"
+#endif
+#endif
+#endif
+
 ; quick_start_state(state, port_out)
 ;   state <- where the group's longwords are.
 #macro quick_start_state(state, port_out)

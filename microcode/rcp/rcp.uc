@@ -34,6 +34,14 @@
 #define THREAD_GROUPS 1
 #endif
 
+#ifdef RCP_PER_PORT
+#ifdef RCP_RATE_SIZE
+#if (RCP_RATE_SIZE < (PORT_COUNT << 2))
+#error "RCP_RATE is too small: RCP_PER_PORT needs a longword for each port"
+#endif
+#endif
+#endif
+
 #include "constant.uc"
 #include "fixed.uc"
 #include "thread_counters.uc"

@@ -7,6 +7,14 @@
 
 #define XCP_GROUP_SHIFT 6
 
+#ifdef XCP_PER_PORT
+#ifdef XCP_STATE_SIZE
+#if (XCP_STATE_SIZE < (PORT_COUNT << XCP_GROUP_SHIFT))
+#error "XCP_STATE is too small: XCP_PER_PORT needs 64 bytes for each port"
+#endif
+#endif
+#endif
+
 ; xcp_group(state, port_out)
 ;   state <- address of the group's longwords in XCP_STATE.
 #macro xcp_group(state, port_out)

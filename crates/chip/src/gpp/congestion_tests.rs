@@ -110,6 +110,17 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
 }
 
 #[test]
+fn windows_end_although_samples_are_asked_for_faster_than_the_core_is() {
+    let mut task = quick_start(3);
+    if let TaskSetup::QuickStart(setup) = &mut task {
+        setup.sample = 10;
+    }
+    let mut bench = bench(vec![task]);
+    bench.run_until(10 * WINDOW + 5000);
+    assert_eq!(bench.gpp.quick_start().next().unwrap().windows, 10);
+}
+
+#[test]
 fn limit_and_phase_change_in_one_access() {
     let mut bench = bench(vec![quick_start(3)]);
     bench.set(STATE, 2, 1000);

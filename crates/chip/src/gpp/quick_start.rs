@@ -181,11 +181,13 @@ impl QuickStart {
         self.state(group).after(GRANTED + PHASE * phase as u32)
     }
 
-    /// The first step of the job that is due at `now`.
-    fn begin(&self, now: Cycle) -> Step {
-        if self.next_sample <= now {
+    /// The first step of the job that has been due for longest; a sample before
+    /// what it is for.
+    fn begin(&self) -> Step {
+        let due = self.due();
+        if self.next_sample == due {
             Step::Sample { group: 0, port: 0 }
-        } else if self.next_correction.is_some_and(|due| due <= now) {
+        } else if self.next_correction == Some(due) {
             Step::ReadExact(0)
         } else {
             Step::Zero(0)
@@ -193,9 +195,8 @@ impl QuickStart {
     }
 
     pub(super) fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
-        let now = access.now();
         if self.step == Step::Idle {
-            self.step = self.begin(now);
+            self.step = self.begin();
         }
         let (doing, cost) = match self.step {
             Step::Idle => ("nothing", 0),
@@ -263,7 +264,7 @@ impl QuickStart {
             Step::Sample { group, port: 0 }
         } else {
             self.samples += 1;
-            self.next_sample = (self.next_sample + self.setup.sample).max(now + 1);
+            self.next_sample = next_time(self.next_sample, self.setup.sample, now);
             Step::Idle
         };
         cost
@@ -283,7 +284,7 @@ impl QuickStart {
             Step::Zero(group + 1)
         } else {
             self.windows += 1;
-            self.next_window = (self.next_window + self.setup.window).max(now + 1);
+            self.next_window = next_time(self.next_window, self.setup.window, now);
             self.next_correction = Some(now + self.setup.grace);
             Step::Idle
         };
@@ -309,4 +310,11 @@ impl QuickStart {
         };
         cost
     }
+}
+
+/// When a timer fires again. A core that is too slow for it leaves out what it
+/// missed instead of running after it for ever.
+fn next_time(last: Cycle, period: Cycle, now: Cycle) -> Cycle {
+    let next = last + period;
+    if next > now { next } else { now + period }
 }

@@ -150,9 +150,11 @@ impl Resolver<'_> {
         const SHARE: &str =
             "write a rate such as \"1Gbps\", or a share of the capacity such as 0.9 or \"90%\"";
         let text = typed.get_ref().text();
+        // `1` is all of the capacity, in quotes too, and not one bit per second.
+        let plain = decimal(&text, 1_000_000);
         let share = match (typed.get_ref(), text.strip_suffix('%')) {
             (_, Some(percent)) => decimal(percent.trim(), 10_000),
-            (Decimal::Text(_), None) => match parse_rate(&text) {
+            (Decimal::Text(_), None) if plain.is_none() => match parse_rate(&text) {
                 Ok(rate) => {
                     let units = units_of_rate(rate);
                     if units > capacity {
@@ -166,9 +168,9 @@ impl Resolver<'_> {
                     }
                     return Some(units);
                 }
-                Err(_) => decimal(&text, 1_000_000),
+                Err(_) => None,
             },
-            _ => decimal(&text, 1_000_000),
+            _ => plain,
         };
         let Some(share) = share.filter(|share| (1..=1_000_000).contains(share)) else {
             let message = format!("`{text}` is no threshold");

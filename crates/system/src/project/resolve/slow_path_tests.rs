@@ -71,6 +71,17 @@ fn quick_start_has_defaults_of_the_paper() {
 }
 
 #[test]
+fn a_share_is_one_in_quotes_too() {
+    for typed in ["1", "\"1\"", "\"1.0\"", "\"100%\""] {
+        let resolved = good(&project("quick-start", &format!("threshold = {typed}\n")));
+        let TaskSetup::QuickStart(setup) = task(&resolved) else {
+            panic!("{:?}", resolved.boot.tasks);
+        };
+        assert_eq!(setup.groups[0].threshold, setup.groups[0].capacity);
+    }
+}
+
+#[test]
 fn a_group_a_port_has_that_ports_rate_and_counters() {
     let keys = "groups = 2\nthreshold = 0.5\nwindow = \"1ms\"\ngrace = \"600\"\nsamples = 7\n";
     let resolved = good(&project("quick-start", keys));
