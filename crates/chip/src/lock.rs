@@ -51,9 +51,21 @@ pub struct LockCounts {
     pub handover_longest: Cycle,
 }
 
+/// A hold of a lock that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Who took it; nobody known for a lock whose bit was 1 before the start.
+    pub by: Holder,
+    /// The cycle in which it was taken.
+    pub since: Cycle,
+    /// Tries that have failed since.
+    pub failed: u64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     Held {
+        by: Holder,
         since: Cycle,
         /// Tries that failed meanwhile.
         failed: u64,
@@ -80,6 +92,15 @@ impl Lock {
             State::Free { .. } => {}
         }
         counts
+    }
+
+    /// Who holds it.
+    #[must_use]
+    pub fn hold(&self) -> Option<Hold> {
+        match self.state {
+            State::Held { by, since, failed } => Some(Hold { by, since, failed }),
+            State::Free { .. } => None,
+        }
     }
 
     /// The bit was `old`, an operation has made it `new`; `tries` says whether
@@ -119,6 +140,7 @@ impl Lock {
                     counts.handover_longest = counts.handover_longest.max(took);
                 }
                 self.state = State::Held {
+                    by,
                     since: now,
                     failed: 0,
                 };
@@ -128,7 +150,7 @@ impl Lock {
             (true, false) => {
                 self.counts.released += 1;
                 let mut failures = 0;
-                if let State::Held { since, failed } = self.state {
+                if let State::Held { since, failed, .. } = self.state {
                     self.counts.held += now - since;
                     self.counts.held_longest = self.counts.held_longest.max(now - since);
                     failures = failed;
@@ -157,6 +179,7 @@ impl Locks {
     pub fn watch(&mut self, index: u16, name: String, word: u32, value: u32) {
         let state = if value & 1 == 1 {
             State::Held {
+                by: None,
                 since: 0,
                 failed: 0,
             }
@@ -242,7 +265,7 @@ const fn takes(op: CommandOp) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Holder, Locks};
+    use super::{Hold, Holder, Locks};
     use crate::fabric::Fabric;
     use crate::profile::Profile;
 
@@ -275,6 +298,24 @@ mod tests {
         assert_eq!((counts.held, counts.held_longest), (50 + 30 + 5, 50));
         assert_eq!((counts.handovers, counts.handover), (1, 20));
         assert_eq!(counts.handover_shortest, 20);
+    }
+
+    #[test]
+    fn who_holds_a_lock_is_known_until_it_is_released() {
+        let (mut locks, mut fabric) = (Locks::default(), fabric());
+        locks.watch(0, "L".into(), 8, 0);
+        let hold = |locks: &Locks| locks.iter().next().unwrap().hold();
+        assert_eq!(hold(&locks), None);
+        at(&mut locks, &mut fabric, 100, 0, 1);
+        at(&mut locks, &mut fabric, 130, 1, 1);
+        let expected = Hold {
+            by: ME,
+            since: 100,
+            failed: 1,
+        };
+        assert_eq!(hold(&locks), Some(expected));
+        at(&mut locks, &mut fabric, 150, 1, 0);
+        assert_eq!(hold(&locks), None);
     }
 
     #[test]

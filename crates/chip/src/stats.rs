@@ -297,6 +297,22 @@ pub struct LockStats {
     pub handover_shortest: u64,
     /// The longest of these times.
     pub handover_longest: u64,
+    /// Who holds it when the numbers are taken; absent if nobody does.
+    pub held_at_end: Option<HoldStats>,
+}
+
+/// A hold of a lock that is not over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HoldStats {
+    /// Who took it; absent for the general-purpose core, and for a lock that was
+    /// held before the start.
+    pub microengine: Option<u8>,
+    /// Its context.
+    pub context: Option<u8>,
+    /// The cycle in which it was taken.
+    pub since: u64,
+    /// Tries that have failed since.
+    pub failed_since: u64,
 }
 
 /// The general-purpose core.

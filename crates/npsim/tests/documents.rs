@@ -9,9 +9,9 @@ use npsim::wires::Traffic;
 use npsim_chip::check::{Check, Fault};
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::stats::{
-    BusStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, LockStats,
-    MicroengineStats, OperationStats, PortStats, QuickStartTaskStats, RcpTaskStats, Stats,
-    TaskStats, UnitStats, XcpTaskStats,
+    BusStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, HoldStats,
+    LockStats, MicroengineStats, OperationStats, PortStats, QuickStartTaskStats, RcpTaskStats,
+    Stats, TaskStats, UnitStats, XcpTaskStats,
 };
 use npsim_net::Ratio;
 use npsim_net::load::{Amount, Load, Rate};
@@ -43,7 +43,10 @@ fn full_report() -> Report {
             drop: true,
             text: "t".into(),
         }],
-        locks: vec![LockStats::default()],
+        locks: vec![LockStats {
+            held_at_end: Some(HoldStats::default()),
+            ..LockStats::default()
+        }],
         checks_passed_over: vec![CheckStats::default()],
         ..Stats::default()
     };

@@ -114,6 +114,41 @@ pub fn of_frames_inside(report: &Report, chip: &Chip) -> Vec<String> {
     lines
 }
 
+/// Locks that somebody still holds although the run is over. A run that ends
+/// under way may well end in the middle of a section, so there only a hold counts
+/// that is longer than all before it.
+#[must_use]
+pub fn of_held_locks(report: &Report) -> Vec<String> {
+    let chip = &report.chip;
+    let at_rest = matches!(report.ending, "drained" | "quiet");
+    let lines = chip.locks.iter().filter_map(|lock| {
+        let hold = lock.held_at_end?;
+        let tell = if at_rest {
+            report.packets.unaccounted > 0
+        } else {
+            chip.cycles.saturating_sub(hold.since) > lock.held_longest
+        };
+        if !tell {
+            return None;
+        }
+        let since = grouped(hold.since);
+        let taken = match (hold.microengine, hold.context) {
+            (Some(me), Some(context)) => {
+                format!("taken by microengine {me} context {context} at cycle {since}")
+            }
+            _ if hold.since == 0 => "held since before the start".to_owned(),
+            _ => format!("taken by the general-purpose core at cycle {since}"),
+        };
+        let tries = if hold.failed_since == 1 { "try" } else { "tries" };
+        Some(format!(
+            "the lock {} was still held at the end: {taken}, never released; {} {tries} failed since",
+            lock.name,
+            grouped(hold.failed_since),
+        ))
+    });
+    lines.collect()
+}
+
 /// The ports are not those of the board that the command line names, since the
 /// project's own `[[port]]` sections come before it.
 #[must_use]

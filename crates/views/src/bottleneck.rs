@@ -3,12 +3,13 @@
 //! A chip is a row of stages with places between them where work piles up. The
 //! limit is behind a place that is full and in front of one that is not: a line
 //! that is busy all the time, a microengine that is, a unit that a stage waits
-//! for, or a stage whose contexts all sleep. Where nothing is full nothing
+//! for, a lock that they all want, or a stage whose contexts all sleep. Where nothing is full nothing
 //! limits, and what comes nearest says how much more would pass.
 
 mod hand_overs;
 mod limits;
 mod loads;
+mod locks;
 mod window;
 mod words;
 
@@ -105,8 +106,14 @@ pub fn analyse(observed: &Observed<'_>) -> Analysis {
     let loads = loads::loads(&window, u64::from(observed.clusters));
     let mut stages = limits::stage_loads(observed, &window);
     let waits = hand_overs::held_up(observed, &window, &mut stages);
-    let limits = limits::limits(observed, &window, &loads, &stages, &waits);
-    words::tell(observed, &window, loads, &stages, &waits, limits)
+    let locks = locks::saturated(observed, &window);
+    let limits = limits::limits(observed, &window, &loads, &stages, &waits, &locks);
+    let reasons = words::Reasons {
+        stages: &stages,
+        waits: &waits,
+        locks: &locks,
+    };
+    words::tell(observed, &window, loads, reasons, limits)
 }
 
 /// The analysis as lines for a terminal.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use npsim_chip::Cycle;
 use npsim_chip::fabric::BusCommand;
-use npsim_chip::happening::Happening;
+use npsim_chip::happening::{Happening, LockStep};
 use npsim_chip::probe::Probe;
 use npsim_isa::{CommandOp, Unit, msf_csr};
 use npsim_system::project::layout::Space;
@@ -81,6 +81,9 @@ pub struct TrafficFlow {
     memories: Vec<Memory>,
     /// Commands by microengine and index of the memory.
     accesses: BTreeMap<(u8, usize, Access), u64>,
+    /// How often a lock was taken, by its index and who took it: a microengine,
+    /// or else the general-purpose core.
+    taken: BTreeMap<(u16, Option<u8>), u64>,
 }
 
 impl TrafficFlow {
@@ -155,6 +158,18 @@ impl TrafficFlow {
         *self.units.entry((me, unit, channel)).or_default() += count;
     }
 
+    /// Notes that a microengine, or else the general-purpose core, took a lock.
+    pub fn note_taken(&mut self, lock: u16, by: Option<u8>, count: u64) {
+        *self.taken.entry((lock, by)).or_default() += count;
+    }
+
+    /// How often a microengine, or else the general-purpose core, took the lock of
+    /// this index in the project.
+    #[must_use]
+    pub fn taken(&self, lock: u16, by: Option<u8>) -> u64 {
+        self.taken.get(&(lock, by)).copied().unwrap_or_default()
+    }
+
     /// The ends where a microengine takes or gives, with how often.
     pub fn ends(&self, me: u8, direction: Direction) -> impl Iterator<Item = (End, u64)> + '_ {
         self.ends
@@ -186,8 +201,13 @@ impl Probe for TrafficFlow {
     const ON: bool = true;
 
     fn see(&mut self, _: Cycle, what: &Happening) {
-        if let Happening::Command { command, .. } = what {
-            self.command(command);
+        match what {
+            Happening::Command { command, .. } => self.command(command),
+            Happening::Lock {
+                lock,
+                step: LockStep::Taken { by, .. },
+            } => self.note_taken(*lock, by.map(|(me, _)| me), 1),
+            _ => {}
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{
     BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
-    DropStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats, PortStats,
-    QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
+    DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats,
+    PortStats, QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
 };
 use crate::Cycle;
 use crate::bus::{BackPressure, BusUse, Target};
@@ -325,6 +325,12 @@ fn locks(chip: &Chip, cycles: Cycle) -> Vec<LockStats> {
             handover_cycles: counts.handover,
             handover_shortest: counts.handover_shortest,
             handover_longest: counts.handover_longest,
+            held_at_end: lock.hold().map(|hold| HoldStats {
+                microengine: hold.by.map(|(me, _)| me),
+                context: hold.by.map(|(_, context)| context),
+                since: hold.since,
+                failed_since: hold.failed,
+            }),
         }
     };
     all.into_iter().map(one).collect()

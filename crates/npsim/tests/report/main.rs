@@ -2,6 +2,7 @@
 //! browser.
 
 mod browser;
+mod locks;
 mod page;
 mod router;
 mod verdicts;

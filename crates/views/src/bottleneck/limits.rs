@@ -1,11 +1,14 @@
 //! Which stage, line or unit holds the frames up.
 
+use std::collections::BTreeSet;
+
 use npsim_chip::stats::permille;
 use npsim_system::series::PlaceKind;
 use serde::Serialize;
 
 use super::hand_overs::HeldUp;
 use super::loads::{Load, LoadKind};
+use super::locks::LockLoad;
 use super::window::Window;
 use super::{Observed, Stage};
 use crate::traffic_flow::Direction;
@@ -34,6 +37,8 @@ pub enum LimitKind {
     Unit,
     /// The general-purpose core, which takes too little off a ring.
     SlowPath,
+    /// A lock that is held or handed over all the time: its index in the project.
+    Lock(u16),
 }
 
 /// Something that holds frames up.
@@ -188,6 +193,7 @@ pub(super) fn limits(
     loads: &[Load],
     stages: &[StageLoad],
     waits: &[HeldUp],
+    locks: &[LockLoad],
 ) -> Vec<Limit> {
     let lost = |places: &[usize]| -> u64 {
         places
@@ -196,6 +202,7 @@ pub(super) fn limits(
             .sum()
     };
     let any = |places: &[usize]| places.iter().any(|&p| pressed(observed, window, p));
+    let takes_lock = |stage: usize| locks.iter().any(|lock| lock.takers.contains(&stage));
     let mut limits = Vec::new();
     for (index, (stage, load)) in observed.stages.iter().zip(stages).enumerate() {
         // What is lost in front of a stage that waits is the other's fault.
@@ -240,11 +247,40 @@ pub(super) fn limits(
         } else {
             limit.kind = LimitKind::Latency;
         }
+        // Who spins for a lock, or waits in turn for who does, is no limit itself.
+        let mut waiting = waits.iter().filter(|wait| wait.by == index);
+        let by_lock = takes_lock(index)
+            || !locks.is_empty() && !any(&load.takes) && waiting.all(|wait| takes_lock(wait.who));
+        if by_lock && matches!(limit.kind, LimitKind::Compute | LimitKind::Latency) {
+            continue;
+        }
         limits.push(limit);
     }
     slow_path(observed, window, loads, &mut limits);
     full_queues(window, loads, &mut limits);
     limits.sort_by_key(|limit| std::cmp::Reverse(limit.lost));
+    for lock in locks.iter().rev() {
+        let before: BTreeSet<usize> = lock
+            .takers
+            .iter()
+            .flat_map(|&stage| stages[stage].takes.iter().copied())
+            .collect();
+        let before: Vec<usize> = before.into_iter().collect();
+        let limit = Limit {
+            kind: LimitKind::Lock(lock.index),
+            name: format!("the lock {}", lock.name),
+            permille: lock.permille(),
+            lost: lost(&before),
+            stage: None,
+            before,
+            after: Vec::new(),
+        };
+        // All but a line can be full because of whoever waits for the lock.
+        let worse =
+            |other: &&Limit| matches!(other.kind, LimitKind::Line(_)) && other.lost > limit.lost;
+        let place = limits.iter().take_while(worse).count();
+        limits.insert(place, limit);
+    }
     limits
 }
 

@@ -1,6 +1,8 @@
 //! The analysis on runs that are made up, so that every kind of limit occurs.
 
-use npsim_chip::stats::{CounterStats, MicroengineStats, PortStats, Stats, UnitStats};
+use npsim_chip::stats::{
+    CounterStats, HoldStats, LockStats, MicroengineStats, PortStats, Stats, UnitStats,
+};
 use npsim_system::report::Report;
 use npsim_system::series::{Fill, Place, PlaceKind, Sample, Series};
 use npsim_system::simulation::Ending;
@@ -27,6 +29,9 @@ struct Made {
     lost_in_queue: u64,
     /// Elements of RBUF, longwords of the ring, elements of TBUF.
     fills: [u64; 3],
+    /// Of a lock: cycles held and handed over, how often it was taken, handed over
+    /// to who waited, and not taken.
+    lock: [u64; 5],
 }
 
 /// A load at which nothing is full.
@@ -39,6 +44,7 @@ const EASY: Made = Made {
     lost: [0, 0],
     lost_in_queue: 0,
     fills: [4, 2, 1],
+    lock: [100, 0, 2, 0, 0],
 };
 
 fn places() -> Vec<Place> {
@@ -112,6 +118,15 @@ fn sample(made: Made, n: u64) -> Sample {
                 // Not for lack of room: it must not count as such.
                 counter("DROP_CHECKSUM", 50 * n),
             ],
+            locks: vec![LockStats {
+                name: "L".into(),
+                held_cycles: made.lock[0] * n,
+                handover_cycles: made.lock[1] * n,
+                acquired: made.lock[2] * n,
+                handovers: made.lock[3] * n,
+                failed: made.lock[4] * n,
+                ..LockStats::default()
+            }],
             ..Stats::default()
         },
         fills: places
@@ -127,9 +142,18 @@ fn analysed(made: Made) -> Analysis {
 }
 
 fn analysed_with(made: Made, note: impl FnOnce(&mut TrafficFlow)) -> Analysis {
+    let samples = (1..=10).map(|n| sample(made, n));
+    analysed_samples(made, samples, note)
+}
+
+fn analysed_samples(
+    made: Made,
+    samples: impl Iterator<Item = Sample>,
+    note: impl FnOnce(&mut TrafficFlow),
+) -> Analysis {
     let mut series = Series::with(places(), 1000, 64);
-    for n in 1..=10 {
-        series.push(sample(made, n));
+    for sample in samples {
+        series.push(sample);
     }
     let chip = sample(made, 10).stats;
     let report = Report::new("made", &Ending::Drained, None, &Traffic::default(), chip);
@@ -371,4 +395,106 @@ fn a_run_without_frames_says_what_was_used() {
     });
     says(&analysis, "No frames came");
     says(&analysis, "microengine 0");
+}
+
+/// Microengine 0 spins for a lock, and frames are lost in front of it.
+const LOCKED: Made = Made {
+    executing: [950, 200],
+    received: 4,
+    lost: [2, 0],
+    fills: [128, 2, 1],
+    lock: [800, 160, 2, 2, 12],
+    ..EASY
+};
+
+#[test]
+fn a_lock_without_room_for_more_sections_is_the_limit_and_not_who_spins_for_it() {
+    let analysis = analysed_with(LOCKED, |flow| flow.note_taken(0, Some(0), 20));
+    assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+    assert_eq!(analysis.limits[0].kind, LimitKind::Lock(0));
+    assert_eq!(
+        (analysis.limits[0].permille, analysis.limits[0].lost),
+        (960, 20)
+    );
+    for part in [
+        "The lock L is the limit: it is held or handed over 96.0% of the time while frames were lost.",
+        "L is held 80.0% of the time and handed over 16.0%: it was taken 20 times, and 120 tries failed.",
+        // 600 MHz over 400 + 80 cycles.
+        "A section takes 480 cycles, 400 held and 80 handed over, so there are at most 1,250,000 sections a second.",
+        "Microengine 0 (forward.uc) takes it.",
+        "More microengines do not help",
+    ] {
+        says(&analysis, part);
+    }
+}
+
+#[test]
+fn a_lock_with_room_or_that_nobody_waits_for_leaves_the_limit_where_it_was() {
+    for lock in [[700, 160, 2, 2, 12], [980, 0, 2, 0, 0]] {
+        let made = Made { lock, ..LOCKED };
+        let analysis = analysed_with(made, |flow| flow.note_taken(0, Some(0), 20));
+        assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+        assert_eq!(analysis.limits[0].kind, LimitKind::Compute);
+    }
+}
+
+#[test]
+fn another_stage_at_its_limit_is_told_behind_the_lock() {
+    let made = Made {
+        executing: [300, 960],
+        fills: [128, 400, 1],
+        ..LOCKED
+    };
+    let analysis = analysed_with(made, |flow| {
+        flow.note_taken(0, Some(0), 20);
+        flow.note_taken(0, None, 1);
+    });
+    let kinds: Vec<_> = analysis.limits.iter().map(|limit| &limit.kind).collect();
+    assert_eq!(kinds, [&LimitKind::Lock(0), &LimitKind::Compute]);
+    says(
+        &analysis,
+        "Microengine 0 (forward.uc) and the general-purpose core take it.",
+    );
+    says(&analysis, "microengine 1 (transmit.uc)");
+}
+
+#[test]
+fn who_waits_for_the_stage_behind_is_its_fault_only_while_no_lock_holds_it_up() {
+    let made = Made {
+        executing: [950, 990],
+        ..LOCKED
+    };
+    let analysis = analysed_with(made, |flow| {
+        slots(flow, 650);
+        flow.note_taken(0, Some(0), 20);
+    });
+    assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
+    assert_eq!(analysis.limits[0].kind, LimitKind::Lock(0));
+}
+
+#[test]
+fn a_lock_that_is_never_released_is_told_as_such() {
+    let made = Made {
+        lock: [1000, 0, 0, 0, 12],
+        ..LOCKED
+    };
+    let held = |n| {
+        let mut sample = sample(made, n);
+        sample.stats.locks[0].held_at_end = Some(HoldStats {
+            microengine: Some(0),
+            context: Some(3),
+            since: 0,
+            failed_since: 12 * n,
+        });
+        sample
+    };
+    let samples = (1..=10).map(held);
+    let analysis = analysed_samples(made, samples, |flow| flow.note_taken(0, Some(0), 1));
+    assert_eq!(analysis.limits[0].kind, LimitKind::Lock(0));
+    says(
+        &analysis,
+        "The lock L is never released: it is held 100.0% of the time",
+    );
+    says(&analysis, "passes by its release");
+    assert!(!as_text(&analysis).contains("sections a second"));
 }

@@ -1,6 +1,6 @@
 //! The part of a run that tells what limits it.
 
-use npsim_chip::stats::{BusInstanceStats, BusStats, PortStats, UnitStats};
+use npsim_chip::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
 use npsim_system::series::{Fill, PlaceKind, Sample, Series};
 
 /// A part of a run: what was counted in it and what stood where.
@@ -147,6 +147,12 @@ fn clear(sample: &mut Sample) {
     }
     for counter in &mut stats.counters {
         counter.value = 0;
+    }
+    for lock in &mut stats.locks {
+        *lock = LockStats {
+            name: std::mem::take(&mut lock.name),
+            ..LockStats::default()
+        };
     }
     (stats.media.receive_bus_busy, stats.media.transmit_bus_busy) = (0, 0);
     stats.media.drops.clear();

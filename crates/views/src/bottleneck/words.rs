@@ -7,6 +7,7 @@ use npsim_system::series::PlaceKind;
 use super::hand_overs::HeldUp;
 use super::limits::{Limit, LimitKind, StageLoad, stage_name};
 use super::loads::{Load, LoadKind};
+use super::locks::LockLoad;
 use super::window::Window;
 use super::{Analysis, Observed};
 
@@ -47,22 +48,31 @@ struct Teller<'a> {
     loads: &'a [Load],
     stages: &'a [StageLoad],
     waits: &'a [HeldUp],
+    locks: &'a [LockLoad],
+}
+
+/// What the limits were found from.
+#[derive(Clone, Copy)]
+pub(super) struct Reasons<'a> {
+    pub stages: &'a [StageLoad],
+    pub waits: &'a [HeldUp],
+    pub locks: &'a [LockLoad],
 }
 
 pub(super) fn tell(
     observed: &Observed<'_>,
     window: &Window,
     loads: Vec<Load>,
-    stages: &[StageLoad],
-    waits: &[HeldUp],
+    reasons: Reasons<'_>,
     limits: Vec<Limit>,
 ) -> Analysis {
     let teller = Teller {
         observed,
         window,
         loads: &loads,
-        stages,
-        waits,
+        stages: reasons.stages,
+        waits: reasons.waits,
+        locks: reasons.locks,
     };
     let (headline, evidence, advice) = match limits.first() {
         Some(first) => teller.limited(first, &limits[1..]),
@@ -123,6 +133,14 @@ impl Teller<'_> {
             LimitKind::Unit => {
                 format!("{name} is the limit: it is busy {used} of the time {when}.")
             }
+            LimitKind::Lock(_) => match self.lock(first) {
+                Some(lock) if lock.stuck => {
+                    format!("{name} is never released: it is held {used} of the time {when}.")
+                }
+                _ => format!(
+                    "{name} is the limit: it is held or handed over {used} of the time {when}."
+                ),
+            },
             LimitKind::SlowPath => format!(
                 "{name} is the limit of the slow path: its ring is full {when}, and it is busy {used} of the time."
             ),
@@ -131,6 +149,9 @@ impl Teller<'_> {
         if let Some(stage) = first.stage {
             evidence.extend(self.stage(stage));
             evidence.extend(self.held_up_by(stage));
+        }
+        if let Some(lock) = self.lock(first) {
+            evidence.extend(lock.evidence(self.observed.stages, self.window));
         }
         evidence.extend(self.places("In front", &first.before));
         if first.stage.is_none() && matches!(first.kind, LimitKind::Line(_)) {
@@ -169,6 +190,14 @@ impl Teller<'_> {
         evidence.extend(self.room(first));
         let advice = self.advice(first);
         (headline, evidence, advice)
+    }
+
+    /// What is known of a lock that limits.
+    fn lock(&self, limit: &Limit) -> Option<&LockLoad> {
+        let LimitKind::Lock(index) = limit.kind else {
+            return None;
+        };
+        self.locks.iter().find(|lock| lock.index == index)
     }
 
     /// Frames in, out and lost, in the time looked at.
@@ -373,6 +402,9 @@ impl Teller<'_> {
                 "Send less to {}: keep data in local memory or registers, join references into longer bursts, or move tables to another channel.",
                 limit.name
             )),
+            LimitKind::Lock(_) => {
+                advice.extend(self.lock(limit).map(LockLoad::advice).unwrap_or_default());
+            }
             LimitKind::SlowPath => advice.push(
                 "Send fewer packets to the core: handle the common exception in microcode, or drop by rate before its ring.".into(),
             ),
@@ -522,7 +554,7 @@ impl Teller<'_> {
 }
 
 /// The text with a capital letter in front.
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().collect::<String>() + letters.as_str()

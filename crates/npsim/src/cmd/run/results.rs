@@ -186,9 +186,12 @@ fn after_fault(
     Ok(ExitCode::from(3))
 }
 
-/// What may explain the results; a fault explains itself.
+/// What may explain the results; a fault mostly explains itself.
 fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
+    // A lock that nobody releases may be why it came to the fault.
+    let held = remarks::of_held_locks(report);
     if report.fault.is_some() {
+        notes(held.into_iter());
         return;
     }
     let as_captured = arguments.speed.is_none()
@@ -197,7 +200,12 @@ fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
             .is_ok_and(|pace: Pace| pace == arguments.pace);
     let slow = remarks::of_slow_arrivals(report).filter(|_| as_captured);
     let lines = remarks::of_frames_inside(report, chip);
-    for (i, line) in lines.into_iter().chain(slow).enumerate() {
+    notes(lines.into_iter().chain(held).chain(slow));
+}
+
+/// Notes below the summary, set off from it.
+fn notes(lines: impl Iterator<Item = String>) {
+    for (i, line) in lines.enumerate() {
         let gap = if i == 0 { "\n" } else { "" };
         output::line(&format!("{gap}note: {line}"));
     }

@@ -1,0 +1,160 @@
+//! Locks that everybody waits for.
+//!
+//! A section under a lock is done once in the time that it is held and then handed
+//! over, however many contexts want it. Where these times fill a lock's time there
+//! is no room for another section, though every microengine has time: it spins.
+
+use npsim_chip::stats::{LockStats, permille};
+use npsim_system::quantity::grouped;
+
+use super::limits::stage_name;
+use super::window::Window;
+use super::words::{capital, percent};
+use super::{Observed, Stage};
+
+/// A lock that is held or handed over so much of the time has no room for more
+/// sections worth speaking of.
+const TAKEN: u64 = 900;
+
+/// A lock that is at its limit: what happened to it in the time looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LockLoad {
+    /// Its index in the project.
+    pub index: u16,
+    pub name: String,
+    /// One hold lasts for nearly all of the time, and is not over.
+    pub stuck: bool,
+    /// Indices of the stages that take it.
+    pub takers: Vec<usize>,
+    /// The general-purpose core takes it as well.
+    core: bool,
+    /// The length of the time.
+    cycles: u64,
+    held: u64,
+    handover: u64,
+    acquired: u64,
+    handovers: u64,
+    failed: u64,
+}
+
+/// The locks that are at their limit, the fullest first.
+pub(super) fn saturated(observed: &Observed<'_>, window: &Window) -> Vec<LockLoad> {
+    let (before, after) = (&window.before.stats.locks, &window.after.stats.locks);
+    let pairs = before.iter().zip(after).enumerate();
+    let mut found: Vec<LockLoad> = pairs
+        .map(|(index, pair)| load(observed, window, index as u16, pair))
+        .filter(|lock| lock.failed > 0 && lock.permille() >= TAKEN)
+        .collect();
+    found.sort_by_key(|lock| std::cmp::Reverse(lock.permille()));
+    found
+}
+
+fn load(
+    observed: &Observed<'_>,
+    window: &Window,
+    index: u16,
+    (before, after): (&LockStats, &LockStats),
+) -> LockLoad {
+    let stages = observed.stages.iter().enumerate();
+    let takes = |stage: &Stage| {
+        let mut microengines = stage.microengines.iter();
+        microengines.any(|&me| observed.flow.taken(index, Some(me)) > 0)
+    };
+    let hold = after.held_at_end.map_or(0, |hold| {
+        let since = hold.since.max(window.before.cycle);
+        window.after.cycle.saturating_sub(since)
+    });
+    LockLoad {
+        index,
+        name: after.name.clone(),
+        stuck: permille(hold, window.cycles()) >= TAKEN,
+        takers: stages
+            .filter(|(_, stage)| takes(stage))
+            .map(|(stage, _)| stage)
+            .collect(),
+        core: observed.flow.taken(index, None) > 0,
+        cycles: window.cycles(),
+        held: after.held_cycles.saturating_sub(before.held_cycles),
+        handover: after.handover_cycles.saturating_sub(before.handover_cycles),
+        acquired: after.acquired.saturating_sub(before.acquired),
+        handovers: after.handovers.saturating_sub(before.handovers),
+        failed: after.failed.saturating_sub(before.failed),
+    }
+}
+
+impl LockLoad {
+    /// Thousandths of the time in which it was held or handed over.
+    pub fn permille(&self) -> u64 {
+        permille(self.held + self.handover, self.cycles).min(1000)
+    }
+
+    /// What there is to say of it, a sentence each.
+    pub fn evidence(&self, stages: &[Stage], window: &Window) -> Vec<String> {
+        let share = |cycles| percent(permille(cycles, self.cycles).min(1000));
+        let mut lines = vec![format!(
+            "{} is held {} of the time and handed over {}: it was taken {} times, and {} tries failed.",
+            self.name,
+            share(self.held),
+            share(self.handover),
+            grouped(self.acquired),
+            grouped(self.failed),
+        )];
+        let held = self.held.checked_div(self.acquired);
+        if let Some(held) = held.filter(|_| !self.stuck) {
+            let handover = self.handover.checked_div(self.handovers).unwrap_or(0);
+            lines.push(format!(
+                "A section takes {} cycles, {} held and {} handed over, so there are at most {} sections a second.",
+                grouped(held + handover),
+                grouped(held),
+                grouped(handover),
+                grouped(self.most(window)),
+            ));
+        }
+        lines.extend(self.who(stages));
+        lines
+    }
+
+    /// Sections a second if one follows the other: the inverse of
+    /// `held / acquired + handover / handovers` cycles.
+    fn most(&self, window: &Window) -> u64 {
+        let hertz = u128::from(window.after.stats.mhz) * 1_000_000;
+        let (held, handover) = (u128::from(self.held), u128::from(self.handover));
+        let (acquired, handovers) = (u128::from(self.acquired), u128::from(self.handovers));
+        let most = if handovers == 0 {
+            (hertz * acquired).checked_div(held)
+        } else {
+            (hertz * acquired * handovers).checked_div(held * handovers + handover * acquired)
+        };
+        most.unwrap_or(0) as u64
+    }
+
+    fn who(&self, stages: &[Stage]) -> Option<String> {
+        let mut names: Vec<String> = self
+            .takers
+            .iter()
+            .map(|&stage| stage_name(&stages[stage]))
+            .collect();
+        if self.core {
+            names.push("the general-purpose core".to_owned());
+        }
+        let one = names.len() == 1 && !names[0].starts_with("microengines");
+        let take = if one { "takes" } else { "take" };
+        (!names.is_empty()).then(|| capital(&format!("{} {take} it.", names.join(" and "))))
+    }
+
+    /// What would help, a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        if self.stuck {
+            return vec![format!(
+                "Look for a way from where {} is taken that passes by its release: an error exit, a branch too early, a context that waits for a signal that never comes.",
+                self.name
+            )];
+        }
+        vec![
+            "A shorter section helps directly: compute before the lock is taken and after its release, and reach for all that it protects in one reference.".into(),
+            "Best is none: where an atomic operation of the memory can do the update, such as `test_and_add`, or a coprocessor, nobody has to hold anything.".into(),
+            "If ports do not share the state, give each port a lock with its state: sections for different ports then go on side by side.".into(),
+            "More microengines do not help: they wait for the lock as well, and their tries keep the unit from whoever holds it.".into(),
+        ]
+    }
+}
