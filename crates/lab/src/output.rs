@@ -130,6 +130,18 @@ pub fn write(
     Ok(folder.join("index.html"))
 }
 
+/// Whether what was written into a folder is a quick look; none if there is nothing.
+#[must_use]
+pub fn is_quick(folder: &Path) -> Option<bool> {
+    #[derive(serde::Deserialize)]
+    struct Written {
+        quick: bool,
+    }
+    let text = std::fs::read_to_string(folder.join("results.json")).ok()?;
+    let written: Written = serde_json::from_str(&text).ok()?;
+    Some(written.quick)
+}
+
 fn drawings(study: &Study, results: &Results) -> Result<Vec<Drawn>, Problem> {
     let mut drawn = Vec::new();
     for figure in figures(study) {

@@ -53,16 +53,32 @@ impl Point {
     /// `normal: load 1.5Mpps, mes 4-5`.
     #[must_use]
     pub fn shown(&self) -> String {
+        let places = self.shown_coordinates();
+        if places.is_empty() {
+            self.sweep.clone()
+        } else {
+            format!("{}: {places}", self.sweep)
+        }
+    }
+
+    /// The point in a sentence: `in "Normal operation" at load 1.5Mpps, mes 4-5`.
+    #[must_use]
+    pub fn placed(&self, title: &str) -> String {
+        let places = self.shown_coordinates();
+        if places.is_empty() {
+            format!("in \"{title}\"")
+        } else {
+            format!("in \"{title}\" at {places}")
+        }
+    }
+
+    fn shown_coordinates(&self) -> String {
         let places: Vec<_> = self
             .coordinates
             .iter()
             .map(|place| format!("{} {}", place.axis, place.label))
             .collect();
-        if places.is_empty() {
-            self.sweep.clone()
-        } else {
-            format!("{}: {}", self.sweep, places.join(", "))
-        }
+        places.join(", ")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results as tables: for a terminal, as CSV, and as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -101,30 +101,35 @@ pub fn reproduced(rows: &[Row]) -> String {
     format!("{hits} of {} reproduced", published().count())
 }
 
-/// Why metrics have no value at points that ran, a line for each metric and reason.
-/// Tables for a terminal have no room for more than `-` there.
+/// Why metrics have no value at points that ran, a line for each metric and reason;
+/// with `asked` only for these curves, `SWEEP.METRIC`. Tables for a terminal have no
+/// room for more than `-` there.
 #[must_use]
-pub fn gaps(study: &Study, results: &Results) -> Vec<String> {
-    let mut found: BTreeMap<(&str, String), Vec<&Keyed>> = BTreeMap::new();
+pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) -> Vec<String> {
+    let mut found: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
     for keyed in &results.points {
         let ran = results.outcome(keyed).is_some_and(|o| o.fault.is_none());
-        let sweep = study.sweep.get(&keyed.point.sweep);
-        let Some(sweep) = sweep.filter(|_| ran) else {
+        let name = &keyed.point.sweep;
+        let Some(sweep) = study.sweep.get(name).filter(|_| ran) else {
             continue;
         };
-        for name in study.metrics_of(sweep).into_keys() {
-            if let Err(why) = reading(results, keyed, name) {
-                found.entry((name, why)).or_default().push(keyed);
+        for metric in study.metrics_of(sweep).into_keys() {
+            if asked.is_some_and(|asked| !asked.contains(&format!("{name}.{metric}"))) {
+                continue;
+            }
+            if let Err(why) = reading(results, keyed, metric) {
+                let place = keyed.point.placed(sweep.title.as_deref().unwrap_or(name));
+                found.entry((metric, why)).or_default().push(place);
             }
         }
     }
-    let told = found.into_iter().map(|((name, why), keyed)| {
-        let place = match keyed.as_slice() {
-            [one] => format!("at point {}", one.point.number),
-            [first, ..] => format!("at {} points, first {}", keyed.len(), first.point.number),
+    let told = found.into_iter().map(|((metric, why), places)| {
+        let place = match places.as_slice() {
+            [one] => one.clone(),
+            [first, ..] => format!("at {} points, first {first}", places.len()),
             [] => String::new(),
         };
-        format!("`{name}` has no value {place}: {why}")
+        format!("`{metric}` has no value {place}: {why}")
     });
     told.collect()
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::campaign::Results;
 use crate::curves::{lies_on, named};
 use crate::evaluate::{shape, value};
-use crate::expression::CurveName;
+use crate::expression::{CurveName, Shape};
 use crate::points::Point;
 use crate::study::{Evidence, Published, Study, same_place};
 
@@ -211,6 +211,28 @@ pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>
     }
     let wanted = |row: &&Published| ids.is_empty() || ids.contains(&row.id);
     Ok(study.published.iter().filter(wanted).collect())
+}
+
+/// The measured curves behind published values, as `SWEEP.METRIC`.
+#[must_use]
+pub fn asked(study: &Study, rows: &[&Published]) -> BTreeSet<String> {
+    let mut asked = BTreeSet::new();
+    for row in rows {
+        let value = row.measured.iter().flat_map(|measured| measured.curves());
+        let shape = row.shape.iter().flat_map(Shape::curves);
+        for curve in value.map(|(curve, _)| curve).chain(shape) {
+            match study.curve.get(curve.of()) {
+                Some(derived) => {
+                    let behind = derived.behind(None).into_iter();
+                    asked.extend(behind.map(|(curve, _)| curve.of().to_owned()));
+                }
+                None => {
+                    asked.insert(curve.of().to_owned());
+                }
+            }
+        }
+    }
+    asked
 }
 
 /// Whether a published value's counterpart is computed from this point.

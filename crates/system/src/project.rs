@@ -85,7 +85,18 @@ impl Project {
         let overrides = &overrides;
         let file = file::parse(&text.text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            Problem::new(error.message().trim().to_string()).at(text.excerpt(span, ""))
+            let message = error.message().trim().to_string();
+            // An entry that lacks what every entry has was perhaps to change one
+            // of an extended file.
+            let near = message.starts_with("missing field").then(|| {
+                let origins = text.origins.as_ref()?;
+                origins.similar(&text.text, &span)
+            });
+            let problem = Problem::new(message).at(text.excerpt(span.clone(), ""));
+            match near.flatten() {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            }
         })?;
         let profile = hardware::choose(&text, &file.chip, overrides)?;
         let (profile, profile_changes) = settings::apply_to_profile(profile, &applied.profile)?;
@@ -211,30 +222,49 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
     Ok((extends::merged(text)?, false))
 }
 
-/// What to do about a folder without a project file.
+/// What to do about a folder without a project file of the usual name.
 fn no_project_in(folder: &Path) -> String {
-    const SHOWN: usize = 6;
-    let mut sources: Vec<_> = std::fs::read_dir(folder)
+    let files: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| is_source(path))
-        .map(|path| format!("`{}`", path.display()))
         .collect();
-    sources.sort();
-    let more = sources.len().saturating_sub(SHOWN);
-    sources.truncate(SHOWN);
     let text = format!("a project's folder has a file `{FILE_NAME}`");
-    if sources.is_empty() {
-        return format!("{text}; `npsim new --from FIRMWARE.uc` writes one");
+    let list = |chosen: fn(&Path) -> bool| {
+        const SHOWN: usize = 6;
+        let chosen = files.iter().filter(|path| chosen(path));
+        let mut names: Vec<_> = chosen.map(|path| format!("`{}`", path.display())).collect();
+        names.sort();
+        let more = names.len().saturating_sub(SHOWN);
+        names.truncate(SHOWN);
+        if more > 0 {
+            names.push(format!("and {more} more"));
+        }
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    if let Some(projects) = list(is_other_project) {
+        return format!("{text}; here are the project files {projects}; give one of them");
     }
-    if more > 0 {
-        sources.push(format!("and {more} more"));
+    match list(is_source) {
+        Some(sources) => format!(
+            "{text}; here are the sources {sources}; give one of them, or make a project of it with `npsim new --from`"
+        ),
+        None => format!("{text}; `npsim new --from FIRMWARE.uc` writes one"),
     }
-    format!(
-        "{text}; here are the sources {}; give one of them, or make a project of it with `npsim new --from`",
-        sources.join(", ")
-    )
+}
+
+/// Whether a file is a project under a name of its own: it has microengines, or a
+/// file that it extends has. A `NAME.part.toml` is there to be extended.
+fn is_other_project(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !name.ends_with(".toml") || name.ends_with(".part.toml") {
+        return false;
+    }
+    let bytes = crate::whole_file::read_text(path).unwrap_or_default();
+    let table = String::from_utf8(bytes).unwrap_or_default();
+    table
+        .parse::<toml::Table>()
+        .is_ok_and(|table| table.contains_key("me") || table.contains_key("extends"))
 }
 
 fn folder_of(path: &Path) -> PathBuf {

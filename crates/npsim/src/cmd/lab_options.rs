@@ -1,5 +1,6 @@
 //! What `npsim reproduce` and `npsim sweep` share: options, progress, Ctrl-C.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -108,9 +109,10 @@ pub fn tell_faults(results: &Results) {
     }
 }
 
-/// Says why metrics have no value, on standard error.
-pub fn tell_gaps(study: &Study, results: &Results) {
-    for gap in gaps(study, results) {
+/// Says why metrics have no value, on standard error; with `asked` only of these
+/// curves.
+pub fn tell_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) {
+    for gap in gaps(study, results, asked) {
         output::line(&format!("note: {gap}"));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::grid::{Grid, grids};
 use npsim_lab::places::Places;
-use npsim_lab::points::points;
+use npsim_lab::points::{Point, points};
 use npsim_lab::tables::{comparison, document, reproduced};
 use npsim_lab::{output as files, profiles, studies, verdict};
 
@@ -38,7 +38,8 @@ Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
 /// the current folder upwards, so start it in the folder with `microcode/`.
 ///
 /// The results folder gets `index.html`, `results.json`, `rows.csv`, `points.csv`,
-/// `tables/` and `figures/`.
+/// `tables/` and `figures/`. They are always of the whole study: with IDs they are
+/// written only if its other points were run before.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -73,8 +74,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let study = studies::find(name)?;
     let wanted = verdict::select(&study, &arguments.ids)?;
     let quick = arguments.lab.quick;
-    let mut points = points(&study, quick)?;
-    if !arguments.ids.is_empty() {
+    let all = points(&study, quick)?;
+    let part = !arguments.ids.is_empty();
+    let mut points = all.clone();
+    if part {
         points.retain(|point| wanted.iter().any(|row| verdict::needs(&study, row, point)));
     }
     let file = studies::is_file_name(name).then(|| Path::new(name));
@@ -97,10 +100,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let mut rows = verdict::rows(&study, &results, &wanted);
-    if arguments.ids.is_empty() {
+    if !part {
         rows.push(profiles::row(&results));
     }
-    let page = files::write(&folder, &study, &results, &rows, quick)?;
+    let page = if part {
+        whole_page(&campaign, all)?
+    } else {
+        Some(files::write(&folder, &study, &results, &rows, quick)?)
+    };
     match arguments.format {
         Format::Json => {
             let document = document(&study, &results, &rows, quick);
@@ -108,7 +115,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         Format::Text => {
             let mut parts = vec![study.title.clone(), comparison(&rows, width())];
-            if arguments.ids.is_empty() {
+            if !part {
                 parts.extend(grids(&study, &results).iter().map(Grid::terminal));
             }
             parts.push(reproduced(&rows));
@@ -116,13 +123,38 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     tell_faults(&results);
-    tell_gaps(&study, &results);
-    output::line(&format!("{}; see {}", tally(&results), page.display()));
+    let asked = part.then(|| verdict::asked(&study, &wanted));
+    tell_gaps(&study, &results, asked.as_ref());
+    output::line(&match page {
+        Some(page) => format!("{}; see {}", tally(&results), page.display()),
+        None => format!(
+            "{}; {} stays as it is until the whole study was run",
+            tally(&results),
+            folder.display()
+        ),
+    });
     let missed = rows.iter().any(|row| !row.verdict.is_hit());
     if arguments.strict && missed {
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page of the whole study after a part of it was run, from points that are
+/// saved. None if some are not, or if the folder has what a quick look came to and
+/// this was none, or the other way round: what is there would be lost.
+fn whole_page(campaign: &Campaign, all: Vec<Point>) -> anyhow::Result<Option<PathBuf>> {
+    if files::is_quick(campaign.results).is_some_and(|quick| quick != campaign.quick) {
+        return Ok(None);
+    }
+    let Ok(results) = campaign.merge(all) else {
+        return Ok(None);
+    };
+    let (folder, study) = (campaign.results, campaign.study);
+    let mut rows = verdict::rows(study, &results, &verdict::select(study, &[])?);
+    rows.push(profiles::row(&results));
+    let page = files::write(folder, study, &results, &rows, campaign.quick)?;
+    Ok(Some(page))
 }
 
 /// Columns of the table: those of a terminal that tells them, or enough for

@@ -130,7 +130,7 @@ fn write(
         }
     }
     tell_faults(results);
-    tell_gaps(study, results);
+    tell_gaps(study, results, None);
     let tally = tally(results);
     output::line(&match page {
         Some(page) => format!("{tally}; see {}", page.display()),

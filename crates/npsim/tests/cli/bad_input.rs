@@ -128,6 +128,16 @@ fn targets() {
         .with("lab/a.uc", LOOP);
     dir.npsim("run lab")
         .expect(1, &["npsim.toml", "sources `lab/a.uc`, `lab/b.uc`;"]);
+    let dir = dir
+        .with("lab/lock.toml", "extends = \"base.part.toml\"\n")
+        .with("lab/base.part.toml", "[[me]]\nid = 0\nsource = \"a.uc\"\n")
+        .with("lab/atomic.toml", "[[me]]\nid = 0\nsource = \"a.uc\"\n")
+        .with("lab/study.toml", "name = \"s\"\n");
+    let done = dir.npsim("run lab").expect(
+        1,
+        &["project files `lab/atomic.toml`, `lab/lock.toml`; give one of them"],
+    );
+    assert!(!done.err.contains("npsim new"), "{}", done.err);
     dir.npsim("run none.uc --until 1us")
         .expect(1, &["cannot read `none.uc`"]);
     dir.npsim("run a.dat --until 1us")

@@ -71,11 +71,11 @@ fn a_sweep_writes_tables_and_goes_on() {
 fn a_metric_that_fits_no_count_is_told() {
     let text = SWEEP.replace("0.executing", "0.exekuting");
     let dir = Dir::new().with("count.uc", COUNT).with("turns.toml", text);
-    let said = "note: `done` has no value at 3 points, first 1: there is no count `microengines.0.exekuting`";
+    let said = "note: `done` has no value at 3 points, first in \"count\" at turns 10: there is no count `microengines.0.exekuting`";
     dir.npsim("sweep turns.toml").expect(0, &[said]);
     dir.npsim("sweep turns.toml --point 2").expect(
         0,
-        &["note: `done` has no value at point 2: there is no count"],
+        &["note: `done` has no value in \"count\" at turns 100: there is no count"],
     );
     let done = bench().npsim("sweep turns.toml").expect(0, &[]);
     assert!(!done.err.contains("note:"), "{}", done.err);
@@ -235,13 +235,48 @@ fn a_study_of_ones_own_is_compared() {
     );
     dir.npsim("reproduce study.toml --strict")
         .expect(1, &["miss"]);
+    let whole = dir.read("npsim-results/turns/index.html");
+    let part = dir.npsim("reproduce study.toml T-1").expect(0, &["1 of 1"]);
+    assert!(!part.out.contains("T-2"), "{}", part.out);
+    assert!(part.err.contains("turns/index.html"), "{}", part.err);
+    assert_eq!(dir.read("npsim-results/turns/index.html"), whole);
     let one = dir.npsim("reproduce study.toml T-1 --strict --format json --out one");
     let one = one.expect(0, &["1 point: 1 run now"]);
     let json: serde_json::Value = serde_json::from_str(&one.out).expect("JSON");
     assert_eq!(json["rows"].as_array().map(Vec::len), Some(1));
     assert_eq!(json["rows"][0]["verdict"], "hit");
     assert_eq!(json["rows"][0]["calibrated"], "nothing");
-    assert_eq!(one.out.as_bytes(), dir.read("one/results.json"));
+    assert!(!dir.path("one/index.html").exists());
+    // Its other points are run: now it is whole.
+    dir.npsim("reproduce study.toml T-2 --out one")
+        .expect(0, &["2 run now, 1 from before; see one"]);
+    assert_eq!(dir.read("one/index.html"), whole);
+}
+
+#[test]
+fn a_part_of_a_study_leaves_the_whole_as_it_is() {
+    let quick = SWEEP.replace("values = [10", "quick = [100]\nvalues = [10");
+    let dir = bench().with("study.toml", format!("{quick}{STUDY_ROWS}"));
+    dir.npsim("reproduce study.toml").expect(0, &[]);
+    let before = dir.read("npsim-results/turns/results.json");
+    dir.npsim("reproduce study.toml T-1 --quick")
+        .expect(0, &["npsim-results/turns stays as it is"]);
+    assert_eq!(dir.read("npsim-results/turns/results.json"), before);
+    // Nothing that was saved is of the changed program.
+    let dir = dir.with("count.uc", COUNT.replace("again#:\n", "again#:\n    nop\n"));
+    dir.npsim("reproduce study.toml T-1")
+        .expect(0, &["1 run now", "npsim-results/turns stays as it is"]);
+    assert_eq!(dir.read("npsim-results/turns/results.json"), before);
+}
+
+#[test]
+fn a_part_of_a_study_tells_gaps_of_what_was_asked() {
+    let other = "[metric.other]\nmeasure = \"count\"\nof = [\"nothing\"]\n";
+    let dir = bench().with("study.toml", format!("{SWEEP}{STUDY_ROWS}{other}"));
+    let part = dir.npsim("reproduce study.toml T-1").expect(0, &[]);
+    assert!(!part.err.contains("note:"), "{}", part.err);
+    let said = "note: `other` has no value at 3 points, first in \"count\" at turns 10:";
+    dir.npsim("reproduce study.toml").expect(0, &[said]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use npsim_asm::spelling::closest;
 use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
 
 use super::origins::{Origins, Step, Steps};
@@ -379,6 +380,7 @@ impl Merge<'_> {
         let by = if name == "route" { "prefix" } else { "name" };
         let called = |entry: &Table| entry.get(by).and_then(Item::as_str).map(str::to_owned);
         let mut free: Vec<Option<String>> = base.iter().map(called).collect();
+        let before = free.clone();
         for (place, entry) in over.iter().enumerate() {
             let there = below(there, Step::Place(place));
             let wanted = called(entry);
@@ -390,7 +392,12 @@ impl Merge<'_> {
                 free[at] = None;
                 self.table(slot, entry, &below(here, Step::Place(at)), &there);
             } else {
-                self.take(&below(here, Step::Place(base.len())), &there);
+                let here = below(here, Step::Place(base.len()));
+                self.take(&here, &there);
+                let others = before.iter().flatten().map(String::as_str);
+                if let Some(near) = wanted.and_then(|wanted| closest(&wanted, others)) {
+                    self.origins.resembles(here, near.to_owned());
+                }
                 base.push(entry.clone());
             }
         }

@@ -42,6 +42,9 @@ pub struct Origins {
     /// For the top of everything that was taken over as a whole: the file and the
     /// way in it. What lies below lies below there.
     taken: BTreeMap<Steps, (usize, Steps)>,
+    /// Entries that were added to a list although one before them has nearly the
+    /// same name: that name.
+    similar: BTreeMap<Steps, String>,
 }
 
 impl Origins {
@@ -64,6 +67,21 @@ impl Origins {
     pub(super) fn take(&mut self, steps: &[Step], part: usize, there: Steps) {
         self.taken.retain(|known, _| !known.starts_with(steps));
         self.taken.insert(steps.to_vec(), (part, there));
+    }
+
+    /// The entry at `steps` of the merged text is a new one, and another that was
+    /// there before it is called `name`, nearly as it.
+    pub(super) fn resembles(&mut self, steps: Steps, name: String) {
+        self.similar.insert(steps, name);
+    }
+
+    /// The name that the entry of a list around a span was perhaps meant to have.
+    pub(super) fn similar(&self, merged: &str, span: &Range<usize>) -> Option<&str> {
+        let document = Document::parse(merged).ok()?;
+        let hit = smallest(document.as_table(), span)?;
+        let mut entries = self.similar.iter();
+        let found = entries.find(|(steps, _)| hit.steps.starts_with(steps));
+        found.map(|(_, name)| name.as_str())
     }
 
     /// The place where a span of the merged text was typed. Without one, such as

@@ -54,11 +54,12 @@ pub struct QuickStartSection {
     pub threshold: Spanned<Decimal>,
     /// Time of a window; `150ms` if not given.
     pub window: Option<Spanned<String>>,
-    /// Time between two samples; `150ms` if not given.
+    /// Time between two samples; that of a window if not given.
     pub sample: Option<Spanned<String>>,
     /// Samples of which the largest counts; 3 if not given.
     pub samples: Option<Spanned<u32>>,
-    /// Time until the grants of a window are exact; `1ms` if not given.
+    /// Time until the grants of a window are exact; if not given `1ms`, or a tenth of
+    /// a window if that is less.
     pub grace: Option<Spanned<String>>,
     /// The ports' counters; `PORT_COUNTERS` if not given.
     pub counters: Option<Spanned<String>>,

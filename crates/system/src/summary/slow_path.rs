@@ -39,8 +39,13 @@ fn of_group(group: u64, groups: usize) -> String {
     }
 }
 
+/// A rate in units of Quick-Start; limits may be below zero.
+fn rate(units: i64) -> String {
+    let sign = if units < 0 { "-" } else { "" };
+    format!("{sign}{}", show_rate(units.unsigned_abs() as f64 * UNIT))
+}
+
 fn quick_start(gpp: &GppStats, group: &QuickStartTaskStats) -> String {
-    let rate = |units: i64| show_rate(units.max(0) as f64 * UNIT);
     format!(
         "{}limit {} of {}   granted {} now, {} in the last window   peak use {}   {} windows",
         of_group(group.group, gpp.quick_start.len()),
@@ -86,4 +91,14 @@ fn waits(task: &TaskStats, mhz: u64) -> String {
         grouped(task.waits),
         time(task.waited_longest)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_limit_below_zero_has_its_sign() {
+        assert_eq!(super::rate(-1000), "-40.000 Mb/s");
+        assert_eq!(super::rate(0), "0 b/s");
+        assert_eq!(super::rate(25_000), "1.000 Gb/s");
+    }
 }

@@ -113,6 +113,36 @@ fn lists_without_names_and_values_are_replaced() {
 }
 
 #[test]
+fn a_name_that_is_nearly_one_of_the_extended_file_is_suggested() {
+    let base = format!(
+        "{ME}[[memory]]\nname = \"STATE\"\nspace = \"scratch\"\nsize = 8\n\
+         [[lock]]\nname = \"QS_LOCK\"\nmemory = \"STATE\"\n"
+    );
+    for (entry, expected) in [
+        (
+            "[[me]]\nname = \"worc\"\ndefine = { A = 1 }\n",
+            Some("work"),
+        ),
+        ("[[memory]]\nname = \"STATES\"\nsize = 64\n", Some("STATE")),
+        ("[[lock]]\nname = \"QSLOCK\"\noffset = 4\n", Some("QS_LOCK")),
+        ("[[me]]\nname = \"other\"\n", None),
+    ] {
+        let dir = folder(&[
+            ("base.toml", &base),
+            ("a.uc", "nop\n"),
+            ("own.toml", &format!("extends = \"base.toml\"\n{entry}")),
+        ]);
+        let said = load(&dir, "own.toml", &[]).unwrap_err();
+        assert!(said.contains("own.toml:2:1: missing field"), "{said}");
+        let hint = expected.map(|name| format!("did you mean `{name}`?"));
+        match hint {
+            Some(hint) => assert!(said.contains(&hint), "{said}"),
+            None => assert!(!said.contains("did you mean"), "{said}"),
+        }
+    }
+}
+
+#[test]
 fn a_file_on_two_ways_is_taken_once_and_later_files_win() {
     let dir = folder(&[
         (

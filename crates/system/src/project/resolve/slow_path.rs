@@ -94,8 +94,22 @@ impl Resolver<'_> {
         };
         let counters = self.task_memory(&span, &counters, u64::from(ports) * 32);
         let window = self.time(keys.window.as_ref(), "150ms");
-        let sample = self.time(keys.sample.as_ref(), "150ms");
-        let grace = self.time(keys.grace.as_ref(), "1ms");
+        let sample = match &keys.sample {
+            Some(typed) => self.time(Some(typed), "150ms"),
+            None => window,
+        };
+        if let Some(typed) = keys.sample.as_ref().filter(|_| sample > window) {
+            self.fail(
+                typed.span(),
+                "a sample is longer than the window",
+                "",
+                "windows would end before anything is known of the traffic; use at most the time of `window`, or leave `sample` out",
+            );
+        }
+        let grace = match &keys.grace {
+            Some(typed) => self.time(Some(typed), "1ms"),
+            None => self.time(None, "1ms").min(window / 10).max(1),
+        };
         if grace >= window {
             let place = keys.grace.as_ref().or(keys.window.as_ref());
             self.fail(
@@ -110,7 +124,10 @@ impl Resolver<'_> {
         let bits = u128::from(fastest.unwrap_or(0)) * u128::from(sample) / u128::from(hertz.max(1));
         if bits / 8 > u128::from(u32::MAX) {
             self.fail(
-                keys.sample.as_ref().map_or(span.clone(), Spanned::span),
+                keys.sample
+                    .as_ref()
+                    .or(keys.window.as_ref())
+                    .map_or(span.clone(), Spanned::span),
                 "a port can send more than 4 GB between two samples",
                 "",
                 "the core tells bytes from the low half of a counter; use a shorter `sample`",

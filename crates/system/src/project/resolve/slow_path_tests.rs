@@ -27,6 +27,10 @@ name = "RCP_RATE"
 space = "scratch"
 size = 8
 [[memory]]
+name = "ONE"
+space = "scratch"
+size = 4
+[[memory]]
 name = "RCP_COUNTERS"
 space = "sram1"
 size = 1024
@@ -78,6 +82,27 @@ fn a_share_is_one_in_quotes_too() {
             panic!("{:?}", resolved.boot.tasks);
         };
         assert_eq!(setup.groups[0].threshold, setup.groups[0].capacity);
+    }
+}
+
+#[test]
+fn samples_and_grace_of_quick_start_follow_the_window() {
+    for (keys, expected) in [
+        ("window = \"1ms\"\n", (600_000, 600_000, 60_000)),
+        ("window = \"100ms\"\n", (60_000_000, 60_000_000, 600_000)),
+        ("window = \"5\"\n", (5, 5, 1)),
+        (
+            "window = \"1ms\"\nsample = \"1ms\"\ngrace = \"0.5ms\"\n",
+            (600_000, 600_000, 300_000),
+        ),
+        ("sample = \"1ms\"\n", (90_000_000, 600_000, 600_000)),
+    ] {
+        let resolved = good(&project("quick-start", &format!("threshold = 1\n{keys}")));
+        let TaskSetup::QuickStart(setup) = task(&resolved) else {
+            panic!("{:?}", resolved.boot.tasks);
+        };
+        let times = (setup.window, setup.sample, setup.grace);
+        assert_eq!(times, expected, "{keys}");
     }
 }
 
@@ -213,7 +238,7 @@ fn mistakes_say_what_to_do() {
         ),
         (
             "quick-start",
-            "threshold = 1\nwindow = \"1ms\"\n",
+            "threshold = 1\nwindow = \"1ms\"\ngrace = \"1ms\"\n",
             "the grace is not shorter than the window",
         ),
         (
@@ -223,8 +248,43 @@ fn mistakes_say_what_to_do() {
         ),
         (
             "quick-start",
-            "threshold = 1\nsample = \"60s\"\n",
+            "threshold = 1\nwindow = \"60s\"\nsample = \"60s\"\n",
             "more than 4 GB",
+        ),
+        (
+            "quick-start",
+            "threshold = 1\nwindow = \"60s\"\n",
+            "use a shorter `sample`",
+        ),
+        (
+            "quick-start",
+            "threshold = 1\nsample = \"151ms\"\n",
+            "a sample is longer than the window",
+        ),
+        (
+            "quick-start",
+            "threshold = 1\nwindow = \"1ms\"\nsample = \"2ms\"\n",
+            "leave `sample` out",
+        ),
+        (
+            "quick-start",
+            "threshold = 1\ngroups = 2\nstate = \"RCP_RATE\"\n",
+            "it needs 64 bytes, and `RCP_RATE` has 8",
+        ),
+        (
+            "xcp",
+            "groups = 2\nstate = \"QS_STATE\"\n",
+            "it needs 128 bytes, and `QS_STATE` has 64",
+        ),
+        (
+            "rcp",
+            "groups = 2\nrate = \"ONE\"\n",
+            "it needs 8 bytes, and `ONE` has 4",
+        ),
+        (
+            "rcp",
+            "groups = 2\ncounters = \"ONE\"\n",
+            "`ONE` does not hold these threads",
         ),
         (
             "quick-start",
