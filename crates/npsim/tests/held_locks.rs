@@ -26,7 +26,8 @@ fn run(folder: &Path, source: &str, arguments: &[&str]) -> (String, Value) {
     assert!(output.status.success(), "{told}");
     let stats = std::fs::read(stats).unwrap();
     let stats: Value = serde_json::from_slice(&stats).unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    // Notes go where messages go.
+    let text = format!("{}{told}", String::from_utf8_lossy(&output.stdout));
     (text, stats["chip"]["locks"][0].clone())
 }
 

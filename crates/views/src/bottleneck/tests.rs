@@ -455,7 +455,10 @@ fn another_stage_at_its_limit_is_told_behind_the_lock() {
         &analysis,
         "Microengine 0 (forward.uc) and the general-purpose core take it.",
     );
-    says(&analysis, "microengine 1 (transmit.uc)");
+    says(
+        &analysis,
+        "Microengine 1 (transmit.uc) is at its limit as well",
+    );
 }
 
 #[test]
