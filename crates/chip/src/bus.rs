@@ -287,11 +287,10 @@ impl Buses {
         [self.d_push.until(now), self.d_pull.until(now)]
     }
 
-    /// Takes a command into its microengine's FIFO, if it has room, and sends
+    /// Takes a command to `target` into its microengine's FIFO, if it has room, and sends
     /// it if nothing is in its way.
-    pub(crate) fn admit(&mut self, now: Cycle, command: &BusCommand) -> Admission {
-        let target = self.target_of(command);
-        let me = command.me as usize;
+    pub(crate) fn admit(&mut self, now: Cycle, me: u8, target: Target) -> Admission {
+        let me = me as usize;
         let fifo = &self.fifos[me];
         if let Some(first) = fifo.held.front()
             && fifo.held.len() >= self.fifo_depth

@@ -113,8 +113,8 @@ impl InFlight {
 /// Whether a command was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issue {
-    /// It is on its way.
-    Accepted,
+    /// It is on its way to this unit.
+    Accepted(Target),
     /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there is room; the
     /// microengine posts nothing and then issues again.
     Held,
@@ -183,7 +183,8 @@ impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
-        let admission = self.buses.admit(now, &command);
+        let target = self.buses.target_of(&command);
+        let admission = self.buses.admit(now, command.me, target);
         if admission == Admission::Full {
             return Issue::Held;
         }
@@ -193,12 +194,11 @@ impl Fabric {
         if let Admission::Arrives(arrival) = admission {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
-            let target = self.buses.target_of(&command);
             self.buses.hold(now, command.me, slot, target);
             let cluster = self.profile.cluster_of(command.me);
             self.look(now, cluster as usize);
         }
-        Issue::Accepted
+        Issue::Accepted(target)
     }
 
     /// Opens a command that no microengine issued, for data that a unit pushes

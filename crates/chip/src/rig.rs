@@ -123,7 +123,7 @@ impl Rig {
         self.out[command.transfer_me as usize][command.transfer_kind as usize]
             [command.transfer as usize..][..data.len()]
             .copy_from_slice(data);
-        assert_eq!(self.issue(start, command), Issue::Accepted);
+        assert!(matches!(self.issue(start, command), Issue::Accepted(_)));
         let before = self.notices.len();
         self.run();
         let mut notices = self.notices.split_off(before);
@@ -246,7 +246,7 @@ impl Rig {
         };
         let now = self.fabric.now;
         match self.fabric.issue(now, command) {
-            Issue::Accepted => {
+            Issue::Accepted(_) => {
                 self.out[me as usize][command.transfer_kind as usize][command.transfer as usize..]
                     [..data.len()]
                     .copy_from_slice(&data);

@@ -6,7 +6,8 @@ mod oracle;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forwarder::{Forwarder, RecordedLines, drain};
+use forwarder::recorded_lines::RecordedLines;
+use forwarder::{Forwarder, drain};
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::probe::NoProbe;
 use npsim_chip::stats::Stats;

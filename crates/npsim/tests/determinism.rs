@@ -6,7 +6,8 @@ mod forwarder;
 use std::path::Path;
 use std::process::Command;
 
-use forwarder::{Forwarder, RecordedLines, Sent, drain};
+use forwarder::recorded_lines::{RecordedLines, Sent};
+use forwarder::{Forwarder, drain};
 use npsim::assemble::assemble_project;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};

@@ -34,6 +34,18 @@ impl Place {
         }
     }
 
+    /// What `thread` has of `group`, where each thread has `stride` bytes of each of
+    /// `groups` groups, one after the other.
+    pub(super) const fn of_thread(
+        self,
+        thread: u16,
+        groups: usize,
+        group: usize,
+        stride: u32,
+    ) -> Self {
+        self.after((thread as u32 * groups as u32 + group as u32) * stride)
+    }
+
     /// Its address as the SRAM unit has it, with the channel in bits 31-30.
     const fn in_channel(self, channel: u8) -> u32 {
         (channel as u32) << 30 | self.address & 0x3fff_fffc

@@ -11,7 +11,7 @@ use npsim_congestion::quick_start::window::{PeakUtilisation, Window, units_of_by
 use serde::{Deserialize, Serialize};
 
 use super::access::{Access, Place};
-use super::task::Next;
+use super::task::{Next, next_time};
 use crate::Cycle;
 use crate::happening::Level;
 use crate::scratch::Scratch;
@@ -310,11 +310,4 @@ impl QuickStart {
         };
         cost
     }
-}
-
-/// When a timer fires again. A core that is too slow for it leaves out what it
-/// missed instead of running after it for ever.
-fn next_time(last: Cycle, period: Cycle, now: Cycle) -> Cycle {
-    let next = last + period;
-    if next > now { next } else { now + period }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{Access, Place};
 use super::queue_lengths::QueueLengths;
-use super::task::Next;
+use super::task::{Next, next_time};
 use crate::Cycle;
 use crate::happening::Level;
 use crate::scratch::Scratch;
@@ -118,7 +118,10 @@ impl Rcp {
             let place = self.setup.rate.after(4 * index as u32);
             place.put(group.rate.rate(), scratch, sram);
             for (seen, thread) in group.seen.iter_mut().zip(&self.setup.threads) {
-                let place = self.setup.counters.after(at(*thread, count, index));
+                let place = self
+                    .setup
+                    .counters
+                    .of_thread(*thread, count, index, COUNTERS_STRIDE);
                 let word = |at: u32| place.after(4 * at).look(scratch, sram).unwrap_or(0);
                 *seen = counters([word(0), word(1), word(2), word(3)]);
             }
@@ -160,7 +163,10 @@ impl Rcp {
         let it = &mut self.groups[self.group];
         let mut cost = 0;
         if let Some(&thread) = self.setup.threads.get(index) {
-            let place = self.setup.counters.after(at(thread, groups, self.group));
+            let place = self
+                .setup
+                .counters
+                .of_thread(thread, groups, self.group, COUNTERS_STRIDE);
             let (words, lasts) = access.read::<4>(place);
             let now = counters(words);
             it.arrived.add(&now.since(&it.seen[index]));
@@ -214,15 +220,10 @@ impl Rcp {
         let (now, mhz) = (access.now(), self.mhz);
         let place = self.setup.rate.after(4 * self.group as u32);
         let it = &mut self.groups[self.group];
-        it.due = (it.due + cycles(it.rate.length(), mhz)).max(now + 1);
+        it.due = next_time(it.due, cycles(it.rate.length(), mhz), now);
         self.step = Step::Idle;
         access.write(place, &[it.rate.rate()])
     }
-}
-
-/// Where the counters of a thread and group stand.
-fn at(thread: u16, groups: usize, group: usize) -> u32 {
-    (u32::from(thread) * groups as u32 + group as u32) * COUNTERS_STRIDE
 }
 
 /// Four longwords of counters; the sum of 64 bits has its low half first.

@@ -239,3 +239,10 @@ impl Task {
         Some(self.due)
     }
 }
+
+/// When a timer fires again. A core that is too slow for it leaves out what it
+/// missed instead of running after it for ever.
+pub(super) fn next_time(last: Cycle, period: Cycle, now: Cycle) -> Cycle {
+    let next = last + period;
+    if next > now { next } else { now + period }
+}

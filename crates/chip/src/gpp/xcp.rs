@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{Access, Place};
 use super::queue_lengths::QueueLengths;
-use super::task::Next;
+use super::task::{Next, next_time};
 use crate::Cycle;
 use crate::happening::Level;
 use crate::scratch::Scratch;
@@ -170,7 +170,7 @@ impl Xcp {
         let count = self.groups.len();
         for (index, group) in self.groups.iter_mut().enumerate() {
             for (seen, thread) in group.seen.iter_mut().zip(&all.threads) {
-                let place = all.place.after(at(*thread, count, index));
+                let place = all.place.of_thread(*thread, count, index, SUMS_STRIDE);
                 let word = |at: usize| place.after(4 * at as u32).look(scratch, sram);
                 *seen = sums(std::array::from_fn(|at| word(at).unwrap_or(0)));
             }
@@ -305,7 +305,7 @@ impl Xcp {
         let groups = self.groups.len();
         let Some(place) = self.setup.sums.as_ref().and_then(|all| {
             let thread = *all.threads.get(index)?;
-            Some(all.place.after(at(thread, groups, self.group)))
+            Some(all.place.of_thread(thread, groups, self.group, SUMS_STRIDE))
         }) else {
             self.step = self.after_thread_sums();
             return 0;
@@ -392,14 +392,9 @@ impl Xcp {
     fn end(&mut self, now: Cycle) {
         let mhz = self.mhz;
         let it = &mut self.groups[self.group];
-        it.due = (it.due + cycles(it.control.length(), mhz)).max(now + 1);
+        it.due = next_time(it.due, cycles(it.control.length(), mhz), now);
         self.step = Step::Idle;
     }
-}
-
-/// Where the sums of a thread and group stand.
-fn at(thread: u16, groups: usize, group: usize) -> u32 {
-    (u32::from(thread) * groups as u32 + group as u32) * SUMS_STRIDE
 }
 
 /// Five longwords of sums: bytes, then two of 64 bits with the low half first.

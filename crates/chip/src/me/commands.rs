@@ -96,12 +96,12 @@ impl Microengine {
         let prepared = self.bus_command(request, fabric)?;
         self.check_transfer(request, &prepared, fabric)?;
         let command = prepared.command;
-        match fabric.issue(self.cycle, command) {
-            Issue::Accepted => {}
+        let target = match fabric.issue(self.cycle, command) {
+            Issue::Accepted(target) => target,
             Issue::Held => return Err(Flow::Held),
-        }
+        };
         self.stats.commands += 1;
-        self.stats.references[fabric.buses.target_of(&command).index()] += 1;
+        self.stats.references[target.index()] += 1;
         self.claim(request, &prepared);
         let Completion::CtxSwap { signal, defer } = request.completion else {
             return Ok(Outcome::Next(Next::Sequential));

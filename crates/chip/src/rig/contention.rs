@@ -224,21 +224,21 @@ fn a_command_behind_a_held_one_waits_too() {
                 2 * number,
                 from(number as u8 % 4, command(Op::ScratchWrite, 0, 1), 1)
             ),
-            Issue::Accepted
+            Issue::Accepted(Target::SCRATCH)
         );
     }
     assert_eq!(rig.fabric.buses.waiting_at(Target::SCRATCH), 8);
     assert_eq!(
         rig.issue(20, from(0, command(Op::ScratchRead, 0, 1), 2)),
-        Issue::Accepted
+        Issue::Accepted(Target::SCRATCH)
     );
     assert_eq!(
         rig.issue(22, from(0, command(Op::SramRead, 0, 1), 3)),
-        Issue::Accepted
+        Issue::Accepted(Target::sram(0))
     );
     assert_eq!(
         rig.issue(22, from(7, command(Op::SramRead, 0, 1), 4)),
-        Issue::Accepted
+        Issue::Accepted(Target::sram(0))
     );
     rig.run();
     let end = |id| rig.notices.iter().rfind(|n| n.id == id).unwrap().cycle;
@@ -258,7 +258,7 @@ fn a_full_fifo_holds_its_microengine_until_the_unit_takes_a_command() {
     for number in 0..5 {
         assert_eq!(
             rig.issue(100 + 4 * number, command(Op::ScratchWrite, 0, 1)),
-            Issue::Accepted
+            Issue::Accepted(Target::SCRATCH)
         );
     }
     assert_eq!(rig.issue(122, command(Op::ScratchWrite, 0, 1)), Issue::Held);

@@ -1,9 +1,12 @@
 //! One context of a microengine, written to be read: no decoding ahead, no
 //! shared code with the engine, codes and times computed as the books say.
 
+mod operands;
+mod units;
+
 use npsim_isa::{
-    AluOp, Bank, ByteOrder, Condition, CrcBytes, CrcKind, ImmedShift, Instruction, MulPhase,
-    MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, csr,
+    AluOp, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift,
+    ShiftCount, csr,
 };
 
 /// Registers with a delayed write.
@@ -535,182 +538,6 @@ impl Reference {
         match count {
             ShiftCount::By(n) => u32::from(n),
             ShiftCount::Indirect => self.previous_a % 32,
-        }
-    }
-
-    fn byte_align(&mut self, order: ByteOrder, dest: Operand, src: Operand) {
-        let now = self.read(src);
-        let skip = self.byte_index as usize;
-        let mut eight = [0; 8];
-        match order {
-            ByteOrder::Big => {
-                eight[..4].copy_from_slice(&self.align_be.to_be_bytes());
-                eight[4..].copy_from_slice(&now.to_be_bytes());
-                self.align_be = now;
-                let four = [
-                    eight[skip],
-                    eight[skip + 1],
-                    eight[skip + 2],
-                    eight[skip + 3],
-                ];
-                self.logical(dest, 0, u32::from_be_bytes(four));
-            }
-            ByteOrder::Little => {
-                eight[..4].copy_from_slice(&self.align_le.to_le_bytes());
-                eight[4..].copy_from_slice(&now.to_le_bytes());
-                self.align_le = now;
-                let four = [
-                    eight[skip],
-                    eight[skip + 1],
-                    eight[skip + 2],
-                    eight[skip + 3],
-                ];
-                self.logical(dest, now, u32::from_le_bytes(four));
-            }
-        }
-    }
-
-    fn lookup(&mut self, tag: u32) -> u32 {
-        for entry in 0..16 {
-            if self.tags[entry] == tag {
-                self.clock += 1;
-                self.used[entry] = self.clock;
-                return u32::from(self.states[entry]) * 256 + 128 + entry as u32 * 8;
-            }
-        }
-        let oldest = (0..16).min_by_key(|&entry| self.used[entry]).unwrap();
-        oldest as u32 * 8
-    }
-
-    fn crc_step(
-        &mut self,
-        order: ByteOrder,
-        kind: CrcKind,
-        bytes: CrcBytes,
-        bit_swap: bool,
-        word: u32,
-    ) {
-        let (width, polynomial) = match kind {
-            CrcKind::None => return,
-            CrcKind::Ccitt => (16, 0x1021),
-            CrcKind::Crc32 => (32, 0x04c1_1db7),
-            CrcKind::Iscsi => (32, 0x1edc_6f41),
-            CrcKind::Crc10 => (10, 0x233),
-            CrcKind::Crc5 => (5, 0x05),
-        };
-        let four = if order == ByteOrder::Big {
-            word.to_be_bytes()
-        } else {
-            word.to_le_bytes()
-        };
-        let chosen = match bytes {
-            CrcBytes::All => 0..4,
-            CrcBytes::B1_3 => 1..4,
-            CrcBytes::B2_3 => 2..4,
-            CrcBytes::B3 => 3..4,
-            CrcBytes::B0_2 => 0..3,
-            CrcBytes::B0_1 => 0..2,
-            CrcBytes::B0 => 0..1,
-        };
-        let mask = u32::MAX >> (32 - width);
-        let mut rest = self.crc & mask;
-        for byte in &four[chosen] {
-            for bit in 0..8 {
-                let next = if bit_swap {
-                    byte >> bit & 1
-                } else {
-                    byte >> (7 - bit) & 1
-                };
-                let top = rest >> (width - 1) & 1 ^ u32::from(next);
-                rest = rest << 1 & mask;
-                if top == 1 {
-                    rest ^= polynomial;
-                }
-            }
-        }
-        self.crc = rest;
-    }
-
-    fn logical(&mut self, dest: Operand, a: u32, result: u32) {
-        self.codes = [result >> 31 == 1, result == 0, false, false];
-        self.store(dest, a, result);
-    }
-
-    fn plain(&mut self, dest: Operand, value: u32) {
-        self.store(dest, 0, value);
-    }
-
-    fn store(&mut self, dest: Operand, a: u32, result: u32) {
-        self.previous_a = a;
-        self.previous_result = result;
-        self.write(dest, result);
-    }
-
-    fn place(&mut self, operand: Operand) -> usize {
-        let (pointer, offset) = match operand {
-            Operand::LocalMemory { pointer, offset } => (pointer as usize, offset as usize),
-            Operand::LocalMemoryStep { pointer, step } => {
-                self.pointer_steps[pointer as usize] = if step == Step::Increment { 1 } else { -1 };
-                (pointer as usize, 0)
-            }
-            other => panic!("{other} is not in local memory"),
-        };
-        let place = self.pointers[pointer] | offset;
-        self.outside |= place >= self.lm.len();
-        if self.outside { 0 } else { place }
-    }
-
-    fn index(&mut self, step: Step) -> usize {
-        match step {
-            Step::Keep => {}
-            Step::Increment => self.index_step = 1,
-            Step::Decrement => self.index_step = -1,
-        }
-        self.transfer_index
-    }
-
-    fn read(&mut self, operand: Operand) -> u32 {
-        match operand {
-            Operand::None => 0,
-            Operand::Gpr(Bank::A, n) | Operand::GprAbsolute(Bank::A, n) => self.a[n as usize],
-            Operand::Gpr(Bank::B, n) | Operand::GprAbsolute(Bank::B, n) => self.b[n as usize],
-            Operand::STransfer(n) => self.s_in[n as usize],
-            Operand::DTransfer(n) => self.d_in[n as usize],
-            Operand::SIndexed(step) => self.s_in[self.index(step)],
-            Operand::DIndexed(step) => self.d_in[self.index(step)],
-            Operand::LocalMemory { .. } | Operand::LocalMemoryStep { .. } => {
-                let place = self.place(operand);
-                self.lm[place]
-            }
-            Operand::Constant(value) => u32::from(value),
-            other => panic!("the generator makes no {other}"),
-        }
-    }
-
-    fn write(&mut self, operand: Operand, value: u32) {
-        match operand {
-            Operand::None => {}
-            Operand::Gpr(Bank::A, n) | Operand::GprAbsolute(Bank::A, n) => {
-                self.a[n as usize] = value;
-            }
-            Operand::Gpr(Bank::B, n) | Operand::GprAbsolute(Bank::B, n) => {
-                self.b[n as usize] = value;
-            }
-            Operand::STransfer(n) => self.s_out[n as usize] = value,
-            Operand::DTransfer(n) => self.d_out[n as usize] = value,
-            Operand::SIndexed(step) => {
-                let index = self.index(step);
-                self.s_out[index] = value;
-            }
-            Operand::DIndexed(step) => {
-                let index = self.index(step);
-                self.d_out[index] = value;
-            }
-            Operand::LocalMemory { .. } | Operand::LocalMemoryStep { .. } => {
-                let place = self.place(operand);
-                self.lm[place] = value;
-            }
-            other => panic!("the generator makes no {other}"),
         }
     }
 }

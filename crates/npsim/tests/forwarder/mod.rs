@@ -1,4 +1,7 @@
-//! The shipped forwarder on a chip, and lines that write down what happens on them.
+//! The shipped forwarder on a chip.
+
+#[path = "../recorded_lines/mod.rs"]
+pub mod recorded_lines;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -8,10 +11,12 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::lines::Arrival;
 use npsim_chip::probe::Probe;
 use npsim_net::Frame;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
+
+use recorded_lines::RecordedLines;
 
 const PICO: u128 = 1_000_000_000_000;
 
@@ -69,79 +74,7 @@ impl Forwarder {
                 frame: number,
             }
         };
-        RecordedLines {
-            arrivals: (0..).zip(&plan.arrivals).map(arrival).collect(),
-            next: 0,
-            departures: Vec::new(),
-            drops: Vec::new(),
-        }
-    }
-}
-
-/// A frame that left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
-    pub start: Cycle,
-    pub end: Cycle,
-    pub port: u8,
-    pub bytes: Vec<u8>,
-    /// Which arrival it was made from, in the order of arrival.
-    pub frame: Option<u64>,
-}
-
-/// A frame that was lost at the media interface.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    pub cycle: Cycle,
-    pub port: u8,
-    pub frame: Option<u64>,
-    pub reason: MediaDrop,
-}
-
-/// Lines with frames to come and a record of what left and what was lost.
-#[derive(Clone, Debug)]
-pub struct RecordedLines {
-    pub arrivals: Vec<Arrival>,
-    next: usize,
-    pub departures: Vec<Sent>,
-    pub drops: Vec<Lost>,
-}
-
-impl RecordedLines {
-    /// When the last frame has arrived.
-    pub fn arrivals_end(&self) -> Cycle {
-        self.arrivals
-            .iter()
-            .map(|arrival| arrival.end)
-            .max()
-            .unwrap_or(0)
-    }
-}
-
-impl Lines for RecordedLines {
-    fn next_arrival(&mut self) -> Option<Arrival> {
-        let arrival = self.arrivals.get(self.next).cloned();
-        self.next += usize::from(arrival.is_some());
-        arrival
-    }
-
-    fn departed(&mut self, departure: Departure<'_>) {
-        self.departures.push(Sent {
-            start: departure.start,
-            end: departure.end,
-            port: departure.port,
-            bytes: departure.bytes.to_vec(),
-            frame: departure.frame,
-        });
-    }
-
-    fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
-        self.drops.push(Lost {
-            cycle,
-            port,
-            frame,
-            reason,
-        });
+        RecordedLines::new((0..).zip(&plan.arrivals).map(arrival).collect())
     }
 }
 

@@ -1,5 +1,4 @@
-//! The router on a chip, as shipped or with changes, and lines that write down
-//! what happens on them.
+//! The router on a chip, as shipped or with changes.
 
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::lines::Arrival;
 use npsim_chip::probe::NoProbe;
 use npsim_net::load::{Generator, Load};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
@@ -16,6 +15,7 @@ use npsim_net::{Frame, LineFrame};
 
 use crate::classes::Classes;
 use crate::oracle::Router;
+pub use crate::recorded_lines::{RecordedLines, Sent};
 
 const PICO: u128 = 1_000_000_000_000;
 
@@ -142,12 +142,7 @@ impl Bench {
                 frame: number,
             }
         };
-        RecordedLines {
-            arrivals: (0..).zip(frames).map(arrival).collect(),
-            next: 0,
-            departures: Vec::new(),
-            drops: Vec::new(),
-        }
+        RecordedLines::new((0..).zip(frames).map(arrival).collect())
     }
 
     /// Frames of a capture.
@@ -173,56 +168,6 @@ impl Bench {
         Generator::new(&load, &npsim::load::ports(&self.project))
             .unwrap_or_else(|error| panic!("{error}"))
             .collect()
-    }
-}
-
-/// A frame that left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
-    pub start: Cycle,
-    pub end: Cycle,
-    pub port: u8,
-    pub bytes: Vec<u8>,
-    /// Which arrival it was made from.
-    pub frame: Option<u64>,
-}
-
-/// Lines with frames to come and a record of what left and what was lost.
-#[derive(Clone, Debug)]
-pub struct RecordedLines {
-    pub arrivals: Vec<Arrival>,
-    next: usize,
-    pub departures: Vec<Sent>,
-    /// Frames that the media interface lost.
-    pub drops: Vec<Option<u64>>,
-}
-
-impl RecordedLines {
-    pub fn arrivals_end(&self) -> Cycle {
-        let ends = self.arrivals.iter().map(|arrival| arrival.end);
-        ends.max().unwrap_or(0)
-    }
-}
-
-impl Lines for RecordedLines {
-    fn next_arrival(&mut self) -> Option<Arrival> {
-        let arrival = self.arrivals.get(self.next).cloned();
-        self.next += usize::from(arrival.is_some());
-        arrival
-    }
-
-    fn departed(&mut self, departure: Departure<'_>) {
-        self.departures.push(Sent {
-            start: departure.start,
-            end: departure.end,
-            port: departure.port,
-            bytes: departure.bytes.to_vec(),
-            frame: departure.frame,
-        });
-    }
-
-    fn dropped(&mut self, _cycle: Cycle, _port: u8, frame: Option<u64>, _reason: MediaDrop) {
-        self.drops.push(frame);
     }
 }
 

@@ -4,6 +4,8 @@
 
 #[path = "../oracle/mod.rs"]
 mod oracle;
+#[path = "../recorded_lines/mod.rs"]
+mod recorded_lines;
 
 mod bench;
 mod captures;

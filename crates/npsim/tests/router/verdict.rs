@@ -84,8 +84,8 @@ fn right_frames(bench: &Bench, lines: &RecordedLines) -> Result<(), String> {
             || format!("frame {frame} has the delay {delay} after {inside} steps"),
         )?;
     }
-    for frame in &lines.drops {
-        let Some(frame) = *frame else {
+    for lost in &lines.drops {
+        let Some(frame) = lost.frame else {
             return Err("a frame was lost at the media interface that never came".into());
         };
         ensure(gone.insert(frame), || format!("frame {frame} left twice"))?;
@@ -135,7 +135,7 @@ fn right_losses(
 
     // What did not leave, by what its frame asks for.
     let left: BTreeSet<_> = lines.departures.iter().map(|sent| sent.frame).collect();
-    let lost: BTreeSet<_> = lines.drops.iter().copied().collect();
+    let lost: BTreeSet<_> = lines.drops.iter().map(|lost| lost.frame).collect();
     let (mut drops, mut exceptions) = (BTreeMap::new(), BTreeMap::new());
     let (mut forwardable, mut to_down) = (0, 0);
     for arrival in &lines.arrivals {

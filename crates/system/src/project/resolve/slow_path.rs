@@ -275,16 +275,29 @@ impl Resolver<'_> {
             match Control::new(parameters) {
                 Ok(control) => groups.push(XcpGroup { control, queues }),
                 Err(error) => {
-                    let place = match error.name {
-                        "capacity" => keys.capacity.as_ref().map(Spanned::span),
-                        "alpha" => keys.alpha.as_ref().map(Spanned::span),
-                        "beta" => keys.beta.as_ref().map(Spanned::span),
-                        "gamma" => keys.gamma.as_ref().map(Spanned::span),
-                        "initial_interval" => keys.initial_interval.as_ref().map(Spanned::span),
-                        "min_interval" => keys.min_interval.as_ref().map(Spanned::span),
-                        _ => keys.max_interval.as_ref().map(Spanned::span),
-                    };
-                    self.out_of_range(place.unwrap_or(common.span.clone()), error);
+                    let places = [
+                        ("capacity", keys.capacity.as_ref().map(Spanned::span)),
+                        ("alpha", keys.alpha.as_ref().map(Spanned::span)),
+                        ("beta", keys.beta.as_ref().map(Spanned::span)),
+                        ("gamma", keys.gamma.as_ref().map(Spanned::span)),
+                        (
+                            "initial_interval",
+                            keys.initial_interval.as_ref().map(Spanned::span),
+                        ),
+                        (
+                            "min_interval",
+                            keys.min_interval.as_ref().map(Spanned::span),
+                        ),
+                        (
+                            "max_interval",
+                            keys.max_interval.as_ref().map(Spanned::span),
+                        ),
+                        (
+                            "allowed_queue",
+                            keys.allowed_queue.as_ref().map(Spanned::span),
+                        ),
+                    ];
+                    self.out_of_range(&places, &common.span, error);
                     return None;
                 }
             }
@@ -364,16 +377,19 @@ impl Resolver<'_> {
             match Rate::new(parameters) {
                 Ok(rate) => groups.push(RcpGroup { rate, queues }),
                 Err(error) => {
-                    let place = match error.name {
-                        "capacity" => keys.capacity.as_ref().map(Spanned::span),
-                        "eta" => keys.eta.as_ref().map(Spanned::span),
-                        "alpha" => keys.alpha.as_ref().map(Spanned::span),
-                        "beta" => keys.beta.as_ref().map(Spanned::span),
-                        "period" => keys.period.as_ref().map(Spanned::span),
-                        "initial_rtt" => keys.initial_rtt.as_ref().map(Spanned::span),
-                        _ => keys.initial_rate.as_ref().map(Spanned::span),
-                    };
-                    self.out_of_range(place.unwrap_or(common.span.clone()), error);
+                    let places = [
+                        ("capacity", keys.capacity.as_ref().map(Spanned::span)),
+                        ("eta", keys.eta.as_ref().map(Spanned::span)),
+                        ("alpha", keys.alpha.as_ref().map(Spanned::span)),
+                        ("beta", keys.beta.as_ref().map(Spanned::span)),
+                        ("period", keys.period.as_ref().map(Spanned::span)),
+                        (
+                            "initial_rate",
+                            keys.initial_rate.as_ref().map(Spanned::span),
+                        ),
+                        ("initial_rtt", keys.initial_rtt.as_ref().map(Spanned::span)),
+                    ];
+                    self.out_of_range(&places, &common.span, error);
                     return None;
                 }
             }
@@ -387,9 +403,18 @@ impl Resolver<'_> {
         })
     }
 
-    fn out_of_range(&mut self, place: Range<usize>, error: ParameterError) {
+    /// A law refuses a parameter: the mistake is where its key stands, or, if it
+    /// was left out, in the section.
+    fn out_of_range(
+        &mut self,
+        places: &[(&str, Option<Range<usize>>)],
+        section: &Range<usize>,
+        error: ParameterError,
+    ) {
+        let typed = places.iter().find(|(name, _)| *name == error.name);
+        let place = typed.and_then(|(_, place)| place.clone());
         let help = format!("`{}` must be {}", error.name, error.allowed);
         let message = format!("`{}` is out of its range", error.name);
-        self.fail(place, message, "", &help);
+        self.fail(place.unwrap_or_else(|| section.clone()), message, "", &help);
     }
 }
