@@ -24,13 +24,6 @@
     mul_step[high, --], 32x32_last2
 #endm
 
-; multiply_32x16(high, low, a, b)
-;   high, low <- the 48 bits of a * b, where b is below 2^16. The multiplier has no
-;   such width; all of 32 by 32 is shorter than two products and an addition.
-#macro multiply_32x16(high, low, a, b)
-    multiply_32x32(high, low, a, b)
-#endm
-
 ; add_64(low, high, amount_low, amount_high)
 ;   high, low <- high, low + amount_high, amount_low, modulo 2^64. The carry is that
 ;   of the sum afterwards.

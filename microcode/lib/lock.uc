@@ -24,15 +24,6 @@ try#:
     br_bset[bit, 0, again#]
 #endm
 
-; lock_take($bit, base, offset, space, done)
-;   The same without a pause between two tries.
-#macro lock_take(bit, base, offset, space, done)
-    immed[bit, 1]
-try#:
-    space[test_and_set, bit, base, offset], ctx_swap[done]
-    br_bset[bit, 0, try#]
-#endm
-
 ; lock_release($zero, base, offset, space, done)
 ;   Gives the lock back. What it protects must have been written: a write is
 ;   complete when its signal is raised. Raises `done` when $zero may be used
@@ -40,13 +31,6 @@ try#:
 #macro lock_release(zero, base, offset, space, done)
     immed[zero, 0]
     space[write, zero, base, offset, 1], sig_done[done]
-#endm
-
-; lock_release(base, offset, space)
-;   The same without a transfer register and without a signal: the longword of a
-;   lock that is held is 1, and one less is 0.
-#macro lock_release(base, offset, space)
-    space[decr, --, base, offset]
 #endm
 
 #endif

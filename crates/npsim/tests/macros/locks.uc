@@ -1,6 +1,5 @@
 ; Contexts up to CONTEXTS count in a longword of the unit SPACE, which reads, adds
-; and writes, under a lock in LOCK_SPACE. LOCKED: 0 without the lock, 1 taken without a
-; pause and given back without a signal, 2 with both.
+; and writes, under a lock in LOCK_SPACE, or without it when LOCKED is 0.
 
 #include "constant.uc"
 #include "lock.uc"
@@ -11,10 +10,7 @@
 
 #if (LOCKED > 0)
 .reg $bit lock
-.sig both
-#endif
-#if (LOCKED == 2)
-.sig rung
+.sig both rung
 #endif
 .reg read $before
 .reg write $after
@@ -32,17 +28,13 @@
     load_constant(count, COUNT)
     immed[round, ROUNDS]
 again#:
-#if (LOCKED == 1)
-    lock_take($bit, lock, 4, LOCK_SPACE, both)
-#elif (LOCKED == 2)
+#if (LOCKED > 0)
     lock_take($bit, lock, 4, LOCK_SPACE, both, rung)
 #endif
     SPACE[read, $before, count, 0, 1], ctx_swap[done]
     alu[$after, $before, +, 1]
     SPACE[write, $after, count, 0, 1], ctx_swap[done]
-#if (LOCKED == 1)
-    lock_release(lock, 4, LOCK_SPACE)
-#elif (LOCKED == 2)
+#if (LOCKED > 0)
     lock_release($bit, lock, 4, LOCK_SPACE, done)
     ctx_arb[done]
 #endif

@@ -1,4 +1,4 @@
-; a, b -> the products of all widths.
+; a, b -> the products of all widths, and of 32 by 16 bits.
 
 #include "fixed.uc"
 
@@ -13,7 +13,7 @@
     alu[$$o1, --, B, high]
     alu[$$o2, --, B, low]
     ld_field_w_clr[half, 0011, $$i1]
-    multiply_32x16(high, low, a, half)
+    multiply_32x32(high, low, a, half)
     alu[$$o3, --, B, high]
     alu[$$o4, --, B, low]
     immed[$$o5, 0]
