@@ -9,14 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use npsim_chip::Cycle;
 use npsim_chip::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
+use npsim_net::load::Stamp;
 use npsim_system::load::generator;
 use npsim_system::problem::Problem;
 use npsim_system::simulation::{Ending, Settings, Simulation};
 use npsim_system::wires::{Tap, Wires};
 
 use crate::code;
-use crate::metric::Metric;
+use crate::metric::{Metric, Quantity};
 use crate::observation::{Left, Lost, Observation, microcode_losses};
+use crate::ordering::Ordering as FrameOrder;
 use crate::prepare::{Ready, Traffic};
 use crate::store::{Outcome, Reading};
 
@@ -55,13 +57,21 @@ pub fn execute(
     };
     let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
     let seen = Rc::new(RefCell::new(Seen::default()));
+    let mut flow_slots = None;
     let wires = match &ready.traffic {
         Traffic::Trace(trace) => Wires::new(&trace.capture.frames, &trace.plan, 0, hertz, None),
-        Traffic::Load(load) => Wires::loaded(generator(load, &ready.project)?, hertz, None),
+        Traffic::Load(load) => {
+            let frames = generator(load, &ready.project)?;
+            flow_slots = Some(frames.flow_slots());
+            Wires::loaded(frames, hertz, None)
+        }
         Traffic::Nothing => Wires::streaming(Box::new(std::iter::empty()), 0, hertz, None),
     };
     let mut wires = wires.with_tap(Watch {
         from: window.warm_up,
+        stamps: metrics
+            .values()
+            .any(|metric| metric.measure == Quantity::Order),
         seen: Rc::clone(&seen),
     });
     let go = |simulation: &mut Simulation, wires: &mut Wires<'_>| {
@@ -98,6 +108,7 @@ pub fn execute(
         hertz,
         offered: 0,
         left: Vec::new(),
+        ordering: FrameOrder::default(),
         lost_before: before.1,
         lost_after: after.1,
         before: json(&before.0)?,
@@ -114,6 +125,7 @@ pub fn execute(
         .iter()
         .filter(|&&cycle| begins_inside(cycle))
         .count() as u64;
+    observation.ordering = FrameOrder::new(seen.stamps, window.warm_up, until, flow_slots);
     observation.left = seen
         .left
         .into_iter()
@@ -167,11 +179,15 @@ fn reading(value: Result<f64, String>) -> Reading {
 struct Seen {
     came: Vec<Cycle>,
     left: Vec<(Cycle, Left)>,
+    /// When stamped frames left, of the whole run.
+    stamps: Vec<(Cycle, Stamp)>,
 }
 
 /// Notes frames from a cycle on.
 struct Watch {
     from: Cycle,
+    /// Whether stamps are noted, from the begin of the run on.
+    stamps: bool,
     seen: Rc<RefCell<Seen>>,
 }
 
@@ -183,6 +199,11 @@ impl Tap for Watch {
     }
 
     fn departed(&mut self, departure: &Departure<'_>) {
+        if self.stamps
+            && let Some(stamp) = Stamp::read(departure.bytes)
+        {
+            self.seen.borrow_mut().stamps.push((departure.end, stamp));
+        }
         if departure.end > self.from {
             let latency = departure
                 .arrived

@@ -40,6 +40,7 @@ pub mod grid;
 pub mod metric;
 pub mod microengines;
 pub mod observation;
+pub mod ordering;
 pub mod output;
 pub mod places;
 pub mod points;
