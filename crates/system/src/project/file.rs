@@ -158,8 +158,10 @@ pub struct PortSection {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediaSection {
-    /// Bytes of an RBUF or TBUF element; 64 if not given.
+    /// Bytes of an RBUF element; 64 if not given.
     pub element_size: Option<Spanned<u16>>,
+    /// Bytes of a TBUF element; as in RBUF if not given.
+    pub transmit_element_size: Option<Spanned<u16>>,
 }
 
 /// `[[ring]]`.
