@@ -166,10 +166,12 @@ impl Chain {
                 };
                 let permits = &permits;
                 let name = format!("router {}", hop + 1);
-                let thread = thread::Builder::new().name(name).spawn_scoped(scope, move || {
-                    let permit = permits.wait(hop);
-                    later.run(legs, &permit, &mut |_| go_on(stop))
-                })?;
+                let thread = thread::Builder::new()
+                    .name(name)
+                    .spawn_scoped(scope, move || {
+                        let permit = permits.wait(hop);
+                        later.run(legs, &permit, &mut |_| go_on(stop))
+                    })?;
                 others.push(thread);
             }
             let mut hops = Vec::with_capacity(last + 1);

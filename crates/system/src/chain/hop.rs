@@ -160,9 +160,11 @@ pub fn run<'a>(
     };
     let mut ending = Ending::Reached;
     let mut marked = None;
-    if mark.is_some() {
-        simulation.run_until(mark);
-        ending = windows.drive(&mut simulation, &mut wires, each);
+    if let Some(mark) = mark {
+        if mark > 0 {
+            simulation.run_until(Some(mark));
+            ending = windows.drive(&mut simulation, &mut wires, each);
+        }
         marked = (ending == Ending::Reached).then(|| Counts {
             stats: simulation.stats(),
             traffic: wires.traffic.clone(),
