@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use npsim_chip::Cycle;
 use npsim_chip::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
+use npsim_net::load::Stamp;
 use npsim_system::load::generator;
 use npsim_system::problem::Problem;
 use npsim_system::simulation::{Ending, Settings, Simulation};
@@ -15,8 +16,9 @@ use npsim_system::wires::{Frames, Tap, Wires, captured};
 
 use crate::code;
 use crate::hops;
-use crate::metric::Metric;
+use crate::metric::{Metric, Quantity};
 use crate::observation::{Left, Lost, Observation, microcode_losses};
+use crate::ordering::Ordering as FrameOrder;
 use crate::prepare::{Ready, Traffic};
 use crate::store::{Outcome, Reading};
 
@@ -34,8 +36,6 @@ pub(crate) struct Ran {
     /// When the last frame had come or gone: a run that rests has ended with its
     /// last frame, not with the rest.
     pub rest: Cycle,
-    /// The frames in the window.
-    pub seen: Seen,
 }
 
 /// Runs a point; `None` if `stop` was set before the end. Routers of a chain run
@@ -70,26 +70,37 @@ pub fn execute(
         allow: ready.allow.clone(),
         seed: ready.seed,
     };
+    let mut flow_slots = None;
     let frames: Frames<'_> = match &ready.traffic {
         Traffic::Trace(trace) => captured(&trace.capture.frames, &trace.plan),
-        Traffic::Load(load) => Box::new(generator(load, &ready.project)?.map(Ok)),
+        Traffic::Load(load) => {
+            let frames = generator(load, &ready.project)?;
+            flow_slots = Some(frames.flow_slots());
+            Box::new(frames.map(Ok))
+        }
         Traffic::Nothing => Box::new(std::iter::empty()),
+    };
+    let watch = Watch {
+        from: window.warm_up,
+        stamps: metrics
+            .values()
+            .any(|metric| metric.measure == Quantity::Order),
+        seen: Arc::default(),
     };
     let ran = if ready.hops > 1 {
         let settings = Settings {
             until: end,
             ..settings
         };
-        hops::run(ready, settings, frames, threads, stop)?
+        hops::run(ready, settings, frames, &watch, threads, stop)?
     } else {
-        alone(ready, settings, frames, end, stop)?
+        alone(ready, settings, frames, &watch, end, stop)?
     };
     let Ran {
         ending,
         before,
         after,
         rest,
-        seen,
     } = ran;
     if ending == Ending::Interrupted {
         return Ok(None);
@@ -103,12 +114,14 @@ pub fn execute(
         hertz,
         offered: 0,
         left: Vec::new(),
+        ordering: FrameOrder::default(),
         lost_before: before.1,
         lost_after: after.1,
         before: json(&before.0)?,
         after: json(&after.0)?,
         stages: ready.project.stages.clone(),
     };
+    let seen = std::mem::take(&mut *watch.seen());
     // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
     let begins_inside = |cycle: Cycle| cycle >= window.warm_up && cycle < until;
     let ends_inside = |cycle: Cycle| cycle > window.warm_up && cycle <= until;
@@ -117,6 +130,7 @@ pub fn execute(
         .iter()
         .filter(|&&cycle| begins_inside(cycle))
         .count() as u64;
+    observation.ordering = FrameOrder::new(seen.stamps, window.warm_up, until, flow_slots);
     observation.left = seen
         .left
         .into_iter()
@@ -153,14 +167,14 @@ fn alone(
     ready: &Ready,
     settings: Settings,
     frames: Frames<'_>,
+    watch: &Watch,
     end: Option<Cycle>,
     stop: &AtomicBool,
 ) -> Result<Ran, Problem> {
     let warm_up = ready.window.warm_up;
     let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
-    let seen = Arc::new(Mutex::new(Seen::default()));
     let wires = Wires::streaming(frames, 0, ready.project.capacity.hertz, None);
-    let mut wires = wires.with_tap(Watch::new(warm_up, Arc::clone(&seen)));
+    let mut wires = wires.with_tap(watch.clone());
     let go = |simulation: &mut Simulation, wires: &mut Wires<'_>| {
         simulation.run_while(wires, &mut |_, _| {
             if stop.load(Ordering::Relaxed) {
@@ -184,7 +198,6 @@ fn alone(
         before,
         after: snapshot(&simulation, &wires),
         rest: wires.traffic.last_departure.max(wires.arrivals_end()),
-        seen: Seen::taken(&seen),
     })
 }
 
@@ -207,30 +220,24 @@ fn reading(value: Result<f64, String>) -> Reading {
 
 /// Frames after the begin of the window: when they came, when and how they left.
 #[derive(Default)]
-pub(crate) struct Seen {
+struct Seen {
     came: Vec<Cycle>,
     left: Vec<(Cycle, Left)>,
-}
-
-impl Seen {
-    /// What was noted until now.
-    pub(crate) fn taken(seen: &Mutex<Self>) -> Self {
-        std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+    /// When stamped frames left, of the whole run.
+    stamps: Vec<(Cycle, Stamp)>,
 }
 
 /// Notes frames from a cycle on. In a chain there is one where frames come in and
 /// one where they leave.
+#[derive(Clone)]
 pub(crate) struct Watch {
     from: Cycle,
+    /// Whether stamps are noted, from the begin of the run on.
+    stamps: bool,
     seen: Arc<Mutex<Seen>>,
 }
 
 impl Watch {
-    pub(crate) fn new(from: Cycle, seen: Arc<Mutex<Seen>>) -> Self {
-        Self { from, seen }
-    }
-
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -244,6 +251,11 @@ impl Tap for Watch {
     }
 
     fn departed(&mut self, departure: &Departure<'_>) {
+        if self.stamps
+            && let Some(stamp) = Stamp::read(departure.bytes)
+        {
+            self.seen().stamps.push((departure.end, stamp));
+        }
         if departure.end > self.from {
             let latency = departure
                 .arrived

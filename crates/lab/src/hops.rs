@@ -2,7 +2,6 @@
 //! into the first one and where they leave the last one, losses at all of them.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
 use npsim_chip::stats::Stats;
 use npsim_system::chain::report::worst;
@@ -11,7 +10,7 @@ use npsim_system::problem::Problem;
 use npsim_system::simulation::{Ending, Settings};
 use npsim_system::wires::{Frames, Traffic};
 
-use crate::execute::{Ran, Seen, Watch};
+use crate::execute::{Ran, Watch};
 use crate::observation::{Lost, microcode_losses};
 use crate::prepare::Ready;
 
@@ -36,26 +35,24 @@ pub(crate) fn run(
     ready: &Ready,
     settings: Settings,
     frames: Frames<'_>,
+    watch: &Watch,
     threads: usize,
     stop: &AtomicBool,
 ) -> Result<Ran, Problem> {
-    let warm_up = ready.window.warm_up;
     let chain = Chain::new(&Plan {
         project: &ready.project,
         programs: &ready.programs,
         settings,
-        mark: Some(warm_up),
+        mark: Some(ready.window.warm_up),
         hops: ready.hops,
         threads,
     })?;
-    let seen = Arc::new(Mutex::new(Seen::default()));
-    let watch = || Watch::new(warm_up, Arc::clone(&seen));
     let ends = Ends {
         frames,
         origin_ns: 0,
         sink: None,
-        entry: Some(Box::new(watch())),
-        exit: Some(Box::new(watch())),
+        entry: Some(Box::new(watch.clone())),
+        exit: Some(Box::new(watch.clone())),
     };
     let hops = chain.run(ends, stop, &mut |_| {}).map_err(|error| {
         Problem::new(format!("a chain of {} routers: {error}", ready.hops))
@@ -67,7 +64,6 @@ pub(crate) fn run(
         before: counts(&hops, |hop| hop.mark.as_ref().unwrap_or(&hop.counts)),
         after: counts(&hops, |hop| &hop.counts),
         rest: hops.iter().map(last_frame).max().unwrap_or(0),
-        seen: Seen::taken(&seen),
     })
 }
 

@@ -41,6 +41,7 @@ pub mod hops;
 pub mod metric;
 pub mod microengines;
 pub mod observation;
+pub mod ordering;
 pub mod output;
 pub mod places;
 pub mod points;
