@@ -46,13 +46,7 @@ next#:
 .begin
     .reg count status length port_out verdict place end
 
-#ifdef ONE_MPACKET
-    packet_take(count, status)
-#else
-    receive_lock()
-    packet_take(count, status)
-    receive_unlock()
-#endif
+    receive_take(count, status)
     alu[--, --, B, count]
     beq[idle#]
     packet_store(length, count, status, buffer, verdict, drop#)

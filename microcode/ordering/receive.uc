@@ -110,7 +110,7 @@ whole#:
 ;   packet. Goes to bad# with a verdict when it is not whole.
 #macro packet_store(length, count, status, buffer, verdict, bad)
 .begin
-    .reg place errors
+    .reg place
     alu[place, --, B, buffer]
     immed[length, 0]
 #ifdef ONE_MPACKET
@@ -122,7 +122,7 @@ whole#:
     br_bclr[status, RECEIVE_EOP_BIT, bad]
 #else
 .begin
-    .reg left
+    .reg left errors
     context_memory(left)
     local_csr_wr[ACTIVE_LM_ADDR_0, left]
     immed[errors, 0]

@@ -24,28 +24,31 @@
 #define_eval CHUNK (CONTEXTS_USED * SLOT_PARTS)
 #define_eval ME_PLACE (ME_INDEX - FORWARD_FIRST)
 
-.reg read $serving $next
+#if (SLOTS_GLOBAL || !defined(ONE_MPACKET))
+.reg read $serving
 .reg $number
 .reg write $pass $advance
+.xfer_order $pass $advance
 .sig took seen
 .reg number
+#endif
 
-; receive_lock(), receive_unlock()
-;   Only one context at a time takes mpackets.
-#macro receive_lock()
+; receive_take(count, status)
+;   Takes a packet's mpackets; where a packet may have several of them, only one
+;   context at a time.
+#macro receive_take(count, status)
+#ifdef ONE_MPACKET
+    packet_take(count, status)
+#else
 .begin
     .reg base
     immed[base, RECEIVE_LOCK]
     ticket_take(number, $number, $serving, base, took, seen, rung)
-.end
-#endm
-#macro receive_unlock()
-.begin
-    .reg base
-    immed[base, RECEIVE_LOCK]
+    packet_take(count, status)
     ticket_pass(number, $pass, base, seen)
     ctx_arb[seen]
 .end
+#endif
 #endm
 
 #if (SLOTS_GLOBAL)
@@ -58,29 +61,32 @@
 ;   end <- the one behind its slot. Waits until the elements are free.
 #macro slot_claim(place, end, length, verdict, drop)
 .begin
-    .reg base
+    .reg base now
     immed[base, SLOT_LOCK]
     ticket_take(number, $number, $serving, base, took, seen, rung)
     alu[end, length, +, 63]
     alu_shf[end, --, B, end, >>6]
-    immed[base, SLOT_NEXT]
-    scratch[read, $next, base, 0, 1], ctx_swap[seen]
-    alu[place, --, B, $next]
-    alu[end, end, +, place]
-    .begin
-    .reg now
-    alu[now, --, B, place]
-element#:
-    alu[now, now, +, 1]
-    transmit_room(now, TBUF_ELEMENTS)
+    br[first#]
+
+    ; Element by element: what is next, whether it is free, one more is taken. The
+    ; last one is taken with the write that passes the lock.
+more#:
     alu[$advance, --, B, now]
-    scratch[write, $advance, base, 0, 1], ctx_swap[seen]
-    alu[--, now, -, end]
-    bne[element#]
-    .end
-    immed[base, SLOT_LOCK]
-    ticket_pass(number, $pass, base, seen)
-    ctx_arb[seen]
+    scratch[write, $advance, base, 8, 1], ctx_swap[seen]
+first#:
+    scratch[read, $serving, base, 8, 1], ctx_swap[seen]
+    alu[now, $serving, +, 1]
+    transmit_room(now, TBUF_ELEMENTS)
+    alu[end, end, -, 1]
+    bne[more#]
+
+    alu[$advance, --, B, now]
+    alu[$pass, number, +, 1]
+    scratch[write, $pass, base, 4, 2], ctx_swap[seen]
+    alu[end, --, B, now]
+    alu[place, length, +, 63]
+    alu_shf[place, --, B, place, >>6]
+    alu[place, end, -, place]
 .end
 #endm
 

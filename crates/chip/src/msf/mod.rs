@@ -190,6 +190,15 @@ impl Msf {
         &self.ports
     }
 
+    /// Before which cycle the first bit of no frame has left or can leave but of
+    /// those that [were told](Lines::departed), if nothing is left to happen
+    /// before `now`.
+    #[must_use]
+    pub fn departures_known(&self, now: Cycle) -> Cycle {
+        let leaving = self.ports.iter().filter_map(Port::leaving_since);
+        leaving.fold(now, Cycle::min)
+    }
+
     /// Bytes of an RBUF element.
     #[must_use]
     pub const fn element_bytes(&self) -> u16 {

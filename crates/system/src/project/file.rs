@@ -7,6 +7,7 @@ use npsim_net::load::Load;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::chain::ChainSection;
 use super::slow_path::{QuickStartSection, RcpSection, XcpSection};
 
 /// `npsim.toml`.
@@ -64,6 +65,9 @@ pub struct ProjectFile {
     pub gpp: GppSection,
     /// Traffic that comes in when a run is given none.
     pub load: Option<Load>,
+    /// What lies between routers of a chain.
+    #[serde(default)]
+    pub chain: ChainSection,
 }
 
 /// `[chip]`.
