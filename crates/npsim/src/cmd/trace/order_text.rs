@@ -66,12 +66,13 @@ fn write_text(out: &mut String, report: &Report) -> std::fmt::Result {
         )?;
     } else {
         writeln!(out, "\n{}", counters(order))?;
-        writeln!(out, "extents      {}", extents(order))?;
+        writeln!(out, "\nextents      {}", extents(order))?;
         let in_place = order.displacements.get(&0).copied().unwrap_or(0);
         writeln!(
             out,
-            "in place     {} packets, {} displaced by more than {}",
-            of_packets(order, in_place),
+            "in place     {} packets ({}), {} displaced by more than {}",
+            grouped(in_place),
+            percent(order, in_place),
             grouped(order.displaced_beyond),
             grouped(report.threshold)
         )?;
@@ -86,10 +87,6 @@ fn write_text(out: &mut String, report: &Report) -> std::fmt::Result {
 fn percent(order: &Order, count: u64) -> String {
     let percent = order.percent(count);
     percent.map_or_else(|| "-".into(), |percent| format!("{percent:.2}%"))
-}
-
-fn of_packets(order: &Order, count: u64) -> String {
-    format!("{} ({})", grouped(count), percent(order, count))
 }
 
 fn extents(order: &Order) -> String {
@@ -161,7 +158,7 @@ fn distances(order: &Order) -> String {
         .filter_map(|column| column.last_key_value())
         .map(|(&distance, _)| distance)
         .max();
-    let mut table = table(&["by", "n-reordered", "early", "late", "held back"]);
+    let mut table = table(&["distance", "n-reordered", "early", "late", "held back"]);
     for class in classes(largest.unwrap_or(0)) {
         let (from, to) = (*class.start(), *class.end());
         let mut row = vec![if from == to {
