@@ -37,6 +37,7 @@ pub mod execute;
 pub mod expression;
 pub mod formula;
 pub mod grid;
+pub mod hops;
 pub mod metric;
 pub mod microengines;
 pub mod observation;
