@@ -206,9 +206,13 @@ proptest! {
         // What the part after the cut counts does not depend on what does not count; together with what
         // the part before counts, seen from the end of the run, it is all.
         let mut left = Sequences::counted();
-        before.iter().for_each(|&number| left.note((), number));
+        for &number in before {
+            left.note((), number);
+        }
         left.count_from_here();
-        after.iter().for_each(|&number| left.note((), number));
+        for &number in after {
+            left.note((), number);
+        }
         let counted = left.total(threshold);
         let whole = measured(&numbers, threshold);
         let distinct = without_duplicates(before).len() as u64;

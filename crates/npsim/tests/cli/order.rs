@@ -269,3 +269,74 @@ fn flows_end_and_are_drawn_as_a_project_or_an_option_says() {
     dir.npsim("run a.uc --trace drawn.pcap --interleave turn")
         .expect(2, &["--interleave"]);
 }
+
+const SWEEP: &str = r#"
+name = "loose"
+title = "Packets leave as they like"
+[metric.a]
+measure = "order"
+of = "duplicate-acks"
+[metric.b]
+measure = "order"
+of = "fast-retransmits"
+[metric.c]
+measure = "order"
+of = "third-duplicates"
+[metric.d]
+measure = "order"
+of = "late-by-three"
+[metric.e]
+measure = "order"
+of = "reordered"
+[metric.f]
+measure = "order"
+of = "reordered"
+flows = "one"
+[sweep.loose]
+system = "SYSTEM"
+[[sweep.loose.axis]]
+key = "hops"
+values = [1, 3]
+"#;
+
+#[test]
+fn an_experiment_counts_what_the_capture_shows() {
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firmware/loose.toml");
+    let system = system.display().to_string();
+    let dir = Dir::new().with("loose.toml", SWEEP.replace("SYSTEM", &system));
+    dir.npsim("sweep loose.toml")
+        .expect(0, &["2 points: 2 run now"]);
+    let results = dir.read("npsim-results/loose/results.json");
+    let results: Value = serde_json::from_slice(&results).expect("JSON");
+    let value = |point: usize, metric: &str| {
+        let reading = &results["points"][point]["metrics"][metric];
+        reading["value"]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{metric}: {reading}"))
+    };
+    dir.npsim(&format!("run {system} -q --out out.pcap"))
+        .expect(0, &[]);
+    let order = &report(&dir, "out.pcap")["order"];
+    let one = &report(&dir, "out.pcap --flow 0/10")["order"];
+    assert!(order["fast_retransmits"].as_u64() > Some(0), "{order}");
+    for (metric, order, counter) in [
+        ("a", order, "duplicate_acks"),
+        ("b", order, "fast_retransmits"),
+        ("c", order, "third_duplicates"),
+        ("d", order, "late_by_three"),
+        ("e", order, "reordered"),
+        ("f", one, "reordered"),
+    ] {
+        let number = |key: &str| order[key].as_f64().expect(key);
+        let expected = number(counter) * 100.0 / number("packets");
+        let value = value(0, metric);
+        assert!(
+            (value - expected).abs() < 1e-9,
+            "{metric}: {value} {expected}"
+        );
+    }
+    // Each router disturbs the order further.
+    for metric in ["a", "b", "c", "d", "e"] {
+        assert!(value(1, metric) > value(0, metric), "{metric}");
+    }
+}
