@@ -7,6 +7,7 @@
 
 pub mod capacity;
 pub mod defaults;
+pub mod disturb;
 mod explain;
 mod extends;
 pub mod file;

@@ -56,7 +56,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .help("name a project file, its folder, or a source")
             .into());
     };
-    let project = Project::load(target, &arguments.source.overrides(arguments.me.clone()))?;
+    let mut overrides = arguments.source.overrides(arguments.me.clone());
+    overrides.stalls.clone_from(&arguments.stall);
+    let project = Project::load(target, &overrides)?;
     if let Some(remark) = remarks::of_ports(&project, arguments.source.board()) {
         output::line(&format!("note: {remark}"));
     }
