@@ -180,7 +180,7 @@ impl Latecomers {
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^= bits >> 31;
         // The upper half, spread over 0 to `most`.
-        (bits >> 32) * (u64::from(most) + 1) >> 32
+        ((bits >> 32) * (u64::from(most) + 1)) >> 32
     }
 }
 

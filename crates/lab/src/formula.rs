@@ -66,7 +66,7 @@ impl Formula {
         let trial: BTreeMap<_, _> = (1_u8..=u8::MAX)
             .cycle()
             .zip(&self.names)
-            .map(|(nth, name)| (name.as_str(), f64::from(nth).mul_add(0.618, 2.718)))
+            .map(|(nth, name)| (name.as_str(), f64::from(nth).mul_add(0.617, 2.7)))
             .collect();
         let outcome = match expression.eval(trial) {
             Ok(outcome) => f64::try_from(outcome).map(drop),

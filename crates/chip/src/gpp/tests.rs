@@ -62,6 +62,7 @@ pub(super) fn plan() -> Boot {
         }],
         locks: Vec::new(),
         coprocessor: None,
+        disturbances: crate::disturb::Disturbances::default(),
     }
 }
 

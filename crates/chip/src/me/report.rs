@@ -104,9 +104,10 @@ impl Microengine {
     pub fn state_report(&self) -> Vec<String> {
         let mut groups: Vec<(u16, String, Vec<u8>)> = Vec::new();
         for context in 0..8 {
-            let what = match self.contexts[context as usize].state {
+            let it = &self.contexts[context as usize];
+            let what = match it.state {
                 ContextState::Inactive => continue,
-                ContextState::Ready => match self.stalls.end(context, self.cycle) {
+                ContextState::Ready => match self.stalls.end(context, self.cycle.max(it.since())) {
                     Some(end) => format!("ready, but hangs until cycle {end}"),
                     None => "ready".to_owned(),
                 },

@@ -58,6 +58,7 @@ impl Microengine {
     }
 
     /// The stalls that were asked for.
+    #[must_use]
     pub fn stalls(&self) -> &[Stall] {
         &self.stalls.all
     }
