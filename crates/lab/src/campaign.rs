@@ -147,6 +147,9 @@ impl Campaign<'_> {
             }
         }
         watcher.begins(to_run.len(), outcomes.len());
+        // Points run beside each other; only where there are few of them do the
+        // routers of a chain.
+        let threads = self.jobs / to_run.len().max(1);
         let done: Vec<Result<Option<Outcome>, Problems>> = self.pool()?.install(|| {
             to_run
                 .par_iter()
@@ -154,7 +157,7 @@ impl Campaign<'_> {
                     if stop.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
-                    let outcome = self.run_one(keyed, &store, &assemblies, stop);
+                    let outcome = self.run_one(keyed, &store, &assemblies, threads, stop);
                     match &outcome {
                         Ok(Some(outcome)) => watcher.finished(&keyed.point, outcome),
                         Ok(None) => {}
@@ -236,6 +239,7 @@ impl Campaign<'_> {
         keyed: &Keyed,
         store: &Store,
         assemblies: &Assemblies,
+        threads: usize,
         stop: &AtomicBool,
     ) -> Result<Option<Outcome>, Problems> {
         let ready = self.ready(&keyed.point, assemblies)?;
@@ -253,7 +257,7 @@ impl Campaign<'_> {
             .get(&keyed.point.sweep)
             .map(|sweep| self.study.metrics_of(sweep))
             .unwrap_or_default();
-        let outcome = execute(&ready, &metrics, stop).map_err(|problem| {
+        let outcome = execute(&ready, &metrics, threads, stop).map_err(|problem| {
             problem.note(format!(
                 "in point {}, {}",
                 keyed.point.number,

@@ -1,35 +1,52 @@
 //! Runs one point and measures it.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
 use npsim_chip::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
+use npsim_net::load::Stamp;
 use npsim_system::load::generator;
 use npsim_system::problem::Problem;
 use npsim_system::simulation::{Ending, Settings, Simulation};
-use npsim_system::wires::{Tap, Wires};
+use npsim_system::wires::{Frames, Tap, Wires, captured};
 
 use crate::code;
-use crate::metric::Metric;
+use crate::hops;
+use crate::metric::{Metric, Quantity};
 use crate::observation::{Left, Lost, Observation, microcode_losses};
+use crate::ordering::Ordering as FrameOrder;
 use crate::prepare::{Ready, Traffic};
 use crate::store::{Outcome, Reading};
 
 /// How long the media interface rests before a capture counts as handled.
 const DRAIN_US: u64 = 100;
 
-/// Runs a point; `None` if `stop` was set before the end.
+/// A run that is over.
+pub(crate) struct Ran {
+    /// Why.
+    pub ending: Ending,
+    /// What was counted before the window.
+    pub before: (Stats, Lost),
+    /// What was counted up to its end.
+    pub after: (Stats, Lost),
+    /// When the last frame had come or gone: a run that rests has ended with its
+    /// last frame, not with the rest.
+    pub rest: Cycle,
+}
+
+/// Runs a point; `None` if `stop` was set before the end. Routers of a chain run
+/// on so many `threads`.
 ///
 /// # Errors
 /// The programs do not fit the chip, or the set-up contradicts itself.
 pub fn execute(
     ready: &Ready,
     metrics: &BTreeMap<&str, &Metric>,
+    threads: usize,
     stop: &AtomicBool,
 ) -> Result<Option<Outcome>, Problem> {
     let hertz = ready.project.capacity.hertz;
@@ -53,43 +70,42 @@ pub fn execute(
         allow: ready.allow.clone(),
         seed: ready.seed,
     };
-    let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
-    let seen = Rc::new(RefCell::new(Seen::default()));
-    let wires = match &ready.traffic {
-        Traffic::Trace(trace) => Wires::new(&trace.capture.frames, &trace.plan, 0, hertz, None),
-        Traffic::Load(load) => Wires::loaded(generator(load, &ready.project)?, hertz, None),
-        Traffic::Nothing => Wires::streaming(Box::new(std::iter::empty()), 0, hertz, None),
+    let mut flow_slots = None;
+    let frames: Frames<'_> = match &ready.traffic {
+        Traffic::Trace(trace) => captured(&trace.capture.frames, &trace.plan),
+        Traffic::Load(load) => {
+            let frames = generator(load, &ready.project)?;
+            flow_slots = Some(frames.flow_slots());
+            Box::new(frames.map(Ok))
+        }
+        Traffic::Nothing => Box::new(std::iter::empty()),
     };
-    let mut wires = wires.with_tap(Watch {
+    let watch = Watch {
         from: window.warm_up,
-        seen: Rc::clone(&seen),
-    });
-    let go = |simulation: &mut Simulation, wires: &mut Wires<'_>| {
-        simulation.run_while(wires, &mut |_, _| {
-            if stop.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })
+        stamps: metrics
+            .values()
+            .any(|metric| metric.measure == Quantity::Order),
+        seen: Arc::default(),
     };
-    let mut ending = Ending::Reached;
-    if window.warm_up > 0 {
-        ending = go(&mut simulation, &mut wires);
-    }
-    let before = snapshot(&simulation, &wires);
-    if ending == Ending::Reached {
-        simulation.run_until(end);
-        ending = go(&mut simulation, &mut wires);
-    }
+    let ran = if ready.hops > 1 {
+        let settings = Settings {
+            until: end,
+            ..settings
+        };
+        hops::run(ready, settings, frames, &watch, threads, stop)?
+    } else {
+        alone(ready, settings, frames, &watch, end, stop)?
+    };
+    let Ran {
+        ending,
+        before,
+        after,
+        rest,
+    } = ran;
     if ending == Ending::Interrupted {
         return Ok(None);
     }
-    let after = snapshot(&simulation, &wires);
-    let until = end.unwrap_or_else(|| {
-        // A run that rests has ended with its last frame, not with the rest.
-        wires.traffic.last_departure.max(wires.arrivals_end())
-    });
+    let until = end.unwrap_or(rest);
     let mut outcome = Outcome::new(&ready.key);
     ending.name().clone_into(&mut outcome.ending);
     (outcome.from, outcome.until, outcome.hertz) = (window.warm_up, until, hertz);
@@ -98,14 +114,14 @@ pub fn execute(
         hertz,
         offered: 0,
         left: Vec::new(),
+        ordering: FrameOrder::default(),
         lost_before: before.1,
         lost_after: after.1,
         before: json(&before.0)?,
         after: json(&after.0)?,
         stages: ready.project.stages.clone(),
     };
-    drop(wires);
-    let seen = seen.take();
+    let seen = std::mem::take(&mut *watch.seen());
     // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
     let begins_inside = |cycle: Cycle| cycle >= window.warm_up && cycle < until;
     let ends_inside = |cycle: Cycle| cycle > window.warm_up && cycle <= until;
@@ -114,6 +130,7 @@ pub fn execute(
         .iter()
         .filter(|&&cycle| begins_inside(cycle))
         .count() as u64;
+    observation.ordering = FrameOrder::new(seen.stamps, window.warm_up, until, flow_slots);
     observation.left = seen
         .left
         .into_iter()
@@ -145,6 +162,45 @@ pub fn execute(
     Ok(Some(outcome))
 }
 
+/// Runs a point on one chip.
+fn alone(
+    ready: &Ready,
+    settings: Settings,
+    frames: Frames<'_>,
+    watch: &Watch,
+    end: Option<Cycle>,
+    stop: &AtomicBool,
+) -> Result<Ran, Problem> {
+    let warm_up = ready.window.warm_up;
+    let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
+    let wires = Wires::streaming(frames, 0, ready.project.capacity.hertz, None);
+    let mut wires = wires.with_tap(watch.clone());
+    let go = |simulation: &mut Simulation, wires: &mut Wires<'_>| {
+        simulation.run_while(wires, &mut |_, _| {
+            if stop.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    };
+    let mut ending = Ending::Reached;
+    if warm_up > 0 {
+        ending = go(&mut simulation, &mut wires);
+    }
+    let before = snapshot(&simulation, &wires);
+    if ending == Ending::Reached {
+        simulation.run_until(end);
+        ending = go(&mut simulation, &mut wires);
+    }
+    Ok(Ran {
+        ending,
+        before,
+        after: snapshot(&simulation, &wires),
+        rest: wires.traffic.last_departure.max(wires.arrivals_end()),
+    })
+}
+
 fn reading(value: Result<f64, String>) -> Reading {
     match value {
         Ok(value) if value.is_finite() => Reading {
@@ -167,28 +223,45 @@ fn reading(value: Result<f64, String>) -> Reading {
 struct Seen {
     came: Vec<Cycle>,
     left: Vec<(Cycle, Left)>,
+    /// When stamped frames left, of the whole run.
+    stamps: Vec<(Cycle, Stamp)>,
 }
 
-/// Notes frames from a cycle on.
-struct Watch {
+/// Notes frames from a cycle on. In a chain there is one where frames come in and
+/// one where they leave.
+#[derive(Clone)]
+pub(crate) struct Watch {
     from: Cycle,
-    seen: Rc<RefCell<Seen>>,
+    /// Whether stamps are noted, from the begin of the run on.
+    stamps: bool,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Watch {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Tap for Watch {
     fn arriving(&mut self, arrival: &Arrival) {
         if arrival.start >= self.from {
-            self.seen.borrow_mut().came.push(arrival.start);
+            self.seen().came.push(arrival.start);
         }
     }
 
     fn departed(&mut self, departure: &Departure<'_>) {
+        if self.stamps
+            && let Some(stamp) = Stamp::read(departure.bytes)
+        {
+            self.seen().stamps.push((departure.end, stamp));
+        }
         if departure.end > self.from {
             let latency = departure
                 .arrived
                 .map(|arrived| departure.end.saturating_sub(arrived));
             let left = Left::new(departure.bytes, latency);
-            self.seen.borrow_mut().left.push((departure.end, left));
+            self.seen().left.push((departure.end, left));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is measured at a point, as it is typed, with its unit and definition.
 
+use npsim_net::order::Counter;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{code, microengines};
@@ -31,7 +32,7 @@ pub struct Metric {
     /// paths are then below each of these microengines.
     pub me: Option<String>,
     /// Of counts and ratios: paths into the `chip` object of the stats file. Of
-    /// code: `instructions` or `references`.
+    /// code: `instructions` or `references`. Of order: the counter's name.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
@@ -53,6 +54,12 @@ pub struct Metric {
     pub until: Option<String>,
     /// Of counts: what they are divided by; nothing if left out.
     pub per: Option<Per>,
+    /// Of order: which flows are observed; all if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Observed>,
+    /// Of bit rates: whether the check sequence counts; it does not if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fcs: Option<bool>,
 }
 
 /// What can be measured.
@@ -81,6 +88,19 @@ pub enum Quantity {
     Ratio,
     /// Instructions or commands in a program, without running it.
     Code,
+    /// The share of the packets that a counter of their order counts.
+    Order,
+}
+
+/// Flows whose order is observed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Observed {
+    /// All of them.
+    #[default]
+    All,
+    /// The first one, and those that take its place one after the other.
+    One,
 }
 
 /// Units that commands go to.
@@ -237,6 +257,7 @@ impl Metric {
         match self.measure {
             Quantity::EgressRate => "egress rate".into(),
             Quantity::EgressBitRate => "egress bit rate".into(),
+            Quantity::Order => self.counter().map_or("order", Counter::shown).into(),
             Quantity::OfferedRate => "offered rate".into(),
             Quantity::LossRate => "loss".into(),
             Quantity::LossShare => "share lost".into(),
@@ -265,7 +286,7 @@ impl Metric {
         match (self.measure, self.per) {
             (Quantity::EgressRate | Quantity::OfferedRate | Quantity::LossRate, _) => "Mpps",
             (Quantity::EgressBitRate, _) => "Gb/s",
-            (Quantity::LossShare | Quantity::Utilisation, _) => "%",
+            (Quantity::LossShare | Quantity::Utilisation | Quantity::Order, _) => "%",
             (Quantity::Latency | Quantity::StampDelay, _) => "us",
             (Quantity::Count, Some(Per::Packet)) => "per packet",
             (Quantity::Count, Some(Per::Cycle)) => "per cycle",
@@ -294,7 +315,25 @@ impl Metric {
                 "frames whose last bit left in the window, over the window".into()
             }
             Quantity::EgressBitRate => {
-                "bits of frames whose last bit left in the window, without preamble, gap and check sequence, over the window".into()
+                let without = if self.whole_frames() {
+                    "and gap"
+                } else {
+                    "gap and check sequence"
+                };
+                let comma = if self.whole_frames() { " " } else { ", " };
+                format!(
+                    "bits of frames whose last bit left in the window, without preamble{comma}{without}, over the window"
+                )
+            }
+            Quantity::Order => {
+                let counter = self.counter().map_or("nothing", Counter::name);
+                let of = match self.flows.unwrap_or_default() {
+                    Observed::All => "",
+                    Observed::One => " of the first flow and of those that take its place",
+                };
+                format!(
+                    "{counter} among the packets{of} that left in the window, as a share of them; all that left before are compared with"
+                )
             }
             Quantity::OfferedRate => {
                 "frames whose first bit came in the window, over the window".into()
@@ -320,7 +359,11 @@ impl Metric {
                 format!("cycles in which {which} executed instructions, as a share of the window")
             }
             Quantity::Count => {
-                format!("growth of {}{} in the window", self.of.join(" + "), self.of_me())
+                format!(
+                    "growth of {}{} in the window",
+                    self.of.join(" + "),
+                    self.of_me()
+                )
             }
             Quantity::Ratio => format!(
                 "growth of {} over growth of {}{} in the window",
@@ -346,6 +389,21 @@ impl Metric {
         me.map_or_else(String::new, |me| format!(" of microengines {me}"))
     }
 
+    /// The counter of order that is meant.
+    #[must_use]
+    pub fn counter(&self) -> Option<Counter> {
+        match self.of.as_slice() {
+            [one] => one.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether bit rates count the check sequence.
+    #[must_use]
+    pub fn whole_frames(&self) -> bool {
+        self.fcs.unwrap_or_default()
+    }
+
     /// First byte and length of the stamp.
     #[must_use]
     pub fn stamp(&self) -> (usize, usize) {
@@ -368,6 +426,7 @@ impl Metric {
         let count = self.measure == Quantity::Count;
         let ratio = self.measure == Quantity::Ratio;
         let code = self.measure == Quantity::Code;
+        let order = self.measure == Quantity::Order;
         let references = code && self.of == ["references"];
         let fits = [
             ("statistic", self.statistic.is_none() || delay),
@@ -384,7 +443,12 @@ impl Metric {
                     || code
                     || self.measure == Quantity::Utilisation,
             ),
-            ("of", self.of.is_empty() || count || ratio || code),
+            ("of", self.of.is_empty() || count || ratio || code || order),
+            ("flows", self.flows.is_none() || order),
+            (
+                "fcs",
+                self.fcs.is_none() || self.measure == Quantity::EgressBitRate,
+            ),
             ("over", self.over.is_empty() || ratio),
             ("per", self.per.is_none() || count),
             ("unit", self.unit.is_none() || references),
@@ -402,6 +466,10 @@ impl Metric {
         let known = |of: &[String]| matches!(of, [one] if code::COUNTED.contains(&one.as_str()));
         if code && !known(&self.of) {
             return Some("`of` is \"instructions\" or \"references\"".into());
+        }
+        if order && self.counter().is_none() {
+            let names = Counter::ALL.map(|counter| format!("\"{counter}\""));
+            return Some(format!("`of` is one of {}", names.join(", ")));
         }
         if code && self.me.is_none() {
             return Some("`me` must say whose code it is: a stage's name, or an index".into());
@@ -468,6 +536,14 @@ mod tests {
                 "measure = \"code\"\nof = \"instructions\"\nme = \"a\"\nunit = \"sram\"",
                 "`unit`",
             ),
+            ("measure = \"order\"", "`of` is one of \"duplicate-acks\""),
+            ("measure = \"order\"\nof = \"early\"", "`of` is one of"),
+            (
+                "measure = \"order\"\nof = [\"reordered\", \"late-by-three\"]",
+                "`of` is one of",
+            ),
+            ("measure = \"latency\"\nflows = \"one\"", "`flows`"),
+            ("measure = \"egress-rate\"\nfcs = true", "`fcs`"),
             ("measure = \"stamp-delay\"\ntick = 0", "at least one cycle"),
             ("measure = \"stamp-delay\"\nbytes = 9", "1 to 8 bytes"),
         ] {
@@ -477,6 +553,8 @@ mod tests {
         for good in [
             "measure = \"stamp-delay\"\nstatistic = \"p99\"\nonly = { byte = 14, is = 0x45 }",
             "measure = \"loss-rate\"\nplace = \"media\"",
+            "measure = \"order\"\nof = \"late-by-three\"\nflows = \"one\"",
+            "measure = \"egress-bit-rate\"\nfcs = true",
             "measure = \"count\"\nof = [\"gpp.polls\"]\nper = \"second\"",
             "measure = \"ratio\"\nof = \"a\"\nover = [\"b\", \"c\"]\nme = \"work\"",
             "measure = \"code\"\nof = \"references\"\nunit = \"dram\"\nme = \"work\"\nfrom = \"a#\"",
@@ -505,5 +583,18 @@ mod tests {
             text.contains("bytes 6 to 11") && text.contains("whose byte 14 is not 0x45"),
             "{text}"
         );
+        let text = "measure = \"order\"\nof = \"late-by-three\"\nflows = \"one\"";
+        let text = metric(text).definition();
+        assert!(
+            text.contains("late-by-three among the packets of the first flow"),
+            "{text}"
+        );
+        for (fcs, expected) in [
+            ("", "without preamble, gap and check sequence"),
+            ("fcs = true", "without preamble and gap, over"),
+        ] {
+            let text = metric(&format!("measure = \"egress-bit-rate\"\n{fcs}")).definition();
+            assert!(text.contains(expected), "{text}");
+        }
     }
 }

@@ -2,11 +2,13 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::stats::Stats;
+use npsim_net::ethernet::{FCS_BYTES, MIN_FRAME_BYTES};
 use serde_json::Value;
 
 use crate::counters::growth;
 use crate::metric::{LossPlace, Metric, Per, Quantity};
 use crate::microengines;
+use crate::ordering::Ordering;
 
 /// A frame that left in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,8 @@ pub struct Observation {
     pub offered: u64,
     /// Frames whose last bit left in the window, in order.
     pub left: Vec<Left>,
+    /// In which order frames left.
+    pub ordering: Ordering,
     /// Losses at its begin.
     pub lost_before: Lost,
     /// Losses at its end.
@@ -91,7 +95,15 @@ impl Observation {
             Quantity::EgressRate => self.mega_per_second(sent),
             Quantity::OfferedRate => self.mega_per_second(self.offered),
             Quantity::EgressBitRate => {
-                let bits: u64 = self.left.iter().map(|f| u64::from(f.length) * 8).sum();
+                let of = |frame: &Left| {
+                    let length = u64::from(frame.length);
+                    if metric.whole_frames() {
+                        length.max(MIN_FRAME_BYTES) + FCS_BYTES
+                    } else {
+                        length
+                    }
+                };
+                let bits: u64 = self.left.iter().map(|frame| of(frame) * 8).sum();
                 // Bits a second are a thousandth as many Gb/s as Mb/s.
                 self.mega_per_second(bits).map(|mega| mega / 1000.0)
             }
@@ -106,6 +118,7 @@ impl Observation {
                 Ok(self.microseconds(cycles))
             }
             Quantity::StampDelay => self.stamps(metric),
+            Quantity::Order => self.ordering.share(metric),
             Quantity::Utilisation => self.utilisation(metric),
             Quantity::Count => {
                 let sum = self.growth(metric, &metric.of)?;
@@ -245,7 +258,7 @@ fn meant(metric: &Metric, frame: &Left) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Left, Lost, Observation};
+    use super::{Left, Lost, Observation, Ordering};
     use crate::metric::Metric;
     use serde_json::json;
 
@@ -265,6 +278,7 @@ mod tests {
             cycles: 6000,
             hertz: 600_000_000,
             offered: 50,
+            ordering: Ordering::default(),
             left: vec![
                 frame(10, 0x45, Some(600)),
                 frame(20, 0x46, Some(1200)),
@@ -296,6 +310,7 @@ mod tests {
             ("measure = \"egress-rate\"", 0.4),
             ("measure = \"offered-rate\"", 5.0),
             ("measure = \"egress-bit-rate\"", 0.192),
+            ("measure = \"egress-bit-rate\"\nfcs = true", 0.2048),
             ("measure = \"loss-rate\"", 0.5),
             ("measure = \"loss-rate\"\nplace = \"media\"", 0.2),
             ("measure = \"loss-share\"\nplace = \"microcode\"", 6.0),

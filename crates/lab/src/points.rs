@@ -4,6 +4,7 @@ use npsim_system::problem::Problem;
 use npsim_system::project::Setting;
 use serde::Serialize;
 
+use crate::hops;
 use crate::study::{Place, Study, Sweep, TraceText, same_place};
 
 /// Where a point lies on an axis.
@@ -32,10 +33,13 @@ pub struct Point {
     pub trace: Option<TraceText>,
     /// Begins the microengines' pseudo-random numbers.
     pub seed: Option<u64>,
+    /// How many routers stand one behind the other; one if not given.
+    pub hops: Option<usize>,
 }
 
 impl Point {
-    /// All settings as `PATH=VALUE`, with those of the capture and the seed.
+    /// All settings as `PATH=VALUE`, with those of the capture, the seed and the
+    /// number of routers.
     #[must_use]
     pub fn shown_settings(&self) -> Vec<String> {
         let mut shown: Vec<_> = self.settings.iter().map(ToString::to_string).collect();
@@ -47,6 +51,7 @@ impl Point {
             }
         }
         shown.extend(self.seed.map(|seed| format!("seed={seed}")));
+        shown.extend(self.hops.map(|hops| format!("hops={hops}")));
         shown
     }
 
@@ -131,6 +136,7 @@ fn point(
         settings: Vec::new(),
         trace: sweep.trace.clone(),
         seed: sweep.seed,
+        hops: None,
     };
     for (path, value) in &sweep.set {
         point.set(path, &value.text())?;
@@ -156,6 +162,10 @@ impl Point {
                 .parse()
                 .map_err(|_| at(format!("the seed `{value}` is not a whole number from 0")))?;
             self.seed = Some(seed);
+            return Ok(());
+        }
+        if path == "hops" {
+            self.hops = Some(hops::parse(value).map_err(at)?);
             return Ok(());
         }
         if let Some(key) = path.strip_prefix("trace.") {

@@ -65,6 +65,8 @@ pub struct Ready {
     pub allow: Vec<Check>,
     /// Begins the microengines' pseudo-random numbers.
     pub seed: Option<u64>,
+    /// How many routers stand one behind the other.
+    pub hops: usize,
 }
 
 /// Makes a point ready; programs that are in `assemblies` are taken from there.
@@ -151,6 +153,7 @@ fn make_ready(
         "traffic": traffic_key,
         "window": [window.warm_up, window.measure.unwrap_or(0)],
         "seed": point.seed,
+        "hops": point.hops.unwrap_or(1),
         "allow": sweep.allow,
         "metrics": study.metrics_of(sweep),
     });
@@ -162,6 +165,7 @@ fn make_ready(
         window,
         allow,
         seed: point.seed,
+        hops: point.hops.unwrap_or(1),
     })
 }
 

@@ -22,6 +22,7 @@ pub mod egress;
 pub mod ethernet;
 mod frame;
 pub mod load;
+pub mod order;
 pub mod pace;
 mod ratio;
 

@@ -28,6 +28,7 @@ mod sizes;
 mod span;
 mod special;
 mod stamp;
+mod turns;
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -42,6 +43,7 @@ pub use sizes::{LONGEST, SHORTEST, Size, SizeError, Sizes};
 pub use span::{Span, SpanError};
 pub use special::{Kind, OptionBytes, OptionError, Share, ShareError, Special};
 pub use stamp::Stamp;
+pub use turns::Interleave;
 
 /// What traffic comes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,9 +58,15 @@ pub struct Load {
     pub burst: u32,
     /// How long frames are.
     pub size: Sizes,
-    /// How many flows there are, over all ports; at least one a port. The frames of a port belong to its
-    /// flows in turn.
+    /// How many flows there are at a time, over all ports; at least one a port.
     pub flows: u32,
+    /// After so many frames of a kind a flow ends, and another with a new number, other addresses and other
+    /// ports takes its place; 0 if flows do not end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub flow_packets: u64,
+    /// How the frames of a port are given to its flows.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interleave: Interleave,
     /// Where flows come from.
     pub sources: Prefix,
     /// Where flows go to, in turn; [`Load::default_destinations`] if empty.
@@ -83,6 +91,8 @@ impl Default for Load {
             burst: 16,
             size: Sizes::default(),
             flows: 120,
+            flow_packets: 0,
+            interleave: Interleave::Turn,
             sources: Prefix::new(Ipv4Addr::new(198, 18, 0, 0), 16),
             destinations: Vec::new(),
             spread: Vec::new(),
@@ -103,6 +113,22 @@ impl Load {
     pub fn default_destinations() -> Vec<Prefix> {
         vec![Prefix::new(Ipv4Addr::new(198, 19, 0, 0), 16)]
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_default(interleave: &Interleave) -> bool {
+    *interleave == Interleave::default()
 }
 
 impl fmt::Display for Load {
@@ -127,7 +153,14 @@ impl fmt::Display for Load {
                 write!(out, ", {share} {}", format!("{kind:?}").to_lowercase())?;
             }
         }
-        write!(out, ", {} flows, seed {}", self.flows, self.seed)
+        write!(out, ", {} flows", self.flows)?;
+        if self.flow_packets > 0 {
+            write!(out, " of {} frames", self.flow_packets)?;
+        }
+        if self.interleave == Interleave::Random {
+            out.write_str(" drawn at random")?;
+        }
+        write!(out, ", seed {}", self.seed)
     }
 }
 

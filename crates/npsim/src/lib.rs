@@ -15,7 +15,7 @@ pub use npsim_chip as chip;
 pub use npsim_isa as isa;
 pub use npsim_net as net;
 pub use npsim_system::{
-    assemble, checkpoint, diagnostics, firmware_file, histogram, includes, load, measure,
+    assemble, chain, checkpoint, diagnostics, firmware_file, histogram, includes, load, measure,
     memory_dump, messages, problem, project, quantity, remarks, report, series, simulation,
     stats_file, summary, whole_file, wires,
 };

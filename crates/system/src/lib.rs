@@ -21,6 +21,7 @@
 //! ```
 
 pub mod assemble;
+pub mod chain;
 pub mod checkpoint;
 mod coprocessor_lines;
 pub mod diagnostics;

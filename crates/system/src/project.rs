@@ -6,6 +6,7 @@
 //! it; `docs/src/project.md` describes the file.
 
 pub mod capacity;
+pub mod chain;
 pub mod defaults;
 pub mod disturb;
 mod explain;
@@ -31,6 +32,7 @@ pub use resolve::{Overrides, ProgramPlan, ProjectText};
 pub use settings::{ProfileChange, Setting};
 
 use crate::problem::{Problem, Problems};
+use crate::quantity::Time;
 
 /// The project file's name in its folder.
 pub const FILE_NAME: &str = "npsim.toml";
@@ -70,6 +72,8 @@ pub struct Project {
     pub routed: Vec<Prefix>,
     /// The traffic that comes in, if the project says so.
     pub load: Option<Load>,
+    /// How long a bit takes from one router of a chain to the next.
+    pub link_delay: Time,
 }
 
 impl Project {
@@ -125,6 +129,7 @@ impl Project {
             macs: resolved.macs,
             routed,
             load: file.load,
+            link_delay: file.chain.delay(&text)?,
             text,
         })
     }

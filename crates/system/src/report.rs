@@ -297,7 +297,8 @@ fn rates(traffic: &Traffic, mhz: u64) -> Rates {
     }
 }
 
-fn latency(cycles: &Histogram, mhz: u64) -> Option<Latency> {
+/// The figures of latencies in cycles; nothing if there are none.
+pub(crate) fn latency(cycles: &Histogram, mhz: u64) -> Option<Latency> {
     let rank = |permille| Some(nanoseconds(cycles.permille(permille)?, mhz));
     Some(Latency {
         packets: cycles.count(),

@@ -110,7 +110,7 @@ fn ending(report: &Report) -> String {
     }
 }
 
-fn host(cycles: u64, instructions: u64, seconds: f64) -> String {
+pub(crate) fn host(cycles: u64, instructions: u64, seconds: f64) -> String {
     // A run can be shorter than the clock can see.
     let rate = |n: u64| n as f64 / seconds.max(1e-6) / 1e6;
     format!(
@@ -270,7 +270,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// A table without lines, numbers to the right.
-fn table(header: &[&str]) -> Table {
+pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(header.to_vec());
@@ -283,7 +283,7 @@ fn table(header: &[&str]) -> Table {
     table
 }
 
-fn finished(table: &Table) -> String {
+pub(crate) fn finished(table: &Table) -> String {
     let text: Vec<_> = table
         .to_string()
         .lines()

@@ -24,6 +24,19 @@ const NANO: u128 = 1_000_000_000;
 /// more are asked for.
 pub type Frames<'a> = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + 'a>;
 
+/// Frames in memory as a schedule puts them on lines.
+#[must_use]
+pub fn captured<'a>(frames: &'a [Frame], schedule: &'a Schedule) -> Frames<'a> {
+    Box::new(schedule.arrivals.iter().map(|planned| {
+        Ok(LineFrame {
+            start_ps: planned.start_ps,
+            end_ps: planned.end_ps,
+            port: planned.port,
+            bytes: frames[planned.frame].bytes.clone(),
+        })
+    }))
+}
+
 /// What came and went on the lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
@@ -162,16 +175,7 @@ impl<'a> Wires<'a> {
         hertz: u64,
         sink: Option<PcapSink>,
     ) -> Self {
-        let planned = schedule.arrivals.iter();
-        let frames = planned.map(|planned| {
-            Ok(LineFrame {
-                start_ps: planned.start_ps,
-                end_ps: planned.end_ps,
-                port: planned.port,
-                bytes: frames[planned.frame].bytes.clone(),
-            })
-        });
-        Self::streaming(Box::new(frames), origin_ns, hertz, sink)
+        Self::streaming(captured(frames, schedule), origin_ns, hertz, sink)
     }
 
     /// Lines on which a load comes in.

@@ -25,8 +25,10 @@ pub struct Boot {
     pub memory: Vec<MemoryImage>,
     /// The chip's ports in the order of their number.
     pub ports: Vec<PortSetup>,
-    /// RBUF and TBUF element size in bytes: 64, 128 or 256; 0 stands for 64.
+    /// RBUF element size in bytes: 64, 128 or 256; 0 stands for 64.
     pub element_size: u16,
+    /// TBUF element size in bytes; 0 stands for that of RBUF.
+    pub transmit_element_size: u16,
     /// What the general-purpose core does.
     pub tasks: Vec<TaskSetup>,
     /// Longwords in scratch that the statistics show by name.

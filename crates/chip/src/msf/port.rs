@@ -163,6 +163,13 @@ impl Port {
         self.queue.len() + usize::from(self.leaving.is_some())
     }
 
+    /// First preamble bit of the frame on the line.
+    #[must_use]
+    pub fn leaving_since(&self) -> Option<Cycle> {
+        let leaving = self.leaving.as_ref()?;
+        Some(self.cycle(leaving.start))
+    }
+
     /// When the transmit FIFO has room for `bytes` more; `None` when that needs
     /// more than the frame on the line to leave.
     #[must_use]
@@ -301,6 +308,7 @@ mod tests {
             Some(10 + 346),
             "72 bytes are 345.6 cycles"
         );
+        assert_eq!(port.leaving_since(), Some(10));
         for _ in 0..10 {
             assert_eq!(give(&mut port, 60, 20), None);
         }

@@ -5,6 +5,7 @@ use super::packet::Template;
 use super::random::{EXPONENTIAL_BITS, Random};
 use super::special::{Kind, Lot};
 use super::stamp::Stamp;
+use super::turns::{Turn, Turns};
 use super::{Amount, Arrivals, Load, LoadError, LoadPort, Rate, Sizes};
 use crate::LineFrame;
 use crate::ethernet::{FCS_BYTES, line_bytes};
@@ -13,12 +14,16 @@ use crate::ethernet::{FCS_BYTES, line_bytes};
 const FASTEST: u64 = 1 << 40;
 /// Bits of the fraction of mean sizes and mean times.
 const MEAN_BITS: u32 = 16;
+/// The streams of random numbers that flows are drawn with, one a port, so that other flows are not other
+/// sizes and times too.
+const FLOW_STREAM: u64 = 1 << 32;
 
 /// The frames of a load in the order of their arrival. It needs as much memory at the end as at the
 /// beginning.
 #[derive(Clone, Debug)]
 pub struct Generator {
     ports: Vec<PortGenerator>,
+    flow_slots: u32,
 }
 
 impl Generator {
@@ -46,6 +51,7 @@ impl Generator {
             load.destinations.clone()
         };
         let stride = used.len() as u32;
+        let flow_slots = load.flows.max(stride);
         let mut generators = Vec::new();
         for (place, &port) in (0u32..).zip(&used) {
             let Some(demand) = demands[port] else {
@@ -102,17 +108,32 @@ impl Generator {
                 weight: load.size.weight(),
                 lot: lot.clone(),
                 option: load.special.option.bytes().len(),
-                flows: flows_of(load.flows, place, stride),
+                turns: Turns::new(
+                    load.interleave,
+                    flows_of(load.flows, place, stride),
+                    load.flow_packets,
+                    Random::new(load.seed, FLOW_STREAM | port as u64),
+                ),
                 first_flow: place,
                 stride,
-                counts: [0; Kind::ALL.len()],
+                flow_slots,
                 until_ps: load.time.picoseconds(),
                 next: None,
             };
             generator.draw();
             generators.push(generator);
         }
-        Ok(Self { ports: generators })
+        Ok(Self {
+            ports: generators,
+            flow_slots,
+        })
+    }
+
+    /// How many flows there are at a time. A flow that takes the place of another one has a number that is
+    /// larger by this.
+    #[must_use]
+    pub const fn flow_slots(&self) -> u32 {
+        self.flow_slots
     }
 }
 
@@ -357,12 +378,12 @@ struct PortGenerator {
     lot: Lot,
     /// Bytes of the option.
     option: usize,
-    flows: u64,
+    turns: Turns,
     first_flow: u32,
     /// From one flow of the port to its next.
     stride: u32,
-    /// Frames of each kind so far.
-    counts: [u64; Kind::ALL.len()],
+    /// From a flow to the one that takes its place.
+    flow_slots: u32,
     until_ps: u64,
     next: Option<Planned>,
 }
@@ -404,16 +425,20 @@ impl PortGenerator {
             kind,
             length,
         } = self.next.take()?;
-        let count = &mut self.counts[kind as usize];
-        let (turn, sequence) = (*count % self.flows, *count / self.flows);
-        *count += 1;
+        let Turn {
+            place,
+            past_flows,
+            sequence,
+        } = self.turns.next(kind);
+        let first = self.first_flow + place as u32 * self.stride;
         let stamp = Stamp {
             kind,
             port: self.port,
-            flow: self.first_flow + turn as u32 * self.stride,
+            // After 2^32 flows their numbers begin again.
+            flow: first.wrapping_add((past_flows as u32).wrapping_mul(self.flow_slots)),
             sequence,
         };
-        let bytes = self.template.frame(stamp, turn, length);
+        let bytes = self.template.frame(stamp, place, length);
         self.draw();
         Some(LineFrame {
             start_ps,

@@ -51,7 +51,8 @@ impl Template {
     }
 
     /// Flows of a port go to the destinations in turn, each port beginning with another one, so that
-    /// ports in step send to different places.
+    /// ports in step send to different places. A flow that takes the place of another one goes to the same
+    /// destination prefix, so that what leaves by a port stays the same.
     fn ends(&self, flow: u32, turn: u64) -> Ends {
         let count = self.destinations.len() as u64;
         let prefix = self.destinations[((turn + u64::from(self.port)) % count) as usize];
@@ -61,7 +62,7 @@ impl Template {
                 .host(mixed(self.seed ^ u64::from(flow)) >> 1)
                 .octets(),
             source_port: 1024 + (flow % 60_000) as u16,
-            destination_port: 5_001 + (flow / 60_000) as u16,
+            destination_port: 5_001u16.wrapping_add((flow / 60_000) as u16),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Options of the commands that make traffic.
 
 use clap::Args;
-use npsim_net::load::{Amount, Arrivals, Load, Prefix, Rate, RateError, Sizes, Span};
+use npsim_net::load::{Amount, Arrivals, Interleave, Load, Prefix, Rate, RateError, Sizes, Span};
 
 use super::value::parser;
 
@@ -24,9 +24,15 @@ pub struct LoadOptions {
     /// Mean frames of a burst, with `--arrivals bursts`
     #[arg(long, value_name = "N")]
     pub burst: Option<u32>,
-    /// Number of flows over all ports
+    /// Number of flows at a time over all ports
     #[arg(long, value_name = "N")]
     pub flows: Option<u32>,
+    /// Frames of a flow; then another flow takes its place [default: 0, flows do not end]
+    #[arg(long, value_name = "N")]
+    pub flow_packets: Option<u64>,
+    /// How frames are given to flows: in `turn`, or to one drawn at `random`
+    #[arg(long, value_name = "WAY", value_parser = parser::<Interleave>())]
+    pub interleave: Option<Interleave>,
     /// Where flows go to, such as `10.2.0.0/16`; may be repeated [default: the project's routes]
     #[arg(long = "to", value_name = "PREFIX", value_parser = parser::<Prefix>())]
     pub destinations: Vec<Prefix>,
@@ -56,6 +62,8 @@ impl LoadOptions {
         load.arrivals = self.arrivals.unwrap_or(load.arrivals);
         load.burst = self.burst.unwrap_or(load.burst);
         load.flows = self.flows.unwrap_or(load.flows);
+        load.flow_packets = self.flow_packets.unwrap_or(load.flow_packets);
+        load.interleave = self.interleave.unwrap_or(load.interleave);
         load.time = self.time.unwrap_or(load.time);
         load.seed = seed.unwrap_or(load.seed);
         load.rate.is_some().then_some(load)
@@ -68,6 +76,8 @@ impl LoadOptions {
             (self.arrivals.is_some(), "--arrivals"),
             (self.burst.is_some(), "--burst"),
             (self.flows.is_some(), "--flows"),
+            (self.flow_packets.is_some(), "--flow-packets"),
+            (self.interleave.is_some(), "--interleave"),
             (!self.destinations.is_empty(), "--to"),
             (self.time.is_some(), "--time"),
         ];

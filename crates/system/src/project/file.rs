@@ -7,6 +7,7 @@ use npsim_net::load::Load;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
 use super::slow_path::{QuickStartSection, RcpSection, XcpSection};
 
@@ -70,6 +71,9 @@ pub struct ProjectFile {
     pub stall: Vec<StallSection>,
     /// Units that answer late.
     pub disturb: Option<DisturbSection>,
+    /// What lies between routers of a chain.
+    #[serde(default)]
+    pub chain: ChainSection,
 }
 
 /// `[chip]`.
@@ -164,8 +168,10 @@ pub struct PortSection {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediaSection {
-    /// Bytes of an RBUF or TBUF element; 64 if not given.
+    /// Bytes of an RBUF element; 64 if not given.
     pub element_size: Option<Spanned<u16>>,
+    /// Bytes of a TBUF element; as in RBUF if not given.
+    pub transmit_element_size: Option<Spanned<u16>>,
 }
 
 /// `[[ring]]`.

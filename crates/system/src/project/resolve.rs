@@ -390,25 +390,39 @@ impl Resolver<'_> {
     }
 
     fn media(&mut self, file: &ProjectFile) {
-        let mut size = 64;
-        if let Some(element_size) = &file.media.element_size {
-            size = *element_size.get_ref();
-            if ![64, 128, 256].contains(&size) {
-                self.fail(
-                    element_size.span(),
-                    format!("an RBUF element cannot have {size} bytes"),
-                    "",
-                    "use 64, 128 or 256",
-                );
-            }
+        let receive = self.element_size(file.media.element_size.as_ref(), "an RBUF", 64);
+        let transmit =
+            self.element_size(file.media.transmit_element_size.as_ref(), "a TBUF", receive);
+        self.boot.element_size = receive;
+        self.boot.transmit_element_size = transmit;
+        for (name, size) in [
+            ("RBUF_ELEMENT_SIZE", receive),
+            ("TBUF_ELEMENT_SIZE", transmit),
+        ] {
+            self.define(name.into(), size, "the media interface", 0..0);
         }
-        self.boot.element_size = size;
-        self.define(
-            "RBUF_ELEMENT_SIZE".into(),
-            size,
-            "the media interface",
-            0..0,
-        );
+    }
+
+    /// An element size that the media interface has, or `otherwise` where none is given.
+    fn element_size(
+        &mut self,
+        given: Option<&toml::Spanned<u16>>,
+        buffer: &str,
+        otherwise: u16,
+    ) -> u16 {
+        let Some(given) = given else {
+            return otherwise;
+        };
+        let size = *given.get_ref();
+        if ![64, 128, 256].contains(&size) {
+            self.fail(
+                given.span(),
+                format!("{buffer} element cannot have {size} bytes"),
+                "",
+                "use 64, 128 or 256",
+            );
+        }
+        size
     }
 
     /// A channel that the chip has.

@@ -18,13 +18,15 @@ use crate::cmd::source_options::SourceOptions;
 use crate::cmd::value::parser;
 
 /// The options that make traffic, which comes instead of a capture.
-const MADE: [&str; 8] = [
+const MADE: [&str; 10] = [
     "load",
     "rate",
     "size",
     "arrivals",
     "burst",
     "flows",
+    "flow_packets",
+    "interleave",
     "destinations",
     "time",
 ];

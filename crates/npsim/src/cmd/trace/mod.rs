@@ -25,7 +25,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Gen(gen_capture::Arguments),
+    Gen(Box<gen_capture::Arguments>),
     Info(info::Arguments),
 }
 

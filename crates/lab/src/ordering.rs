@@ -1,0 +1,150 @@
+//! In which order the frames of a run left.
+
+use npsim_chip::Cycle;
+use npsim_net::load::{Kind, Stamp};
+use npsim_net::order::{Sequences, THRESHOLD};
+
+use crate::metric::{Metric, Observed};
+
+/// The order of the stamped frames of a run.
+///
+/// Frames that left before the window do not count, but those of the window are compared with them: a
+/// window cuts through flows, and what its first frames overtook, or were overtaken by, has left before.
+/// Frames that are still inside at its end are as good as lost, and loss is no disorder.
+#[derive(Clone, Debug)]
+pub struct Ordering {
+    left: Sequences<(Kind, u32)>,
+    flow_slots: Option<u32>,
+}
+
+impl Default for Ordering {
+    fn default() -> Self {
+        Self::new(Vec::new(), 0, 0, None)
+    }
+}
+
+impl Ordering {
+    /// From the stamps of frames and the cycles in which their last bits left, for the window after `from`
+    /// up to `until`; `flow_slots` is how many flows made traffic has at a time.
+    #[must_use]
+    pub fn new(
+        mut stamps: Vec<(Cycle, Stamp)>,
+        from: Cycle,
+        until: Cycle,
+        flow_slots: Option<u32>,
+    ) -> Self {
+        // Ports send at the same time, and a frame is told of when it begins to leave.
+        stamps.sort_by_key(|&(end, _)| end);
+        let mut left = Sequences::counted();
+        let window = stamps.partition_point(|&(end, _)| end <= from);
+        let after = stamps.partition_point(|&(end, _)| end <= until).max(window);
+        for (place, (_, stamp)) in stamps[..after].iter().enumerate() {
+            if place == window {
+                left.count_from_here();
+            }
+            left.note((stamp.kind, stamp.flow), stamp.sequence);
+        }
+        if after == window {
+            left.count_from_here();
+        }
+        Self { left, flow_slots }
+    }
+
+    /// What the metric's counter counted, in per cent of the packets.
+    ///
+    /// # Errors
+    /// No frame that is meant left in the window; or the traffic has no flows that take the place of others.
+    pub(crate) fn share(&self, metric: &Metric) -> Result<f64, String> {
+        let counter = metric.counter().ok_or("no counter of order is named")?;
+        let order = match metric.flows.unwrap_or_default() {
+            Observed::All => self.left.total(THRESHOLD),
+            Observed::One => {
+                let slots = self
+                    .flow_slots
+                    .ok_or("one flow can be told only in made traffic")?;
+                // A load has at least one flow.
+                let first = |flow: u32| flow.checked_rem(slots) == Some(0);
+                self.left.total_of(THRESHOLD, |&(_, flow)| first(flow))
+            }
+        };
+        order.percent(counter.of(&order)).ok_or_else(|| {
+            if self.left.is_empty() {
+                "no frame that left carries the stamp of made traffic".into()
+            } else {
+                "no such packet left in the window".into()
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamps(frames: &[(Cycle, u32, u64)]) -> Vec<(Cycle, Stamp)> {
+        let stamp = |&(end, flow, sequence)| {
+            let stamp = Stamp {
+                kind: Kind::Plain,
+                port: 0,
+                flow,
+                sequence,
+            };
+            (end, stamp)
+        };
+        frames.iter().map(stamp).collect()
+    }
+
+    fn share(ordering: &Ordering, of: &str) -> Result<f64, String> {
+        let text = format!("measure = \"order\"\nof = {of}");
+        ordering.share(&toml::from_str(&text).expect("a metric"))
+    }
+
+    #[test]
+    fn frames_before_the_window_are_compared_with_but_do_not_count() {
+        let frames = [
+            (10, 0, 0),
+            (20, 0, 2),
+            (30, 0, 3),
+            (40, 0, 4),
+            (50, 0, 1),
+            (60, 0, 6),
+            (70, 1, 0),
+            (80, 0, 5),
+        ];
+        let whole = Ordering::new(stamps(&frames), 0, 80, Some(2));
+        assert_eq!(share(&whole, "\"duplicate-acks\""), Ok(50.0));
+        assert_eq!(share(&whole, "\"late-by-three\""), Ok(12.5));
+        let window = Ordering::new(stamps(&frames), 40, 70, Some(2));
+        assert_eq!(share(&window, "\"late-by-three\""), Ok(100.0 / 3.0));
+        // 5 leaves after the window, so nothing was overtaken by 6.
+        assert_eq!(share(&window, "\"duplicate-acks\""), Ok(0.0));
+        assert_eq!(share(&window, "\"reordered\"\nflows = \"one\""), Ok(50.0));
+    }
+
+    #[test]
+    fn frames_are_ordered_by_their_last_bits() {
+        let frames = [(30, 0, 1), (20, 0, 0), (40, 0, 2)];
+        let ordering = Ordering::new(stamps(&frames), 0, 50, None);
+        assert_eq!(share(&ordering, "\"reordered\""), Ok(0.0));
+    }
+
+    #[test]
+    fn one_flow_is_the_first_slot() {
+        let frames = [(1, 0, 0), (2, 1, 1), (3, 3, 1), (4, 1, 0), (5, 3, 0)];
+        let one = |slots| {
+            let ordering = Ordering::new(stamps(&frames), 0, 9, slots);
+            share(&ordering, "\"reordered\"\nflows = \"one\"")
+        };
+        assert_eq!(one(Some(3)), Ok(100.0 / 3.0));
+        assert_eq!(one(Some(4)), Ok(0.0));
+        assert!(one(None).unwrap_err().contains("made traffic"));
+    }
+
+    #[test]
+    fn without_packets_there_is_no_share() {
+        let why = |ordering: &Ordering| share(ordering, "\"reordered\"").unwrap_err();
+        assert!(why(&Ordering::default()).contains("stamp"));
+        let before = Ordering::new(stamps(&[(1, 0, 0)]), 5, 9, None);
+        assert!(why(&before).contains("window"));
+    }
+}

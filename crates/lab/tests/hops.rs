@@ -1,0 +1,134 @@
+//! Points on chains of routers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use npsim_lab::campaign::{Campaign, Results};
+use npsim_lab::places::Places;
+use npsim_lab::points::points;
+use npsim_lab::study::Study;
+
+const STUDY: &str = r#"
+name = "hops"
+title = "Forwarders one behind the other"
+[window]
+warm_up = "50us"
+measure = "150us"
+[metric.offered]
+measure = "offered-rate"
+[metric.egress]
+measure = "egress-rate"
+[metric.latency]
+measure = "latency"
+[metric.least]
+measure = "latency"
+statistic = "min"
+[metric.losses]
+measure = "loss-rate"
+[metric.busy]
+measure = "utilisation"
+[sweep.forward]
+system = "microcode/forward"
+set = { "load.rate" = "0.3", "chain.delay" = "2us" }
+[[sweep.forward.axis]]
+name = "hops"
+key = "hops"
+values = [1, 2, 4]
+"#;
+
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn run(text: &str, jobs: usize) -> Results {
+    let study = Study::parse("hops", text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let places = Places::new(None, Some(&root()));
+    let campaign = Campaign {
+        study: &study,
+        quick: false,
+        places: &places,
+        results: folder.path(),
+        jobs,
+    };
+    let points = points(&study, false).unwrap();
+    campaign.run(points, &AtomicBool::new(false), &()).unwrap()
+}
+
+/// A metric by the number of routers.
+fn metric(results: &Results, name: &str) -> BTreeMap<usize, f64> {
+    let value = |keyed| results.outcome(keyed).unwrap().metrics[name].value.unwrap();
+    let points = results.points.iter();
+    points
+        .map(|keyed| (keyed.point.hops.unwrap_or(1), value(keyed)))
+        .collect()
+}
+
+#[test]
+fn frames_are_counted_at_the_ends_of_the_chain() {
+    let results = run(STUDY, 1);
+    let [offered, egress, latency, least, busy] =
+        ["offered", "egress", "latency", "least", "busy"].map(|name| metric(&results, name));
+    // The same comes in whatever stands behind the first router.
+    assert!(offered.values().all(|rate| (0.1..10.0).contains(rate)));
+    let differ = |hops| (offered[&1] - offered[&hops]).abs() > f64::EPSILON;
+    assert!(!differ(2) && !differ(4), "{offered:?}");
+    for hops in [2, 4] {
+        assert!((egress[&hops] / egress[&1] - 1.0).abs() < 0.1, "{egress:?}");
+        assert!(busy[&hops] > 0.0, "{busy:?}");
+        // From the first router on, over all links.
+        assert!(
+            latency[&hops] > latency[&1] + 2.0 * (hops - 1) as f64,
+            "{latency:?}"
+        );
+        assert!(
+            least[&hops] > hops as f64 * (least[&1] + 2.0) - 2.0 - 0.5 * hops as f64,
+            "{least:?}"
+        );
+    }
+}
+
+#[test]
+fn losses_are_those_of_all_routers() {
+    let overload = STUDY.replace("\"0.3\"", "\"1\"").replace("50us", "400us");
+    let losses = metric(&run(&overload, 2), "losses");
+    assert!(losses[&1] > 0.0 && losses[&4] >= losses[&1], "{losses:?}");
+}
+
+#[test]
+fn points_do_not_depend_on_how_many_run() {
+    let first = run(STUDY, 1);
+    for jobs in [2, 7] {
+        assert_eq!(run(STUDY, jobs).outcomes, first.outcomes);
+    }
+}
+
+#[test]
+fn one_router_is_the_same_as_no_chain() {
+    let key = |text: &str| {
+        let results = run(text, 1);
+        results.points[0].key.clone()
+    };
+    let one = STUDY.replace("[1, 2, 4]", "[1]");
+    let axis = one.split_once("[[").unwrap().0;
+    assert_eq!(key(&one), key(axis));
+    let two = STUDY.replace("[1, 2, 4]", "[2]");
+    assert_ne!(key(&two), key(axis));
+    // A study can set it for all points.
+    let set = axis.replace("set = {", "set = { hops = 2,");
+    assert_eq!(key(&two), key(&set));
+}
+
+#[test]
+fn what_is_no_number_of_routers_is_refused() {
+    for value in ["0", "256", "-1", "\"many\"", "1.5"] {
+        let text = STUDY.replace("[1, 2, 4]", &format!("[{value}]"));
+        let study = Study::parse("hops", &text);
+        let message = match study {
+            Ok(study) => points(&study, false).unwrap_err().to_string(),
+            Err(problem) => problem.to_string(),
+        };
+        assert!(message.contains("no number of routers"), "{message}");
+    }
+}

@@ -1,0 +1,173 @@
+//! Which flow a frame belongs to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::random::Random;
+use super::special::Kind;
+
+/// How the frames of a port are given to its flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interleave {
+    /// To one after the other, those of each kind by themselves.
+    #[default]
+    Turn,
+    /// To a flow that is drawn at random, each as likely as any other.
+    Random,
+}
+
+impl FromStr for Interleave {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "turn" => Ok(Self::Turn),
+            "random" => Ok(Self::Random),
+            _ => Err(format!(
+                "`{text}` is not a way to give frames to flows: write turn or random"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Interleave {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Turn => "turn",
+            Self::Random => "random",
+        })
+    }
+}
+
+/// The place of a flow among those of its port, how many flows were there before it, and how many frames
+/// of the flow came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub place: u64,
+    pub past_flows: u64,
+    pub sequence: u64,
+}
+
+/// Gives the frames of one port to its flows.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    /// Flows at a time.
+    places: u64,
+    /// Frames of a flow; 0 if flows do not end.
+    flow_packets: u64,
+    counts: Counts,
+}
+
+#[derive(Clone, Debug)]
+enum Counts {
+    /// Frames of each kind so far.
+    InTurn([u64; Kind::ALL.len()]),
+    /// Frames of each kind and place so far. A kind has none before its first frame.
+    Drawn(Random, [Vec<u64>; Kind::ALL.len()]),
+}
+
+impl Turns {
+    /// `random` is what flows are drawn with; nothing else may be drawn with it.
+    pub(super) fn new(
+        interleave: Interleave,
+        places: u64,
+        flow_packets: u64,
+        random: Random,
+    ) -> Self {
+        Self {
+            places,
+            flow_packets,
+            counts: match interleave {
+                Interleave::Turn => Counts::InTurn([0; Kind::ALL.len()]),
+                Interleave::Random => Counts::Drawn(random, Default::default()),
+            },
+        }
+    }
+
+    /// For the next frame of a kind.
+    pub(super) fn next(&mut self, kind: Kind) -> Turn {
+        let (place, frames) = match &mut self.counts {
+            Counts::InTurn(counts) => {
+                let count = &mut counts[kind as usize];
+                let at = (*count % self.places, *count / self.places);
+                *count += 1;
+                at
+            }
+            Counts::Drawn(random, counts) => {
+                let counts = &mut counts[kind as usize];
+                counts.resize(self.places as usize, 0);
+                let place = random.below(self.places);
+                let count = &mut counts[place as usize];
+                *count += 1;
+                (place, *count - 1)
+            }
+        };
+        let past_flows = frames.checked_div(self.flow_packets).unwrap_or(0);
+        Turn {
+            place,
+            past_flows,
+            sequence: frames - past_flows * self.flow_packets,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(interleave: Interleave, flow_packets: u64) -> Turns {
+        Turns::new(interleave, 3, flow_packets, Random::new(1, 0))
+    }
+
+    #[test]
+    fn flows_come_in_turn_and_end() {
+        let mut turns = turns(Interleave::Turn, 2);
+        let drawn: Vec<_> = (0..8)
+            .map(|_| turns.next(Kind::Plain))
+            .map(|turn| (turn.place, turn.past_flows, turn.sequence))
+            .collect();
+        let expected = [
+            (0, 0, 0),
+            (1, 0, 0),
+            (2, 0, 0),
+            (0, 0, 1),
+            (1, 0, 1),
+            (2, 0, 1),
+            (0, 1, 0),
+            (1, 1, 0),
+        ];
+        assert_eq!(drawn, expected);
+        assert_eq!(turns.next(Kind::Tcp).place, 0, "each kind by itself");
+    }
+
+    #[test]
+    fn drawn_flows_are_equally_likely_and_count_their_own_frames() {
+        for flow_packets in [0, 10] {
+            let mut turns = turns(Interleave::Random, flow_packets);
+            let mut seen = [0u64; 3];
+            for _ in 0..30_000 {
+                let turn = turns.next(Kind::Plain);
+                let count = &mut seen[turn.place as usize];
+                let past = count.checked_div(flow_packets).unwrap_or(0);
+                assert_eq!(turn.past_flows, past);
+                assert_eq!(turn.sequence, *count - past * flow_packets);
+                *count += 1;
+            }
+            assert!(
+                seen.iter().all(|count| count.abs_diff(10_000) < 400),
+                "{seen:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for way in [Interleave::Turn, Interleave::Random] {
+            assert_eq!(way.to_string().parse(), Ok(way));
+        }
+        assert!("both".parse::<Interleave>().is_err());
+    }
+}

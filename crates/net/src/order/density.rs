@@ -1,0 +1,36 @@
+//! The reorder density of RFC 5236: how far packets are from where they would be in order.
+//!
+//! Packets get receive indices as they arrive. An index is left out if the packet with its number does
+//! not arrive soon: it is neither there already nor among the next packets, as many as the threshold and
+//! one more. A packet whose displacement, index less number, is beyond the threshold gets no index and is
+//! taken for lost, so that one packet which comes very late does not make all others early.
+
+use super::Order;
+
+/// Counts packets from the place `first` on; `ranks` holds each number below its length once.
+pub(super) fn count(ranks: &[usize], first: usize, threshold: u64, order: &mut Order) {
+    let threshold = usize::try_from(threshold).unwrap_or(usize::MAX);
+    // Where each number is; a packet that is taken for lost is nowhere.
+    let mut places = vec![usize::MAX; ranks.len()];
+    for (place, &rank) in ranks.iter().enumerate() {
+        places[rank] = place;
+    }
+    let mut index = 0;
+    for (place, &rank) in ranks.iter().enumerate() {
+        let soon = place.saturating_add(threshold).min(ranks.len());
+        while places.get(index).is_some_and(|&place| place > soon) {
+            index += 1;
+        }
+        let within = index.abs_diff(rank) <= threshold;
+        if within {
+            if place >= first {
+                let displacement = index as i64 - rank as i64;
+                *order.displacements.entry(displacement).or_default() += 1;
+            }
+            index += 1;
+        } else {
+            places[rank] = usize::MAX;
+            order.displaced_beyond += u64::from(place >= first);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What is counted of the order of packets.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The order in which the packets of one flow, or of several together, left.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Flows that have packets here.
+    pub flows: u64,
+    /// Flows that have reordered packets.
+    pub reordered_flows: u64,
+    /// Packets that left, each counted once. What follows is of these, unless it says something else.
+    pub packets: u64,
+    /// Packets that left again.
+    pub duplicates: u64,
+    /// Packets that entered and never left, as far as that is known.
+    pub missing: Option<u64>,
+    /// Packets at which a TCP receiver that acknowledges every packet would repeat its acknowledgement:
+    /// an earlier packet is not there yet.
+    pub duplicate_acks: u64,
+    /// Times that the sender would take a packet for lost: a third duplicate acknowledgement in a row,
+    /// once for each acknowledgement that is repeated.
+    pub fast_retransmits: u64,
+    /// Duplicate acknowledgements from the third in a row on.
+    pub third_duplicates: u64,
+    /// Packets that leave after at least three later packets of their flow.
+    pub late_by_three: u64,
+    /// Packets that leave after a later packet of their flow (RFC 4737, section 3).
+    pub reordered: u64,
+    /// How far back the first later packet is, in packets that left, of the reordered ones (RFC 4737,
+    /// section 4.2).
+    pub extents: Extents,
+    /// Reordered packets by how many packets that left right before them were all later ones: the largest
+    /// n for which a packet is n-reordered (RFC 4737, section 5.4); 0 if the one right before it was an
+    /// earlier one.
+    pub degrees: BTreeMap<u64, u64>,
+    /// Packets by their displacement, receive index less sequence number: late ones have positive ones
+    /// (reorder density, RFC 5236, section 4).
+    pub displacements: BTreeMap<i64, u64>,
+    /// Packets whose displacement is beyond the threshold: the reorder density takes them for lost.
+    pub displaced_beyond: u64,
+    /// Packets by how many packets a receiver that restores the order holds back after they came (reorder
+    /// buffer-occupancy density, RFC 5236, section 5; no threshold).
+    pub held: BTreeMap<u64, u64>,
+}
+
+/// How far packets came late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extents {
+    /// The largest.
+    pub largest: u64,
+    /// Their sum; divided by the reordered packets it is the mean.
+    pub sum: u64,
+}
+
+impl Order {
+    /// Adds the order of other flows.
+    pub fn add(&mut self, other: &Self) {
+        self.flows += other.flows;
+        self.reordered_flows += other.reordered_flows;
+        self.packets += other.packets;
+        self.duplicates += other.duplicates;
+        self.missing = self.missing.zip(other.missing).map(|(a, b)| a + b);
+        self.duplicate_acks += other.duplicate_acks;
+        self.fast_retransmits += other.fast_retransmits;
+        self.third_duplicates += other.third_duplicates;
+        self.late_by_three += other.late_by_three;
+        self.reordered += other.reordered;
+        self.extents.largest = self.extents.largest.max(other.extents.largest);
+        self.extents.sum += other.extents.sum;
+        merge(&mut self.degrees, &other.degrees);
+        merge(&mut self.displacements, &other.displacements);
+        self.displaced_beyond += other.displaced_beyond;
+        merge(&mut self.held, &other.held);
+    }
+
+    /// Whether every packet left after all those that entered before it.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        self.reordered == 0
+    }
+
+    /// A number of packets in per cent of the packets; `None` without packets.
+    #[must_use]
+    pub fn percent(&self, count: u64) -> Option<f64> {
+        (self.packets > 0).then(|| count as f64 * 100.0 / self.packets as f64)
+    }
+
+    /// Packets that are n-reordered: those with at least this degree.
+    #[must_use]
+    pub fn n_reordered(&self, n: u64) -> u64 {
+        self.degrees.range(n..).map(|(_, packets)| packets).sum()
+    }
+}
+
+fn merge<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (&key, &count) in from {
+        *into.entry(key).or_default() += count;
+    }
+}
+
+/// The counters that are told as a share of the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counter {
+    /// [`Order::duplicate_acks`].
+    DuplicateAcks,
+    /// [`Order::fast_retransmits`].
+    FastRetransmits,
+    /// [`Order::third_duplicates`].
+    ThirdDuplicates,
+    /// [`Order::late_by_three`].
+    LateByThree,
+    /// [`Order::reordered`].
+    Reordered,
+}
+
+impl Counter {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::DuplicateAcks,
+        Self::FastRetransmits,
+        Self::ThirdDuplicates,
+        Self::LateByThree,
+        Self::Reordered,
+    ];
+
+    /// As it is written: `duplicate-acks`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DuplicateAcks => "duplicate-acks",
+            Self::FastRetransmits => "fast-retransmits",
+            Self::ThirdDuplicates => "third-duplicates",
+            Self::LateByThree => "late-by-three",
+            Self::Reordered => "reordered",
+        }
+    }
+
+    /// What it counts, for people: `duplicate ACKs`.
+    #[must_use]
+    pub const fn shown(self) -> &'static str {
+        match self {
+            Self::DuplicateAcks => "duplicate ACKs",
+            Self::FastRetransmits => "fast retransmits",
+            Self::ThirdDuplicates => "third duplicates",
+            Self::LateByThree => "late by three",
+            Self::Reordered => "reordered",
+        }
+    }
+
+    /// Its value.
+    #[must_use]
+    pub const fn of(self, order: &Order) -> u64 {
+        match self {
+            Self::DuplicateAcks => order.duplicate_acks,
+            Self::FastRetransmits => order.fast_retransmits,
+            Self::ThirdDuplicates => order.third_duplicates,
+            Self::LateByThree => order.late_by_three,
+            Self::Reordered => order.reordered,
+        }
+    }
+}
+
+impl FromStr for Counter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = Self::ALL.into_iter().find(|counter| counter.name() == text);
+        named.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("`{text}` is no counter of order: there are {names}")
+        })
+    }
+}
+
+impl fmt::Display for Counter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}

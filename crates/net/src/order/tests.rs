@@ -1,0 +1,194 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+fn order_of(numbers: &[u64]) -> Order {
+    order_within(numbers, THRESHOLD)
+}
+
+fn order_within(numbers: &[u64], threshold: u64) -> Order {
+    let mut left = Sequences::counted();
+    for &number in numbers {
+        left.note(0, number);
+    }
+    left.total(threshold)
+}
+
+/// Duplicate acknowledgements, fast retransmits, third duplicates, late by three.
+fn tcp(order: &Order) -> [u64; 4] {
+    [
+        order.duplicate_acks,
+        order.fast_retransmits,
+        order.third_duplicates,
+        order.late_by_three,
+    ]
+}
+
+#[test]
+fn packets_in_order_have_nothing_to_count() {
+    for numbers in [vec![], vec![7], (0..1000).collect(), vec![3, 5, 6, 20]] {
+        let order = order_of(&numbers);
+        assert_eq!(order.packets, numbers.len() as u64);
+        assert_eq!(tcp(&order), [0; 4]);
+        assert!(order.is_kept());
+        assert_eq!(order.n_reordered(1), 0);
+        assert!(
+            order
+                .displacements
+                .keys()
+                .all(|&displacement| displacement == 0)
+        );
+        assert!(order.held.keys().all(|&held| held == 0));
+    }
+}
+
+#[test]
+fn the_three_counts_of_retransmissions_differ() {
+    // One packet behind four others: a fast retransmit, and a repetition after it.
+    assert_eq!(tcp(&order_of(&[1, 2, 3, 4, 0])), [4, 1, 2, 1]);
+    // Backwards: only the last one is waited for, four are late, two by at least three.
+    assert_eq!(tcp(&order_of(&[4, 3, 2, 1, 0])), [4, 1, 2, 2]);
+    // Two holes that are filled after three each.
+    assert_eq!(tcp(&order_of(&[1, 2, 3, 0, 5, 6, 7, 4])), [6, 2, 2, 2]);
+    // Two packets behind three: filling the first hole starts the count anew.
+    assert_eq!(tcp(&order_of(&[2, 3, 4, 0, 1])), [3, 1, 1, 2]);
+    assert_eq!(tcp(&order_of(&[2, 3, 4, 1, 0])), [4, 1, 2, 2]);
+    // Pairs that change places never repeat an acknowledgement twice.
+    assert_eq!(tcp(&order_of(&[1, 0, 3, 2, 5, 4])), [3, 0, 0, 0]);
+}
+
+#[test]
+fn loss_is_not_reordering() {
+    let order = order_of(&[0, 1, 5, 6, 9]);
+    assert_eq!((order.missing, order.duplicate_acks), (Some(5), 0));
+    let lossy = order_of(&[10, 30, 40, 20, 50]);
+    let whole = order_of(&[0, 2, 3, 1, 4]);
+    assert_eq!(lossy.missing, Some(46));
+    assert_eq!(
+        Order {
+            missing: Some(0),
+            ..lossy
+        },
+        whole
+    );
+    let mut left = Sequences::counted();
+    left.note('a', 3);
+    left.entered('a', 10);
+    left.entered('b', 4);
+    let order = left.total(THRESHOLD);
+    assert_eq!(
+        (order.missing, order.flows, order.packets),
+        (Some(13), 1, 1)
+    );
+    let mut left = Sequences::ordered();
+    left.note(0, 10);
+    assert_eq!(left.total(THRESHOLD).missing, None);
+}
+
+#[test]
+fn duplicates_are_passed_over() {
+    let order = order_of(&[0, 1, 1, 0, 2, 4, 3, 4, 4]);
+    assert_eq!((order.packets, order.duplicates), (5, 4));
+    assert_eq!(tcp(&order), [1, 0, 0, 0]);
+    assert_eq!(order.reordered, 1);
+}
+
+#[test]
+fn extents_and_degrees_after_rfc_4737() {
+    // A packet three late, with the three right before it later ones.
+    let order = order_of(&[0, 1, 2, 4, 5, 6, 3, 7]);
+    assert_eq!((order.reordered, order.extents.largest), (1, 3));
+    assert_eq!(order.degrees, BTreeMap::from([(3, 1)]));
+    // Two packets late: the second one comes right behind an earlier one.
+    let order = order_of(&[0, 3, 4, 1, 2, 5]);
+    assert_eq!(order.reordered, 2);
+    assert_eq!(order.extents, Extents { largest: 3, sum: 5 });
+    assert_eq!(order.degrees, BTreeMap::from([(0, 1), (2, 1)]));
+    assert_eq!((order.n_reordered(1), order.n_reordered(3)), (1, 0));
+}
+
+#[test]
+fn the_reorder_density_of_a_late_packet() {
+    let order = order_of(&[0, 1, 3, 4, 2, 5]);
+    let expected = BTreeMap::from([(-1, 2), (0, 3), (2, 1)]);
+    assert_eq!(order.displacements, expected);
+    assert_eq!(order.held, BTreeMap::from([(0, 4), (1, 1), (2, 1)]));
+    // Beyond the threshold it is as good as lost, and the others are in order.
+    let order = order_within(&[0, 1, 3, 4, 2, 5], 1);
+    assert_eq!(order.displacements, BTreeMap::from([(0, 5)]));
+    assert_eq!(order.displaced_beyond, 1);
+}
+
+#[test]
+fn a_packet_that_comes_much_too_early_is_as_good_as_lost() {
+    let mut numbers: Vec<u64> = (0..20).filter(|&n| n != 15).collect();
+    numbers.insert(2, 15);
+    let order = order_within(&numbers, 3);
+    assert_eq!(order.displaced_beyond, 1);
+    assert_eq!(order.displacements, BTreeMap::from([(0, 19)]));
+}
+
+#[test]
+fn what_does_not_count_is_still_compared_with() {
+    let mut left = Sequences::counted();
+    for number in [0, 2, 3, 4] {
+        left.note(0, number);
+    }
+    left.note(1, 0);
+    left.count_from_here();
+    for number in [1, 6, 5, 6] {
+        left.note(0, number);
+    }
+    left.note(2, 0);
+    let order = left.total(THRESHOLD);
+    // 1 is late by three packets that do not count themselves, flow 1 has no packet that counts.
+    assert_eq!((order.flows, order.packets, order.duplicates), (2, 4, 1));
+    assert_eq!((order.reordered, order.reordered_flows), (2, 1));
+    assert_eq!(tcp(&order), [1, 0, 0, 1]);
+    assert_eq!(order.displacements.values().sum::<u64>(), 4);
+    assert_eq!(order.held.values().sum::<u64>(), 4);
+}
+
+#[test]
+fn flows_add_up() {
+    let mut left = Sequences::counted();
+    for (flow, number) in [(0, 1), (1, 0), (0, 0), (1, 1), (2, 2), (2, 0)] {
+        left.note(flow, number);
+    }
+    let orders: Vec<Order> = left.by_flow(THRESHOLD).map(|(_, order)| order).collect();
+    assert_eq!(orders.len(), 3);
+    let mut sum = Order {
+        missing: Some(0),
+        ..Order::default()
+    };
+    for order in &orders {
+        sum.add(order);
+    }
+    assert_eq!(left.total(THRESHOLD), sum);
+    assert_eq!(
+        (sum.flows, sum.reordered_flows, sum.missing),
+        (3, 2, Some(1))
+    );
+    let first = left.total_of(THRESHOLD, |&flow| flow == 0);
+    assert_eq!(first, orders[0]);
+    assert_eq!(first.percent(first.duplicate_acks), Some(50.0));
+    assert_eq!(Order::default().percent(0), None);
+}
+
+#[test]
+fn counters_have_names() {
+    for counter in Counter::ALL {
+        assert_eq!(counter.name().parse(), Ok(counter));
+        let json = serde_json::to_value(counter).unwrap();
+        assert_eq!(json, counter.name());
+    }
+    let error = "late".parse::<Counter>().unwrap_err();
+    assert!(error.contains("late-by-three"), "{error}");
+}
+
+#[test]
+fn orders_are_read_as_they_are_written() {
+    let order = order_of(&[0, 3, 4, 1, 2, 5]);
+    let text = serde_json::to_string(&order).unwrap();
+    assert_eq!(serde_json::from_str::<Order>(&text).unwrap(), order);
+}

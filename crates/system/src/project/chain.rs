@@ -1,0 +1,45 @@
+//! `[chain]`: what lies between the routers of a chain.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::resolve::ProjectText;
+use crate::problem::Problem;
+use crate::quantity::Time;
+
+/// The longest delay of a link, in picoseconds: a second.
+const LONGEST_PS: u64 = 1_000_000_000_000;
+/// The same in cycles, of which no chip has more in a second.
+const LONGEST_CYCLES: u64 = 10_000_000_000;
+
+/// `[chain]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChainSection {
+    /// Time from a bit's way out of one router to its way into the next; none if
+    /// not given.
+    pub delay: Option<Spanned<String>>,
+}
+
+impl ChainSection {
+    /// The delay of a link.
+    pub(super) fn delay(&self, text: &ProjectText) -> Result<Time, Problem> {
+        let Some(typed) = &self.delay else {
+            return Ok(Time::Picoseconds(0));
+        };
+        let wrong = |message: String| Problem::new(message).at(text.excerpt(typed.span(), ""));
+        let delay = typed.get_ref().parse::<Time>().map_err(wrong)?;
+        let long = match delay {
+            Time::Picoseconds(ps) => ps > LONGEST_PS,
+            Time::Cycles(cycles) => cycles > LONGEST_CYCLES,
+        };
+        if long {
+            return Err(wrong(format!(
+                "a link with a delay of `{}` is too long",
+                typed.get_ref()
+            ))
+            .help("a link takes a second at most; light in fibre takes 5 us for a kilometre"));
+        }
+        Ok(delay)
+    }
+}
