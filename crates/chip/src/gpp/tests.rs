@@ -61,8 +61,7 @@ pub(super) fn plan() -> Boot {
             text: String::new(),
         }],
         locks: Vec::new(),
-        coprocessor: None,
-        disturbances: crate::disturb::Disturbances::default(),
+        ..Boot::default()
     }
 }
 
