@@ -92,9 +92,9 @@ first#:
 
 #else
 
-; Countdown of the receive freelist in steps of two cycles, 4 us: when nothing has
+; Countdown of the receive freelist in steps of two cycles, 1 us: when nothing has
 ; come for so long, the contexts that wait are woken one after the other.
-#define FREELIST_TIMEOUT 1200
+#define FREELIST_TIMEOUT 300
 
 ; A packet that is longer than a slot is dropped.
 #macro slot_fits(length, verdict, drop)
