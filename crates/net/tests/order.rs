@@ -91,11 +91,18 @@ fn model(numbers: &[u64], threshold: u64) -> Order {
         ..Order::default()
     };
     let mut receiver = Receiver::default();
+    let mut episode = 0;
     for (place, &rank) in ranks.iter().enumerate() {
         let repeated = receiver.receive(rank);
         order.duplicate_acks += u64::from(repeated > 0);
         order.fast_retransmits += u64::from(repeated == 3);
         order.third_duplicates += u64::from(repeated > 2);
+        episode = match (repeated, receiver.held.is_empty()) {
+            (0, true) => 0,
+            (0, false) => episode,
+            _ => episode + 1,
+        };
+        order.episode_duplicates += u64::from(repeated > 0 && episode > 2);
         *order.held.entry(receiver.held.len() as u64).or_default() += 1;
         let before = &ranks[..place];
         let later = before.iter().filter(|&&other| other > rank).count();

@@ -14,6 +14,8 @@ pub(super) fn count(ranks: &[usize], first: usize, order: &mut Order) {
     let mut came = vec![false; ranks.len()];
     let mut next = 0;
     let mut duplicates = 0;
+    // Duplicates since something is missing, however often a part of it came.
+    let mut of_episode = 0;
     // The largest numbers so far, the largest first.
     let mut largest: [Option<usize>; DUPLICATES as usize] = [None; DUPLICATES as usize];
     for (place, &rank) in ranks.iter().enumerate() {
@@ -24,11 +26,16 @@ pub(super) fn count(ranks: &[usize], first: usize, order: &mut Order) {
                 next += 1;
             }
             duplicates = 0;
+            if next > place {
+                of_episode = 0;
+            }
         } else {
             duplicates += 1;
+            of_episode += 1;
             order.duplicate_acks += counts;
             order.fast_retransmits += counts * u64::from(duplicates == DUPLICATES);
             order.third_duplicates += counts * u64::from(duplicates >= DUPLICATES);
+            order.episode_duplicates += counts * u64::from(of_episode >= DUPLICATES);
         }
         // Everything below `next` came, and so did what is held back.
         if counts > 0 {

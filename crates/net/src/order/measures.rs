@@ -27,6 +27,9 @@ pub struct Order {
     pub fast_retransmits: u64,
     /// Duplicate acknowledgements from the third in a row on.
     pub third_duplicates: u64,
+    /// Duplicate acknowledgements from the third on since something is missing: the count begins anew
+    /// only when nothing is missing any more, not when a part of it has come.
+    pub episode_duplicates: u64,
     /// Packets that leave after at least three later packets of their flow.
     pub late_by_three: u64,
     /// Packets that leave after a later packet of their flow (RFC 4737, section 3).
@@ -68,6 +71,7 @@ impl Order {
         self.duplicate_acks += other.duplicate_acks;
         self.fast_retransmits += other.fast_retransmits;
         self.third_duplicates += other.third_duplicates;
+        self.episode_duplicates += other.episode_duplicates;
         self.late_by_three += other.late_by_three;
         self.reordered += other.reordered;
         self.extents.largest = self.extents.largest.max(other.extents.largest);
@@ -113,6 +117,8 @@ pub enum Counter {
     FastRetransmits,
     /// [`Order::third_duplicates`].
     ThirdDuplicates,
+    /// [`Order::episode_duplicates`].
+    EpisodeDuplicates,
     /// [`Order::late_by_three`].
     LateByThree,
     /// [`Order::reordered`].
@@ -121,10 +127,11 @@ pub enum Counter {
 
 impl Counter {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::DuplicateAcks,
         Self::FastRetransmits,
         Self::ThirdDuplicates,
+        Self::EpisodeDuplicates,
         Self::LateByThree,
         Self::Reordered,
     ];
@@ -136,6 +143,7 @@ impl Counter {
             Self::DuplicateAcks => "duplicate-acks",
             Self::FastRetransmits => "fast-retransmits",
             Self::ThirdDuplicates => "third-duplicates",
+            Self::EpisodeDuplicates => "episode-duplicates",
             Self::LateByThree => "late-by-three",
             Self::Reordered => "reordered",
         }
@@ -148,6 +156,7 @@ impl Counter {
             Self::DuplicateAcks => "duplicate ACKs",
             Self::FastRetransmits => "fast retransmits",
             Self::ThirdDuplicates => "third duplicates",
+            Self::EpisodeDuplicates => "episode duplicates",
             Self::LateByThree => "late by three",
             Self::Reordered => "reordered",
         }
@@ -160,6 +169,7 @@ impl Counter {
             Self::DuplicateAcks => order.duplicate_acks,
             Self::FastRetransmits => order.fast_retransmits,
             Self::ThirdDuplicates => order.third_duplicates,
+            Self::EpisodeDuplicates => order.episode_duplicates,
             Self::LateByThree => order.late_by_three,
             Self::Reordered => order.reordered,
         }
