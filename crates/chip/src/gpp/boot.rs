@@ -9,6 +9,7 @@ use super::routes::RouteTable;
 use super::xcp::XcpSetup;
 use crate::Cycle;
 pub use crate::coprocessor::CoprocessorSetup;
+use crate::disturb::Disturbances;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
@@ -36,6 +37,8 @@ pub struct Boot {
     pub locks: Vec<LockSetup>,
     /// What is attached to an SRAM channel beside its memory.
     pub coprocessor: Option<CoprocessorSetup>,
+    /// What disturbs the run on purpose.
+    pub disturbances: Disturbances,
 }
 
 /// When a scratch ring's status flag is set.

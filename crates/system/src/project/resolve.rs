@@ -2,6 +2,7 @@
 //! default its value, every mistake a place. All mistakes are found in one go.
 
 mod coprocessor;
+mod disturb;
 mod flows;
 mod locks;
 mod memory;
@@ -23,6 +24,7 @@ use npsim_chip::board::MediaBus;
 use npsim_chip::gpp::boot::{self, Boot, PortSetup};
 
 use super::capacity::Capacity;
+use super::disturb::StallOption;
 use super::file::{PortSection, ProjectFile};
 use super::layout::Space;
 use super::origins::Origins;
@@ -91,6 +93,8 @@ pub struct Overrides {
     pub spill_moves: bool,
     /// `--set`: keys of the project file and parameters of the profile.
     pub set: Vec<Setting>,
+    /// `--stall`: besides the project's [[stall]].
+    pub stalls: Vec<StallOption>,
 }
 
 /// The text of a project file and where it lies.
@@ -166,6 +170,7 @@ pub fn resolve(
     resolver.locks(&file.lock, &file.memory);
     resolver.tasks(file);
     let programs = resolver.programs(file, overrides);
+    resolver.disturbances(file, overrides, &programs);
     if !resolver.problems.is_empty() {
         return Err(Problems(resolver.problems));
     }

@@ -3,6 +3,7 @@
 mod arguments;
 mod checkpoints;
 mod eyes;
+mod hops;
 mod outputs;
 mod progress;
 mod report;
@@ -56,7 +57,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .help("name a project file, its folder, or a source")
             .into());
     };
-    let project = Project::load(target, &arguments.source.overrides(arguments.me.clone()))?;
+    hops::refuse(arguments)?;
+    let mut overrides = arguments.source.overrides(arguments.me.clone());
+    overrides.stalls.clone_from(&arguments.stall);
+    let project = Project::load(target, &overrides)?;
     if let Some(remark) = remarks::of_ports(&project, arguments.source.board()) {
         output::line(&format!("note: {remark}"));
     }
@@ -91,6 +95,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         allow: arguments.allow.clone(),
         seed: arguments.seed,
     };
+    if arguments.chain.hops() > 1 {
+        return hops::run(arguments, &project, &programs, &source, settings);
+    }
     let mut simulation = Simulation::new(&project, &programs, settings.clone())?;
     let mut inputs = Vec::new();
     if arguments.saving.checkpoint().is_some() {
