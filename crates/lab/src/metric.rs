@@ -316,13 +316,12 @@ impl Metric {
             }
             Quantity::EgressBitRate => {
                 let without = if self.whole_frames() {
-                    "and gap"
+                    "preamble and gap"
                 } else {
-                    "gap and check sequence"
+                    "preamble, gap and check sequence"
                 };
-                let comma = if self.whole_frames() { " " } else { ", " };
                 format!(
-                    "bits of frames whose last bit left in the window, without preamble{comma}{without}, over the window"
+                    "bits of frames whose last bit left in the window, without {without}, over the window"
                 )
             }
             Quantity::Order => {

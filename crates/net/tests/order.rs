@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use npsim_net::order::identify::{Entering, TcpSegments, Tuple, stamped};
 use npsim_net::order::{Extents, Order, Sequences};
 use proptest::prelude::*;
 
@@ -203,6 +204,35 @@ proptest! {
         prop_assert!(order.n_reordered(3) <= order.late_by_three);
         prop_assert!(order.late_by_three <= order.reordered);
         prop_assert_eq!(order.is_kept(), order.duplicate_acks == 0);
+    }
+
+    #[test]
+    fn any_bytes_are_told_or_left_out(
+        ends in prop::collection::vec(any::<u8>(), 0..90),
+        kind in prop_oneof![Just([8, 0, 0x45]), Just([0x86, 0xdd, 0x60]), Just([8, 6, 0])],
+        protocol in prop_oneof![Just(6), Just(17), Just(253), any::<u8>()],
+    ) {
+        let mut frame = ends;
+        for (at, byte) in (12..).zip(kind) {
+            if let Some(there) = frame.get_mut(at) {
+                *there = byte;
+            }
+        }
+        for at in [20, 23] {
+            if let Some(there) = frame.get_mut(at) {
+                *there = protocol;
+            }
+        }
+        let mut entering = Entering::default();
+        entering.add(&frame);
+        let mut entered = entering.finish();
+        let (flow, sequence) = entered.next(&frame).expect("it entered");
+        prop_assert_eq!((flow.number, sequence), (0, 0));
+        prop_assert_eq!(flow.to_string(), Tuple::of(&frame).to_string());
+        if let Some((numbered, _)) = TcpSegments::default().next(&frame) {
+            prop_assert_eq!(numbered, flow);
+        }
+        prop_assert_eq!(stamped(&frame), None);
     }
 
     #[test]
