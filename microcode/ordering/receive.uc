@@ -29,7 +29,7 @@
 ;   interface had none in time; status <- that of the last one. The others stand in
 ;   local memory.
 #macro packet_take(count, status)
-#ifdef ONE_MPACKET
+#if (ONE_MPACKET)
     receive_request(ticket, arrived)
     ctx_arb[arrived]
     .set $status $checksum
@@ -63,6 +63,33 @@ surplus#:
     immed[count, (MOST_MPACKETS + 1)]
     br_bclr[status, RECEIVE_EOP_BIT, next#]
 taken#:
+.end
+#endif
+#endm
+
+; packet_parts(parts, count, status)
+;   parts <- how many elements of TBUF a packet needs whose mpackets packet_take took.
+#macro packet_parts(parts, count, status)
+#if (RBUF_PARTS == 1)
+    alu[parts, --, B, count]
+#else
+.begin
+    .reg last
+    alu_shf[last, 0xff, AND, status, >>16]
+#if (RBUF_ELEMENT_SIZE == 256)
+    bne[some#]
+    immed[last, 256]
+some#:
+#endif
+    alu[last, last, +, 63]
+    alu_shf[last, --, B, last, >>6]
+    alu[parts, count, -, 1]
+#if (RBUF_PARTS == 4)
+    alu_shf[parts, --, B, parts, <<2]
+#else
+    alu_shf[parts, --, B, parts, <<1]
+#endif
+    alu[parts, parts, +, last]
 .end
 #endif
 #endm
@@ -113,7 +140,7 @@ whole#:
     .reg place
     alu[place, --, B, buffer]
     immed[length, 0]
-#ifdef ONE_MPACKET
+#if (ONE_MPACKET)
     mpacket_store(place, length, status)
     br_bset[status, RECEIVE_ERROR_BIT, bad], defer[1]
     immed[verdict, DROP_RECEIVE_ERROR]

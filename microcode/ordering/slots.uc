@@ -24,7 +24,7 @@
 #define_eval CHUNK (CONTEXTS_USED * SLOT_PARTS)
 #define_eval ME_PLACE (ME_INDEX - FORWARD_FIRST)
 
-#if (SLOTS_GLOBAL || !defined(ONE_MPACKET))
+#if (SLOTS_GLOBAL || !ONE_MPACKET)
 .reg read $serving
 .reg $number
 .reg write $pass $advance
@@ -37,7 +37,7 @@
 ;   Takes a packet's mpackets; where a packet may have several of them, only one
 ;   context at a time.
 #macro receive_take(count, status)
-#ifdef ONE_MPACKET
+#if (ONE_MPACKET)
     packet_take(count, status)
 #else
 .begin
@@ -61,7 +61,7 @@
 ;   end <- the one behind its slot. Waits until the elements are free.
 #macro slot_claim(place, end, length, verdict, drop)
 .begin
-    .reg base now
+    .reg base now ahead
     immed[base, SLOT_LOCK]
     ticket_take(number, $number, $serving, base, took, seen, rung)
     alu[end, length, +, 63]
@@ -76,7 +76,7 @@ more#:
 first#:
     scratch[read, $serving, base, 8, 1], ctx_swap[seen]
     alu[now, $serving, +, 1]
-    transmit_room(now, TBUF_ELEMENTS)
+    transmit_room(ahead, now, TBUF_ELEMENTS)
     alu[end, end, -, 1]
     bne[more#]
 
@@ -92,6 +92,10 @@ first#:
 
 #else
 
+; Countdown of the receive freelist in steps of two cycles, 1 us: when nothing has
+; come for so long, the contexts that wait are woken one after the other.
+#define FREELIST_TIMEOUT 300
+
 ; A packet that is longer than a slot is dropped.
 #macro slot_fits(length, verdict, drop)
 .begin
@@ -103,12 +107,29 @@ first#:
 .end
 #endm
 
+; slots_wake_idle()
+;   The first context of the stage starts the countdown.
+#macro slots_wake_idle()
+#if (ME_INDEX == FORWARD_FIRST)
+.begin
+    .reg timeout
+    br!=ctx[0, awake#]
+    immed[timeout, FREELIST_TIMEOUT]
+    alu_shf[timeout, --, B, timeout, <<16]
+    alu[timeout, timeout, OR, RX_THREAD_FREELIST_TIMEOUT_0]
+    msf[fast_wr, --, timeout, 0]
+awake#:
+.end
+#endif
+#endm
+
 #if (SLOTS_LOCAL)
 
 ; The microengine's next slot, and how many are left before the others' come.
 .reg @held @slot @left
 
 #macro slots_set_up(context)
+    slots_wake_idle()
     br!=ctx[0, ready#]
     immed[@held, 0]
     immed[@slot, (ME_PLACE * CHUNK)]
@@ -127,7 +148,10 @@ try#:
     immed[@held, 1]
     alu[place, --, B, @slot]
     alu[end, place, +, SLOT_PARTS]
-    transmit_room(end, ROUND)
+    .begin
+    .reg ahead
+    transmit_room(ahead, end, ROUND)
+    .end
     alu[@slot, --, B, end]
     alu[@left, @left, -, 1]
     bne[claimed#]
@@ -142,6 +166,7 @@ claimed#:
 .reg slot
 
 #macro slots_set_up(context)
+    slots_wake_idle()
 #if (SLOTS_STRIDED)
     immed[slot, (ME_PLACE * SLOT_PARTS)]
     .begin
@@ -173,7 +198,10 @@ placed#:
     slot_fits(length, verdict, drop)
     alu[place, --, B, slot]
     alu[end, slot, +, SLOT_PARTS]
-    transmit_room(end, ROUND)
+    .begin
+    .reg ahead
+    transmit_room(ahead, end, ROUND)
+    .end
     alu[slot, slot, +, ROUND]
 #endm
 

@@ -2,7 +2,7 @@
 ;
 ; Places in TBUF are counted on without end: element n of the sequence is element n
 ; modulo TBUF_ELEMENTS of TBUF. The transmitter sends in this order and waits where
-; an element is not valid yet.
+; an element is not valid yet. A stage that only claims elements defines CLAIMS_ONLY.
 
 #ifndef ORDERING_TRANSMIT_UC
 #define ORDERING_TRANSMIT_UC
@@ -19,35 +19,40 @@
 #define MOST_STEPS 40
 
 .reg read $sequence
-.reg write $control0 $control1
-.xfer_order $control0 $control1
-.sig filled valid
+.sig valid
 .sig volatile rung
 
-; transmit_room(end, limit)
-;   Waits until at most `limit` elements before `end` of the sequence have not left.
-#macro transmit_room(end, limit)
+; transmit_room(ahead, end, limit)
+;   Waits until at most `limit` elements before `end` of the sequence have not left;
+;   ahead <- how many these are. The transmitter counts in eight bits: `end` must be
+;   less than 256 elements ahead of it.
+#macro transmit_room(ahead, end, limit)
 .begin
-    .reg base ahead
+    .reg base surplus
 look#:
     immed[base, TX_SEQUENCE_0]
     msf[read, $sequence, base, 0, 1], ctx_swap[valid]
     alu[ahead, end, -, $sequence]
     alu[ahead, ahead, AND, 0xff]
-    alu[ahead, ahead, -, limit]
+    alu[surplus, ahead, -, limit]
     ble[room#]
-    alu[--, ahead, -, MOST_STEPS]
+    alu[--, surplus, -, MOST_STEPS]
     ble[near#]
-    immed[ahead, MOST_STEPS]
+    immed[surplus, MOST_STEPS]
 near#:
-    alu_shf[base, --, B, ahead, <<2]
-    alu_shf[ahead, --, B, ahead, <<1]
-    alu[ahead, ahead, +, base]
-    timer_wait(ahead, rung)
+    alu_shf[base, --, B, surplus, <<2]
+    alu_shf[surplus, --, B, surplus, <<1]
+    alu[surplus, surplus, +, base]
+    timer_wait(surplus, rung)
     br[look#]
 room#:
 .end
 #endm
+
+#ifndef CLAIMS_ONLY
+.reg write $control0 $control1
+.xfer_order $control0 $control1
+.sig filled
 
 ; packet_send(place, buffer, length, port_out)
 ;   Fills the elements from `place` of the sequence with a packet; place <- the one
@@ -106,5 +111,6 @@ test#:
     bne[skip#]
 .end
 #endm
+#endif
 
 #endif

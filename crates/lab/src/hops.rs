@@ -55,8 +55,7 @@ pub(crate) fn run(
         exit: Some(Box::new(watch.clone())),
     };
     let hops = chain.run(ends, stop, &mut |_| {}).map_err(|error| {
-        Problem::new(format!("a chain of {} routers: {error}", ready.hops))
-            .help("run fewer points or routers at a time")
+        Problem::new(error.to_string()).help("run fewer points at a time, or fewer routers")
     })?;
     let last_frame = |hop: &Hop| hop.counts.traffic.last_departure.max(hop.arrivals_end);
     Ok(Ran {

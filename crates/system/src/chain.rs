@@ -80,6 +80,17 @@ pub struct Chain {
     delay: Cycle,
 }
 
+/// Why a chain could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ChainError {
+    /// The capture of departures could not be written.
+    #[error("the frames that left the last router could not be written: {0}")]
+    Capture(#[source] io::Error),
+    /// There is no thread for a router.
+    #[error("no thread could be started for router {0}: {1}")]
+    Thread(usize, #[source] io::Error),
+}
+
 /// The seed of a router's pseudo-random numbers: that of the first one is the one
 /// that was given, those of the others follow from it.
 #[must_use]
@@ -127,7 +138,7 @@ impl Chain {
         ends: Ends<'_>,
         stop: &AtomicBool,
         progress: &mut dyn FnMut(Cycle),
-    ) -> io::Result<Vec<Hop>> {
+    ) -> Result<Vec<Hop>, ChainError> {
         let permits = Permits::new(self.threads);
         let legs = [self.mark, self.until];
         let (hertz, delay, origin_ns) = (self.hertz, self.delay, ends.origin_ns);
@@ -171,8 +182,8 @@ impl Chain {
                     .spawn_scoped(scope, move || {
                         let permit = permits.wait(hop);
                         later.run(legs, &permit, &mut |_| go_on(stop))
-                    })?;
-                others.push(thread);
+                    });
+                others.push(thread.map_err(|error| ChainError::Thread(hop + 1, error))?);
             }
             let mut hops = Vec::with_capacity(last + 1);
             {
@@ -190,7 +201,9 @@ impl Chain {
             for thread in others {
                 hops.push(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
             }
-            hops.into_iter().collect()
+            hops.into_iter()
+                .collect::<io::Result<_>>()
+                .map_err(ChainError::Capture)
         })
     }
 }

@@ -8,6 +8,7 @@ mod checking;
 mod determinism;
 mod images;
 mod linking;
+mod order;
 mod projects;
 mod runs;
 mod sweeps;

@@ -12,6 +12,7 @@ use npsim_net::pace::{Pace, PortAssignment};
 
 use super::checkpoints::Options;
 use super::eyes::EyesOptions;
+use super::hops::HopsOptions;
 use crate::cmd::load_options::LoadOptions;
 use crate::cmd::message_options::MessageOptions;
 use crate::cmd::source_options::SourceOptions;
@@ -46,6 +47,7 @@ Examples:
   npsim run --resume lab.ckpt                        go on after a crash, to the same results
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
   npsim run microcode/forward --load 0.5 --set me.forward.id=0,2 --set profile.sram.read=120
+  npsim run microcode/forward --load 0.3 --hops 10 --stats out.json   ten routers, one behind the other
   npsim run microcode/forward --load 0.5 --stall 0.3@100us+1ms --set disturb.dram=400   does it hold?
   npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
   npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
@@ -148,4 +150,6 @@ pub struct Arguments {
     pub(super) traffic: LoadOptions,
     #[command(flatten)]
     pub(super) eyes: EyesOptions,
+    #[command(flatten)]
+    pub(super) chain: HopsOptions,
 }

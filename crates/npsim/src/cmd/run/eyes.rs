@@ -76,6 +76,19 @@ impl EyesOptions {
             .collect()
     }
 
+    /// The first of these options that is given, if any is.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            (self.profile.is_some(), "--profile"),
+            (!self.flame.is_empty(), "--flame"),
+            (!self.flame_waits.is_empty(), "--flame-waits"),
+            (self.timeline.is_some(), "--timeline"),
+        ];
+        options
+            .into_iter()
+            .find_map(|(given, name)| given.then_some(name))
+    }
+
     /// What these options need to watch a run; `None` if they ask for nothing.
     pub fn open(
         &self,

@@ -3,6 +3,7 @@
 mod arguments;
 mod checkpoints;
 mod eyes;
+mod hops;
 mod outputs;
 mod progress;
 mod report;
@@ -56,6 +57,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .help("name a project file, its folder, or a source")
             .into());
     };
+    hops::refuse(arguments)?;
     let mut overrides = arguments.source.overrides(arguments.me.clone());
     overrides.stalls.clone_from(&arguments.stall);
     let project = Project::load(target, &overrides)?;
@@ -93,6 +95,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         allow: arguments.allow.clone(),
         seed: arguments.seed,
     };
+    if arguments.chain.hops() > 1 {
+        return hops::run(arguments, &project, &programs, &source, settings);
+    }
     let mut simulation = Simulation::new(&project, &programs, settings.clone())?;
     let mut inputs = Vec::new();
     if arguments.saving.checkpoint().is_some() {

@@ -101,14 +101,7 @@ impl Ended<'_> {
             _ => Ok(()),
         };
         let files_written = stats_written.and(dumps_written).and(page_written);
-        if let Some(survey) = self.source.survey() {
-            if survey.frames == 0 {
-                output::line("note: the capture has no frames, so nothing arrives");
-            }
-            if let Some(remark) = remarks::of_capture(survey) {
-                output::line(&format!("note: {remark}"));
-            }
-        }
+        tell_capture(self.source);
         let hertz = self.project.capacity.hertz;
         let shown_from = arguments.eyes.shown_from(hertz);
         let end = self.simulation.now();
@@ -128,15 +121,13 @@ impl Ended<'_> {
                 .show(eyes, &self.simulation, self.programs, arguments.quiet)
         });
         if let Some(fault) = fault {
-            show_fault(fault, self.programs, &self.simulation);
+            show_fault(fault, self.programs, &self.simulation.state_report());
             return after_fault(files_written, watched);
         }
         files_written?;
         watched?;
         if let Some(reason) = self.unread {
-            return Err(Problem::new(reason)
-                .note("the capture was whole when the run began, so it has changed since")
-                .into());
+            return Err(changed(reason).into());
         }
         if self.open_end && self.ending == Ending::Reached {
             return Err(restless().into());
@@ -148,8 +139,26 @@ impl Ended<'_> {
     }
 }
 
+/// Says what a reader should know of the capture that was played.
+pub fn tell_capture(source: &Source<'_>) {
+    let Some(survey) = source.survey() else {
+        return;
+    };
+    if survey.frames == 0 {
+        output::line("note: the capture has no frames, so nothing arrives");
+    }
+    if let Some(remark) = remarks::of_capture(survey) {
+        output::line(&format!("note: {remark}"));
+    }
+}
+
+/// The capture could be read only in part.
+pub fn changed(reason: String) -> Problem {
+    Problem::new(reason).note("the capture was whole when the run began, so it has changed since")
+}
+
 /// Shows where the microcode went wrong, and what each context did then.
-fn show_fault(fault: &Fault, programs: &[Program], simulation: &Simulation) {
+pub fn show_fault(fault: &Fault, programs: &[Program], state: &[String]) {
     let program = fault
         .me
         .and_then(|me| programs.iter().find(|program| program.me == me));
@@ -159,18 +168,14 @@ fn show_fault(fault: &Fault, programs: &[Program], simulation: &Simulation) {
         program.map(|program| (&program.image, &program.sources)),
     ));
     // A deadlock's notes have these lines already.
-    for line in simulation
-        .state_report()
-        .iter()
-        .filter(|line| !fault.notes.contains(line))
-    {
+    for line in state.iter().filter(|line| !fault.notes.contains(line)) {
         output::line(line);
     }
 }
 
 /// The end of a run with a fault, which counts for more than files that could
 /// not be written; they are told too.
-fn after_fault(
+pub fn after_fault(
     files_written: Result<(), Problem>,
     watched: anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {
@@ -194,17 +199,22 @@ fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
         notes(held.into_iter());
         return;
     }
-    let as_captured = arguments.speed.is_none()
-        && "trace"
-            .parse()
-            .is_ok_and(|pace: Pace| pace == arguments.pace);
-    let slow = remarks::of_slow_arrivals(report).filter(|_| as_captured);
+    let slow = slow_arrivals(arguments, report);
     let lines = remarks::of_frames_inside(report, chip);
     notes(lines.into_iter().chain(held).chain(slow));
 }
 
+/// Says so when a capture came so slowly that there was little to do.
+pub fn slow_arrivals(arguments: &Arguments, report: &Report) -> Option<String> {
+    let as_captured = arguments.speed.is_none()
+        && "trace"
+            .parse()
+            .is_ok_and(|pace: Pace| pace == arguments.pace);
+    remarks::of_slow_arrivals(report).filter(|_| as_captured)
+}
+
 /// Notes below the summary, set off from it.
-fn notes(lines: impl Iterator<Item = String>) {
+pub fn notes(lines: impl Iterator<Item = String>) {
     for (i, line) in lines.enumerate() {
         let gap = if i == 0 { "\n" } else { "" };
         output::line(&format!("{gap}note: {line}"));

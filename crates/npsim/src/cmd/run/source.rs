@@ -44,22 +44,25 @@ impl<'a> Source<'a> {
         self.replay.as_ref().map(Replay::survey)
     }
 
-    /// Lines on which nothing has happened yet.
-    pub fn wires(&self, sink: Option<PcapSink>) -> Result<Wires<'_>, Problem> {
-        let hertz = self.project.capacity.hertz;
-        if let Some(load) = &self.load {
-            let generator = npsim::load::generator(load, self.project)?;
-            return Ok(Wires::loaded(generator, hertz, sink));
-        }
-        let frames: Frames<'_> = match &self.replay {
-            Some(replay) => Box::new(
+    /// The frames, and what is added to times for captures, ns since 1970.
+    pub fn frames(&self) -> Result<(Frames<'_>, u64), Problem> {
+        let frames: Frames<'_> = match (&self.load, &self.replay) {
+            (Some(load), _) => Box::new(npsim::load::generator(load, self.project)?.map(Ok)),
+            (None, Some(replay)) => Box::new(
                 replay
                     .frames()
                     .map_err(|error| Problem::new(error.to_string()))?,
             ),
-            None => Box::new(std::iter::empty()),
+            (None, None) => Box::new(std::iter::empty()),
         };
         let origin_ns = self.survey().map_or(0, |survey| survey.first_timestamp_ns);
+        Ok((frames, origin_ns))
+    }
+
+    /// Lines on which nothing has happened yet.
+    pub fn wires(&self, sink: Option<PcapSink>) -> Result<Wires<'_>, Problem> {
+        let (frames, origin_ns) = self.frames()?;
+        let hertz = self.project.capacity.hertz;
         Ok(Wires::streaming(frames, origin_ns, hertz, sink))
     }
 
