@@ -330,7 +330,11 @@ fn points_behind_a_model_are_run_for_its_row() {
 #[test]
 fn what_means_nothing_is_refused() {
     for (from, to, expected) in [
-        ("n / Td)", "n / Td", "ends where"),
+        (
+            "n / Td)",
+            "n / Td",
+            "unexpected end of input, expected `,` at character 12",
+        ),
         ("n / Td)", "m / Td)", "`with` does not say what `m` is"),
         (
             "n = 8, Td",

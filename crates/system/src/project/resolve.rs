@@ -93,7 +93,7 @@ pub struct Overrides {
     pub spill_moves: bool,
     /// `--set`: keys of the project file and parameters of the profile.
     pub set: Vec<Setting>,
-    /// `--stall`: besides the project's [[stall]].
+    /// `--stall`: besides those of the project file.
     pub stalls: Vec<StallOption>,
 }
 
