@@ -13,7 +13,9 @@
 
 .num_contexts 8
 
+#if (BUFFERING_COUNT == 1)
 .sig volatile take
+#endif
 .sig taken numbered handed
 .reg read $link
 .reg $sequence
