@@ -190,6 +190,11 @@ fn traffic() {
 }
 
 #[test]
+fn hops() {
+    follow("hops.md");
+}
+
+#[test]
 fn chips() {
     follow("chips.md");
 }
@@ -228,6 +233,7 @@ fn every_page_with_commands_is_followed() {
         "profile.md",
         "timeline.md",
         "traffic.md",
+        "hops.md",
         "chips.md",
         "coprocessor.md",
     ];
