@@ -7,9 +7,10 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::cap::Cap;
 use crate::check::{Check, Fault};
+use crate::disturb::{Disturbances, LAST_CYCLE};
 use crate::dram::Dram;
 use crate::event::Event;
-use crate::fabric::{BusCommand, Fabric, Slot};
+use crate::fabric::{Fabric, Slot};
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::happening::{Cause, Happening};
@@ -53,6 +54,14 @@ pub enum ChipError {
     TwoPrograms {
         /// Which one.
         index: u8,
+    },
+    /// A context is to hang that does not run.
+    #[error("context {context} of microengine {me} does not run, so it cannot be stalled")]
+    NoSuchContext {
+        /// Index of the microengine.
+        me: u8,
+        /// The context.
+        context: u8,
     },
     /// The boot plan does not fit the chip.
     #[error(transparent)]
@@ -142,6 +151,7 @@ impl Chip {
         {
             microengine.start(ALL_CONTEXTS, &mut chip.fabric);
         }
+        chip.disturb(&boot.disturbances)?;
         Ok(chip)
     }
 
@@ -151,6 +161,30 @@ impl Chip {
     pub fn seed(&mut self, seed: u64) {
         for (index, microengine) in (0..).zip(&mut self.microengines) {
             microengine.seed_random(start_value(seed, index));
+        }
+    }
+
+    fn disturb(&mut self, disturbances: &Disturbances) -> Result<(), ChipError> {
+        self.fabric.disturb(disturbances.late);
+        for stall in &disturbances.stalls {
+            let (me, context) = (stall.me, stall.context);
+            let mut stall = *stall;
+            stall.until = stall.until.min(LAST_CYCLE);
+            let microengine = self.microengines.get_mut(usize::from(me));
+            if context > 7 || !microengine.is_some_and(|it| it.stall(stall)) {
+                return Err(ChipError::NoSuchContext { me, context });
+            }
+        }
+        Ok(())
+    }
+
+    /// What disturbs this chip.
+    #[must_use]
+    pub fn disturbances(&self) -> Disturbances {
+        let stalls = self.microengines.iter().flat_map(Microengine::stalls);
+        Disturbances {
+            late: self.fabric.lateness(),
+            stalls: stalls.copied().collect(),
         }
     }
 
@@ -277,6 +311,7 @@ impl Chip {
             } => {
                 self.microengines[me as usize].nn_put(index, value, ring, fabric);
             }
+            Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::Media(code) => self.msf.event(code, fabric, &mut self.microengines, lines),
             Event::Gpp(task) => {
@@ -404,11 +439,17 @@ impl Chip {
         me.pull(command.transfer_kind, command.transfer, pulled);
         rest.fill(0);
         if command.pull_signals != 0 {
-            if P::ON {
-                let (to, signals) = (command.signal_context, command.pull_signals);
-                journal_signals(command.transfer_me, to, signals, cause(&command), fabric);
+            let late = fabric.late(slot);
+            if late > 0 {
+                fabric.signal_at(fabric.now + late, &command, command.pull_signals);
+            } else {
+                if P::ON {
+                    let (to, signals) = (command.signal_context, command.pull_signals);
+                    let why = Cause::of(&command);
+                    journal_signals(command.transfer_me, to, signals, why, fabric);
+                }
+                me.signal(command.signal_context, command.pull_signals, fabric);
             }
-            me.signal(command.signal_context, command.pull_signals, fabric);
         }
         match self.unit(slot) {
             Unit::Scratch => self.scratch.pulled(slot, &mut self.fabric),
@@ -431,7 +472,7 @@ impl Chip {
         if command.push_signals != 0 {
             if P::ON {
                 let why = match (flight.is_unasked(), flight.data[0]) {
-                    (false, _) => cause(&command),
+                    (false, _) => Cause::of(&command),
                     (true, NULL_STATUS) => Cause::FreelistTimeout,
                     (true, _) => Cause::Mpacket,
                 };
@@ -441,16 +482,6 @@ impl Chip {
             me.signal(command.signal_context, command.push_signals, fabric);
         }
         fabric.retire(slot);
-    }
-}
-
-/// The cause of a signal that a command raises.
-fn cause(command: &BusCommand) -> Cause {
-    Cause::Command {
-        op: command.op,
-        me: command.me,
-        context: command.context,
-        pc: command.pc,
     }
 }
 

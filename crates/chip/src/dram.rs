@@ -14,7 +14,7 @@ use crate::Cycle;
 use crate::bus::Target;
 use crate::event::Event;
 use crate::fabric::{BusCommand, Fabric, Slot, TransferKind};
-use crate::happening::{Bus, Cause, Happening};
+use crate::happening::{Bus, Happening};
 use crate::lines::Tag;
 use crate::memory::{OutOfRange, Paged};
 use crate::msf::Msf;
@@ -163,24 +163,8 @@ impl Dram {
         // The element's data is taken: the signals are due though the memory is
         // written later.
         fabric.flight_mut(slot).command.push_signals = 0;
-        for signal in 1..16 {
-            if command.push_signals >> signal & 1 == 1 {
-                let event = Event::Signal {
-                    me: command.transfer_me,
-                    context: command.signal_context,
-                    signal,
-                };
-                let due = fabric.now + self.transfer_latency;
-                let to = (command.transfer_me, command.signal_context, signal);
-                fabric.watch.expect(due, to, || Cause::Command {
-                    op: command.op,
-                    me: command.me,
-                    context: command.context,
-                    pc: command.pc,
-                });
-                fabric.events.post(due, event);
-            }
-        }
+        let due = fabric.now + self.transfer_latency + fabric.late(slot);
+        fabric.signal_at(due, &command, command.push_signals);
         self.data_is_there(slot, fabric);
     }
 

@@ -54,6 +54,8 @@ pub enum Event {
         /// Context 0-7.
         context: u8,
     },
+    /// A stall of a context is over that held a microengine back (rank 0).
+    StallOver(u8),
     /// The arbiter of a cluster's command bus looks at what waits (rank 1).
     CommandBus(u8),
     /// A command reaches its unit's inlet (rank 1).
@@ -78,6 +80,7 @@ impl Event {
             | Self::Pull(_)
             | Self::Signal { .. }
             | Self::Timer { .. }
+            | Self::StallOver(_)
             | Self::NnPut { .. } => 0,
             Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
             Self::Media(_) => 2,

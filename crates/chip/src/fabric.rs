@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::bus::{Admission, Buses, Target};
 use crate::check::{Check, Checks, Fault};
+use crate::disturb::{Latecomers, Lateness};
 use crate::event::{Event, EventQueue};
-use crate::happening::Happening;
+use crate::happening::{Cause, Happening};
 use crate::lines::Tag;
 use crate::probe::Probe;
 use crate::profile::Profile;
@@ -156,6 +157,7 @@ pub struct Fabric {
     /// What units tell whoever watches, which is nothing of the chip's own.
     #[serde(skip)]
     pub watch: Watch,
+    late: Latecomers,
     slots: Vec<InFlight>,
     free: Vec<Slot>,
 }
@@ -175,8 +177,52 @@ impl Fabric {
             horizon: Cycle::MAX,
             nn_rings,
             watch: Watch::default(),
+            late: Latecomers::default(),
             slots: Vec::new(),
             free: Vec::new(),
+        }
+    }
+
+    /// Lets completions come late from now on.
+    pub fn disturb(&mut self, late: Lateness) {
+        self.late = Latecomers::new(late);
+    }
+
+    /// How late completions are at most.
+    #[must_use]
+    pub fn lateness(&self) -> Lateness {
+        self.late.asked()
+    }
+
+    /// How many cycles late the completion of a command is that comes next.
+    #[inline]
+    pub(crate) fn late(&mut self, slot: Slot) -> Cycle {
+        if self.late.is_on() {
+            self.draw_late(slot)
+        } else {
+            0
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn draw_late(&mut self, slot: Slot) -> Cycle {
+        let unit = self.flight(slot).command.op.info().unit;
+        self.late.draw(unit)
+    }
+
+    /// Signals of a command reach their context at `due`, apart from any data.
+    pub(crate) fn signal_at(&mut self, due: Cycle, command: &BusCommand, signals: u16) {
+        let (me, context) = (command.transfer_me, command.signal_context);
+        for signal in (1..16).filter(|signal| signals >> signal & 1 == 1) {
+            self.watch
+                .expect(due, (me, context, signal), || Cause::of(command));
+            let event = Event::Signal {
+                me,
+                context,
+                signal,
+            };
+            self.events.post(due, event);
         }
     }
 
@@ -350,6 +396,7 @@ impl Fabric {
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
         let done = self.buses.push(self.now, lead, &flight.command, words);
+        let done = done + self.late(slot);
         self.events.post(done, Event::Push(slot));
     }
 

@@ -59,6 +59,19 @@ pub enum Cause {
     Unknown,
 }
 
+impl Cause {
+    /// The cause of a signal that a command raises.
+    #[must_use]
+    pub const fn of(command: &BusCommand) -> Self {
+        Self::Command {
+            op: command.op,
+            me: command.me,
+            context: command.context,
+            pc: command.pc,
+        }
+    }
+}
+
 /// A bus of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bus {

@@ -12,6 +12,7 @@ pub mod cap;
 pub mod check;
 pub mod chip;
 pub mod coprocessor;
+pub mod disturb;
 pub mod dram;
 pub mod event;
 pub mod fabric;

@@ -4,6 +4,7 @@
 mod contention;
 mod coprocessor;
 mod latency;
+mod lateness;
 mod semantics;
 
 use std::collections::VecDeque;

@@ -209,7 +209,7 @@ pub struct PortStats {
 /// The media interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MediaStats {
-    /// Bytes of an RBUF and TBUF element.
+    /// Bytes of an RBUF element.
     pub element_bytes: u64,
     /// RBUF elements filled and closed.
     pub rbuf_closed: u64,

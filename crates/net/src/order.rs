@@ -2,7 +2,7 @@
 //!
 //! [`Sequences`] is told of every packet that leaves, with its flow and its sequence number, which is its
 //! place in the order in which the packets of its flow entered. It is pure: where the numbers come from
-//! ([`crate::load::Stamp`]) is another matter.
+//! ([`identify`]) is another matter.
 //!
 //! Order is judged apart from loss. Packets that never left are taken out of the order first: each number
 //! is replaced by its rank among those of its flow that left, so a lost packet makes no other one early.
@@ -24,6 +24,7 @@
 
 mod acknowledged;
 mod density;
+pub mod identify;
 mod measures;
 mod overtaken;
 

@@ -77,8 +77,24 @@ impl Outcome {
     }
 }
 
+/// Everything late, and two contexts that hang for a while.
+const DISTURBED: [&str; 3] = [
+    "disturb.scratch=900",
+    "disturb.sram=900",
+    "disturb.dram=900",
+];
+
 /// Runs `tests/firmware/NAME.uc` on microengines 0 to `microengines` - 1.
 fn run_with(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
+    run_over(name, microengines, defines, Overrides::default())
+}
+
+fn run_over(
+    name: &str,
+    microengines: u32,
+    defines: &[(&str, u32)],
+    overrides: Overrides,
+) -> Outcome {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/firmware/{name}.toml"));
     let chip = if microengines > 8 {
         "ixp2800"
@@ -92,7 +108,7 @@ fn run_with(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
             .iter()
             .map(|(name, value)| ((*name).into(), value.to_string()))
             .collect(),
-        ..Overrides::default()
+        ..overrides
     };
     let project = Project::load(&path, &overrides).unwrap();
     let (programs, messages) = assemble_project(&project);
@@ -118,7 +134,27 @@ fn run_with(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
 
 /// Runs to the end, which every context must reach.
 fn run(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
-    let outcome = run_with(name, microengines, defines);
+    ended(name, microengines, run_with(name, microengines, defines))
+}
+
+/// The same while the run is disturbed.
+fn run_disturbed(name: &str, microengines: u32) -> Outcome {
+    let overrides = Overrides {
+        set: DISTURBED.map(|text| text.parse().unwrap()).to_vec(),
+        stalls: vec![
+            "0.1@1us+300us".parse().unwrap(),
+            "1.6@9us+200us".parse().unwrap(),
+        ],
+        ..Overrides::default()
+    };
+    ended(
+        name,
+        microengines,
+        run_over(name, microengines, &[], overrides),
+    )
+}
+
+fn ended(name: &str, microengines: u32, outcome: Outcome) -> Outcome {
     assert_eq!(
         outcome.ending,
         Ending::Quiet,
@@ -143,8 +179,11 @@ fn set(values: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
 #[test]
 fn counting_operations_lose_nothing_and_give_each_old_value_once() {
     const ROUNDS: u32 = 64;
-    for microengines in SIZES {
-        let outcome = run("counters", microengines, &[]);
+    for (microengines, outcome) in SIZES
+        .map(|microengines| (microengines, run("counters", microengines, &[])))
+        .into_iter()
+        .chain([(8, run_disturbed("counters", 8))])
+    {
         let operations = microengines * CONTEXTS * ROUNDS;
         for unit in ["SCRATCH", "SRAM"] {
             let words: Vec<u32> = (0..4)
@@ -182,8 +221,10 @@ fn counting_operations_lose_nothing_and_give_each_old_value_once() {
 #[test]
 fn a_contexts_operations_on_a_longword_keep_their_order() {
     const ROUNDS: usize = 64;
-    let outcome = run("counters", 8, &[]);
-    for records in ["OLD_SCRATCH", "OLD_SRAM"] {
+    for (outcome, records) in [run("counters", 8, &[]), run_disturbed("counters", 8)]
+        .iter()
+        .flat_map(|outcome| ["OLD_SCRATCH", "OLD_SRAM"].map(|records| (outcome, records)))
+    {
         let old = outcome.sram_words(records, 8 * CONTEXTS * 3 * ROUNDS as u32);
         for (context, log) in old.chunks(3 * ROUNDS).enumerate() {
             let tickets: Vec<u32> = log.iter().skip(1).step_by(3).copied().collect();

@@ -7,6 +7,7 @@ use npsim::report::Report;
 use npsim::simulation::Ending;
 use npsim::wires::Traffic;
 use npsim_chip::check::{Check, Fault};
+use npsim_chip::disturb::Stall;
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::stats::{
     BusStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, HoldStats,
@@ -79,6 +80,12 @@ fn full_report() -> Report {
         &traffic,
         chip,
     );
+    report.disturbances.stalls = vec![Stall {
+        me: 0,
+        context: 3,
+        from: 1,
+        until: 2,
+    }];
     report.load = Some(Load {
         rate: Some(Rate::Total(Amount::Line(Ratio::ONE))),
         ..Load::default()

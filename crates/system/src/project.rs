@@ -8,6 +8,7 @@
 pub mod capacity;
 pub mod chain;
 pub mod defaults;
+pub mod disturb;
 mod explain;
 mod extends;
 pub mod file;

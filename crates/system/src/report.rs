@@ -2,6 +2,7 @@
 //! ways of showing it. Nothing in it depends on the host.
 
 use npsim_chip::check::Fault;
+use npsim_chip::disturb::Disturbances;
 use npsim_chip::lines::MediaDrop;
 use npsim_chip::stats::Stats;
 use npsim_net::load::Load;
@@ -28,6 +29,9 @@ pub struct Report {
     /// What settings changed in the chip profile; such a run tells nothing of
     /// the chip that the profile describes.
     pub profile_changes: Vec<ProfileChange>,
+    /// What disturbed the run on purpose; absent for a plain run.
+    #[serde(skip_serializing_if = "Disturbances::is_none")]
+    pub disturbances: Disturbances,
     /// The traffic that was made, with all its defaults; absent for a capture.
     pub load: Option<Load>,
     /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed` or
@@ -143,10 +147,11 @@ pub struct Latency {
 }
 
 impl Report {
-    /// Notes which settings the project was run with.
+    /// Notes which settings the project was run with, and what disturbed it.
     pub fn note_settings(&mut self, project: &Project) {
         self.settings = project.settings.iter().map(ToString::to_string).collect();
         self.profile_changes.clone_from(&project.profile_changes);
+        self.disturbances.clone_from(&project.boot.disturbances);
     }
 
     /// Puts together what the lines and the chip counted.
@@ -199,6 +204,7 @@ impl Report {
             seed: None,
             settings: Vec::new(),
             profile_changes: Vec::new(),
+            disturbances: Disturbances::default(),
             load: None,
             ending: ending.name(),
             fault: if let Ending::Fault(fault) = ending {

@@ -48,6 +48,9 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
             change.parameter, change.to, change.from
         )?;
     }
+    for line in report.disturbances.lines() {
+        writeln!(out, "disturbed    {line}")?;
+    }
     if let Some(load) = &report.load {
         writeln!(out, "load         {load}, for {}", load.time)?;
     }

@@ -51,7 +51,7 @@ impl Fabric {
             Event::Turn(target) => target.is_one(),
             // Media interface and core look at their codes themselves.
             Event::Media(_) | Event::Gpp(_) => true,
-            Event::Microengine(me) => usize::from(me) < microengines,
+            Event::Microengine(me) | Event::StallOver(me) => usize::from(me) < microengines,
         }
     }
 }
@@ -74,11 +74,12 @@ mod tests {
     fn what_is_not_there_is_found() {
         let whole = Fabric::new(Profile::load("ixp2400").unwrap());
         assert!(whole.is_sound_beside(&whole));
-        let wrong: [fn(&mut Fabric); 8] = [
+        let wrong: [fn(&mut Fabric); 9] = [
             |fabric| fabric.events.post(5, Event::Ready(Slot(0))),
             |fabric| fabric.events.post(5000, Event::Microengine(8)),
             |fabric| fabric.events.post(5, Event::Timer { me: 0, context: 8 }),
             |fabric| fabric.events.post(5, Event::CommandBus(2)),
+            |fabric| fabric.events.post(5, Event::StallOver(8)),
             |fabric| fabric.free.push(Slot(0)),
             |fabric| fabric.nn_rings.push(NnRing::default()),
             |fabric| fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap()).buses,

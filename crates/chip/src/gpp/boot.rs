@@ -9,6 +9,7 @@ use super::routes::RouteTable;
 use super::xcp::XcpSetup;
 use crate::Cycle;
 pub use crate::coprocessor::CoprocessorSetup;
+use crate::disturb::Disturbances;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
@@ -24,8 +25,10 @@ pub struct Boot {
     pub memory: Vec<MemoryImage>,
     /// The chip's ports in the order of their number.
     pub ports: Vec<PortSetup>,
-    /// RBUF and TBUF element size in bytes: 64, 128 or 256; 0 stands for 64.
+    /// RBUF element size in bytes: 64, 128 or 256; 0 stands for 64.
     pub element_size: u16,
+    /// TBUF element size in bytes; 0 stands for that of RBUF.
+    pub transmit_element_size: u16,
     /// What the general-purpose core does.
     pub tasks: Vec<TaskSetup>,
     /// Longwords in scratch that the statistics show by name.
@@ -34,6 +37,8 @@ pub struct Boot {
     pub locks: Vec<LockSetup>,
     /// What is attached to an SRAM channel beside its memory.
     pub coprocessor: Option<CoprocessorSetup>,
+    /// What disturbs the run on purpose.
+    pub disturbances: Disturbances,
 }
 
 /// When a scratch ring's status flag is set.

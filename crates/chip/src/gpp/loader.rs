@@ -90,12 +90,11 @@ impl Boot {
     /// # Errors
     /// The element size, the number of ports or a line rate is impossible.
     pub fn check_media(&self) -> Result<(), LoadError> {
-        if !matches!(self.element_size, 0 | 64 | 128 | 256) {
-            let text = format!(
-                "element size {} is not 64, 128 or 256 bytes",
-                self.element_size
-            );
-            return Err(LoadError::Media(text));
+        for size in [self.element_size, self.transmit_element_size] {
+            if !matches!(size, 0 | 64 | 128 | 256) {
+                let text = format!("element size {size} is not 64, 128 or 256 bytes");
+                return Err(LoadError::Media(text));
+            }
         }
         if self.ports.len() > PORTS {
             let text = format!(

@@ -61,7 +61,7 @@ pub(super) fn plan() -> Boot {
             text: String::new(),
         }],
         locks: Vec::new(),
-        coprocessor: None,
+        ..Boot::default()
     }
 }
 

@@ -100,7 +100,6 @@ impl Microengine {
             Issue::Accepted(target) => target,
             Issue::Held => return Err(Flow::Held),
         };
-        self.stats.commands += 1;
         self.stats.references[target.index()] += 1;
         self.claim(request, &prepared);
         let Completion::CtxSwap { signal, defer } = request.completion else {

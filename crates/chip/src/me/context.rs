@@ -138,13 +138,15 @@ impl Context {
     }
 }
 
-/// The ready context after `last` in round robin, `last` itself at the end.
+/// The ready context after `last` in round robin, `last` itself at the end. Those
+/// without their bit in `among` do not count.
 #[inline]
-pub(super) fn next_ready(contexts: &[Context; 8], last: u8) -> Option<u8> {
+pub(super) fn next_ready(contexts: &[Context; 8], last: u8, among: u8) -> Option<u8> {
     let mut ready = 0_u8;
     for (c, context) in contexts.iter().enumerate() {
         ready |= u8::from(context.state == ContextState::Ready) << c;
     }
+    ready &= among;
     // The context after the last one comes to bit 0.
     let first = (last + 1) & 7;
     let turned = ready.rotate_right(u32::from(first));

@@ -30,6 +30,7 @@ mod random;
 mod registers;
 mod report;
 mod restore;
+mod stall;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,7 @@ use serde::{Deserialize, Serialize};
 pub use context::ContextState;
 pub use program::{Program, ProgramError};
 pub use report::WaitInfo;
+pub(crate) use report::numbered;
 pub use stats::{ContextTimes, MeStats};
 
 use crate::Cycle;
@@ -55,6 +57,7 @@ use datapath::Datapath;
 use lane::Lane;
 use local_memory::LocalMemory;
 use registers::{Claim, Claims, Initialised, RELATIVE, resolve, transfer_file};
+use stall::Stalls;
 use timing::Timing;
 
 /// What the microengine does when it gets its turn.
@@ -173,6 +176,8 @@ pub struct Microengine {
     entered: Cycle,
     limit: Cycle,
     running: bool,
+    /// When which context hangs, if the user wants that.
+    stalls: Stalls,
     stats: MeStats,
 }
 
@@ -223,6 +228,7 @@ impl Microengine {
             entered: 0,
             limit: 0,
             running: false,
+            stalls: Stalls::none(),
             stats: MeStats::default(),
         }
     }

@@ -104,9 +104,13 @@ impl Microengine {
     pub fn state_report(&self) -> Vec<String> {
         let mut groups: Vec<(u16, String, Vec<u8>)> = Vec::new();
         for context in 0..8 {
-            let what = match self.contexts[context as usize].state {
+            let it = &self.contexts[context as usize];
+            let what = match it.state {
                 ContextState::Inactive => continue,
-                ContextState::Ready => "ready".to_owned(),
+                ContextState::Ready => match self.stalls.end(context, self.cycle.max(it.since())) {
+                    Some(end) => format!("ready, but hangs until cycle {end}"),
+                    None => "ready".to_owned(),
+                },
                 ContextState::Executing => "executing".to_owned(),
                 ContextState::Sleeping => match self.waiting(context) {
                     Some(wait) if wait.is_killed() => "killed".to_owned(),
@@ -139,7 +143,7 @@ impl Microengine {
 }
 
 /// `context 3`, `contexts 1 to 7`, `contexts 0, 2 and 5`; ascending numbers.
-fn numbered(contexts: &[u8]) -> String {
+pub(crate) fn numbered(contexts: &[u8]) -> String {
     match contexts {
         [one] => format!("context {one}"),
         [first, .., last]

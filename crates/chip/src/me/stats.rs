@@ -41,9 +41,7 @@ pub struct MeStats {
     pub idle: Cycle,
     /// Context swaps.
     pub swaps: u64,
-    /// Commands issued.
-    pub commands: u64,
-    /// The same by where they went, in the order of [`Target::index`].
+    /// Commands issued, by where they went, in the order of [`Target::index`].
     pub references: [u64; Target::COUNT],
     /// By context.
     pub contexts: [ContextTimes; 8],
@@ -53,6 +51,12 @@ pub struct MeStats {
 const MOST_SLOTS: Cycle = 8;
 
 impl MeStats {
+    /// Commands issued.
+    #[must_use]
+    pub fn commands(&self) -> u64 {
+        self.references.iter().sum()
+    }
+
     /// Cycles accounted for.
     #[must_use]
     pub const fn total(&self) -> Cycle {

@@ -1,7 +1,7 @@
 //! A microengine's turn: the arbiter, context swaps, and the tight loop that
 //! runs pure operations ahead of the chip.
 
-use super::context::{ContextState, next_ready};
+use super::context::ContextState;
 use super::operation::{Kind, Op};
 use super::registers::Claims;
 use super::{Flow, Microengine, Phase, slow};
@@ -28,7 +28,7 @@ impl Microengine {
             let flow = match self.phase {
                 Phase::Idle | Phase::Halted => return,
                 Phase::Pick => {
-                    self.pick(fabric.now, probe);
+                    self.pick(fabric, probe);
                     Flow::Continue
                 }
                 Phase::Held => {
@@ -38,7 +38,7 @@ impl Microengine {
                 }
                 Phase::Run => self.execute(fabric, probe),
                 Phase::Swap if self.look_at(self.cycle - 1, fabric) => {
-                    self.swap(probe);
+                    self.swap(fabric, probe);
                     Flow::Continue
                 }
                 Phase::Swap => Flow::Post(self.cycle - 1),
@@ -108,9 +108,9 @@ impl Microengine {
         self.cycle = until;
     }
 
-    fn pick<P: Probe>(&mut self, now: Cycle, probe: &mut P) {
-        let at = self.cycle.max(now + self.pick_latency);
-        let Some(next) = next_ready(&self.contexts, self.last) else {
+    fn pick<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) {
+        let at = self.cycle.max(fabric.now + self.pick_latency);
+        let Some(next) = self.choose(self.last, at, fabric) else {
             self.phase = Phase::Idle;
             return;
         };
@@ -135,7 +135,7 @@ impl Microengine {
     }
 
     /// The running context goes to sleep and the arbiter chooses another.
-    fn swap<P: Probe>(&mut self, probe: &mut P) {
+    fn swap<P: Probe>(&mut self, fabric: &mut Fabric, probe: &mut P) {
         let end = self.cycle + self.after_penalty;
         self.stats.aborted += self.after_penalty;
         self.stats.swaps += 1;
@@ -164,7 +164,7 @@ impl Microengine {
         self.tell_context(context, probe);
         self.last = context;
         self.cycle = end;
-        let next = next_ready(&self.contexts, context);
+        let next = self.choose(context, end, fabric);
         match next {
             Some(next) => {
                 self.dispatch(next, end);

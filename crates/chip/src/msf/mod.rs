@@ -125,6 +125,15 @@ pub struct Msf {
     pub counters: UnitCounters,
 }
 
+/// An element size in bytes with its code in a control register; 64 where it is none.
+const fn element_size(bytes: u16) -> (u16, u32) {
+    match bytes {
+        128 => (128, 1),
+        256 => (256, 2),
+        _ => (64, 0),
+    }
+}
+
 impl Msf {
     /// A media interface with a loader's settings. RBUF elements are in the
     /// pool except number 0 and those of the chip's erratum, as the reference
@@ -133,10 +142,10 @@ impl Msf {
     #[must_use]
     pub fn new(profile: &Profile, boot: &Boot) -> Self {
         let parameters = MediaParameters::new(profile);
-        let (element_bytes, size_code) = match boot.element_size {
-            128 => (128, 1),
-            256 => (256, 2),
-            _ => (64, 0),
+        let (element_bytes, size_code) = element_size(boot.element_size);
+        let (transmit_element_bytes, transmit_size_code) = match boot.transmit_element_size {
+            0 => (element_bytes, size_code),
+            size => element_size(size),
         };
         let mut withheld = vec![0];
         if let Some(erratum) = profile.erratum(BAD_ELEMENTS) {
@@ -151,17 +160,17 @@ impl Msf {
         };
         let mut registers = vec![0; 0x100 / 4];
         let control = match parameters.bus {
-            // 1x32, MPHY-32, polled status, level 3, element size.
-            MediaBus::Spi3 => 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17 | size_code << 2,
+            // 1x32, MPHY-32, polled status, level 3.
+            MediaBus::Spi3 => 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17,
             // One partition; the place of the element size is taken from the
             // IXP2400.
-            MediaBus::Spi4 => size_code << 2,
+            MediaBus::Spi4 => 0,
         };
-        registers[0] = control;
-        registers[1] = control;
+        registers[0] = control | size_code << 2;
+        registers[1] = control | transmit_size_code << 2;
         Self {
             receive: Receive::new(&parameters, element_bytes, &withheld),
-            transmit: Transmit::new(&parameters, element_bytes),
+            transmit: Transmit::new(&parameters, transmit_element_bytes),
             ports: boot.ports.iter().map(port).collect(),
             calendar: (parameters.bus == MediaBus::Spi4)
                 .then(|| Calendar::new(&parameters, boot.ports.len())),
@@ -190,7 +199,7 @@ impl Msf {
         leaving.fold(now, Cycle::min)
     }
 
-    /// Bytes of an RBUF and TBUF element.
+    /// Bytes of an RBUF element.
     #[must_use]
     pub const fn element_bytes(&self) -> u16 {
         self.receive.rbuf.element_bytes()

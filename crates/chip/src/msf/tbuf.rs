@@ -157,6 +157,12 @@ impl Tbuf {
         }
     }
 
+    /// Bytes of an element.
+    #[must_use]
+    pub const fn element_bytes(&self) -> u16 {
+        self.element_bytes
+    }
+
     /// Number of elements.
     #[must_use]
     pub fn elements(&self) -> usize {

@@ -8,7 +8,7 @@ use crate::lines::Tag;
 impl Msf {
     /// DRAM has taken data of the element at a media address.
     pub(crate) fn tell_rbuf_read(&self, address: u32, command: &BusCommand, fabric: &mut Fabric) {
-        let element = self.element_at(address);
+        let element = element_at(address, self.element_bytes());
         let step = RbufStep::Read {
             me: command.me,
             context: command.context,
@@ -42,7 +42,7 @@ impl Msf {
         command: &BusCommand,
         fabric: &mut Fabric,
     ) {
-        let element = self.element_at(address);
+        let element = element_at(address, self.transmit.tbuf.element_bytes());
         fabric.watch.tell(fabric.now, || Happening::Tbuf {
             element,
             frame: tag.frame(),
@@ -73,9 +73,9 @@ impl Msf {
             },
         });
     }
+}
 
-    /// The element of an address in the data window.
-    fn element_at(&self, address: u32) -> u8 {
-        (address.saturating_sub(DATA_WINDOW) / u32::from(self.element_bytes())) as u8
-    }
+/// The element of an address in the data window, for elements of so many bytes.
+fn element_at(address: u32, element_bytes: u16) -> u8 {
+    (address.saturating_sub(DATA_WINDOW) / u32::from(element_bytes)) as u8
 }

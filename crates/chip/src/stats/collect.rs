@@ -115,7 +115,7 @@ fn microengine(
 ) -> MicroengineStats {
     let references = targets
         .iter()
-        .filter(|_| stats.commands > 0)
+        .filter(|_| stats.commands() > 0)
         .map(|(name, target)| ReferenceStats {
             name: name.clone(),
             count: stats.references[target.index()],
@@ -140,7 +140,7 @@ fn microengine(
         stalled: stats.stalled,
         idle: stats.idle,
         swaps: stats.swaps,
-        commands: stats.commands,
+        commands: stats.commands(),
         references: references.collect(),
         executing_permille: permille(stats.instructions, cycles),
         contexts: contexts.collect(),

@@ -64,6 +64,7 @@ impl SourceOptions {
             imports: self.imports.clone(),
             spill_moves: self.spill_moves,
             set: self.set.clone(),
+            stalls: Vec::new(),
         }
     }
 }

@@ -11,6 +11,7 @@ use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::wires::{Traffic, Wires, WiresState};
 use npsim_chip::Cycle;
 use npsim_chip::check::Check;
+use npsim_chip::disturb::{Lateness, Stall};
 use npsim_chip::probe::NoProbe;
 use npsim_chip::stats::Stats;
 use npsim_net::capture::Capture;
@@ -84,6 +85,28 @@ impl System {
             plan: Schedule::default(),
             settings: Settings::default(),
         }
+    }
+
+    /// The same with everything late and some contexts that hang for a while.
+    fn disturbed(mut self) -> Self {
+        let disturbances = &mut self.project.boot.disturbances;
+        disturbances.late = Lateness {
+            seed: 5,
+            dram: 500,
+            sram: 300,
+            scratch: 200,
+        };
+        disturbances.stalls = (0..8)
+            .flat_map(|me| (0..3).map(move |context| (me, context)))
+            .filter(|(me, _)| self.programs.iter().any(|program| program.me == *me))
+            .map(|(me, context)| Stall {
+                me,
+                context,
+                from: 5000 + 4000 * Cycle::from(context),
+                until: 30_000 + 1000 * Cycle::from(me),
+            })
+            .collect();
+        self
     }
 
     fn simulation(&self) -> Simulation {
@@ -269,6 +292,16 @@ proptest! {
         for target in ["microcode/router", "microcode/router/ixp2800.toml"] {
             check(&System::routing(target, "mixed.pcap", 150), cycles.clone());
         }
+    }
+}
+
+#[test]
+fn disturbed_runs_are_saved_in_the_middle_of_stalls() {
+    let system = System::forwarder("mixed.pcap", 100).disturbed();
+    check(&system, (0..1000).step_by(40).collect());
+    for name in ["counters", "queue"] {
+        let system = System::firmware(name).disturbed();
+        check(&system, (0..1000).step_by(40).collect());
     }
 }
 

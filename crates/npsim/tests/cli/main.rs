@@ -9,6 +9,7 @@ mod determinism;
 mod hops;
 mod images;
 mod linking;
+mod order;
 mod projects;
 mod runs;
 mod sweeps;

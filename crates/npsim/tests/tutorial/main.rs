@@ -195,6 +195,28 @@ fn hops() {
 }
 
 #[test]
+fn order_metrics() {
+    let folder = follow("order-metrics.md");
+    // The page says that both ways of telling packets agree.
+    let counters = |options: &str| {
+        let out = assert_cmd::Command::new(env!("CARGO_BIN_EXE_npsim"))
+            .current_dir(folder.path())
+            .args(["trace", "order", "loose.pcap", "--format", "json"])
+            .args(options.split_whitespace())
+            .output()
+            .expect("run npsim");
+        let mut report: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        let missing = report["order"]["missing"].take().as_u64();
+        (report["order"].take(), missing)
+    };
+    let (by_stamps, gaps) = counters("");
+    let (by_frames, missing) = counters("--against in.pcapng");
+    assert_eq!(by_stamps, by_frames);
+    assert!(by_stamps["reordered"].as_u64() > Some(100));
+    assert!(gaps > Some(0) && missing > gaps, "{gaps:?} {missing:?}");
+}
+
+#[test]
 fn chips() {
     follow("chips.md");
 }
@@ -234,6 +256,7 @@ fn every_page_with_commands_is_followed() {
         "timeline.md",
         "traffic.md",
         "hops.md",
+        "order-metrics.md",
         "chips.md",
         "coprocessor.md",
     ];

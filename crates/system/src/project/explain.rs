@@ -47,11 +47,13 @@ impl Project {
                 folder.display()
             )?;
         }
-        writeln!(
-            out,
-            "\nPorts (element size {} bytes):",
-            self.boot.element_size
-        )?;
+        let (receive, transmit) = (self.boot.element_size, self.boot.transmit_element_size);
+        let other = if transmit == receive {
+            String::new()
+        } else {
+            format!(", {transmit} in TBUF")
+        };
+        writeln!(out, "\nPorts (element size {receive} bytes{other}):")?;
         for (n, port) in self.boot.ports.iter().enumerate() {
             writeln!(out, "    {n:2}  {}", show_rate(port.bits_per_second as f64))?;
         }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::chain::ChainSection;
+use super::disturb::{DisturbSection, StallSection};
 use super::slow_path::{QuickStartSection, RcpSection, XcpSection};
 
 /// `npsim.toml`.
@@ -65,6 +66,11 @@ pub struct ProjectFile {
     pub gpp: GppSection,
     /// Traffic that comes in when a run is given none.
     pub load: Option<Load>,
+    /// Contexts that hang.
+    #[serde(default)]
+    pub stall: Vec<StallSection>,
+    /// Units that answer late.
+    pub disturb: Option<DisturbSection>,
     /// What lies between routers of a chain.
     #[serde(default)]
     pub chain: ChainSection,
@@ -162,8 +168,10 @@ pub struct PortSection {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediaSection {
-    /// Bytes of an RBUF or TBUF element; 64 if not given.
+    /// Bytes of an RBUF element; 64 if not given.
     pub element_size: Option<Spanned<u16>>,
+    /// Bytes of a TBUF element; as in RBUF if not given.
+    pub transmit_element_size: Option<Spanned<u16>>,
 }
 
 /// `[[ring]]`.
@@ -451,6 +459,16 @@ mod tests {
             size = "imix"
             [load.special]
             tcp = 0.1
+            [[stall]]
+            me = "0-1"
+            context = 3
+            from = "100us"
+            for = "1ms"
+            [disturb]
+            seed = 7
+            dram = 400
+            sram = 200
+            scratch = 100
         "#;
         let file = parse(text).unwrap();
         assert_eq!(file.me.len(), 2);

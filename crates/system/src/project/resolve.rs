@@ -2,6 +2,7 @@
 //! default its value, every mistake a place. All mistakes are found in one go.
 
 mod coprocessor;
+mod disturb;
 mod flows;
 mod locks;
 mod memory;
@@ -23,6 +24,7 @@ use npsim_chip::board::MediaBus;
 use npsim_chip::gpp::boot::{self, Boot, PortSetup};
 
 use super::capacity::Capacity;
+use super::disturb::StallOption;
 use super::file::{PortSection, ProjectFile};
 use super::layout::Space;
 use super::origins::Origins;
@@ -91,6 +93,8 @@ pub struct Overrides {
     pub spill_moves: bool,
     /// `--set`: keys of the project file and parameters of the profile.
     pub set: Vec<Setting>,
+    /// `--stall`: besides the project's [[stall]].
+    pub stalls: Vec<StallOption>,
 }
 
 /// The text of a project file and where it lies.
@@ -166,6 +170,7 @@ pub fn resolve(
     resolver.locks(&file.lock, &file.memory);
     resolver.tasks(file);
     let programs = resolver.programs(file, overrides);
+    resolver.disturbances(file, overrides, &programs);
     if !resolver.problems.is_empty() {
         return Err(Problems(resolver.problems));
     }
@@ -385,25 +390,39 @@ impl Resolver<'_> {
     }
 
     fn media(&mut self, file: &ProjectFile) {
-        let mut size = 64;
-        if let Some(element_size) = &file.media.element_size {
-            size = *element_size.get_ref();
-            if ![64, 128, 256].contains(&size) {
-                self.fail(
-                    element_size.span(),
-                    format!("an RBUF element cannot have {size} bytes"),
-                    "",
-                    "use 64, 128 or 256",
-                );
-            }
+        let receive = self.element_size(file.media.element_size.as_ref(), "an RBUF", 64);
+        let transmit =
+            self.element_size(file.media.transmit_element_size.as_ref(), "a TBUF", receive);
+        self.boot.element_size = receive;
+        self.boot.transmit_element_size = transmit;
+        for (name, size) in [
+            ("RBUF_ELEMENT_SIZE", receive),
+            ("TBUF_ELEMENT_SIZE", transmit),
+        ] {
+            self.define(name.into(), size, "the media interface", 0..0);
         }
-        self.boot.element_size = size;
-        self.define(
-            "RBUF_ELEMENT_SIZE".into(),
-            size,
-            "the media interface",
-            0..0,
-        );
+    }
+
+    /// An element size that the media interface has, or `otherwise` where none is given.
+    fn element_size(
+        &mut self,
+        given: Option<&toml::Spanned<u16>>,
+        buffer: &str,
+        otherwise: u16,
+    ) -> u16 {
+        let Some(given) = given else {
+            return otherwise;
+        };
+        let size = *given.get_ref();
+        if ![64, 128, 256].contains(&size) {
+            self.fail(
+                given.span(),
+                format!("{buffer} element cannot have {size} bytes"),
+                "",
+                "use 64, 128 or 256",
+            );
+        }
+        size
     }
 
     /// A channel that the chip has.

@@ -23,7 +23,7 @@ use crate::problem::Problem;
 
 /// Lists of a project file whose entries have numbers and names.
 const LISTS: &[&str] = &[
-    "me", "port", "ring", "queue", "memory", "counter", "lock", "route",
+    "me", "port", "ring", "queue", "memory", "counter", "lock", "route", "stall",
 ];
 
 /// `PATH=VALUE`.

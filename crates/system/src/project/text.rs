@@ -6,8 +6,23 @@
 /// # Errors
 /// Says what is wrong with the list.
 pub fn parse_ids(text: &str, count: u8) -> Result<Vec<u8>, String> {
-    let mut ids = Vec::new();
-    for part in text.split(',') {
+    numbers(text, "microengine", ("this chip", count))
+}
+
+/// `0`, `0-2,4`: context numbers, as [`parse_ids`].
+///
+/// # Errors
+/// Says what is wrong with the list.
+pub fn parse_contexts(text: &str) -> Result<Vec<u8>, String> {
+    numbers(text, "context", ("a microengine", 8))
+}
+
+/// `0`, `0-2,4`: ranges of numbers, first and last of each.
+///
+/// # Errors
+/// Says what is wrong with the list.
+pub fn parse_list(text: &str) -> Result<Vec<(u32, u32)>, String> {
+    let range = |part: &str| {
         let part = part.trim();
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |digits: &str| {
@@ -19,23 +34,32 @@ pub fn parse_ids(text: &str, count: u8) -> Result<Vec<u8>, String> {
         if first > last {
             return Err(format!("the range `{part}` runs backwards"));
         }
+        Ok((first, last))
+    };
+    text.split(',').map(range).collect()
+}
+
+/// The numbers of a list, of which `owner` has so many.
+fn numbers(text: &str, what: &str, (owner, count): (&str, u8)) -> Result<Vec<u8>, String> {
+    let mut all = Vec::new();
+    for (first, last) in parse_list(text)? {
         if last >= u32::from(count) {
             return Err(format!(
-                "there is no microengine {last}: this chip has 0 to {}",
+                "there is no {what} {last}: {owner} has 0 to {}",
                 count.saturating_sub(1)
             ));
         }
-        ids.extend(first as u8..=last as u8);
+        all.extend(first as u8..=last as u8);
     }
-    ids.sort_unstable();
-    for pair in ids.windows(2) {
+    all.sort_unstable();
+    for pair in all.windows(2) {
         if let [first, second] = pair
             && first == second
         {
-            return Err(format!("microengine {first} is listed twice"));
+            return Err(format!("{what} {first} is listed twice"));
         }
     }
-    Ok(ids)
+    Ok(all)
 }
 
 /// `02:00:00:00:01:00`, also with `-`.

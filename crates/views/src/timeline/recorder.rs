@@ -8,6 +8,7 @@ use npsim_asm::Image;
 use npsim_chip::Cycle;
 use npsim_chip::bus::Target;
 use npsim_chip::chip::Chip;
+use npsim_chip::disturb::Stall;
 use npsim_chip::fabric::{BusCommand, Slot};
 use npsim_chip::gpp::task::Task;
 use npsim_chip::happening::{
@@ -66,6 +67,8 @@ pub struct Recorder<W> {
     tbuf: u64,
     /// What the project calls its rings and queues.
     rings: Vec<Place>,
+    /// Contexts that hang on purpose, by time.
+    stalls: Vec<Stall>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -88,6 +91,9 @@ impl<W: Write> Recorder<W> {
             })
             .collect();
         let hertz = chip.profile().me_mhz() * 1_000_000;
+        let disturbances = chip.disturbances();
+        let mut stalls = disturbances.stalls.clone();
+        stalls.sort_by_key(|stall| stall.from);
         Self {
             locks: vec![LockNow::default(); locks.len()],
             tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
@@ -100,6 +106,7 @@ impl<W: Write> Recorder<W> {
                     microengines,
                     locks,
                     tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
+                    disturbed: (!disturbances.is_none()).then(|| disturbances.lines().join("; ")),
                 },
             ),
             journeys: Journeys::default(),
@@ -116,6 +123,7 @@ impl<W: Write> Recorder<W> {
             rbuf: 0,
             tbuf: 0,
             rings: Vec::new(),
+            stalls,
         }
     }
 
@@ -155,6 +163,15 @@ impl<W: Write> Recorder<W> {
         }
         for lock in 0..self.locks.len() as u16 {
             self.lock_held(lock, end, None);
+        }
+        for stall in &self.stalls {
+            let track = Track::Hang(stall.me, stall.context & 7);
+            let time = (stall.from, stall.until);
+            self.writer.slice(track, "hangs on purpose", time, || {
+                Arguments::default()
+                    .number("from cycle", stall.from)
+                    .number("until cycle", stall.until)
+            });
         }
         self.journeys.finish(&mut self.writer);
         self.writer.finish()

@@ -11,6 +11,8 @@ use crate::names;
 pub enum Track {
     /// A context of a microengine.
     Context(u8, u8),
+    /// When a context of a microengine hangs on purpose.
+    Hang(u8, u8),
     /// Frames that arrive at a port.
     Arrivals(u8),
     /// Frames that leave a port.
@@ -70,7 +72,7 @@ impl Group {
 impl Track {
     pub(super) const fn group(self) -> Group {
         match self {
-            Self::Context(me, _) => Group::Microengine(me),
+            Self::Context(me, _) | Self::Hang(me, _) => Group::Microengine(me),
             Self::Arrivals(_) | Self::Departures(_) => Group::Ports,
             Self::Unit(..) => Group::Units,
             Self::Bus(Bus::Receive | Bus::Transmit) => Group::Media,
@@ -84,6 +86,7 @@ impl Track {
     pub(super) fn tid(self) -> u32 {
         let within = match self {
             Self::Context(_, context) => u32::from(context),
+            Self::Hang(_, context) => 8 + u32::from(context),
             Self::Arrivals(port) => 2 * u32::from(port),
             Self::Departures(port) => 2 * u32::from(port) + 1,
             Self::Unit(target, lane) => {
@@ -117,6 +120,7 @@ impl Track {
     pub(super) fn name(self) -> String {
         match self {
             Self::Context(_, context) => format!("context {context}"),
+            Self::Hang(_, context) => format!("context {context} hangs"),
             Self::Arrivals(port) => format!("port {port} in"),
             Self::Departures(port) => format!("port {port} out"),
             Self::Unit(target, lane) => {

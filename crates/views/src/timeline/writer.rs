@@ -44,6 +44,8 @@ pub(super) struct Titles {
     pub locks: Vec<String>,
     /// The tracks of the core's tasks.
     pub tasks: Vec<&'static str>,
+    /// What disturbs the run, if anything.
+    pub disturbed: Option<String>,
 }
 
 /// The arguments of an event: the inside of a JSON object.
@@ -103,6 +105,7 @@ impl<W: Write> Writer<W> {
         (from, until): (Cycle, Cycle),
         titles: Titles,
     ) -> Self {
+        let disturbed = titles.disturbed.clone();
         let mut writer = Self {
             out,
             failure: None,
@@ -115,12 +118,15 @@ impl<W: Write> Writer<W> {
             line: String::new(),
             first: true,
         };
-        let about = Arguments::default()
+        let mut about = Arguments::default()
             .text("made by", "npsim")
             .text("project", name)
             .number("hertz", hertz)
             .number("from cycle", from)
             .number("until cycle", until);
+        if let Some(disturbed) = disturbed {
+            about = about.text("disturbed", &disturbed);
+        }
         let _ = write!(
             writer.line,
             "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{{}}},\"traceEvents\":[",

@@ -256,7 +256,7 @@ fn a_full_fifo_stalls_the_microengine() {
     let stats = bench.mes[0].stats_at(10_000);
     assert!(stats.stalled > 0);
     assert_eq!(
-        (stats.commands, stats.instructions, stats.total()),
+        (stats.commands(), stats.instructions, stats.total()),
         (12, 13, 10_000)
     );
 }

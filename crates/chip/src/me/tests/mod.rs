@@ -7,6 +7,7 @@ mod commands;
 mod contexts;
 mod datapath;
 mod indices;
+mod stalls;
 
 use npsim_asm::Image;
 use npsim_isa::{AluOp, Bank, CtxArb, ImmedShift, Instruction, Operand, encode};
@@ -171,6 +172,7 @@ impl Bench {
                     context,
                     signal,
                 } => self.mes[me as usize].signal(context, 1 << signal, fabric),
+                Event::StallOver(me) => self.mes[me as usize].stall_over(fabric),
                 Event::Timer { me, context } => self.mes[me as usize].timer(context, fabric),
                 Event::NnPut {
                     me,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use npsim::memory_dump;
+use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
 use npsim_chip::check::Check;
 use npsim_net::Ratio;
@@ -47,6 +48,7 @@ Examples:
   npsim run firmware.npi --until 1ms --import TABLE=0x400   an image of `npsim asm -o`
   npsim run microcode/forward --load 0.5 --set me.forward.id=0,2 --set profile.sram.read=120
   npsim run microcode/forward --load 0.3 --hops 10 --stats out.json   ten routers, one behind the other
+  npsim run microcode/forward --load 0.5 --stall 0.3@100us+1ms --set disturb.dram=400   does it hold?
   npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
   npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 
@@ -123,6 +125,14 @@ pub struct Arguments {
     /// numbers other ones, and makes other traffic of the same kind.
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
+    /// Do not run a context for a while, as if it hung: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
+    ///
+    /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
+    /// contexts of three microengines. The summary and the stats say that the run is
+    /// disturbed. `--set disturb.dram=400` makes answers come late at random
+    /// (docs/src/project.md).
+    #[arg(long, value_name = "ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
+    pub(super) stall: Vec<StallOption>,
     #[command(flatten)]
     pub(super) saving: Options,
     #[command(flatten)]

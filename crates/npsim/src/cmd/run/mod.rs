@@ -58,7 +58,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .into());
     };
     hops::refuse(arguments)?;
-    let project = Project::load(target, &arguments.source.overrides(arguments.me.clone()))?;
+    let mut overrides = arguments.source.overrides(arguments.me.clone());
+    overrides.stalls.clone_from(&arguments.stall);
+    let project = Project::load(target, &overrides)?;
     if let Some(remark) = remarks::of_ports(&project, arguments.source.board()) {
         output::line(&format!("note: {remark}"));
     }

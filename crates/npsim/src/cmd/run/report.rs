@@ -15,7 +15,6 @@ use npsim::views::page::{self, Run};
 use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::write_whole;
 use npsim::wires::{Traffic, Wires};
-use npsim_net::load::Load;
 use npsim_net::pace::Pace;
 
 use super::Arguments;
@@ -112,7 +111,7 @@ impl Seen<'_> {
 }
 
 /// What the page says about how the run was asked for.
-pub fn settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, String)> {
+pub fn settings(arguments: &Arguments, report: &Report) -> Vec<(String, String)> {
     let mut settings = Vec::new();
     let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
     if let Some(target) = &arguments.target {
@@ -126,7 +125,7 @@ pub fn settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, Stri
         add("Pace", pace.to_string());
         add("Ports", arguments.ports.to_string());
     }
-    if let Some(load) = load {
+    if let Some(load) = &report.load {
         add("Traffic", format!("{load}, for {}", load.time));
     }
     if let Some(until) = arguments.until {
@@ -134,6 +133,9 @@ pub fn settings(arguments: &Arguments, load: Option<&Load>) -> Vec<(String, Stri
     }
     if let Some(seed) = arguments.seed {
         add("Seed", seed.to_string());
+    }
+    if !report.disturbances.is_none() {
+        add("Disturbed", report.disturbances.lines().join("; "));
     }
     settings
 }

@@ -90,7 +90,7 @@ impl Ended<'_> {
                 traffic: &self.traffic,
                 series,
                 flow,
-                settings: report::settings(arguments, report.load.as_ref()),
+                settings: report::settings(arguments, &report),
             });
         let analysis = seen.as_ref().map(report::Seen::analysis);
         let page_written = match (&seen, &analysis, &arguments.report) {

@@ -2,6 +2,8 @@
 
 mod gen_capture;
 mod info;
+mod order;
+mod order_text;
 
 use std::process::ExitCode;
 
@@ -13,9 +15,10 @@ Examples:
   npsim trace gen --load 1 --ports 3 -o full.pcapng                  an interface a port
   npsim trace gen --project microcode/forward --rate 1Mpps -o in.pcapng
   npsim trace info traces/mixed.pcap
-  npsim trace info --format json traces/*.pcap";
+  npsim trace info --format json traces/*.pcap
+  npsim trace order out.pcap --against in.pcap                       reordered packets";
 
-/// Make a capture of made traffic, or say what is in captures
+/// Make a capture of made traffic, or say what is in captures and in which order
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -27,11 +30,13 @@ pub struct Arguments {
 enum Command {
     Gen(Box<gen_capture::Arguments>),
     Info(info::Arguments),
+    Order(order::Arguments),
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.command {
         Command::Gen(arguments) => gen_capture::run(arguments),
         Command::Info(arguments) => info::run(arguments),
+        Command::Order(arguments) => order::run(arguments),
     }
 }

@@ -26,7 +26,7 @@ fn capacity() -> Capacity {
 }
 
 /// Resolves a project in a folder that has `a.uc` and `b.uc`.
-fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
+pub(super) fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
     let dir = tempfile::tempdir().unwrap();
     for name in ["a.uc", "b.uc"] {
         std::fs::write(dir.path().join(name), "nop\n").unwrap();

@@ -1,0 +1,146 @@
+//! Frames are found among those that entered.
+
+use std::collections::BTreeMap;
+
+use etherparse::{LaxNetSlice, LaxSlicedPacket};
+
+use super::{Ends, Flow, Tuple};
+use crate::ethernet::MIN_FRAME_BYTES;
+
+/// The frames that entered, from which [`Entered`] is made.
+#[derive(Clone, Debug, Default)]
+pub struct Entering {
+    flows: Vec<(Flow, u64)>,
+    numbers: BTreeMap<Tuple, u32>,
+    frames: Vec<Place>,
+}
+
+/// Where a frame is among those that entered. Frames with the same contents follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    contents: u128,
+    frame: u64,
+    flow: u32,
+    sequence: u64,
+}
+
+impl Entering {
+    /// The next frame that entered.
+    pub fn add(&mut self, frame: &[u8]) {
+        let tuple = Tuple::of(frame);
+        let next = self.flows.len() as u32;
+        let number = *self.numbers.entry(tuple).or_insert(next);
+        if number == next {
+            let ends = Ends::Tuple(tuple);
+            self.flows.push((Flow { number, ends }, 0));
+        }
+        let (_, packets) = &mut self.flows[number as usize];
+        self.frames.push(Place {
+            contents: contents(frame),
+            frame: self.frames.len() as u64,
+            flow: number,
+            sequence: *packets,
+        });
+        *packets += 1;
+    }
+
+    /// All have entered.
+    #[must_use]
+    pub fn finish(self) -> Entered {
+        let mut frames = self.frames;
+        frames.sort_unstable();
+        Entered {
+            left: vec![0; frames.len()],
+            frames,
+            flows: self.flows,
+        }
+    }
+}
+
+/// The frames that entered, among which those that leave are found by what routers leave as it is: of IP
+/// the addresses, protocol, identification, place of a fragment and payload; of other frames all but the
+/// MAC addresses. Time to live, checksum, type of service and options may change.
+///
+/// Where several entered with the same contents, the first of them that leaves is the first that entered;
+/// one more than entered is the last one again.
+#[derive(Clone, Debug)]
+pub struct Entered {
+    frames: Vec<Place>,
+    /// By the first frame of some contents: how many frames with these left.
+    left: Vec<usize>,
+    flows: Vec<(Flow, u64)>,
+}
+
+impl Entered {
+    /// Flow and sequence number of the next frame that leaves; `None` if it did not enter.
+    pub fn next(&mut self, frame: &[u8]) -> Option<(Flow, u64)> {
+        let contents = contents(frame);
+        let first = self.frames.partition_point(|p| p.contents < contents);
+        let after = self.frames.partition_point(|p| p.contents <= contents);
+        let same = self.frames.get(first..after)?;
+        let left = self.left.get_mut(first)?;
+        let place = same.get(*left).or(same.last())?;
+        *left += 1;
+        let (flow, _) = &self.flows[place.flow as usize];
+        Some((flow.clone(), place.sequence))
+    }
+
+    /// The flows, and how many frames of each entered.
+    pub fn flows(&self) -> impl Iterator<Item = &(Flow, u64)> {
+        self.flows.iter()
+    }
+
+    /// How many frames entered.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.frames.len() as u64
+    }
+}
+
+/// A digest of what routers leave as it is.
+fn contents(frame: &[u8]) -> u128 {
+    let mut digest = Digest::new();
+    let packet = LaxSlicedPacket::from_ethernet(frame).ok();
+    match packet.as_ref().and_then(|packet| packet.net.as_ref()) {
+        Some(LaxNetSlice::Ipv4(ip)) => {
+            let header = ip.header();
+            digest.add(&[4, header.protocol().0]);
+            digest.add(&header.source());
+            digest.add(&header.destination());
+            digest.add(&header.identification().to_be_bytes());
+            digest.add(&[u8::from(header.more_fragments())]);
+            digest.add(&header.fragments_offset().value().to_be_bytes());
+            digest.add(ip.payload().payload);
+        }
+        Some(LaxNetSlice::Ipv6(ip)) => {
+            let header = ip.header();
+            digest.add(&[6, ip.payload().ip_number.0]);
+            digest.add(&header.source());
+            digest.add(&header.destination());
+            digest.add(ip.payload().payload);
+        }
+        _ => {
+            digest.add(frame.get(12..).unwrap_or(frame));
+            // A sender pads short frames; those of captures may not be padded yet.
+            for _ in frame.len()..MIN_FRAME_BYTES as usize {
+                digest.add(&[0]);
+            }
+        }
+    }
+    digest.0
+}
+
+/// FNV-1a of 128 bits.
+struct Digest(u128);
+
+impl Digest {
+    const fn new() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul((1 << 88) + 0x13b);
+        }
+    }
+}

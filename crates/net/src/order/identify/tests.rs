@@ -1,0 +1,129 @@
+use etherparse::PacketBuilder;
+
+use super::*;
+use crate::load::{Generator, Load, LoadPort, Special};
+
+fn made(special: Special) -> Vec<Vec<u8>> {
+    let load = Load {
+        rate: Some("1".parse().unwrap()),
+        time: "50us".parse().unwrap(),
+        flows: 4,
+        special,
+        ..Load::default()
+    };
+    let port = LoadPort {
+        bits_per_second: 1_000_000_000,
+        mac: [2, 0, 0, 0, 1, 0],
+    };
+    let frames = Generator::new(&load, &[port]).unwrap();
+    frames.map(|frame| frame.bytes).collect()
+}
+
+/// As a router sends it on.
+fn forwarded(frame: &[u8]) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    frame[..12].copy_from_slice(&[9; 12]);
+    frame[15] ^= 0x03;
+    frame[22] -= 1;
+    frame[24..26].copy_from_slice(&[0xbe, 0xef]);
+    frame.resize(frame.len() + 7, 0);
+    frame
+}
+
+fn segment(number: u32, payload: &[u8]) -> Vec<u8> {
+    let builder = PacketBuilder::ethernet2([1; 6], [2; 6])
+        .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+        .tcp(80, 9000, number, 1000);
+    let mut frame = Vec::new();
+    builder.write(&mut frame, payload).unwrap();
+    frame
+}
+
+#[test]
+fn frames_are_found_after_a_router() {
+    let frames = made(Special::default());
+    let mut entering = Entering::default();
+    for frame in &frames {
+        entering.add(frame);
+    }
+    let mut entered = entering.finish();
+    assert_eq!(entered.frames(), frames.len() as u64);
+    assert_eq!(entered.flows().count(), 4);
+    for (place, frame) in frames.iter().enumerate().rev() {
+        let (flow, sequence) = entered.next(&forwarded(frame)).unwrap();
+        assert_eq!(
+            (flow.number as usize, sequence as usize),
+            (place % 4, place / 4)
+        );
+        let (made, stamp) = stamped(&forwarded(frame)).unwrap();
+        assert_eq!((made.number, stamp), (flow.number, sequence));
+        assert_eq!(made.to_string(), format!("flow {}", flow.number));
+        assert!(flow.to_string().ends_with(":5001 udp"), "{flow}");
+    }
+    let mut other = forwarded(&frames[0]);
+    other[19] ^= 1;
+    assert_eq!(entered.next(&other), None, "another identification");
+    let mut other = forwarded(&frames[0]);
+    other[44] ^= 1;
+    assert_eq!(entered.next(&other), None, "another payload");
+    assert_eq!(entered.next(&[]), None);
+    assert_eq!(Entering::default().finish().next(&frames[0]), None);
+}
+
+#[test]
+fn the_same_contents_leave_in_the_order_in_which_they_entered() {
+    let mut entering = Entering::default();
+    let (same, other) = (segment(5, b"same"), segment(9, b"other"));
+    for frame in [&same, &other, &same] {
+        entering.add(frame);
+    }
+    let mut entered = entering.finish();
+    let mut sequence = |frame: &[u8]| entered.next(frame).unwrap().1;
+    assert_eq!(sequence(&same), 0);
+    assert_eq!(sequence(&same), 2);
+    assert_eq!(sequence(&same), 2, "a duplicate");
+    assert_eq!(sequence(&other), 1);
+}
+
+#[test]
+fn frames_without_ip_are_found_padded_and_elsewhere() {
+    let arp = made(Special {
+        arp: "1".parse().unwrap(),
+        ..Special::default()
+    });
+    let short = [&[1u8; 12][..], &[0x88, 0xb5, 7]].concat();
+    let mut entering = Entering::default();
+    entering.add(&arp[0]);
+    entering.add(&short);
+    let mut entered = entering.finish();
+    let mut padded = short.clone();
+    padded[..12].fill(3);
+    padded.resize(60, 0);
+    let (flow, _) = entered.next(&padded).unwrap();
+    assert_eq!(
+        flow.to_string(),
+        "01:01:01:01:01:01 > 01:01:01:01:01:01 0x88b5"
+    );
+    assert!(entered.next(&arp[0]).is_some());
+    assert_eq!(stamped(&arp[0]), None);
+}
+
+#[test]
+fn segments_are_numbered_over_the_end_of_the_numbers() {
+    let mut segments = TcpSegments::default();
+    let first = u32::MAX - 9;
+    let numbers: Vec<u64> = [first, 10, 0, first - 20, 30, 10]
+        .into_iter()
+        .map(|number| segments.next(&segment(number, b"data")).unwrap().1)
+        .collect();
+    let from_first: Vec<i64> = numbers
+        .iter()
+        .map(|&number| number.cast_signed() - numbers[0].cast_signed())
+        .collect();
+    assert_eq!(from_first, [0, 20, 10, -20, 40, 20]);
+    assert_eq!(segments.next(&segment(50, b"")), None, "an acknowledgement");
+    let udp = &made(Special::default())[0];
+    assert_eq!(segments.next(udp), None);
+    let (flow, _) = segments.next(&segment(50, b"x")).unwrap();
+    assert_eq!(flow.to_string(), "10.0.0.1:80 > 10.0.0.2:9000 tcp");
+}

@@ -1,0 +1,251 @@
+//! `npsim trace order`: in which order the packets of flows left.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use npsim::problem::Problem;
+use npsim_net::capture::{CaptureError, Reader};
+use npsim_net::order::identify::{Entered, Entering, Flow, TcpSegments, stamped};
+use npsim_net::order::{Order, Sequences, THRESHOLD};
+use serde::Serialize;
+
+use super::order_text;
+use crate::cmd::value::parser;
+use crate::output;
+
+pub use chosen::Chosen;
+
+mod chosen;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim trace order out.pcap                          made traffic tells its order itself
+  npsim trace order out.pcap --flow 0/10 --each       flows 0, 10, 20 and so on, a line each
+  npsim trace order out.pcap --against in.pcap        any traffic, by what it was when it entered
+  npsim trace order out.pcap --format json | jq .order.duplicate_acks";
+
+/// Say in which order the packets of flows left
+///
+/// FILE is a capture of what a chip sent. Which packet of its flow a frame is, is
+/// known from the capture of what entered (--against): a frame is found there by what
+/// routers leave as it is, which are addresses, ports, protocol, IP identification
+/// and payload. Without it the stamps of made traffic tell it, and if there are none,
+/// the sequence numbers of TCP. Order is judged flow by flow and apart from loss:
+/// packets that never left are taken out first (docs/src/order-metrics.md).
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The capture of what left (pcap or pcapng, also gzipped)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The capture of what entered
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Only these flows: a number, `N/M` for N and every M-th after it, or part of a name, such as an address; may be repeated
+    #[arg(long = "flow", value_name = "FLOW", value_parser = parser::<Chosen>())]
+    flows: Vec<Chosen>,
+    /// Tell each flow too
+    #[arg(long)]
+    each: bool,
+    /// Displacement beyond which the reorder density takes a packet for lost
+    #[arg(long, value_name = "PACKETS", default_value_t = THRESHOLD)]
+    displacement: u64,
+    /// Text for people, or JSON (docs/src/order-metrics.md)
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text
+    #[default]
+    Human,
+    /// An object
+    Json,
+}
+
+/// What tells which packet of its flow a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    Against,
+    Stamps,
+    Tcp,
+}
+
+/// What is told of a capture.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub file: String,
+    pub format: String,
+    /// Frames of the file.
+    pub frames: u64,
+    pub by: By,
+    pub against: Option<String>,
+    /// Frames of the file of which it is not known which packets they are.
+    pub left_out: u64,
+    /// The displacement threshold.
+    pub threshold: u64,
+    pub order: Order,
+    /// With `--each`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowReport>,
+}
+
+/// What is told of a flow.
+#[derive(Debug, Serialize)]
+pub struct FlowReport {
+    pub number: u32,
+    pub name: String,
+    pub order: Order,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let entered = arguments.against.as_deref().map(enter).transpose()?;
+    let told = tell(&arguments.file, entered)?;
+    if told.left.is_empty() {
+        return Err(nothing_told(arguments, told.frames).into());
+    }
+    let chosen =
+        |flow: &Flow| arguments.flows.is_empty() || arguments.flows.iter().any(|c| c.means(flow));
+    let threshold = arguments.displacement;
+    let mut flows = Vec::new();
+    let mut order = told.left.total_of(threshold, |_| false);
+    let mut any = false;
+    for (flow, of_flow) in told.left.by_flow(threshold) {
+        if !chosen(flow) {
+            continue;
+        }
+        any = true;
+        order.add(&of_flow);
+        if arguments.each {
+            flows.push(FlowReport {
+                number: flow.number,
+                name: flow.to_string(),
+                order: of_flow,
+            });
+        }
+    }
+    if !any {
+        return Err(Problem::new(format!(
+            "no flow of `{}` is chosen by `--flow`",
+            arguments.file.display()
+        ))
+        .help("`--each` without `--flow` lists all flows with their numbers and names")
+        .into());
+    }
+    let report = Report {
+        file: arguments.file.display().to_string(),
+        format: told.format,
+        frames: told.frames,
+        by: told.by,
+        against: arguments.against.as_ref().map(|p| p.display().to_string()),
+        left_out: told.left_out,
+        threshold,
+        order,
+        flows,
+    };
+    match arguments.format {
+        Format::Human => output::print(&order_text::text(&report))?,
+        Format::Json => output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads what entered.
+fn enter(path: &Path) -> Result<Entered, CaptureError> {
+    let mut entering = Entering::default();
+    for frame in Reader::open(path)? {
+        entering.add(&frame?.bytes);
+    }
+    Ok(entering.finish())
+}
+
+/// What left, as far as it can be told.
+struct Told {
+    format: String,
+    frames: u64,
+    by: By,
+    left_out: u64,
+    left: Sequences<Flow>,
+}
+
+fn tell(path: &Path, entered: Option<Entered>) -> Result<Told, CaptureError> {
+    let mut reader = Reader::open(path)?;
+    let (by, left, known) = match entered {
+        Some(mut entered) => {
+            let mut left = Sequences::counted();
+            for (flow, packets) in entered.flows() {
+                left.entered(flow.clone(), *packets);
+            }
+            let mut known = 0;
+            for frame in reader.by_ref() {
+                if let Some((flow, sequence)) = entered.next(&frame?.bytes) {
+                    left.note(flow, sequence);
+                    known += 1;
+                }
+            }
+            // Flows that entered are there even if nothing of them left.
+            if known == 0 {
+                left = Sequences::counted();
+            }
+            (By::Against, left, known)
+        }
+        None => by_itself(&mut reader)?,
+    };
+    Ok(Told {
+        format: reader.format(),
+        frames: reader.frames(),
+        by,
+        left_out: reader.frames() - known,
+        left,
+    })
+}
+
+/// By stamps, or by TCP's numbers if no frame has a stamp. A capture may be a pipe that can be read only
+/// once, so both are noted.
+fn by_itself(reader: &mut Reader) -> Result<(By, Sequences<Flow>, u64), CaptureError> {
+    let (mut stamps, mut stamps_known) = (Sequences::counted(), 0);
+    let (mut tcp, mut tcp_known) = (Sequences::ordered(), 0);
+    let mut segments = TcpSegments::default();
+    for frame in reader {
+        let frame = frame?;
+        if let Some((flow, sequence)) = stamped(&frame.bytes) {
+            stamps.note(flow, sequence);
+            stamps_known += 1;
+        } else if stamps_known == 0
+            && let Some((flow, sequence)) = segments.next(&frame.bytes)
+        {
+            tcp.note(flow, sequence);
+            tcp_known += 1;
+        }
+    }
+    Ok(if stamps_known > 0 {
+        (By::Stamps, stamps, stamps_known)
+    } else {
+        (By::Tcp, tcp, tcp_known)
+    })
+}
+
+/// No frame is known.
+fn nothing_told(arguments: &Arguments, frames: u64) -> Problem {
+    let file = arguments.file.display();
+    if frames == 0 {
+        return Problem::new(format!("`{file}` has no frames"))
+            .help("give a capture of what was sent, such as that of `npsim run --out`");
+    }
+    match &arguments.against {
+        Some(against) => Problem::new(format!(
+            "none of the {frames} frames of `{file}` is among those of `{}`",
+            against.display()
+        ))
+        .note("a frame is found by IP addresses, protocol, identification and payload; nothing is found where these are changed")
+        .help("give the capture of what entered with `--against`, and that of what left as FILE"),
+        None => Problem::new(format!(
+            "it cannot be told which packets the {frames} frames of `{file}` are"
+        ))
+        .note("none has the stamp of made traffic, and none is a TCP segment with data")
+        .help("give the capture of what entered with `--against`"),
+    }
+}

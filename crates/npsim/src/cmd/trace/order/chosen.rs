@@ -1,0 +1,85 @@
+//! Flows that are named on the command line.
+
+use std::str::FromStr;
+
+use npsim_net::order::identify::Flow;
+
+/// The value of `--flow`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// This number.
+    Number(u32),
+    /// This number and those that follow at this distance.
+    Slot(u32, u32),
+    /// A part of the name.
+    Name(String),
+}
+
+impl Chosen {
+    /// Whether a flow is meant.
+    pub fn means(&self, flow: &Flow) -> bool {
+        match self {
+            Self::Number(number) => flow.number == *number,
+            Self::Slot(first, distance) => {
+                let after = flow.number.checked_sub(*first);
+                after.is_some_and(|after| after % distance == 0)
+            }
+            Self::Name(part) => flow.to_string().contains(part.as_str()),
+        }
+    }
+}
+
+impl FromStr for Chosen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let number = |text: &str| {
+            text.parse::<u32>().map_err(|_| {
+                format!(
+                    "there is no flow {text}; the largest number is {}",
+                    u32::MAX
+                )
+            })
+        };
+        if is_number(text) {
+            return number(text).map(Self::Number);
+        }
+        match text.split_once('/') {
+            Some((first, distance)) if is_number(first) && is_number(distance) => {
+                match number(distance)? {
+                    0 => Err("every how many flows must be at least 1, as in `0/10`".into()),
+                    distance => Ok(Self::Slot(number(first)?, distance)),
+                }
+            }
+            _ => Ok(Self::Name(text.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use npsim_net::load::Kind;
+    use npsim_net::order::identify::Ends;
+
+    use super::*;
+
+    fn flow(number: u32) -> Flow {
+        Flow {
+            number,
+            ends: Ends::Made(Kind::Tcp),
+        }
+    }
+
+    #[test]
+    fn flows_are_chosen_by_number_slot_or_name() {
+        let means = |text: &str, number| text.parse::<Chosen>().expect(text).means(&flow(number));
+        assert!(means("12", 12) && !means("12", 1));
+        assert!(means("2/10", 2) && means("2/10", 32));
+        assert!(!means("12/10", 2) && !means("2/10", 30));
+        assert!(means("tcp", 0) && means("flow 3 ", 3) && !means("udp", 3));
+        for text in ["0/0", "99999999999", "1/99999999999"] {
+            assert!(text.parse::<Chosen>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Disturbances as they are typed: sections of a project file and `--stall`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::file::Ids;
+use super::text::parse_list;
+use crate::quantity::Time;
+
+/// The largest number of cycles by which `[disturb]` makes completions late.
+pub const LATEST: u32 = 1_000_000;
+
+/// `[[stall]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StallSection {
+    /// Microengine indices.
+    pub me: Spanned<Ids>,
+    /// Context numbers.
+    pub context: Spanned<Ids>,
+    /// When they stop running.
+    pub from: Spanned<String>,
+    /// For how long.
+    #[serde(rename = "for")]
+    pub time: Spanned<String>,
+}
+
+/// `[disturb]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DisturbSection {
+    /// Another seed is another run; 1 if not given.
+    pub seed: Option<u64>,
+    /// Most cycles by which completions of DRAM are late; 0 if not given.
+    pub dram: Option<Spanned<u32>>,
+    /// The same of SRAM.
+    pub sram: Option<Spanned<u32>>,
+    /// The same of the scratchpad.
+    pub scratch: Option<Spanned<u32>>,
+}
+
+/// `ME.CONTEXT@FROM+FOR`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StallOption {
+    /// Microengine indices, as a list.
+    pub me: String,
+    /// Context numbers, as a list.
+    pub context: String,
+    /// When they stop running.
+    pub from: Time,
+    /// For how long.
+    pub time: Time,
+}
+
+impl fmt::Display for StallOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |time: Time| time.to_string().replace(' ', "");
+        let (from, length) = (time(self.from), time(self.time));
+        write!(f, "{}.{}@{from}+{length}", self.me, self.context)
+    }
+}
+
+impl FromStr for StallOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = || {
+            let (who, when) = text.split_once('@')?;
+            let (me, context) = who.split_once('.')?;
+            let (from, time) = when.split_once('+')?;
+            Some([me, context, from, time].map(str::trim))
+        };
+        let [me, context, from, time] = parts().ok_or_else(|| {
+            format!("`{text}` is not ME.CONTEXT@FROM+FOR; write for example `0.3@100us+1ms`")
+        })?;
+        for list in [me, context] {
+            parse_list(list)?;
+        }
+        Ok(Self {
+            me: me.to_owned(),
+            context: context.to_owned(),
+            from: from.parse()?,
+            time: time.parse()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StallOption;
+
+    #[test]
+    fn a_stall_is_typed_in_short() {
+        for text in ["0.3@100us+1ms", "0-2,4.0-7@60000cycles+5ns"] {
+            let stall: StallOption = text.parse().unwrap();
+            assert_eq!(stall.to_string(), text);
+            assert_eq!(stall.to_string().parse(), Ok(stall));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        for (text, expected) in [
+            ("", "is not ME.CONTEXT@FROM+FOR"),
+            ("0@1us+1us", "is not ME.CONTEXT@FROM+FOR"),
+            ("0.3@1us", "is not ME.CONTEXT@FROM+FOR"),
+            ("0.x@1us+1us", "`x` is neither an index nor a range"),
+            ("2-1.0@1us+1us", "runs backwards"),
+            ("0.3@soon+1us", "soon"),
+            ("0.3@1us+1h", "`h` is not a unit of time"),
+        ] {
+            let message = text.parse::<StallOption>().expect_err(text);
+            assert!(message.contains(expected), "{text}: {message}");
+        }
+    }
+}
