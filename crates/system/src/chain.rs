@@ -12,6 +12,7 @@ mod permits;
 pub mod report;
 pub mod summary;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io;
 use std::ops::ControlFlow;
@@ -98,6 +99,17 @@ pub fn seed_of(seed: u64, hop: usize) -> u64 {
     seed.wrapping_add((hop as u64).wrapping_mul(0xd1b5_4a32_d192_ed03))
 }
 
+/// The project of a router: completions that come late do so by other times at each.
+fn project_of(project: &Project, hop: usize) -> Cow<'_, Project> {
+    if hop == 0 || project.boot.disturbances.is_none() {
+        return Cow::Borrowed(project);
+    }
+    let mut own = project.clone();
+    let late = &mut own.boot.disturbances.late;
+    late.seed = seed_of(late.seed, hop);
+    Cow::Owned(own)
+}
+
 impl Chain {
     /// Loads the programs into all routers.
     ///
@@ -115,7 +127,7 @@ impl Chain {
                 seed: plan.settings.seed.map(|seed| seed_of(seed, hop)),
                 ..plan.settings.clone()
             };
-            Simulation::new(plan.project, plan.programs, settings)
+            Simulation::new(&project_of(plan.project, hop), plan.programs, settings)
         };
         let hertz = plan.project.capacity.hertz;
         Ok(Self {

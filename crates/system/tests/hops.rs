@@ -381,6 +381,39 @@ fn a_chain_that_is_stopped_ends_at_all_routers() {
 }
 
 #[test]
+fn routers_are_disturbed_each_in_its_own_way() {
+    let routers = Routers::new(&["disturb.dram=400", "disturb.seed=5"]);
+    let frames = routers.frames("0.3", "100us");
+    let (hops, _) = run(&routers.plan(3), &frames);
+    let report = expect_conserved(&routers, &hops);
+    let seeds: Vec<_> = { report.routers.iter() }
+        .map(|router| router.run.disturbances.late.seed)
+        .collect();
+    assert_eq!((seeds[0], report.disturbances.late.seed), (5, 5));
+    assert!(seeds[1] != 5 && seeds[2] != 5 && seeds[1] != seeds[2]);
+    // What the report says is what the routers had: the second one alone is the same.
+    let (_, notes) = run(&routers.plan(1), &frames);
+    let mut left = notes.left();
+    left.sort_by_key(|(start, _, port, ..)| (*start, *port));
+    let ps = |cycle: Cycle| (u128::from(cycle) * PICO / u128::from(routers.hertz())) as u64;
+    let next: Vec<_> = left
+        .into_iter()
+        .map(|(start, end, port, bytes, _)| LineFrame {
+            start_ps: ps(start),
+            end_ps: ps(end),
+            port: port.into(),
+            bytes,
+        })
+        .collect();
+    for (seed, same) in [(seeds[1], true), (5, false)] {
+        let mut second = Routers::new(&["disturb.dram=400"]);
+        second.project.boot.disturbances.late.seed = seed;
+        let (alone, _) = run(&second.plan(1), &next);
+        assert_eq!(alone[0].counts == hops[1].counts, same, "seed {seed}");
+    }
+}
+
+#[test]
 fn there_is_no_chain_of_no_routers_or_too_many() {
     let routers = Routers::new(&[]);
     for hops in [0, MOST_HOPS + 1] {

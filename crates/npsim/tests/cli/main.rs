@@ -6,6 +6,7 @@ mod bad_input;
 mod boards;
 mod checking;
 mod determinism;
+mod hops;
 mod images;
 mod linking;
 mod order;

@@ -190,6 +190,11 @@ fn traffic() {
 }
 
 #[test]
+fn hops() {
+    follow("hops.md");
+}
+
+#[test]
 fn order_metrics() {
     let folder = follow("order-metrics.md");
     // The page says that both ways of telling packets agree.
@@ -250,6 +255,7 @@ fn every_page_with_commands_is_followed() {
         "profile.md",
         "timeline.md",
         "traffic.md",
+        "hops.md",
         "order-metrics.md",
         "chips.md",
         "coprocessor.md",

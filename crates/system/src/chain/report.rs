@@ -1,10 +1,11 @@
 //! What a run of a chain came to, as plain data. Nothing in it depends on the host
 //! or on how many routers ran at a time.
 
+use npsim_chip::disturb::Disturbances;
 use npsim_net::load::Load;
 use serde::Serialize;
 
-use super::Hop;
+use super::{Hop, project_of};
 use crate::assemble::Program;
 use crate::project::{ProfileChange, Project};
 use crate::report::{Drop, Latency, Rates, Report, latency};
@@ -32,6 +33,10 @@ pub struct ChainReport {
     pub settings: Vec<String>,
     /// What settings changed in the chip profile.
     pub profile_changes: Vec<ProfileChange>,
+    /// What disturbs the routers on purpose, the random numbers as those of the first
+    /// one; absent for a plain run.
+    #[serde(skip_serializing_if = "Disturbances::is_none")]
+    pub disturbances: Disturbances,
     /// The traffic that was made, with all its defaults; absent for a capture.
     pub load: Option<Load>,
     /// The worst of the routers' endings: `fault`, `output-failed`, `input-failed`,
@@ -144,7 +149,7 @@ impl ChainReport {
                 &hop.counts.traffic,
                 hop.counts.stats.clone(),
             );
-            run.note_settings(project);
+            run.note_settings(&project_of(project, number - 1));
             run.seed = seed.map(|seed| super::seed_of(seed, number - 1));
             run.load = load.filter(|_| number == 1).cloned();
             let mhz = run.chip.mhz;
@@ -163,6 +168,7 @@ impl ChainReport {
             seed,
             settings: Vec::new(),
             profile_changes: project.profile_changes.clone(),
+            disturbances: project.boot.disturbances.clone(),
             load: load.cloned(),
             ending: worst(hops).map_or("quiet", |(_, ending)| ending.name()),
             packets: packets(&routers, hops),
