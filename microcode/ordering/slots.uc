@@ -155,7 +155,7 @@ try#:
     alu[end, place, +, SLOT_PARTS]
     .begin
     .reg ahead
-    transmit_room(ahead, end, ROUND)
+    transmit_room(ahead, place, (ROUND - SLOT_PARTS))
     .end
     alu[@slot, --, B, end]
     alu[@left, @left, -, 1]
@@ -204,7 +204,7 @@ placed#:
     alu[end, slot, +, SLOT_PARTS]
     .begin
     .reg ahead
-    transmit_room(ahead, end, ROUND)
+    transmit_room(ahead, place, (ROUND - SLOT_PARTS))
     .end
     alu[slot, slot, +, ROUND]
 #endm

@@ -22,11 +22,11 @@
 .sig valid
 .sig volatile rung
 
-; transmit_room(ahead, end, limit)
-;   Waits until at most `limit` elements before `end` of the sequence have not left;
-;   ahead <- how many these are. The transmitter counts in eight bits: `end` must be
+; transmit_room(ahead, place, limit)
+;   Waits until at most `limit` elements before `place` of the sequence have not left;
+;   ahead <- how many these are. The transmitter counts in eight bits: `place` must be
 ;   less than 256 elements ahead of it.
-#macro transmit_room(ahead, end, limit)
+#macro transmit_room(ahead, place, limit)
 .begin
     .reg base surplus
     br[look#]
@@ -42,7 +42,7 @@ near#:
 look#:
     immed[base, TX_SEQUENCE_0]
     msf[read, $sequence, base, 0, 1], ctx_swap[valid]
-    alu[ahead, end, -, $sequence]
+    alu[ahead, place, -, $sequence]
     alu[ahead, ahead, AND, 0xff]
     alu[surplus, ahead, -, limit]
     bgt[wait#]
