@@ -29,10 +29,11 @@
 .sig took seen
 .reg number
 #endif
-.reg free_queue ring
+.reg free_queue ring count_place
 
     load_constant(free_queue, FREE_BUFFERS)
     immed[ring, PROCESSING_RING]
+    immed[count_place, SEQUENCE]
     receive_ticket(ticket, arrived, $status)
 #if (BUFFERING_COUNT == 1)
     br!=ctx[0, next#]
@@ -41,7 +42,10 @@
 
 next#:
 .begin
-    .reg handle buffer count status length verdict sequence base
+    .reg handle buffer count status length verdict sequence
+#if (BUFFERING_COUNT > 1)
+    .reg base
+#endif
 
 have#:
     buffer_take(handle, free_queue, $link, taken)
@@ -55,9 +59,7 @@ have#:
     ticket_take(number, $number, $serving, base, took, seen, rung)
 #endif
     packet_take(count, status)
-    immed[base, SEQUENCE]
-    scratch[test_and_incr, $sequence, base, 0], ctx_swap[numbered]
-    alu[sequence, --, B, $sequence]
+    scratch[test_and_incr, $sequence, count_place, 0], ctx_swap[numbered]
 #if (BUFFERING_COUNT == 1)
     turn_pass(take)
 #else
@@ -66,6 +68,7 @@ have#:
     ctx_arb[handed]
 #endif
 
+    alu[sequence, --, B, $sequence]
     buffer_address(buffer, handle)
     packet_store(length, count, status, buffer, verdict, bad#)
     br[hand_over#]

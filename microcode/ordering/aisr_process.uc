@@ -32,6 +32,7 @@ next#:
     beq[hand_over#]
     buffer_address(buffer, handle)
     ipv4_forward(port_out, buffer, length, verdict, drop#)
+    ipv4_written()
     br[hand_over#]
 drop#:
     scratch[incr, --, verdict, 0]

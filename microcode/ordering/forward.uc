@@ -36,9 +36,10 @@
     ctx_arb[kill]
 works#:
     alu_shf[base, --, B, context, <<11]
-    load_constant(buffer, (PACKETS + ((ME_INDEX - FORWARD_FIRST) << 14)))
+    load_constant(buffer, (PACKETS + (ME_INDEX - FORWARD_FIRST) * (CONTEXTS_USED << 11)))
     alu[buffer, buffer, +, base]
     receive_ticket(ticket, arrived, $status)
+    transmit_set_up()
     slots_set_up(context)
 .end
 
@@ -50,10 +51,14 @@ next#:
     alu[--, --, B, count]
     beq[idle#]
     packet_store(length, count, status, buffer, verdict, drop#)
+    slot_fits(length, verdict, drop#)
     ipv4_forward(port_out, buffer, length, verdict, drop#)
-    slot_claim(place, end, length, verdict, drop#)
+    slot_claim(place, end, length)
+    ipv4_written()
     packet_send(place, buffer, length, port_out)
+#if (SLOT_PARTS > 1)
     transmit_skip(place, end)
+#endif
     br[next#]
 
 idle#:
@@ -65,7 +70,7 @@ idle#:
     msf[read, $sequence, place, 0, 1], ctx_swap[valid]
     br_bset[$sequence, 31, next#]
     immed[length, 1]
-    slot_claim(place, end, length, verdict, drop#)
+    slot_claim(place, end, length)
     transmit_skip(place, end)
     br[next#]
 #endif

@@ -24,13 +24,11 @@
 ;   when it may not be forwarded.
 #macro ipv4_header(source, destination, buffer, length, verdict, drop)
 .begin
-    .reg type total payload sum upper top ones
+    .reg total payload sum upper top ones
     dram[read, $$h0, buffer, 0, 5], ctx_swap[fetched]
-    alu_shf[type, --, B, $$h3, >>16]
-    immed[total, 0x0800]
-    alu[--, type, -, total]
-    bne[drop], defer[1]
+    br!=byte[$$h3, 3, 0x08, drop], defer[1]
     immed[verdict, DROP_NOT_IPV4]
+    br!=byte[$$h3, 2, 0x00, drop]
 
     ; 5.2.2: version, header length, total length, checksum.
     br!=byte[$$h3, 1, 0x45, drop], defer[1]
@@ -69,7 +67,8 @@
 
 ; ipv4_route(port_out, destination, buffer, verdict, drop)
 ;   Finds the next hop and writes the changed header back to `buffer`: port_out <- the
-;   port by which the packet leaves. To drop# with a verdict without a route, or when
+;   port by which the packet leaves. The packet is whole again when ipv4_written() has
+;   been waited for. To drop# with a verdict without a route, or when
 ;   the time to live is over.
 #macro ipv4_route(port_out, destination, buffer, verdict, drop)
 .begin
@@ -97,13 +96,19 @@
     immed[step, 0xfeff]
     checksum_ttl_step($$o6, $$h6, ones, step)
     alu[$$o7, --, B, $$h7]
-    dram[write, $$o0, buffer, 0, 4], ctx_swap[fetched]
+    dram[write, $$o0, buffer, 0, 4], sig_done[fetched]
     alu[port_out, $hop0, AND, 0xff]
 .end
 #endm
 
+; ipv4_written()
+;   Waits until the header is back in DRAM.
+#macro ipv4_written()
+    ctx_arb[fetched]
+#endm
+
 ; ipv4_forward(port_out, buffer, length, verdict, drop)
-;   Both, one after the other.
+;   ipv4_header and ipv4_route, one after the other.
 #macro ipv4_forward(port_out, buffer, length, verdict, drop)
 .begin
     .reg source destination

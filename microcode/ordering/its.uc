@@ -39,9 +39,10 @@
     ctx_arb[kill]
 works#:
     alu_shf[base, --, B, context, <<11]
-    load_constant(buffer, (PACKETS + ((ME_INDEX - FORWARD_FIRST) << 14)))
+    load_constant(buffer, (PACKETS + (ME_INDEX - FORWARD_FIRST) * (CONTEXTS << 11)))
     alu[buffer, buffer, +, base]
     receive_ticket(ticket, arrived, $status)
+    transmit_set_up()
     turns_set_up(context)
     br!=ctx[0, next#]
     immed[@left, 0]
@@ -126,6 +127,7 @@ next#:
     claim(place, end, parts)
 #endif
     claim_wait(end)
+    ipv4_written()
     packet_send(place, buffer, length, port_out)
     br[next#]
 

@@ -69,6 +69,7 @@ again#:
     ld_field_w_clr[number, 0011, $number]
 
     ipv4_route(port_out, destination, buffer, verdict, drop#)
+    ipv4_written()
     br[hand_over#]
 drop#:
     ; The lane waits for its number: a packet of no length.

@@ -34,10 +34,7 @@
     ctx_arb[arrived]
     .set $status $checksum
     alu[status, --, B, $status]
-    immed[count, 1]
-    br_bclr[status, RECEIVE_NULL_BIT, taken#]
-    immed[count, 0]
-taken#:
+    alu_shf[count, 1, AND~, status, >>RECEIVE_NULL_BIT]
 #else
 .begin
     .reg place element
@@ -98,6 +95,17 @@ some#:
 ;   Moves an mpacket to DRAM at `place` and frees its element; place and bytes grow
 ;   by what it has.
 #macro mpacket_store(place, bytes, status)
+#if (RBUF_PARTS == 1)
+.begin
+    .reg element now
+    alu_shf[now, 0xff, AND, status, >>16]
+    alu_shf[element, 0x7f, AND, status, >>24]
+    receive_store(element, now, place, moved)
+    receive_free(element)
+    alu[place, place, +, now]
+    alu[bytes, bytes, +, now]
+.end
+#else
 .begin
     .reg element part left now
     alu_shf[left, 0xff, AND, status, >>16]
@@ -112,10 +120,8 @@ some#:
     alu[part, --, B, element]
 #elif (RBUF_PARTS == 4)
     alu_shf[part, --, B, element, <<2]
-#elif (RBUF_PARTS == 2)
-    alu_shf[part, --, B, element, <<1]
 #else
-    alu[part, --, B, element]
+    alu_shf[part, --, B, element, <<1]
 #endif
 more#:
     alu[--, left, -, 65]
@@ -130,6 +136,7 @@ whole#:
     bne[more#]
     receive_free(element)
 .end
+#endif
 #endm
 
 ; packet_store(length, count, status, buffer, verdict, bad)
@@ -144,9 +151,9 @@ whole#:
     mpacket_store(place, length, status)
     br_bset[status, RECEIVE_ERROR_BIT, bad], defer[1]
     immed[verdict, DROP_RECEIVE_ERROR]
-    br_bclr[status, RECEIVE_SOP_BIT, bad], defer[1]
+    alu_shf[place, 3, AND~, status, >>RECEIVE_EOP_BIT]  ; SOP stands above EOP
+    bne[bad], defer[1]
     immed[verdict, DROP_LENGTH]
-    br_bclr[status, RECEIVE_EOP_BIT, bad]
 #else
 .begin
     .reg left errors

@@ -15,6 +15,7 @@
 
     immed[ring, TX_RING]
     load_constant(free_queue, FREE_BUFFERS)
+    transmit_set_up()
     br!=ctx[0, next#]
     immed[@left, 0]
 

@@ -56,10 +56,13 @@
 #macro slots_set_up(context)
 #endm
 
-; slot_claim(place, end, length, verdict, drop)
+#macro slot_fits(length, verdict, drop)
+#endm
+
+; slot_claim(place, end, length)
 ;   place <- first element that the context may fill with a packet of `length` bytes,
 ;   end <- the one behind its slot. Waits until the elements are free.
-#macro slot_claim(place, end, length, verdict, drop)
+#macro slot_claim(place, end, length)
 .begin
     .reg base now ahead
     immed[base, SLOT_LOCK]
@@ -96,8 +99,10 @@ first#:
 ; come for so long, the contexts that wait are woken one after the other.
 #define FREELIST_TIMEOUT 300
 
-; A packet that is longer than a slot is dropped.
+; slot_fits(length, verdict, drop)
+;   A packet that is longer than a slot goes to drop# with a verdict.
 #macro slot_fits(length, verdict, drop)
+#if (!ONE_MPACKET || SLOT_PARTS * 64 < RBUF_ELEMENT_SIZE)
 .begin
     .reg most
     immed[most, (SLOT_PARTS * 64)]
@@ -105,6 +110,7 @@ first#:
     blo[drop], defer[1]
     immed[verdict, DROP_SLOT]
 .end
+#endif
 #endm
 
 ; slots_wake_idle()
@@ -137,8 +143,7 @@ awake#:
 ready#:
 #endm
 
-#macro slot_claim(place, end, length, verdict, drop)
-    slot_fits(length, verdict, drop)
+#macro slot_claim(place, end, length)
     br[try#]
 again#:
     ctx_arb[voluntary]
@@ -150,7 +155,7 @@ try#:
     alu[end, place, +, SLOT_PARTS]
     .begin
     .reg ahead
-    transmit_room(ahead, end, ROUND)
+    transmit_room(ahead, place, (ROUND - SLOT_PARTS))
     .end
     alu[@slot, --, B, end]
     alu[@left, @left, -, 1]
@@ -165,42 +170,36 @@ claimed#:
 
 .reg slot
 
-#macro slots_set_up(context)
-    slots_wake_idle()
+; Slot of the microengine's context 0, and the distance to that of the next context.
 #if (SLOTS_STRIDED)
-    immed[slot, (ME_PLACE * SLOT_PARTS)]
-    .begin
-    .reg left
-    alu[left, --, B, context]
-    beq[placed#]
-before#:
-    alu[slot, slot, +, (FORWARD_COUNT * SLOT_PARTS)]
-    alu[left, left, -, 1]
-    bne[before#]
-placed#:
-    .end
+#define_eval FIRST_SLOT (ME_PLACE * SLOT_PARTS)
+#define_eval NEXT_SLOT (FORWARD_COUNT * SLOT_PARTS)
 #else
-    immed[slot, (ME_PLACE * CHUNK)]
-    .begin
+#define_eval FIRST_SLOT (ME_PLACE * CHUNK)
+#define_eval NEXT_SLOT SLOT_PARTS
+#endif
+
+#macro slots_set_up(context)
+.begin
     .reg left
+    slots_wake_idle()
+    immed[slot, FIRST_SLOT]
     alu[left, --, B, context]
     beq[placed#]
 before#:
-    alu[slot, slot, +, SLOT_PARTS]
+    alu[slot, slot, +, NEXT_SLOT]
     alu[left, left, -, 1]
     bne[before#]
 placed#:
-    .end
-#endif
+.end
 #endm
 
-#macro slot_claim(place, end, length, verdict, drop)
-    slot_fits(length, verdict, drop)
+#macro slot_claim(place, end, length)
     alu[place, --, B, slot]
     alu[end, slot, +, SLOT_PARTS]
     .begin
     .reg ahead
-    transmit_room(ahead, end, ROUND)
+    transmit_room(ahead, place, (ROUND - SLOT_PARTS))
     .end
     alu[slot, slot, +, ROUND]
 #endm

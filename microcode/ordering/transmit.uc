@@ -22,20 +22,15 @@
 .sig valid
 .sig volatile rung
 
-; transmit_room(ahead, end, limit)
-;   Waits until at most `limit` elements before `end` of the sequence have not left;
-;   ahead <- how many these are. The transmitter counts in eight bits: `end` must be
+; transmit_room(ahead, place, limit)
+;   Waits until at most `limit` elements before `place` of the sequence have not left;
+;   ahead <- how many these are. The transmitter counts in eight bits: `place` must be
 ;   less than 256 elements ahead of it.
-#macro transmit_room(ahead, end, limit)
+#macro transmit_room(ahead, place, limit)
 .begin
     .reg base surplus
-look#:
-    immed[base, TX_SEQUENCE_0]
-    msf[read, $sequence, base, 0, 1], ctx_swap[valid]
-    alu[ahead, end, -, $sequence]
-    alu[ahead, ahead, AND, 0xff]
-    alu[surplus, ahead, -, limit]
-    ble[room#]
+    br[look#]
+wait#:
     alu[--, surplus, -, MOST_STEPS]
     ble[near#]
     immed[surplus, MOST_STEPS]
@@ -44,15 +39,30 @@ near#:
     alu_shf[surplus, --, B, surplus, <<1]
     alu[surplus, surplus, +, base]
     timer_wait(surplus, rung)
-    br[look#]
-room#:
+look#:
+    immed[base, TX_SEQUENCE_0]
+    msf[read, $sequence, base, 0, 1], ctx_swap[valid]
+    alu[ahead, place, -, $sequence]
+    alu[ahead, ahead, AND, 0xff]
+    alu[surplus, ahead, -, limit]
+    bgt[wait#]
 .end
 #endm
 
 #ifndef CLAIMS_ONLY
 .reg write $control0 $control1
 .xfer_order $control0 $control1
-.sig filled
+.sig filled sent
+
+; transmit_set_up()
+;   To be run once by each context: there is no control word yet that it must wait for.
+#macro transmit_set_up()
+.begin
+    .reg base
+    immed[base, TX_SEQUENCE_0]
+    msf[read, $sequence, base, 0, 1], sig_done[sent]
+.end
+#endm
 
 ; packet_send(place, buffer, length, port_out)
 ;   Fills the elements from `place` of the sequence with a packet; place <- the one
@@ -85,7 +95,8 @@ mpacket#:
 more#:
     alu_shf[control, control, OR, bytes, <<24]
     transmit_fill(element, bytes, address, filled)
-    transmit_validate(element, $control0, $control1, control, valid)
+    ctx_arb[sent]
+    transmit_send(element, $control0, $control1, control, sent)
     immed[first, 0]
     alu[address, address, +, bytes]
     alu[place, place, +, 1]
@@ -104,7 +115,8 @@ more#:
 skip#:
     alu[element, place, AND, (TBUF_ELEMENTS - 1)]
     alu_shf[control, --, B, 1, <<TRANSMIT_SKIP_BIT]
-    transmit_validate(element, $control0, $control1, control, valid)
+    ctx_arb[sent]
+    transmit_send(element, $control0, $control1, control, sent)
     alu[place, place, +, 1]
 test#:
     alu[--, place, -, end]

@@ -135,6 +135,11 @@ fn troubleshooting() {
 }
 
 #[test]
+fn govind() {
+    follow("govind.md");
+}
+
+#[test]
 fn hauger() {
     follow("hauger.md");
 }
@@ -247,6 +252,7 @@ fn every_page_with_commands_is_followed() {
         "troubleshooting.md",
         "checkpoints.md",
         "baseline.md",
+        "govind.md",
         "hauger.md",
         "experiments.md",
         "timing.md",
