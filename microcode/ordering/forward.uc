@@ -53,6 +53,7 @@ next#:
     packet_store(length, count, status, buffer, verdict, drop#)
     slot_fits(length, verdict, drop#)
     ipv4_forward(port_out, buffer, length, verdict, drop#)
+    slots_note()
     slot_claim(place, end, length)
     ipv4_written()
     packet_send(place, buffer, length, port_out)
@@ -66,9 +67,9 @@ idle#:
 #if (SLOTS_GLOBAL)
     br[next#]
 #else
-    immed[place, TX_SEQUENCE_0]
-    msf[read, $sequence, place, 0, 1], ctx_swap[valid]
-    br_bset[$sequence, 31, next#]
+    ; It leaves out some slots for each packet of others, and then no more: a chip that
+    ; has nothing to do comes to rest.
+    slots_idle(next#)
     immed[length, 1]
     slot_claim(place, end, length)
     transmit_skip(place, end)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::{Program, assemble_project};
-use npsim::project::{Overrides, Project};
+use npsim::project::{Overrides, ProgramPlan, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim::wires::Wires;
 use npsim_chip::Cycle;
@@ -127,6 +127,11 @@ impl Bench {
 
     /// Runs a load to its end and judges.
     pub fn run(&self, load: &Load) -> Verdict {
+        self.run_timed(load).0
+    }
+
+    /// The same, with the last bits of all departures.
+    pub fn run_timed(&self, load: &Load) -> (Verdict, Vec<Cycle>) {
         let mut watcher = self.watcher();
         let microseconds = load.time.picoseconds() / 1_000_000;
         let time = self.project.capacity.hertz / 1_000_000 * microseconds;
@@ -134,15 +139,26 @@ impl Bench {
         let mut wires = self.wires(load, &mut watcher);
         let ending = simulation.run(&mut wires, &mut |_, _| ());
         drop(wires);
-        Verdict::of(self, &simulation, &ending, watcher)
+        let departures = std::mem::take(&mut watcher.departures);
+        let verdict = Verdict::of(self, &simulation, &ending, watcher);
+        (verdict, departures)
+    }
+
+    /// The programs of this source.
+    fn programs_of(&self, source: &str) -> impl Iterator<Item = &ProgramPlan> {
+        let programs = self.project.programs.iter();
+        programs.filter(move |plan| plan.source.ends_with(source))
+    }
+
+    /// Whether contexts have slots of TBUF.
+    pub fn has_slots(&self) -> bool {
+        self.programs_of("forward.uc").next().is_some()
     }
 
     /// Contexts that take a buffer for the next packet before it comes.
     pub fn receiving_contexts(&self) -> usize {
-        let takes = |name: &str| ["aisr_buffer.uc", "packet_sort_process.uc"].contains(&name);
-        let programs = self.project.programs.iter();
-        let receiving =
-            programs.filter(|plan| takes(plan.source.file_name().unwrap().to_str().unwrap()));
+        let sources = ["aisr_buffer.uc", "packet_sort_process.uc"];
+        let receiving = sources.iter().flat_map(|source| self.programs_of(source));
         let contexts = receiving.map(|plan| {
             let asked = plan.defines.iter().find(|(name, _)| name == "CONTEXTS");
             asked.map_or(8, |(_, contexts)| contexts.parse().unwrap())

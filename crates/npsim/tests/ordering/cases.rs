@@ -90,7 +90,6 @@ impl Scheme {
 /// A scheme under a load.
 #[derive(Clone, Debug)]
 pub struct Case {
-    pub scheme: Scheme,
     pub setup: Setup,
     pub load: Load,
 }
@@ -200,9 +199,10 @@ impl Draw {
     }
 
     /// Sizes, and whether they are for packets of several mpackets.
-    fn sizes(&mut self) -> (String, bool) {
+    fn sizes(&mut self, shape: Shape) -> (String, bool) {
         match self.from(&(0..8)) {
             0..5 => ("64".into(), false),
+            _ if shape == Shape::Slots => ("64:5,200:2,508:1".into(), true),
             5 => ("imix".into(), true),
             6 => (self.from(&(64..=1518u32)).to_string(), true),
             _ => {
@@ -216,7 +216,11 @@ impl Draw {
     fn load(&mut self, size: &str, long: bool, microseconds: u64) -> Load {
         let rate = self.from(&(15..=100u32)).max(self.from(&(10..=100u32)));
         let mut share = |most: u32| {
-            let percent = if self.once_in(4) { self.from(&(0..=most)) } else { 0 };
+            let percent = if self.once_in(4) {
+                self.from(&(0..=most))
+            } else {
+                0
+            };
             format!("{percent}%").parse().unwrap()
         };
         let special = Special {
@@ -268,16 +272,12 @@ impl Case {
             edits: Vec::new(),
         };
         draw.disturbances(&mut setup, microengines, microseconds);
-        let (size, long) = draw.sizes();
+        let (size, long) = draw.sizes(scheme.shape);
         if long {
             setup.set.extend(scheme.long_packets(draw.one(&[128, 256])));
         }
         let load = draw.load(&size, long, microseconds);
-        Self {
-            scheme,
-            setup,
-            load,
-        }
+        Self { setup, load }
     }
 
     pub fn run(&self) -> Verdict {

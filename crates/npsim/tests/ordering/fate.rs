@@ -28,7 +28,9 @@ fn mac(value: &toml::Value) -> [u8; 6] {
 
 /// The sum of 16-bit words of the Internet checksum: 0xffff over a header that is right.
 fn sum(header: &[u8]) -> u16 {
-    let words = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+    let words = header
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
     let mut sum: u32 = words.sum();
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);

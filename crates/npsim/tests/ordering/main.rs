@@ -16,6 +16,9 @@
 mod bench;
 mod cases;
 mod fate;
+mod mutants;
 mod order;
+mod slots;
+mod stalls;
 mod verdict;
 mod watcher;

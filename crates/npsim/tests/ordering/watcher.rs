@@ -31,8 +31,8 @@ pub struct Watcher<'a> {
     pub overtaken: Option<String>,
     /// The first frame that left and must not, or not so.
     pub wrong: Option<String>,
-    /// Told of the last bit of each departure and each loss.
-    pub departures: Option<Vec<Cycle>>,
+    /// The last bit of each departure.
+    pub departures: Vec<Cycle>,
 }
 
 impl<'a> Watcher<'a> {
@@ -49,7 +49,7 @@ impl<'a> Watcher<'a> {
             reordered: None,
             overtaken: None,
             wrong: None,
-            departures: None,
+            departures: Vec::new(),
         }
     }
 
@@ -76,7 +76,9 @@ impl<'a> Watcher<'a> {
         let due = self.routes.fate(&came);
         let due = due.map_err(|counter| format!("frame {frame} left, it is for {counter}"))?;
         if departure.port != 0 || due != departure.bytes {
-            return Err(format!("frame {frame} left as {departure:?}, not as {due:?}"));
+            return Err(format!(
+                "frame {frame} left as {departure:?}, not as {due:?}"
+            ));
         }
         let stamp = Stamp::read(departure.bytes);
         let stamp = stamp.ok_or_else(|| format!("frame {frame} left without a stamp"))?;
@@ -99,9 +101,7 @@ impl Tap for Watch<'_, '_> {
 
     fn departed(&mut self, departure: &Departure<'_>) {
         self.0.left += 1;
-        if let Some(departures) = &mut self.0.departures {
-            departures.push(departure.end);
-        }
+        self.0.departures.push(departure.end);
         if let Err(what) = self.0.look(departure) {
             self.0.wrong.get_or_insert(what);
         }
