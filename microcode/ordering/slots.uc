@@ -170,33 +170,28 @@ claimed#:
 
 .reg slot
 
-#macro slots_set_up(context)
-    slots_wake_idle()
+; Slot of the microengine's context 0, and the distance to that of the next context.
 #if (SLOTS_STRIDED)
-    immed[slot, (ME_PLACE * SLOT_PARTS)]
-    .begin
-    .reg left
-    alu[left, --, B, context]
-    beq[placed#]
-before#:
-    alu[slot, slot, +, (FORWARD_COUNT * SLOT_PARTS)]
-    alu[left, left, -, 1]
-    bne[before#]
-placed#:
-    .end
+#define_eval FIRST_SLOT (ME_PLACE * SLOT_PARTS)
+#define_eval NEXT_SLOT (FORWARD_COUNT * SLOT_PARTS)
 #else
-    immed[slot, (ME_PLACE * CHUNK)]
-    .begin
+#define_eval FIRST_SLOT (ME_PLACE * CHUNK)
+#define_eval NEXT_SLOT SLOT_PARTS
+#endif
+
+#macro slots_set_up(context)
+.begin
     .reg left
+    slots_wake_idle()
+    immed[slot, FIRST_SLOT]
     alu[left, --, B, context]
     beq[placed#]
 before#:
-    alu[slot, slot, +, SLOT_PARTS]
+    alu[slot, slot, +, NEXT_SLOT]
     alu[left, left, -, 1]
     bne[before#]
 placed#:
-    .end
-#endif
+.end
 #endm
 
 #macro slot_claim(place, end, length)

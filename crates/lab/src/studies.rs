@@ -10,6 +10,7 @@ use crate::study::Study;
 /// Name and text of each.
 const BUILT_IN: &[(&str, &str)] = &[
     ("baseline", include_str!("../studies/baseline/study.toml")),
+    ("govind", include_str!("../studies/govind/study.toml")),
     ("hauger", include_str!("../studies/hauger/study.toml")),
 ];
 

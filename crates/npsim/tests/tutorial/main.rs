@@ -136,6 +136,11 @@ fn troubleshooting() {
 }
 
 #[test]
+fn govind() {
+    follow("govind.md");
+}
+
+#[test]
 fn hauger() {
     follow("hauger.md");
 }
@@ -272,6 +277,7 @@ fn every_page_with_commands_is_followed() {
         "troubleshooting.md",
         "checkpoints.md",
         "baseline.md",
+        "govind.md",
         "hauger.md",
         "experiments.md",
         "timing.md",
