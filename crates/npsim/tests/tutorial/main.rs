@@ -24,6 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use npsim_net::capture::Capture;
+use npsim_net::load::Stamp;
 use page::Page;
 
 fn root() -> PathBuf {
@@ -242,6 +243,30 @@ fn build_quick_start() {
     }
 }
 
+/// The numbers that the first 64 frames of a capture have in their flow, in the
+/// order in which they left, eight in a line.
+fn numbers(path: &Path) -> String {
+    let capture = Capture::open(path).expect("a capture");
+    let numbers: Vec<String> = capture.frames[..64]
+        .iter()
+        .map(|frame| {
+            let stamp = Stamp::read(&frame.bytes).expect("a stamp");
+            format!("{:4}", stamp.sequence)
+        })
+        .collect();
+    numbers.chunks(8).map(|row| row.concat() + "\n").collect()
+}
+
+#[test]
+fn keep_order() {
+    let folder = follow("keep-order.md");
+    let page = fs::read_to_string(root().join("docs/src/keep-order.md")).expect("the page");
+    for capture in ["rows.pcap", "columns.pcap"] {
+        let numbers = numbers(&folder.path().join(capture));
+        assert!(page.contains(&numbers), "{capture}:\n{numbers}");
+    }
+}
+
 #[test]
 fn every_page_with_commands_is_followed() {
     let followed = [
@@ -263,6 +288,7 @@ fn every_page_with_commands_is_followed() {
         "traffic.md",
         "hops.md",
         "order-metrics.md",
+        "keep-order.md",
         "chips.md",
         "coprocessor.md",
     ];
