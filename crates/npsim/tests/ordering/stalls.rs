@@ -99,24 +99,36 @@ fn stalled(plain: &Run, project: &str, who: &str) -> Stalled {
     }
 }
 
-/// Contexts that hang, and whether everything waits for them.
-const CASES: [(&str, &str, bool); 16] = [
-    ("contiguous.toml", "2.3", true),
-    ("strided.toml", "2.3", true),
-    ("local.toml", "2.3", false),
-    ("global.toml", "2.3", true),
-    ("its.toml", "2.3", true),
-    ("in-order.toml", "2.3", true),
-    ("aisr.toml", "0.3", true),
-    ("aisr.toml", "2.3", true),
-    ("aisr.toml", "5.0", true),
-    ("aisr.toml", "5.3", true),
-    ("aisr.toml", "6.3", true),
-    ("aisr-16.toml", "0.3", true),
-    ("aisr-16.toml", "2.3", true),
-    ("packet-sort.toml", "2.3", true),
-    ("packet-sort.toml", "4.3", true),
-    ("packet-sort.toml", "6.3", true),
+/// Who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    /// Everybody.
+    All,
+    /// Everybody if the context hangs with a packet, a slot or a lane in its hands, nobody if it looks for
+    /// work.
+    Depends,
+}
+
+use Waits::{All, Depends};
+
+/// Contexts that hang, and who waits for them.
+const CASES: [(&str, &str, Waits); 16] = [
+    ("contiguous.toml", "2.3", All),
+    ("strided.toml", "2.3", All),
+    ("local.toml", "2.3", Depends),
+    ("global.toml", "2.3", All),
+    ("its.toml", "2.3", All),
+    ("in-order.toml", "2.3", All),
+    ("aisr.toml", "0.3", All),
+    ("aisr.toml", "2.3", Depends),
+    ("aisr.toml", "5.0", All),
+    ("aisr.toml", "5.3", Depends),
+    ("aisr.toml", "6.3", Depends),
+    ("aisr-16.toml", "0.3", All),
+    ("aisr-16.toml", "2.3", Depends),
+    ("packet-sort.toml", "2.3", All),
+    ("packet-sort.toml", "4.3", Depends),
+    ("packet-sort.toml", "6.3", Depends),
 ];
 
 #[test]
@@ -135,12 +147,21 @@ fn who_waits_for_a_context_that_hangs() {
     for stalled in &seen {
         println!("{} {}", stalled.text, stalled.permille);
     }
-    for (stalled, (project, who, all)) in seen.iter().zip(CASES) {
-        if all {
-            assert!(stalled.permille < 10, "{project}, {who}: {}", stalled.text);
-        } else {
-            assert!(stalled.permille > 500, "{project}, {who}: {}", stalled.text);
+    for (stalled, (project, who, waits)) in seen.iter().zip(CASES) {
+        let text = &stalled.text;
+        match waits {
+            All => assert!(stalled.permille < 10, "{project}, {who}: {text}"),
+            // It does not matter that one of many does not look for work.
+            Depends => assert!(
+                stalled.permille < 400 || stalled.permille > 950,
+                "{project}, {who}: {text}"
+            ),
         }
-        assert!(stalled.back <= 10, "{project}, {who}: {}", stalled.text);
+        assert!(stalled.back * WINDOW <= 300, "{project}, {who}: {text}");
     }
+    // In every scheme there is somebody for whom all wait.
+    let stopped = seen.iter().zip(CASES).filter(|(it, _)| it.permille < 10);
+    let mut stopped: Vec<&str> = stopped.map(|(_, (project, ..))| project).collect();
+    stopped.dedup();
+    assert!(stopped.len() >= 7, "{stopped:?}");
 }
