@@ -62,18 +62,21 @@ next#:
     br[next#]
 
 idle#:
-    ; Nothing comes. Whoever waits behind this context's slot must not wait for ever.
-#if (SLOTS_GLOBAL)
-    br[next#]
-#else
+    ; Nothing comes. Packets behind this context's slot must not wait for ever: when
+    ; some wait, and the transmitter for this very slot, it is passed over.
+#if (!SLOTS_GLOBAL)
     immed[place, TX_SEQUENCE_0]
     msf[read, $sequence, place, 0, 1], ctx_swap[valid]
     br_bset[$sequence, 31, next#]
+    slot_next(place)
+    alu[place, place, -, $sequence]
+    alu[--, place, AND, 0xff]
+    bne[next#]
     immed[length, 1]
     slot_claim(place, end, length)
     transmit_skip(place, end)
-    br[next#]
 #endif
+    br[next#]
 
 drop#:
     scratch[incr, --, verdict, 0]

@@ -143,6 +143,12 @@ awake#:
 ready#:
 #endm
 
+; slot_next(place)
+;   place <- where the slot begins that is claimed next.
+#macro slot_next(place)
+    alu[place, --, B, @slot]
+#endm
+
 #macro slot_claim(place, end, length)
     br[try#]
 again#:
@@ -192,6 +198,10 @@ before#:
     bne[before#]
 placed#:
 .end
+#endm
+
+#macro slot_next(place)
+    alu[place, --, B, slot]
 #endm
 
 #macro slot_claim(place, end, length)
