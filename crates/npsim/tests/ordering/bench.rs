@@ -1,0 +1,173 @@
+//! A scheme on a chip, as shipped or with changes, with traffic.
+
+use std::path::{Path, PathBuf};
+
+use npsim::assemble::{Program, assemble_project};
+use npsim::project::{Overrides, ProgramPlan, Project};
+use npsim::simulation::{Settings, Simulation};
+use npsim::wires::Wires;
+use npsim_chip::Cycle;
+use npsim_net::load::Load;
+
+use crate::fate::Routes;
+use crate::verdict::Verdict;
+use crate::watcher::{Watch, Watcher};
+
+/// Cycles at rest after which a run has ended, longer than any stall of a case.
+const DRAIN: Cycle = 400_000;
+
+/// Cycles after the time of the load in which everything must have come to rest.
+const LONGEST_DRAIN: Cycle = 30_000_000;
+
+/// A text in a file of `microcode/ordering` and what stands there instead, at every place.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit {
+    pub file: &'static str,
+    pub from: &'static str,
+    pub to: &'static str,
+}
+
+/// A project with settings as of `--set` and `--stall`.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub project: String,
+    pub set: Vec<String>,
+    pub stalls: Vec<String>,
+    pub edits: Vec<Edit>,
+}
+
+/// A scheme, assembled.
+pub struct Bench {
+    pub project: Project,
+    programs: Vec<Program>,
+    routes: Routes,
+}
+
+fn shipped() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// Copies microcode and changes it.
+fn changed(to: &Path, edits: &[Edit]) {
+    for part in ["lib", "ordering"] {
+        copy(&shipped().join(part), &to.join(part));
+    }
+    for edit in edits {
+        let file = to.join("ordering").join(edit.file);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains(edit.from), "{edit:?} has no place");
+        std::fs::write(&file, text.replace(edit.from, edit.to)).unwrap();
+    }
+}
+
+impl Bench {
+    pub fn new(setup: &Setup) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut microcode = shipped();
+        if !setup.edits.is_empty() {
+            changed(folder.path(), &setup.edits);
+            microcode = folder.path().to_owned();
+        }
+        let ordering = microcode.join("ordering");
+        let overrides = Overrides {
+            set: setup.set.iter().map(|text| text.parse().unwrap()).collect(),
+            stalls: setup
+                .stalls
+                .iter()
+                .map(|text| text.parse().unwrap())
+                .collect(),
+            ..Overrides::default()
+        };
+        let project = Project::load(&ordering.join(&setup.project), &overrides);
+        let project = project.unwrap_or_else(|error| panic!("{setup:?}: {error}"));
+        let (programs, messages) = assemble_project(&project);
+        let programs = programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")));
+        Self {
+            project,
+            programs,
+            routes: Routes::shipped(&ordering),
+        }
+    }
+
+    /// Somebody who has seen nothing yet.
+    pub fn watcher(&self) -> Watcher<'_> {
+        Watcher::new(&self.routes)
+    }
+
+    /// A chip at cycle 0, which runs until `until` at the latest.
+    pub fn simulation(&self, until: Cycle) -> Simulation {
+        let settings = Settings {
+            until: Some(until),
+            drain: Some(DRAIN),
+            ..Settings::default()
+        };
+        Simulation::new(&self.project, &self.programs, settings).unwrap()
+    }
+
+    /// Lines on which a load comes, to all routes if it names none.
+    pub fn wires<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Wires<'b> {
+        let load = npsim::load::resolved(load.clone(), &self.project);
+        let generator = npsim::load::generator(&load, &self.project);
+        let generator = generator.unwrap_or_else(|problem| panic!("{load}: {problem:?}"));
+        Wires::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
+    }
+
+    /// Runs a load to its end and judges.
+    pub fn run(&self, load: &Load) -> Verdict {
+        self.run_timed(load).0
+    }
+
+    /// The same, with the last bits of all departures.
+    pub fn run_timed(&self, load: &Load) -> (Verdict, Vec<Cycle>) {
+        let mut watcher = self.watcher();
+        let microseconds = load.time.picoseconds() / 1_000_000;
+        let time = self.project.capacity.hertz / 1_000_000 * microseconds;
+        let mut simulation = self.simulation(time + LONGEST_DRAIN);
+        let mut wires = self.wires(load, &mut watcher);
+        let ending = simulation.run(&mut wires, &mut |_, _| ());
+        drop(wires);
+        let departures = std::mem::take(&mut watcher.departures);
+        let verdict = Verdict::of(self, &simulation, &ending, watcher);
+        (verdict, departures)
+    }
+
+    /// The programs of this source.
+    fn programs_of(&self, source: &str) -> impl Iterator<Item = &ProgramPlan> {
+        let programs = self.project.programs.iter();
+        programs.filter(move |plan| plan.source.ends_with(source))
+    }
+
+    /// Whether contexts have slots of TBUF.
+    pub fn has_slots(&self) -> bool {
+        self.programs_of("forward.uc").next().is_some()
+    }
+
+    /// Contexts that take a buffer for the next packet before it comes.
+    pub fn receiving_contexts(&self) -> usize {
+        let sources = ["aisr_buffer.uc", "packet_sort_process.uc"];
+        let receiving = sources.iter().flat_map(|source| self.programs_of(source));
+        let contexts = receiving.map(|plan| {
+            let asked = plan.defines.iter().find(|(name, _)| name == "CONTEXTS");
+            asked.map_or(8, |(_, contexts)| contexts.parse().unwrap())
+        });
+        contexts.sum()
+    }
+
+    /// What becomes of a frame.
+    pub fn routes(&self) -> &Routes {
+        &self.routes
+    }
+}

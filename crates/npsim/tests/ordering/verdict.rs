@@ -1,0 +1,159 @@
+//! What must be true when a run has come to rest.
+
+use std::collections::BTreeMap;
+
+use npsim::simulation::{Ending, Simulation};
+use npsim_chip::chip::Chip;
+use npsim_net::order::{Order, THRESHOLD};
+
+use crate::bench::Bench;
+use crate::watcher::Watcher;
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Packets that came, and those that left.
+    pub came: u64,
+    pub left: u64,
+    /// The order of all flows.
+    pub order: Order,
+    /// A packet left after a later one of its flow.
+    pub reordered: Option<String>,
+    /// A packet left after a later one of any flow.
+    pub overtaken: Option<String>,
+    /// A frame left that must not, or not so.
+    pub wrong: Option<String>,
+    /// A frame is lost without a counter, something is left inside, or the run has no good end.
+    pub unaccounted: Option<String>,
+}
+
+impl Verdict {
+    pub fn of(
+        bench: &Bench,
+        simulation: &Simulation,
+        ending: &Ending,
+        watcher: Watcher<'_>,
+    ) -> Self {
+        let order = watcher.order.total(THRESHOLD);
+        let reordered = watcher.reordered.clone();
+        // Both ways of counting agree.
+        assert_eq!(order.is_kept(), reordered.is_none(), "{order:?}");
+        let unaccounted = ended(ending)
+            .and_then(|()| conserved(bench, simulation.chip(), &watcher))
+            .and_then(|()| nothing_inside(bench, simulation.chip()))
+            .err();
+        Self {
+            came: watcher.came,
+            left: watcher.left,
+            order,
+            reordered,
+            overtaken: watcher.overtaken,
+            wrong: watcher.wrong,
+            unaccounted,
+        }
+    }
+
+    /// What is wrong, if anything: not with the order.
+    pub fn loss(&self) -> Option<&String> {
+        self.wrong.as_ref().or(self.unaccounted.as_ref())
+    }
+
+    /// What is wrong, if anything.
+    pub fn trouble(&self) -> Option<&String> {
+        self.reordered.as_ref().or(self.loss())
+    }
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+fn ended(ending: &Ending) -> Result<(), String> {
+    match ending {
+        Ending::Drained | Ending::Quiet => Ok(()),
+        Ending::Reached => Err("it does not come to rest".into()),
+        Ending::Fault(fault) => Err(fault.message.clone()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+/// Drop counters of the microcode that are not 0.
+pub fn drops(chip: &Chip) -> BTreeMap<String, u64> {
+    let counters = chip.stats().counters.into_iter();
+    let drops = counters.filter(|counter| counter.drop && counter.value > 0);
+    drops.map(|counter| (counter.name, counter.value)).collect()
+}
+
+/// What did not leave was counted, under the name that the frame asks for.
+fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher<'_>) -> Result<(), String> {
+    let counted = drops(chip);
+    let all: u64 = counted.values().sum();
+    let (came, left, lost) = (watcher.came, watcher.left, watcher.lost);
+    ensure(came == left + lost + all, || {
+        format!("{came} came, {left} left, {lost} are lost at the media interface, {counted:?}")
+    })?;
+    let mut due = BTreeMap::new();
+    for (frame, bytes) in &watcher.inside {
+        match bench.routes().fate(bytes) {
+            Err(counter) => *due.entry(counter.to_owned()).or_insert(0) += 1,
+            Ok(_) => return Err(format!("frame {frame} did not leave: {counted:?}")),
+        }
+    }
+    ensure(due == counted, || {
+        format!("{counted:?} were counted, {due:?} came")
+    })?;
+    let missing = watcher.order.total(THRESHOLD).duplicates;
+    ensure(missing == 0, || format!("{missing} packets left twice"))
+}
+
+/// Elements, rings and queues are empty, and all buffers free, each once.
+fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
+    let leaks = chip.msf.leaks();
+    ensure(leaks.is_empty(), || format!("{leaks:?}"))?;
+    let stats = chip.stats();
+    let media = &stats.media;
+    let fresh = bench.simulation(0).stats().media.rbuf_free;
+    ensure(
+        media.rbuf_free == fresh && media.rbuf_handed == media.rbuf_freed,
+        || format!("{} of {fresh} RBUF elements are free", media.rbuf_free),
+    )?;
+    // Slots that idle contexts leave out may be behind one that nobody needed to fill.
+    ensure(media.tbuf_valid == 0 || bench.has_slots(), || {
+        format!("{} TBUF elements are not sent", media.tbuf_valid)
+    })?;
+    for port in &stats.ports {
+        ensure((port.waiting_frames, port.sending_frames) == (0, 0), || {
+            format!("frames wait at port {}", port.port)
+        })?;
+    }
+    for ring in 0..16 {
+        let count = chip.scratch.ring(ring).count();
+        ensure(count == 0, || format!("{count} longwords on ring {ring}"))?;
+    }
+    let Some(buffers) = &bench.project.boot.buffers else {
+        return Ok(());
+    };
+    let mut emptied = chip.clone();
+    let queued = emptied
+        .sram
+        .entry(buffers.channel, buffers.entry)
+        .unwrap()
+        .count();
+    let take = |_| {
+        emptied
+            .sram
+            .dequeue(buffers.channel, buffers.entry)
+            .unwrap()
+    };
+    let mut free: Vec<u32> = (0..queued).map(take).collect();
+    free.sort_unstable();
+    free.dedup();
+    let all: Vec<u32> = (0..buffers.count).map(|n| buffers.descriptor(n)).collect();
+    // Each context that receives has one in its hands for the next packet.
+    let spare = bench.receiving_contexts();
+    let known = free.iter().all(|buffer| all.contains(buffer));
+    ensure(known && free.len() + spare == all.len(), || {
+        let (free, all) = (free.len(), all.len());
+        format!("{queued} buffers are free, {free} different ones, {spare} are spare, of {all}")
+    })
+}

@@ -1,0 +1,118 @@
+//! Looks at every frame as it comes and goes, and keeps only those that are inside.
+
+use std::collections::BTreeMap;
+
+use npsim::wires::Tap;
+use npsim_chip::Cycle;
+use npsim_chip::lines::{Arrival, Departure, MediaDrop};
+use npsim_net::load::{Kind, Stamp};
+use npsim_net::order::Sequences;
+
+use crate::fate::Routes;
+
+/// What a frame was when it came.
+type Inside = BTreeMap<u64, Vec<u8>>;
+
+/// What was seen on the lines.
+pub struct Watcher<'a> {
+    routes: &'a Routes,
+    /// Frames that came and did neither leave nor get lost at the media interface.
+    pub inside: Inside,
+    pub came: u64,
+    pub left: u64,
+    pub lost: u64,
+    /// Departures of every flow, by number and kind.
+    pub order: Sequences<(u32, u8)>,
+    last_of_flow: BTreeMap<(u32, u8), u64>,
+    last_of_all: Option<u64>,
+    /// The first packet that left after a later one of its flow.
+    pub reordered: Option<String>,
+    /// The first packet that left after a later one of any flow.
+    pub overtaken: Option<String>,
+    /// The first frame that left and must not, or not so.
+    pub wrong: Option<String>,
+    /// The last bit of each departure.
+    pub departures: Vec<Cycle>,
+}
+
+impl<'a> Watcher<'a> {
+    pub fn new(routes: &'a Routes) -> Self {
+        Self {
+            routes,
+            inside: Inside::new(),
+            came: 0,
+            left: 0,
+            lost: 0,
+            order: Sequences::counted(),
+            last_of_flow: BTreeMap::new(),
+            last_of_all: None,
+            reordered: None,
+            overtaken: None,
+            wrong: None,
+            departures: Vec::new(),
+        }
+    }
+
+    fn note_order(&mut self, frame: u64, stamp: Stamp) {
+        let flow = (stamp.flow, stamp.kind as u8);
+        self.order.note(flow, stamp.sequence);
+        let last = self.last_of_flow.entry(flow).or_default();
+        if *last > stamp.sequence {
+            let text = || format!("{last} of its flow overtook {stamp:?}, frame {frame}");
+            self.reordered.get_or_insert_with(text);
+        }
+        *last = stamp.sequence.max(*last);
+        if let Some(last) = self.last_of_all.filter(|&last| last > frame) {
+            let text = || format!("frame {last} overtook frame {frame}");
+            self.overtaken.get_or_insert_with(text);
+        }
+        self.last_of_all = self.last_of_all.max(Some(frame));
+    }
+
+    fn look(&mut self, departure: &Departure<'_>) -> Result<(), String> {
+        let frame = departure.frame.ok_or("a frame left that never came")?;
+        let came = self.inside.remove(&frame);
+        let came = came.ok_or_else(|| format!("frame {frame} left again"))?;
+        let due = self.routes.fate(&came);
+        let due = due.map_err(|counter| format!("frame {frame} left, it is for {counter}"))?;
+        if departure.port != 0 || due != departure.bytes {
+            return Err(format!(
+                "frame {frame} left as {departure:?}, not as {due:?}"
+            ));
+        }
+        let stamp = Stamp::read(departure.bytes);
+        let stamp = stamp.ok_or_else(|| format!("frame {frame} left without a stamp"))?;
+        if stamp.kind == Kind::Ttl || departure.arrived.is_none_or(|at| at >= departure.end) {
+            return Err(format!("frame {frame}, {stamp:?}, left too early"));
+        }
+        self.note_order(frame, stamp);
+        Ok(())
+    }
+}
+
+/// A watcher on the lines.
+pub struct Watch<'a, 'b>(pub &'b mut Watcher<'a>);
+
+impl Tap for Watch<'_, '_> {
+    fn arriving(&mut self, arrival: &Arrival) {
+        self.0.came += 1;
+        self.0.inside.insert(arrival.frame, arrival.bytes.clone());
+    }
+
+    fn departed(&mut self, departure: &Departure<'_>) {
+        self.0.left += 1;
+        self.0.departures.push(departure.end);
+        if let Err(what) = self.0.look(departure) {
+            self.0.wrong.get_or_insert(what);
+        }
+    }
+
+    fn dropped(&mut self, _: Cycle, _: u8, frame: Option<u64>, reason: MediaDrop) {
+        self.0.lost += 1;
+        let known = frame.is_some_and(|frame| self.0.inside.remove(&frame).is_some());
+        if !known || reason != MediaDrop::ReceiveFifoFull {
+            let text = || format!("frame {frame:?} is lost: {reason:?}");
+            self.0.wrong.get_or_insert_with(text);
+        }
+    }
+}
