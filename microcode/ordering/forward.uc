@@ -53,7 +53,6 @@ next#:
     packet_store(length, count, status, buffer, verdict, drop#)
     slot_fits(length, verdict, drop#)
     ipv4_forward(port_out, buffer, length, verdict, drop#)
-    slots_note()
     slot_claim(place, end, length)
     ipv4_written()
     packet_send(place, buffer, length, port_out)
@@ -63,18 +62,21 @@ next#:
     br[next#]
 
 idle#:
-    ; Nothing comes. Whoever waits behind this context's slot must not wait for ever.
-#if (SLOTS_GLOBAL)
-    br[next#]
-#else
-    ; It leaves out some slots for each packet of others, and then no more: a chip that
-    ; has nothing to do comes to rest.
-    slots_idle(next#)
+    ; Nothing comes. Packets behind this context's slot must not wait for ever: when
+    ; some wait, and the transmitter for this very slot, it is passed over.
+#if (!SLOTS_GLOBAL)
+    immed[place, TX_SEQUENCE_0]
+    msf[read, $sequence, place, 0, 1], ctx_swap[valid]
+    br_bset[$sequence, 31, next#]
+    slot_next(place)
+    alu[place, place, -, $sequence]
+    alu[--, place, AND, 0xff]
+    bne[next#]
     immed[length, 1]
     slot_claim(place, end, length)
     transmit_skip(place, end)
-    br[next#]
 #endif
+    br[next#]
 
 drop#:
     scratch[incr, --, verdict, 0]

@@ -2,9 +2,11 @@
 ; take packets in order and they claim elements of TBUF in order, because signals go
 ; round all contexts of all microengines. In between they run free.
 ;
-; Elements are claimed when the packet has been processed (ITS), or, with CLAIM_FIRST,
-; already when it has been taken: then nobody waits for anybody but the transmitter,
-; which sends elements in order.
+; ITS claims elements when a packet has been processed; what is claimed next stands in
+; scratch, and the turn is kept until it is written back. With CLAIM_FIRST elements are
+; claimed when a packet has been taken, so that nobody waits for the processing of
+; another packet, and what is claimed next goes with the turn, in a register; scratch
+; has it only on the way to the next microengine.
 
 #include "constant.uc"
 #define STAGE_FIRST FORWARD_FIRST

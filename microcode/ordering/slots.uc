@@ -56,9 +56,6 @@
 #macro slots_set_up(context)
 #endm
 
-#macro slots_note()
-#endm
-
 #macro slot_fits(length, verdict, drop)
 #endm
 
@@ -116,43 +113,9 @@ first#:
 #endif
 #endm
 
-; Slots that a context leaves out when it finds that others have claimed: its own of
-; the round that they have come to, and of the two before, which are those that the
-; transmitter may still have before it.
-#define SLOTS_LEFT_OUT 3
-
-.reg read $claimed
-.reg claimed_place claimed_last left_out
-.sig counted
-
-; slots_note()
-;   Tells the others that a packet is going to claim a slot.
-#macro slots_note()
-    scratch[incr, --, claimed_place, 0]
-#endm
-
-; slots_idle(nothing)
-;   Goes to nothing# if the context has left out its slots for all packets.
-#macro slots_idle(nothing)
-    scratch[read, $claimed, claimed_place, 0, 1], ctx_swap[counted]
-    alu[--, claimed_last, -, $claimed]
-    beq[same#]
-    alu[claimed_last, --, B, $claimed]
-    immed[left_out, SLOTS_LEFT_OUT]
-same#:
-    alu[left_out, left_out, -, 1]
-    bge[more#]
-    immed[left_out, 0]
-    br[nothing]
-more#:
-#endm
-
 ; slots_wake_idle()
 ;   The first context of the stage starts the countdown.
 #macro slots_wake_idle()
-    immed[claimed_place, PACKETS_CLAIMED]
-    immed[claimed_last, 0]
-    immed[left_out, 0]
 #if (ME_INDEX == FORWARD_FIRST)
 .begin
     .reg timeout
@@ -178,6 +141,12 @@ awake#:
     immed[@slot, (ME_PLACE * CHUNK)]
     immed[@left, CONTEXTS_USED]
 ready#:
+#endm
+
+; slot_next(place)
+;   place <- where the slot begins that is claimed next.
+#macro slot_next(place)
+    alu[place, --, B, @slot]
 #endm
 
 #macro slot_claim(place, end, length)
@@ -229,6 +198,10 @@ before#:
     bne[before#]
 placed#:
 .end
+#endm
+
+#macro slot_next(place)
+    alu[place, --, B, slot]
 #endm
 
 #macro slot_claim(place, end, length)

@@ -302,10 +302,12 @@ impl Tbuf {
         }
     }
 
-    /// `TX_SEQUENCE`: elements that left in bits 7-0, bit 31 when none waits.
+    /// `TX_SEQUENCE`: elements that left in bits 7-0, bit 31 when no element waits, be it to
+    /// be sent or behind one that is not valid yet.
     #[must_use]
     pub fn sequence(&self) -> u32 {
-        let idle = u32::from(self.head().is_none());
+        let waits = self.head().is_some() || self.elements.iter().any(|e| e.valid_since.is_some());
+        let idle = u32::from(!waits);
         idle << 31 | (self.sent + self.skipped) as u32 & 0xff
     }
 }
@@ -387,5 +389,10 @@ mod tests {
         }
         assert_eq!(tbuf.sequence(), 0x8000_002c);
         assert_eq!((tbuf.sent, tbuf.skipped), (200, 100));
+
+        // One that waits behind an element that is not valid is waiting all the same.
+        tbuf.set_valid(50, [64 << 24, 0], 0).unwrap();
+        assert_eq!(tbuf.head(), None);
+        assert_eq!(tbuf.sequence(), 0x2c);
     }
 }

@@ -79,7 +79,7 @@ impl Bench {
         let mut microcode = shipped();
         if !setup.edits.is_empty() {
             changed(folder.path(), &setup.edits);
-            microcode = folder.path().to_owned();
+            folder.path().clone_into(&mut microcode);
         }
         let ordering = microcode.join("ordering");
         let overrides = Overrides {
@@ -148,11 +148,6 @@ impl Bench {
     fn programs_of(&self, source: &str) -> impl Iterator<Item = &ProgramPlan> {
         let programs = self.project.programs.iter();
         programs.filter(move |plan| plan.source.ends_with(source))
-    }
-
-    /// Whether contexts have slots of TBUF.
-    pub fn has_slots(&self) -> bool {
-        self.programs_of("forward.uc").next().is_some()
     }
 
     /// Contexts that take a buffer for the next packet before it comes.
