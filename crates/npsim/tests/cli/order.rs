@@ -63,6 +63,7 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
         ("duplicate_acks", json!(3)),
         ("fast_retransmits", json!(1)),
         ("third_duplicates", json!(1)),
+        ("episode_duplicates", json!(1)),
         ("late_by_three", json!(1)),
         ("reordered", json!(1)),
         ("extents", json!({"largest": 3, "sum": 3})),
