@@ -8,6 +8,10 @@
 #define LANES 64
 #endif
 
+#if (LANES < 1 || LANES > 64 || (LANES & (LANES - 1)) != 0)
+#error "LANES is a power of two, 1 to 64"
+#endif
+
 ; lane_of(lane, source, destination)
 ;   lane <- the lane of packets between these addresses.
 #macro lane_of(lane, source, destination)

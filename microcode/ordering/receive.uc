@@ -12,8 +12,12 @@
 
 #define RECEIVE_NULL_BIT 9
 
-; Mpackets of a packet whose status fits a context's part of local memory.
-#define MOST_MPACKETS 12
+; Mpackets that a buffer of 2 KB holds; their status fits a context's part of local
+; memory.
+#define MOST_MPACKETS (2048 / RBUF_ELEMENT_SIZE)
+#if (!ONE_MPACKET && MOST_MPACKETS > 16)
+#error "packets of several mpackets need RBUF elements of at least 128 bytes"
+#endif
 
 ; Parts of 64 bytes in an RBUF element.
 #define RBUF_PARTS (RBUF_ELEMENT_SIZE / 64)
@@ -46,7 +50,7 @@ next#:
     ctx_arb[arrived]
     .set $status $checksum
     alu[status, --, B, $status]
-    br_bset[status, RECEIVE_NULL_BIT, taken#]
+    br_bset[status, RECEIVE_NULL_BIT, nothing#]
     alu[--, count, -, MOST_MPACKETS]
     bhs[surplus#]
     alu[*l$index0++, --, B, status]
@@ -59,6 +63,11 @@ surplus#:
     receive_free(element)
     immed[count, (MOST_MPACKETS + 1)]
     br_bclr[status, RECEIVE_EOP_BIT, next#]
+    br[taken#]
+nothing#:
+    ; In the middle of a packet the rest is waited for.
+    alu[--, --, B, count]
+    bne[next#]
 taken#:
 .end
 #endif
@@ -149,11 +158,17 @@ whole#:
     immed[length, 0]
 #if (ONE_MPACKET)
     mpacket_store(place, length, status)
-    br_bset[status, RECEIVE_ERROR_BIT, bad], defer[1]
+    br_bset[status, RECEIVE_ERROR_BIT, error#], defer[1]
     immed[verdict, DROP_RECEIVE_ERROR]
     alu_shf[place, 3, AND~, status, >>RECEIVE_EOP_BIT]  ; SOP stands above EOP
-    bne[bad], defer[1]
+    beq[whole#], defer[1]
     immed[verdict, DROP_LENGTH]
+error#:
+    ; A frame counts once, at its first mpacket.
+    br_bset[status, RECEIVE_SOP_BIT, bad]
+    br[bad], defer[1]
+    immed[verdict, LATER_MPACKETS]
+whole#:
 #else
 .begin
     .reg left errors
@@ -162,8 +177,19 @@ whole#:
     immed[errors, 0]
     alu[left, --, B, count]
     alu[--, left, -, (MOST_MPACKETS + 1)]
-    bne[next#]
+    bne[next#], defer[1]
+    immed[verdict, DROP_LENGTH]
+
+    ; Longer than a buffer: nothing of it is stored.
     alu[left, left, -, 1]
+free#:
+    alu[status, --, B, *l$index0++]
+    alu_shf[status, 0x7f, AND, status, >>24]
+    receive_free(status)
+    alu[left, left, -, 1]
+    bne[free#]
+    br[bad]
+
 next#:
     alu[status, --, B, *l$index0++]
     alu[errors, errors, OR, status]
@@ -172,9 +198,6 @@ next#:
     bne[next#]
     br_bset[errors, RECEIVE_ERROR_BIT, bad], defer[1]
     immed[verdict, DROP_RECEIVE_ERROR]
-    alu[--, count, -, (MOST_MPACKETS + 1)]
-    beq[bad], defer[1]
-    immed[verdict, DROP_LENGTH]
 .end
 #endif
 .end

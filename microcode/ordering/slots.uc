@@ -6,6 +6,9 @@
 #ifndef CONTEXTS
 #define CONTEXTS 8
 #endif
+#define STAGE_FIRST FORWARD_FIRST
+#define STAGE_COUNT FORWARD_COUNT
+#include "arrangement.uc"
 
 ; Elements of a slot: the largest packet's.
 #define_eval SLOT_PARTS ((SLOT_BYTES + 63) / 64)

@@ -10,6 +10,10 @@
 #include "tbuf.uc"
 #include "timer.uc"
 
+#if (TBUF_ELEMENT_SIZE != 64)
+#error "elements of TBUF have 64 bytes here: media.transmit_element_size = 64"
+#endif
+
 #define TRANSMIT_SKIP_BIT 11
 
 ; Steps of 16 cycles in which an mpacket of 64 bytes leaves, rounded down.

@@ -9,6 +9,7 @@
 #define ORDERING_TURNS_UC
 
 #include "turn.uc"
+#include "arrangement.uc"
 
 ; The microengine after this one: bit 4 of its number is the cluster.
 #define_eval NEXT_ME (ME_INDEX + 1)
