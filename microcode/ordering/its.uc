@@ -21,9 +21,12 @@
 .sig volatile start finish
 .addr start 1
 .addr finish 2
+; With one microengine what is claimed next never leaves its register.
+#if (!defined(CLAIM_FIRST) || STAGE_COUNT > 1)
 .sig claimed
 .reg read $place
 .reg write $advance
+#endif
 .reg buffer
 
 #ifdef CLAIM_FIRST
@@ -64,8 +67,10 @@ works#:
 
 #macro claim(place, end, parts)
 .begin
+#if (STAGE_COUNT > 1)
     .reg base
     immed[base, NEXT_PLACE]
+#endif
     ctx_arb[finish]
 #if (STAGE_COUNT > 1)
     br!=ctx[0, here#]
