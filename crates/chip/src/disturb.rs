@@ -34,6 +34,24 @@ impl Disturbances {
         self.late.is_none() && self.stalls.is_empty()
     }
 
+    /// From when on nothing that happened until `last` is held up any more: behind the
+    /// latest completion, and behind the stalls that begin before so much rest is over.
+    #[must_use]
+    pub fn undisturbed_after(&self, last: Cycle, rest: Cycle) -> Cycle {
+        let late = self.late.dram.max(self.late.sram).max(self.late.scratch);
+        let mut stalls: Vec<_> = self.stalls.iter().collect();
+        stalls.sort_by_key(|stall| stall.from);
+        stalls
+            .iter()
+            .fold(last.saturating_add(Cycle::from(late)), |end, stall| {
+                if stall.from < end.saturating_add(rest) {
+                    end.max(stall.until)
+                } else {
+                    end
+                }
+            })
+    }
+
     /// In words, a line for each: what is late, then who hangs when, up to
     /// [`MOST_LINES`]. Contexts that hang together share a line.
     #[must_use]
@@ -254,5 +272,27 @@ mod tests {
         assert_eq!(all.lines()[9], "and 3 more stalls");
         assert!(Disturbances::default().is_none());
         assert!(Disturbances::default().lines().is_empty());
+    }
+
+    #[test]
+    fn a_run_rests_behind_stalls_that_begin_before_it_would_end() {
+        let stall = |from, until| Stall {
+            me: 0,
+            context: 0,
+            from,
+            until,
+        };
+        let some = |late, stalls| Disturbances {
+            late: Lateness {
+                dram: late,
+                ..Lateness::default()
+            },
+            stalls,
+        };
+        assert_eq!(Disturbances::default().undisturbed_after(50, 10), 50);
+        assert_eq!(some(7, vec![]).undisturbed_after(50, 10), 57);
+        // The second begins while the first is waited for, the third after the rest.
+        let stalls = vec![stall(215, 300), stall(55, 210), stall(400, 900)];
+        assert_eq!(some(0, stalls).undisturbed_after(50, 10), 300);
     }
 }

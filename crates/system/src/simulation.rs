@@ -247,16 +247,19 @@ impl Simulation {
     /// then. It only ever grows, so running up to it never runs too far; while
     /// frames are still to come it lies after the next one of them.
     fn rest_end(&self, wires: &Wires<'_>) -> Cycle {
-        match self.settings.drain {
-            Some(drain) => self
-                .chip
-                .msf
-                .last_activity()
-                .max(self.chip.gpp.last_activity())
-                .max(wires.arrivals_end())
-                .saturating_add(drain),
-            None => Cycle::MAX,
-        }
+        let Some(drain) = self.settings.drain else {
+            return Cycle::MAX;
+        };
+        let last = self
+            .chip
+            .msf
+            .last_activity()
+            .max(self.chip.gpp.last_activity())
+            .max(wires.arrivals_end());
+        self.chip
+            .disturbances()
+            .undisturbed_after(last, drain)
+            .saturating_add(drain)
     }
 
     /// Looks at the chip again and again from now on; the results stay the same.

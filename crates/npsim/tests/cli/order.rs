@@ -109,7 +109,7 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
             "told by      the stamps of made traffic\n",
             "flows        4, 1 with reordered packets\n",
             "packets      11, 1 missing, 1 duplicates\n",
-            "duplicate ACKs           3   27.27%\n",
+            "duplicate ACKs             3   27.27%\n",
             "extents      of reordered packets: mean 3.00, largest 3\n",
             "in place     7 packets (63.64%), 0 displaced by more than 64\n",
         ],

@@ -54,9 +54,6 @@ fn write_summary(out: &mut String, report: &ChainReport, host_seconds: f64) -> f
     for line in first.map_or_else(Vec::new, |router| router.run.disturbances.lines()) {
         writeln!(out, "disturbed    {line}, in every router")?;
     }
-    for line in report.disturbances.lines() {
-        writeln!(out, "disturbed    {line}")?;
-    }
     if let Some(load) = &report.load {
         writeln!(out, "load         {load}, for {}", load.time)?;
     }
