@@ -7,7 +7,8 @@
 
 mod support;
 
-use npsim_asm::{Image, Level, disassemble};
+use npsim_asm::{Image, Level};
+use npsim_image::disassemble;
 use support::{describe, image, run};
 
 /// Word and text pairs of the instruction-set tables.

@@ -1,7 +1,7 @@
 //! Numbers taken from programs instead of runs: how many instructions a piece of
 //! code has, and how many commands to each unit.
 
-use npsim_asm::Image;
+use npsim_image::Image;
 use npsim_isa::{Instruction, Unit, decode_in};
 use npsim_system::assemble::Program;
 

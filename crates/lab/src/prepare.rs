@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use npsim_chip::check::Check;
+use npsim_chip::kernel::check::Check;
 use npsim_net::capture::Capture;
 use npsim_net::load::{Load, Span};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};

@@ -8,8 +8,8 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use npsim_asm::image::{Image, Origin};
 use npsim_chip::profile::Profile;
+use npsim_image::{Image, Origin};
 use npsim_isa::{Format, Instruction, decode_in, decode_lenient, mnemonic};
 use npsim_system::assemble::Program;
 use npsim_system::whole_file::same_file;

@@ -12,11 +12,12 @@ pub mod vocabulary;
 
 pub use npsim_asm as asm;
 pub use npsim_chip as chip;
+pub use npsim_image as image;
 pub use npsim_isa as isa;
 pub use npsim_net as net;
 pub use npsim_system::{
-    assemble, chain, checkpoint, diagnostics, firmware_file, histogram, includes, load, measure,
-    memory_dump, messages, problem, project, quantity, remarks, report, series, simulation,
-    stats_file, summary, whole_file, wires,
+    assemble, chain, checkpoint, diagnostics, firmware_file, histogram, includes, links, load,
+    measure, memory_dump, messages, problem, project, quantity, remarks, report, series,
+    simulation, stats_file, summary, whole_file,
 };
 pub use npsim_views as views;

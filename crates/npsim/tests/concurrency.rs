@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use npsim::assemble::assemble_project;
+use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::Wires;
-use npsim_chip::check::Check;
 use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::Check;
 use npsim_net::pace::Schedule;
 
 /// Microengines that run the firmware; all eight contexts of each do. More than
@@ -123,8 +123,8 @@ fn run_over(
     };
     let mut simulation = Simulation::new(&project, &programs.unwrap(), settings).unwrap();
     let quiet_lines = Schedule::default();
-    let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut wires, &mut |_, _| {});
+    let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
+    let ending = simulation.run(&mut links, &mut |_, _| {});
     Outcome {
         ending,
         chip: simulation.chip().clone(),

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use npsim_asm::{Assembly, Diagnostic, Image, Level, LintLevel, Options, SourceMap};
+use npsim_asm::{Assembly, Diagnostic, Level, LintLevel, Options, SourceMap};
+use npsim_image::Image;
 
 use crate::diagnostics::{render_diagnostic, render_problem};
 use crate::firmware_file::{is_bare, is_firmware, read_for};

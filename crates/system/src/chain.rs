@@ -27,10 +27,10 @@ use npsim_net::egress::PcapSink;
 pub use hop::{Counts, Hop};
 
 use crate::assemble::Program;
+use crate::links::{Frames, Links, Tap};
 use crate::problem::Problem;
 use crate::project::Project;
 use crate::simulation::{Settings, Simulation};
-use crate::wires::{Frames, Tap, Wires};
 use hop::Leaving;
 use link::{Incoming, Inlet, Origins, Outlet, link};
 use permits::{Permit, Permits};
@@ -200,7 +200,7 @@ impl Chain {
             let mut hops = Vec::with_capacity(last + 1);
             {
                 let permit = permits.wait(0);
-                let wires = Wires::streaming(ends.frames, origin_ns, hertz, sink.take());
+                let links = Links::streaming(ends.frames, origin_ns, hertz, sink.take());
                 let mut leaving = Leaving::new(None, first_outlet);
                 leaving.entry(ends.entry);
                 leaving.exit(exit.take().map(|exit| exit as Box<dyn Tap>));
@@ -208,7 +208,7 @@ impl Chain {
                     progress(cycle);
                     go_on(stop)
                 };
-                hops.push(hop::run(first, wires, leaving, legs, &permit, &mut each));
+                hops.push(hop::run(first, links, leaving, legs, &permit, &mut each));
             }
             for thread in others {
                 hops.push(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -255,9 +255,9 @@ impl Later<'_> {
             self.hertz,
             Rc::clone(&origins),
         );
-        let wires = Wires::streaming(Box::new(incoming), self.origin_ns, self.hertz, self.sink);
+        let links = Links::streaming(Box::new(incoming), self.origin_ns, self.hertz, self.sink);
         let mut leaving = Leaving::new(Some(origins), self.outlet);
         leaving.exit(self.exit.map(|exit| exit as Box<dyn Tap>));
-        hop::run(self.simulation, wires, leaving, legs, permit, each)
+        hop::run(self.simulation, links, leaving, legs, permit, each)
     }
 }

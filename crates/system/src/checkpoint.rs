@@ -3,7 +3,7 @@
 //!
 //! A file begins with [`MAGIC`], the version of the format ([`FORMAT`], 32 bits,
 //! little-endian) and the SHA-256 of the rest. The rest is the length of the
-//! header (32 bits), the header, and the state of wires and chip, compressed with
+//! header (32 bits), the header, and the state of links and chip, compressed with
 //! zlib. The header names the version of npsim, the commands that led here and a
 //! digest of everything that they read ([`inputs`]): a state is only put into a
 //! chip that was made of the same.
@@ -28,9 +28,9 @@ use serde::{Deserialize, Serialize};
 pub use file::{FORMAT, MAGIC};
 use inputs::Input;
 
+use crate::links::{Links, WiresState};
 use crate::problem::Problem;
 use crate::simulation::Simulation;
-use crate::wires::{Wires, WiresState};
 
 /// Room for what is in a chip besides its memories, in a run's counts, and for
 /// frames in flight, in bytes. Far more than any run needs.
@@ -54,7 +54,7 @@ struct Header {
     origin: Origin,
     cycle: Cycle,
     host_nanoseconds: u64,
-    wires: WiresState,
+    links: WiresState,
     /// Bytes of the chip's state before compression.
     state_bytes: u64,
 }
@@ -76,10 +76,10 @@ impl Checkpoint {
     pub fn take(
         origin: &Origin,
         simulation: &Simulation,
-        wires: &mut Wires<'_>,
+        links: &mut Links<'_>,
         host_nanoseconds: u64,
     ) -> Result<Self, Problem> {
-        let wires = wires.save().map_err(|error| {
+        let links = links.save().map_err(|error| {
             Problem::new(format!("where the lines stand cannot be saved: {error}"))
         })?;
         let state = simulation
@@ -97,7 +97,7 @@ impl Checkpoint {
                 origin: origin.clone(),
                 cycle: simulation.now(),
                 host_nanoseconds,
-                wires,
+                links,
                 state_bytes,
             },
             state: compressed,
@@ -160,11 +160,11 @@ impl Checkpoint {
     /// How far the capture of departures had come, where there was one.
     #[must_use]
     pub fn capture(&self) -> Option<&Position> {
-        self.header.wires.capture()
+        self.header.links.capture()
     }
 
-    /// Puts the state into a simulation and wires made of the same inputs, on
-    /// which nothing has happened yet. The wires' sink must stand at
+    /// Puts the state into a simulation and links made of the same inputs, on
+    /// which nothing has happened yet. The links' sink must stand at
     /// [`Self::capture`] already.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl Checkpoint {
     pub fn restore(
         &self,
         simulation: &mut Simulation,
-        wires: &mut Wires<'_>,
+        links: &mut Links<'_>,
     ) -> Result<(), Problem> {
         let foreign = |reason: &str| {
             Problem::new(format!("the checkpoint does not fit this run: {reason}"))
@@ -197,7 +197,7 @@ impl Checkpoint {
         if simulation.now() != self.header.cycle {
             return Err(foreign("its state is of another cycle than it says"));
         }
-        if !wires.restore(self.header.wires.clone()) {
+        if !links.restore(self.header.links.clone()) {
             return Err(foreign("more frames have arrived than there are"));
         }
         Ok(())

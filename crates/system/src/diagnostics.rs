@@ -9,8 +9,9 @@ use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level as Shown, Patch, Renderer, Snippet,
 };
 use npsim_asm::source::{ExpansionId, SourceFile};
-use npsim_asm::{Diagnostic, Image, Level, SourceMap, Span};
-use npsim_chip::check::Fault;
+use npsim_asm::{Diagnostic, Level, SourceMap, Span};
+use npsim_chip::kernel::check::Fault;
+use npsim_image::Image;
 
 use crate::problem::{Problem, floor};
 
@@ -187,7 +188,9 @@ pub fn render_problem(problem: &Problem) -> String {
 /// was made from a source, and the macros it came through.
 #[must_use]
 pub fn render_fault(fault: &Fault, program: Option<(&Image, &SourceMap)>) -> String {
-    let id = fault.check.map_or("fault", npsim_chip::check::Check::name);
+    let id = fault
+        .check
+        .map_or("fault", npsim_chip::kernel::check::Check::name);
     let mut who = Vec::new();
     if let Some(me) = fault.me {
         who.push(format!("ME {me}"));
@@ -291,8 +294,9 @@ mod tests {
     use super::{render_diagnostic, render_fault, render_problem, rest_of_line};
     use crate::problem::{Excerpt, Problem};
     use npsim_asm::source::{Expansion, ExpansionId};
-    use npsim_asm::{Diagnostic, Image, SourceMap, Span};
-    use npsim_chip::check::{Check, Fault};
+    use npsim_asm::{Diagnostic, SourceMap, Span};
+    use npsim_chip::kernel::check::{Check, Fault};
+    use npsim_image::Image;
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
@@ -371,13 +375,13 @@ mod tests {
         let image = Image {
             words: vec![0, 0],
             origins: vec![
-                npsim_asm::image::Origin {
+                npsim_image::Origin {
                     file: 0,
                     line: 1,
                     column: 1,
                     expansion: None,
                 },
-                npsim_asm::image::Origin {
+                npsim_image::Origin {
                     file: 0,
                     line: 2,
                     column: 3,

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use npsim_asm::Image;
-use npsim_asm::image_file::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes};
+use npsim_image::Image;
+use npsim_image::file::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes};
 
 use crate::problem::Problem;
 use crate::whole_file::read_text;
@@ -129,7 +129,7 @@ impl Part {
     }
 }
 
-fn images(bytes: &[u8]) -> Result<Vec<Part>, npsim_asm::image_file::ImageFileError> {
+fn images(bytes: &[u8]) -> Result<Vec<Part>, npsim_image::file::ImageFileError> {
     if !bytes.starts_with(SET_MAGIC.as_bytes()) {
         return Ok(vec![Part::without_place(
             None,

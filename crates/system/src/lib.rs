@@ -5,7 +5,7 @@
 //! use std::path::Path;
 //! use npsim_system::project::{Overrides, Project};
 //! use npsim_system::simulation::{Settings, Simulation};
-//! use npsim_system::wires::Wires;
+//! use npsim_system::links::Links;
 //! use npsim_net::pace::Schedule;
 //!
 //! let project = Project::load(Path::new("microcode/forward"), &Overrides::default())?;
@@ -14,8 +14,8 @@
 //! let settings = Settings { until: Some(100_000), ..Settings::default() };
 //! let mut simulation = Simulation::new(&project, &programs, settings)?;
 //! let quiet_lines = Schedule::default();
-//! let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-//! let ending = simulation.run(&mut wires, &mut |_, _| {});
+//! let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
+//! let ending = simulation.run(&mut links, &mut |_, _| {});
 //! println!("{ending:?} at cycle {}", simulation.stats().cycles);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -28,6 +28,7 @@ pub mod diagnostics;
 pub mod firmware_file;
 pub mod histogram;
 pub mod includes;
+pub mod links;
 pub mod load;
 pub mod measure;
 pub mod memory_dump;
@@ -42,4 +43,3 @@ pub mod simulation;
 pub mod stats_file;
 pub mod summary;
 pub mod whole_file;
-pub mod wires;

@@ -9,10 +9,10 @@ pub mod latency;
 
 use npsim_asm::{Includes, Options};
 use npsim_chip::chip::Chip;
-use npsim_chip::coprocessor::CoprocessorSetup;
 use npsim_chip::gpp::boot::Boot;
-use npsim_chip::me::Program;
+use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
+use npsim_chip::units::coprocessor::CoprocessorSetup;
 
 use crate::diagnostics::render_diagnostic;
 use crate::problem::Problem;

@@ -4,7 +4,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::msf::rbuf::Holder;
+use npsim_chip::units::msf::rbuf::Holder;
 use npsim_net::pace::Survey;
 
 use crate::project::Project;
@@ -194,9 +194,9 @@ pub fn of_window(from: Cycle, end: Cycle) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{of_capture, of_slow_arrivals};
+    use crate::links::Traffic;
     use crate::report::Report;
     use crate::simulation::Ending;
-    use crate::wires::Traffic;
     use npsim_chip::stats::{PortStats, Stats};
     use npsim_net::pace::Survey;
 

@@ -1,17 +1,17 @@
 //! What a run came to, as plain data: the summary and the stats file are two
 //! ways of showing it. Nothing in it depends on the host.
 
-use npsim_chip::check::Fault;
-use npsim_chip::disturb::Disturbances;
-use npsim_chip::lines::MediaDrop;
+use npsim_chip::kernel::check::Fault;
+use npsim_chip::kernel::disturb::Disturbances;
+use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::stats::Stats;
 use npsim_net::load::Load;
 use serde::Serialize;
 
 use crate::histogram::Histogram;
+use crate::links::Traffic;
 use crate::project::{ProfileChange, Project};
 use crate::simulation::Ending;
-use crate::wires::Traffic;
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -224,7 +224,7 @@ impl Report {
 
 fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
     FaultReport {
-        check: fault.check.map(npsim_chip::check::Check::name),
+        check: fault.check.map(npsim_chip::kernel::check::Check::name),
         message: fault.message.clone(),
         cycle: fault.cycle,
         me: fault.me,
@@ -321,9 +321,9 @@ fn nanoseconds(cycles: u64, mhz: u64) -> u64 {
 mod tests {
     use super::{Report, latency};
     use crate::histogram::Histogram;
+    use crate::links::Traffic;
     use crate::simulation::Ending;
-    use crate::wires::Traffic;
-    use npsim_chip::lines::MediaDrop;
+    use npsim_chip::kernel::lines::MediaDrop;
     use npsim_chip::stats::{CounterStats, DropStats, Stats};
 
     #[test]

@@ -285,7 +285,7 @@ fn found(chip: &Chip, place: &Place) -> u64 {
             .msf
             .ports()
             .get(usize::from(port))
-            .map_or(0, npsim_chip::msf::port::Port::receive_backlog),
+            .map_or(0, npsim_chip::units::msf::port::Port::receive_backlog),
         PlaceKind::Transmit { port } => chip
             .msf
             .ports()

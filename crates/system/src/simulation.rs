@@ -4,18 +4,18 @@
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
-use npsim_chip::check::{Check, Fault};
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::me::{Microengine, Program as Loaded};
-use npsim_chip::probe::{NoProbe, Probe};
+use npsim_chip::kernel::check::{Check, Fault};
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::microengine::{Microengine, Program as Loaded};
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
 
 use crate::assemble::Program;
+use crate::links::{Links, Traffic};
 use crate::problem::Problem;
 use crate::project::Project;
 use crate::series::Series;
-use crate::wires::{Traffic, Wires};
 
 /// How long a run goes on and what it passes over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,10 +141,10 @@ impl Simulation {
     /// then. What it tells does not depend on the host.
     pub fn run(
         &mut self,
-        wires: &mut Wires<'_>,
+        links: &mut Links<'_>,
         progress: &mut dyn FnMut(Cycle, &Traffic),
     ) -> Ending {
-        self.run_while(wires, &mut |cycle, traffic| {
+        self.run_while(links, &mut |cycle, traffic| {
             progress(cycle, traffic);
             ControlFlow::Continue(())
         })
@@ -154,22 +154,22 @@ impl Simulation {
     /// depends on when it is asked; the chip is between two events then.
     pub fn run_while(
         &mut self,
-        wires: &mut Wires<'_>,
+        links: &mut Links<'_>,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
-        self.run_watched(wires, &mut NoProbe, progress)
+        self.run_watched(links, &mut NoObserver, progress)
     }
 
-    /// As [`Self::run_while`], watched by a probe. The run is the same with any
-    /// probe.
-    pub fn run_watched<P: Probe>(
+    /// As [`Self::run_while`], watched by a observer. The run is the same with any
+    /// observer.
+    pub fn run_watched<P: Observer>(
         &mut self,
-        wires: &mut Wires<'_>,
-        probe: &mut P,
+        links: &mut Links<'_>,
+        observer: &mut P,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
         loop {
-            if let Some(ending) = self.run_to(Cycle::MAX, wires, probe, progress) {
+            if let Some(ending) = self.run_to(Cycle::MAX, links, observer, progress) {
                 return ending;
             }
         }
@@ -178,11 +178,11 @@ impl Simulation {
     /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
     /// where the run can be saved, looked at and gone on with; `None` if it has
     /// not ended by then. Pauses change nothing.
-    pub fn run_to<P: Probe>(
+    pub fn run_to<P: Observer>(
         &mut self,
         pause: Cycle,
-        wires: &mut Wires<'_>,
-        probe: &mut P,
+        links: &mut Links<'_>,
+        observer: &mut P,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         loop {
@@ -197,10 +197,10 @@ impl Simulation {
             } else {
                 now.saturating_add(SLICE)
                     .min(until)
-                    .min(self.rest_end(wires))
+                    .min(self.rest_end(links))
                     .min(look)
             };
-            match self.chip.run_or_pause(target, pause, wires, probe)? {
+            match self.chip.run_or_pause(target, pause, links, observer)? {
                 Stop::Fault(fault) => return Some(Ending::Fault(fault)),
                 Stop::Quiet => return Some(self.rested(Ending::Quiet)),
                 Stop::Reached => {}
@@ -210,19 +210,19 @@ impl Simulation {
             {
                 series.look(&self.chip);
             }
-            if wires.has_failed() {
+            if links.has_failed() {
                 return Some(Ending::OutputFailed);
             }
-            if wires.input_failure().is_some() && wires.all_offered() {
+            if links.input_failure().is_some() && links.all_offered() {
                 return Some(Ending::InputFailed);
             }
-            if wires.all_offered() && target >= self.rest_end(wires) {
+            if links.all_offered() && target >= self.rest_end(links) {
                 return Some(self.rested(Ending::Drained));
             }
             if target >= until {
                 return Some(Ending::Reached);
             }
-            if progress(target, &wires.traffic).is_break() {
+            if progress(target, &links.traffic).is_break() {
                 return Some(Ending::Interrupted);
             }
         }
@@ -246,7 +246,7 @@ impl Simulation {
     /// The cycle at which the run is drained if nothing moves or comes until
     /// then. It only ever grows, so running up to it never runs too far; while
     /// frames are still to come it lies after the next one of them.
-    fn rest_end(&self, wires: &Wires<'_>) -> Cycle {
+    fn rest_end(&self, links: &Links<'_>) -> Cycle {
         let Some(drain) = self.settings.drain else {
             return Cycle::MAX;
         };
@@ -255,7 +255,7 @@ impl Simulation {
             .msf
             .last_activity()
             .max(self.chip.gpp.last_activity())
-            .max(wires.arrivals_end());
+            .max(links.arrivals_end());
         self.chip
             .disturbances()
             .undisturbed_after(last, drain)

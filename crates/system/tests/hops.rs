@@ -7,16 +7,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure};
+use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_net::LineFrame;
 use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
 use npsim_system::assemble::{Program, assemble_project};
 use npsim_system::chain::report::ChainReport;
 use npsim_system::chain::{Chain, Ends, Hop, MOST_HOPS, Plan};
+use npsim_system::links::{Frames, Links, Tap};
 use npsim_system::project::{Overrides, Project};
 use npsim_system::simulation::{Ending, Settings, Simulation};
-use npsim_system::wires::{Frames, Tap, Wires};
 
 const PICO: u128 = 1_000_000_000_000;
 /// Where the TTL and the checksum of an IPv4 header are in a frame.
@@ -177,9 +177,9 @@ fn a_chain_of_one_is_a_plain_run() {
     let settings = plan.settings.clone();
     let mut alone = Simulation::new(plan.project, plan.programs, settings).unwrap();
     let sink = PcapSink::create(&plain).unwrap();
-    let mut wires = Wires::streaming(in_memory(&frames), 0, routers.hertz(), Some(sink));
-    let ending = alone.run(&mut wires, &mut |_, _| {});
-    let traffic = wires.finish(alone.now()).unwrap();
+    let mut links = Links::streaming(in_memory(&frames), 0, routers.hertz(), Some(sink));
+    let ending = alone.run(&mut links, &mut |_, _| {});
+    let traffic = links.finish(alone.now()).unwrap();
 
     let sink = PcapSink::create(&chained).unwrap();
     let (hops, _) = run_with(&plan, &frames, Some(sink), false);

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use npsim_asm::{Includes, Options, assemble, disassemble};
+use npsim_asm::{Includes, Options, assemble};
+use npsim_image::disassemble;
 use npsim_system::assemble::assemble_project;
 use npsim_system::project::{Overrides, Project};
 

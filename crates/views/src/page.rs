@@ -5,11 +5,11 @@
 mod content;
 mod lanes_chart;
 mod latency_chart;
-pub mod moment;
 mod share_bars;
 mod svg;
 mod tables;
 mod time_chart;
+pub mod window;
 
 use npsim_system::assemble::Program;
 use npsim_system::histogram::Histogram;

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::assemble_project;
+use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use npsim_net::pace::Schedule;
 
@@ -259,8 +259,8 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
     let quiet_lines = Schedule::default();
-    let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut wires, &mut |_, _| {});
+    let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
+    let ending = simulation.run(&mut links, &mut |_, _| {});
     assert_eq!(ending, Ending::Quiet, "{}", variant.name);
     let dram = &simulation.chip().dram;
     let bytes = dram.read_bytes(address, packets.len() * RECORD).unwrap();

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::assemble_project;
+use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use npsim_net::pace::Schedule;
@@ -110,8 +110,8 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
     };
     let mut simulation = Simulation::new(&project, &programs.unwrap(), settings).unwrap();
     let quiet_lines = Schedule::default();
-    let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut wires, &mut |_, _| {});
+    let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
+    let ending = simulation.run(&mut links, &mut |_, _| {});
     assert_eq!(ending, Ending::Quiet, "{}", program.name);
     Run {
         chip: simulation.chip().clone(),

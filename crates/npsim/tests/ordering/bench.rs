@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::{Program, assemble_project};
+use npsim::links::Links;
 use npsim::project::{Overrides, ProgramPlan, Project};
 use npsim::simulation::{Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::Cycle;
 use npsim_net::load::Load;
 
 use crate::fate::Routes;
 use crate::verdict::Verdict;
-use crate::watcher::{Watch, Watcher};
+use crate::watcher::{Journal, Watcher};
 
 /// Cycles at rest after which a run has ended, longer than any stall of a case.
 const DRAIN: Cycle = 400_000;
@@ -118,11 +118,11 @@ impl Bench {
     }
 
     /// Lines on which a load comes, to all routes if it names none.
-    pub fn wires<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Wires<'b> {
+    pub fn links<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Links<'b> {
         let load = npsim::load::resolved(load.clone(), &self.project);
         let generator = npsim::load::generator(&load, &self.project);
         let generator = generator.unwrap_or_else(|problem| panic!("{load}: {problem:?}"));
-        Wires::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
+        Links::loaded(generator, self.project.capacity.hertz, None).with_tap(Journal(watcher))
     }
 
     /// Runs a load to its end and judges.
@@ -136,9 +136,9 @@ impl Bench {
         let microseconds = load.time.picoseconds() / 1_000_000;
         let time = self.project.capacity.hertz / 1_000_000 * microseconds;
         let mut simulation = self.simulation(time + LONGEST_DRAIN);
-        let mut wires = self.wires(load, &mut watcher);
-        let ending = simulation.run(&mut wires, &mut |_, _| ());
-        drop(wires);
+        let mut links = self.links(load, &mut watcher);
+        let ending = simulation.run(&mut links, &mut |_, _| ());
+        drop(links);
         let departures = std::mem::take(&mut watcher.departures);
         let verdict = Verdict::of(self, &simulation, &ending, watcher);
         (verdict, departures)

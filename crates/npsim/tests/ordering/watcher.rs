@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use npsim::wires::Tap;
+use npsim::links::Tap;
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure, MediaDrop};
+use npsim_chip::kernel::lines::{Arrival, Departure, MediaDrop};
 use npsim_net::load::{Kind, Stamp};
 use npsim_net::order::Sequences;
 
@@ -91,9 +91,9 @@ impl<'a> Watcher<'a> {
 }
 
 /// A watcher on the lines.
-pub struct Watch<'a, 'b>(pub &'b mut Watcher<'a>);
+pub struct Journal<'a, 'b>(pub &'b mut Watcher<'a>);
 
-impl Tap for Watch<'_, '_> {
+impl Tap for Journal<'_, '_> {
     fn arriving(&mut self, arrival: &Arrival) {
         self.0.came += 1;
         self.0.inside.insert(arrival.frame, arrival.bytes.clone());

@@ -1,7 +1,7 @@
 //! Lines that write down what happens on them.
 
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 
 /// A frame that left.
 #[derive(Clone, Debug, PartialEq, Eq)]

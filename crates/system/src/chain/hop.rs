@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure, MediaDrop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::lines::{Arrival, Departure, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::stats::Stats;
 
 use super::link::{Origin, Origins, Outlet};
 use super::permits::Permit;
 use crate::histogram::Histogram;
+use crate::links::{Links, Tap, Traffic};
 use crate::simulation::{Ending, Simulation};
-use crate::wires::{Tap, Traffic, Wires};
 
 /// Cycles between two times at which what has left is handed on.
 const WINDOW: Cycle = 60_000;
@@ -145,14 +145,14 @@ impl Tap for Shared<'_> {
 /// The capture of departures could not be written.
 pub fn run<'a>(
     mut simulation: Simulation,
-    wires: Wires<'a>,
+    links: Links<'a>,
     leaving: Leaving<'a>,
     [mark, until]: [Option<Cycle>; 2],
     permit: &Permit<'_>,
     each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
 ) -> io::Result<Hop> {
     let leaving = Rc::new(RefCell::new(leaving));
-    let mut wires = wires.with_tap(Shared(Rc::clone(&leaving)));
+    let mut links = links.with_tap(Shared(Rc::clone(&leaving)));
     let mut windows = Windows {
         leaving: Rc::clone(&leaving),
         permit,
@@ -163,23 +163,23 @@ pub fn run<'a>(
     if let Some(mark) = mark {
         if mark > 0 {
             simulation.run_until(Some(mark));
-            ending = windows.drive(&mut simulation, &mut wires, each);
+            ending = windows.drive(&mut simulation, &mut links, each);
         }
         marked = (ending == Ending::Reached).then(|| Counts {
             stats: simulation.stats(),
-            traffic: wires.traffic.clone(),
+            traffic: links.traffic.clone(),
         });
     }
     if ending == Ending::Reached {
         simulation.run_until(until);
-        ending = windows.drive(&mut simulation, &mut wires, each);
+        ending = windows.drive(&mut simulation, &mut links, each);
     }
     leaving.borrow_mut().release(Cycle::MAX, permit);
     let end = simulation.now();
-    let arrivals_end = wires.arrivals_end();
-    let unread = wires.input_failure().map(ToString::to_string);
+    let arrivals_end = links.arrivals_end();
+    let unread = links.input_failure().map(ToString::to_string);
     // Nothing comes in or leaves any more: the routers beside this one learn it.
-    let traffic = wires.finish(end)?;
+    let traffic = links.finish(end)?;
     let since_entry = std::mem::take(&mut leaving.borrow_mut().since_entry);
     Ok(Hop {
         end,
@@ -211,7 +211,7 @@ impl<'a> Windows<'a, '_> {
     fn drive(
         &mut self,
         simulation: &mut Simulation,
-        wires: &mut Wires<'a>,
+        links: &mut Links<'a>,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Ending {
         loop {
@@ -220,7 +220,8 @@ impl<'a> Windows<'a, '_> {
             } else {
                 Cycle::MAX
             };
-            let ending = simulation.run_to(pause, wires, &mut NoProbe, &mut |cycle, _| each(cycle));
+            let ending =
+                simulation.run_to(pause, links, &mut NoObserver, &mut |cycle, _| each(cycle));
             if let Some(ending) = ending {
                 return ending;
             }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 use std::vec;
 
 use npsim_chip::Cycle;
-use npsim_chip::lines::Departure;
+use npsim_chip::kernel::lines::Departure;
 use npsim_net::LineFrame;
 use npsim_net::capture::CaptureError;
 
@@ -204,7 +204,7 @@ mod tests {
     use super::{Incoming, Origin, Origins, REMEMBERED, link};
     use crate::chain::permits::Permits;
     use npsim_chip::Cycle;
-    use npsim_chip::lines::Departure;
+    use npsim_chip::kernel::lines::Departure;
     use std::cell::RefCell;
     use std::rc::Rc;
 

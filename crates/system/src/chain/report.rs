@@ -1,7 +1,7 @@
 //! What a run of a chain came to, as plain data. Nothing in it depends on the host
 //! or on how many routers ran at a time.
 
-use npsim_chip::disturb::Disturbances;
+use npsim_chip::kernel::disturb::Disturbances;
 use npsim_net::load::Load;
 use serde::Serialize;
 

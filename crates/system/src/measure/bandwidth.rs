@@ -7,8 +7,8 @@ use comfy_table::{CellAlignment, Table, presets};
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::gpp::boot::{Boot, PortSetup};
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::profile::Profile;
 use npsim_chip::stats::Stats;
 use serde::Serialize;
@@ -369,7 +369,7 @@ fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
     };
     let mut chip = chip(profile, &boot, stress.path, 0..microengines)?;
     let mut lines = Flood::new(profile, stress.media);
-    match chip.run(CYCLES, &mut lines, &mut NoProbe) {
+    match chip.run(CYCLES, &mut lines, &mut NoObserver) {
         Stop::Reached => Ok(chip.stats()),
         Stop::Quiet => Err(Problem::new(format!(
             "`{}` came to rest at cycle {}",

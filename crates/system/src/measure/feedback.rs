@@ -1,10 +1,10 @@
 //! The coprocessor's bandwidths: what microcode gets out of its modules through
 //! the channel, and what a module does alone.
 
-use npsim_chip::coprocessor::{Coprocessor, CoprocessorSetup};
 use npsim_chip::gpp::boot::{Boot, MemoryImage, Space};
 use npsim_chip::profile::Profile;
 use npsim_chip::stats::Stats;
+use npsim_chip::units::coprocessor::{Coprocessor, CoprocessorSetup};
 
 use super::bandwidth::{Bandwidth, Rate, Reading, rate};
 use super::tenths;

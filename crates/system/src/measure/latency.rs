@@ -4,12 +4,13 @@
 use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, Table, presets};
+use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
 use npsim_chip::gpp::boot::Boot;
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::profile;
 use npsim_chip::profile::Profile;
-use npsim_chip::{Cycle, profile};
 use serde::Serialize;
 
 use super::{chip, tenths};
@@ -163,7 +164,7 @@ fn measure_source(
     latencies: &mut Vec<Latency>,
 ) -> Result<(), Problem> {
     let mut chip = chip(profile, &Boot::default(), source.path, 0..1)?;
-    match chip.run(LIMIT, &mut NoLines, &mut NoProbe) {
+    match chip.run(LIMIT, &mut NoLines, &mut NoObserver) {
         Stop::Quiet => {}
         Stop::Reached => {
             let text = format!("`{}` is not done after {LIMIT} cycles", source.path);

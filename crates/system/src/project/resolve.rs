@@ -18,10 +18,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use npsim_asm::image::{ContextMode, NnMode};
 use npsim_asm::spelling::closest;
 use npsim_chip::board::MediaBus;
 use npsim_chip::gpp::boot::{self, Boot, PortSetup};
+use npsim_image::{ContextMode, NnMode};
 
 use super::capacity::Capacity;
 use super::disturb::StallOption;

@@ -1,7 +1,7 @@
 //! The feedback coprocessor: its window and the names of its parts.
 
-use npsim_chip::coprocessor::{CoprocessorSetup, WINDOW_BYTES};
 use npsim_chip::gpp::boot::Space;
+use npsim_chip::units::coprocessor::{CoprocessorSetup, WINDOW_BYTES};
 
 use super::super::file::CoprocessorSection;
 use super::{NamedMemory, Resolver, hex};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use npsim_chip::disturb::{LAST_CYCLE, Lateness, Stall};
+use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
 use toml::Spanned;
 
 use super::super::disturb::{DisturbSection, LATEST, StallOption, StallSection};
@@ -142,7 +142,7 @@ fn list<'a>(ids: &Spanned<Ids>) -> (String, Typed<'a>) {
 
 #[cfg(test)]
 mod tests {
-    use npsim_chip::disturb::{LAST_CYCLE, Lateness, Stall};
+    use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
 
     use super::super::tests::{ME, bad, good, resolved};
     use super::super::{Overrides, ProjectText};

@@ -1,7 +1,7 @@
 //! The flow table: five-tuples hashed to buckets as the hash unit does.
 
 use npsim_chip::gpp::boot::{MemoryImage, Space as BootSpace};
-use npsim_chip::hash::{Hash, HashWidth, hash};
+use npsim_chip::units::hash::{Hash, HashWidth, hash};
 
 use super::super::file::{FlowSection, ProjectFile};
 use super::super::text::parse_prefix;

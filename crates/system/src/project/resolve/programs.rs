@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use npsim_asm::image::{ContextMode, NnMode};
+use npsim_image::{ContextMode, NnMode};
 
 use super::{Modes, Overrides, ProgramPlan, Resolver, chip_names, join};
 use crate::firmware_file::is_bare;
