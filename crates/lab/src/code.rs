@@ -3,7 +3,7 @@
 
 use npsim_image::Image;
 use npsim_isa::{Instruction, Unit, decode_in};
-use npsim_system::assemble::Program;
+use npsim_project::assemble::Program;
 
 use crate::metric::{MemoryUnit, Metric, Quantity};
 use crate::microengines::{Stages, named};

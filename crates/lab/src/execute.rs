@@ -9,10 +9,10 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
 use npsim_net::load::Stamp;
-use npsim_system::links::{Frames, Links, Tap, captured};
-use npsim_system::load::generator;
-use npsim_system::problem::Problem;
-use npsim_system::simulation::{Ending, Settings, Simulation};
+use npsim_project::load::generator;
+use npsim_project::problem::Problem;
+use npsim_session::links::{Frames, Links, Tap, captured};
+use npsim_session::simulation::{Ending, Settings, Simulation};
 
 use crate::code;
 use crate::hops;

@@ -4,11 +4,11 @@
 use std::sync::atomic::AtomicBool;
 
 use npsim_chip::stats::Stats;
-use npsim_system::chain::report::worst;
-use npsim_system::chain::{Chain, Counts, Ends, Hop, MOST_HOPS, Plan};
-use npsim_system::links::{Frames, Traffic};
-use npsim_system::problem::Problem;
-use npsim_system::simulation::{Ending, Settings};
+use npsim_project::problem::Problem;
+use npsim_session::chain::report::worst;
+use npsim_session::chain::{Chain, Counts, Ends, Hop, MOST_HOPS, Plan};
+use npsim_session::links::{Frames, Traffic};
+use npsim_session::simulation::{Ending, Settings};
 
 use crate::execute::{Journal, Ran};
 use crate::observation::{Lost, microcode_losses};

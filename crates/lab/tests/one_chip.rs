@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use npsim_lab::points::points;
 use npsim_lab::profiles::Chip;
 use npsim_lab::studies;
-use npsim_system::project::{Overrides, Project};
+use npsim_project::{Overrides, Project};
 
 /// The standard router on each chip.
 const ROUTERS: [&str; 2] = ["microcode/router", "microcode/router/ixp2800.toml"];

@@ -15,9 +15,9 @@ mod window;
 
 use std::fmt::Write as _;
 
-use npsim_system::project::Project;
-use npsim_system::report::Report;
-use npsim_system::series::Series;
+use npsim_project::Project;
+use npsim_session::report::Report;
+use npsim_session::series::Series;
 use serde::Serialize;
 
 use crate::traffic_flow::TrafficFlow;

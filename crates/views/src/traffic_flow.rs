@@ -10,8 +10,8 @@ use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{LockStep, TraceEvent};
 use npsim_isa::{CommandOp, Unit, msf_csr};
-use npsim_system::project::layout::Space;
-use npsim_system::series::{Place, PlaceKind};
+use npsim_project::layout::Space;
+use npsim_session::series::{Place, PlaceKind};
 
 /// Where the elements of RBUF (read) and TBUF (written) lie in the address
 /// space of the media interface.

@@ -5,7 +5,7 @@
 //! is no room for another section, though every microengine has time: it spins.
 
 use npsim_chip::stats::{LockStats, permille};
-use npsim_system::quantity::grouped;
+use npsim_project::quantity::grouped;
 
 use super::limits::stage_name;
 use super::narrative::{capital, percent};

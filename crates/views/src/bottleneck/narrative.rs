@@ -1,8 +1,8 @@
 //! The analysis as sentences.
 
 use npsim_chip::stats::permille;
-use npsim_system::quantity::grouped;
-use npsim_system::series::PlaceKind;
+use npsim_project::quantity::grouped;
+use npsim_session::series::PlaceKind;
 
 use super::hand_overs::HeldUp;
 use super::limits::{Limit, LimitKind, StageLoad, stage_name};

@@ -1,8 +1,8 @@
 //! Which short stretch of a run is worth a close look.
 
 use npsim_chip::Cycle;
-use npsim_system::report::Report;
-use npsim_system::series::{PlaceKind, Series};
+use npsim_session::report::Report;
+use npsim_session::series::{PlaceKind, Series};
 
 /// Cycles that are looked at closely.
 pub const LENGTH: Cycle = 3000;
@@ -92,10 +92,10 @@ impl CloseUp {
 #[cfg(test)]
 mod tests {
     use npsim_chip::stats::{PortStats, Stats};
-    use npsim_system::links::Traffic;
-    use npsim_system::report::Report;
-    use npsim_system::series::{Fill, Place, PlaceKind, Sample, Series};
-    use npsim_system::simulation::Ending;
+    use npsim_session::links::Traffic;
+    use npsim_session::report::Report;
+    use npsim_session::series::{Fill, Place, PlaceKind, Sample, Series};
+    use npsim_session::simulation::Ending;
 
     use super::{CloseUp, LENGTH};
 

@@ -18,7 +18,7 @@ use npsim_chip::kernel::trace_event::{
 };
 use npsim_chip::microengine::Microengine;
 use npsim_image::Image;
-use npsim_system::series::{Place, PlaceKind};
+use npsim_session::series::{Place, PlaceKind};
 
 use super::journeys::Journeys;
 use super::tracks::{Group, Track};

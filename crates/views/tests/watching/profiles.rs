@@ -1,7 +1,7 @@
 //! A profile accounts for every cycle.
 
 use npsim_chip::stats::Stats;
-use npsim_system::simulation::Ending;
+use npsim_session::simulation::Ending;
 use npsim_views::profile::{Collector, Flame, Profile, Spent, folded, stages, to_json};
 
 use crate::runs::{Run, crowd};

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use npsim_chip::kernel::observer::Observer;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
-use npsim_system::assemble::{Program, assemble_project};
-use npsim_system::links::Links;
-use npsim_system::project::{Overrides, Project};
-use npsim_system::simulation::{Ending, Settings, Simulation};
+use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::{Overrides, Project};
+use npsim_session::links::Links;
+use npsim_session::simulation::{Ending, Settings, Simulation};
 
 /// Something to run.
 pub struct Run {
