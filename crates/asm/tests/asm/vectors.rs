@@ -5,10 +5,8 @@
     reason = "short programs are built as text"
 )]
 
-mod support;
-
+use crate::support::{describe, image, run};
 use npsim_asm::{Image, Level, disassemble};
-use support::{describe, image, run};
 
 /// Word and text pairs of the instruction-set tables.
 fn vectors() -> Vec<(u64, String)> {

@@ -1,7 +1,5 @@
 //! Sources in memory for the assembler's tests.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use std::collections::BTreeMap;
 
 use npsim_asm::{Assembly, Diagnostic, Image, Includes, Level, Options, assemble};

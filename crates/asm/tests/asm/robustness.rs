@@ -1,10 +1,8 @@
 //! No text makes the assembler panic, and no image means an error with a place.
 
-mod support;
-
+use crate::support::{describe, run};
 use npsim_asm::Level;
 use proptest::prelude::*;
-use support::{describe, run};
 
 fn word() -> impl Strategy<Value = String> {
     let fixed = [

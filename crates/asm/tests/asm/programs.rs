@@ -1,11 +1,9 @@
 //! Whole programs through the assembler.
 
-mod support;
-
+use crate::support::{describe, image, run_with};
 use npsim_asm::import::ImportPart;
 use npsim_asm::{Options, disassemble, listing};
 use npsim_isa::{ImmedShift, Instruction, decode};
-use support::{describe, image, run_with};
 
 const RECEIVE: &str = r"
 .num_contexts 8
@@ -235,7 +233,7 @@ fn four_contexts_have_twice_the_registers() {
         "{}",
         disassemble(&image)
     );
-    assert!(support::run(&body).image.is_none());
+    assert!(crate::support::run(&body).image.is_none());
 }
 
 const IMPORTING: &str = ".import_var BASE SIZE\n\

@@ -1,8 +1,7 @@
 //! Images survive the way through a file, and damaged files are refused with
 //! the line that is at fault.
 
-mod support;
-
+use crate::support::image;
 use npsim_asm::Image;
 use npsim_asm::image::{
     ContextMode, Direction, ImageExpansion, InitialValue, LabelSymbol, NnMode, Origin,
@@ -12,7 +11,6 @@ use npsim_asm::import::{ImportFixup, ImportPart};
 use npsim_isa::{Bank, Operand, Step};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::image;
 
 fn bank() -> impl Strategy<Value = Bank> {
     prop_oneof![Just(Bank::A), Just(Bank::B)]

@@ -7,13 +7,10 @@
     reason = "short programs are built as text"
 )]
 
-mod evaluate;
-mod support;
-
-use evaluate::Machine;
+use crate::evaluate::Machine;
+use crate::support::{describe, run_with};
 use npsim_asm::Options;
 use proptest::prelude::*;
-use support::{describe, run_with};
 
 const VARIABLES: usize = 7;
 

@@ -6,14 +6,11 @@
     reason = "short programs are built as text"
 )]
 
-mod evaluate;
-mod support;
-
-use evaluate::Machine;
+use crate::evaluate::Machine;
+use crate::support::{describe, image, run_with};
 use npsim_asm::Options;
 use npsim_isa::Operand;
 use proptest::prelude::*;
-use support::{describe, image, run_with};
 
 /// A value with its text and what it is for given variables.
 #[derive(Clone, Debug)]

@@ -5,20 +5,18 @@
 //! `; good`, `; error CODE LINE`, `; warning CODE LINE`, `; note CODE LINE`, and
 //! `; first-constant N` for the constant of its first instruction. The file
 //! beside it holds all words and messages. `NPSIM_UPDATE_CORPUS=1 cargo test -p
-//! npsim-asm --test corpus` writes these files anew; read what has changed.
+//! npsim-asm corpus` writes these files anew; read what has changed.
 
 #![allow(clippy::format_push_string, reason = "expectations are built as text")]
-
-mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::run;
 use npsim_asm::directives::{GENERAL, STRUCTURED};
 use npsim_asm::{Assembly, Level};
 use npsim_isa::{Instruction, decode_in, mnemonics};
-use support::run;
 
 fn programs() -> Vec<(String, PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");

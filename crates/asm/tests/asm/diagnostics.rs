@@ -5,12 +5,10 @@
     reason = "short programs are built as text"
 )]
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{codes, describe, run, run_with};
 use npsim_asm::{Level, Options};
-use support::{codes, describe, run, run_with};
 
 /// Code and a text that is wrong in this way only.
 const ERRORS: &[(&str, &str)] = &[
