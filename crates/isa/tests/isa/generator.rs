@@ -1,18 +1,18 @@
 //! The table generator accepts the shipped tables and refuses bad ones.
 
-#[path = "../build/mod.rs"]
-mod generator;
+#[path = "../../build/mod.rs"]
+mod build;
 
-use generator::{Sources, generate};
+use build::{Sources, generate};
 
 fn shipped() -> Sources {
     Sources {
-        formats: include_str!("../../../isa/formats.toml").to_owned(),
-        enums: include_str!("../../../isa/enums.toml").to_owned(),
-        operands: include_str!("../../../isa/operands.toml").to_owned(),
-        commands: include_str!("../../../isa/commands.toml").to_owned(),
-        csrs: include_str!("../../../isa/csrs.toml").to_owned(),
-        mnemonics: include_str!("../../../isa/mnemonics.toml").to_owned(),
+        formats: include_str!("../../../../isa/formats.toml").to_owned(),
+        enums: include_str!("../../../../isa/enums.toml").to_owned(),
+        operands: include_str!("../../../../isa/operands.toml").to_owned(),
+        commands: include_str!("../../../../isa/commands.toml").to_owned(),
+        csrs: include_str!("../../../../isa/csrs.toml").to_owned(),
+        mnemonics: include_str!("../../../../isa/mnemonics.toml").to_owned(),
     }
 }
 

@@ -18,7 +18,7 @@ struct Vector {
 }
 
 fn vectors() -> Vec<(u64, String, String)> {
-    let file: File = toml::from_str(include_str!("../../../isa/vectors.toml")).unwrap();
+    let file: File = toml::from_str(include_str!("../../../../isa/vectors.toml")).unwrap();
     file.vector
         .into_iter()
         .map(|v| (u64::from_str_radix(&v.word, 16).unwrap(), v.text, v.origin))
