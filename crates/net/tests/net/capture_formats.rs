@@ -1,12 +1,10 @@
 //! Captures of every supported form, made by hand, come out as what was put in.
 
-mod handmade;
-
 use std::io::Write;
 
+use crate::handmade::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use handmade::*;
 use npsim_net::capture::{Capture, CaptureError};
 
 const ORDERS: [Order; 2] = [Order::Big, Order::Little];

@@ -1,12 +1,10 @@
 //! Whatever the bytes, reading ends in frames or in an error that names the file.
 
-mod handmade;
-
 use std::io::Write;
 
+use crate::handmade::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use handmade::*;
 use npsim_net::capture::{Capture, CaptureError};
 use proptest::prelude::*;
 

@@ -1,5 +1,4 @@
 //! Captures put together byte by byte, so that reader and writer of one library cannot be wrong in the same way.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 /// Byte order of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
