@@ -1,8 +1,6 @@
 //! A scheme on a chip, as shipped or with changes, with traffic.
 
-use std::path::{Path, PathBuf};
-
-use npsim::assemble::{Program, assemble_project};
+use npsim::assemble::Program;
 use npsim::links::Links;
 use npsim::project::{Overrides, ProgramPlan, Project};
 use npsim::simulation::{Settings, Simulation};
@@ -10,22 +8,16 @@ use npsim_chip::Cycle;
 use npsim_net::load::Load;
 
 use crate::fate::Routes;
+use crate::microcode::{Edit, changed, shipped};
+use crate::project::{assembled, load};
 use crate::verdict::Verdict;
-use crate::watcher::{Journal, Watcher};
+use crate::watcher::{Watch, Watcher};
 
 /// Cycles at rest after which a run has ended, longer than any stall of a case.
 const DRAIN: Cycle = 400_000;
 
 /// Cycles after the time of the load in which everything must have come to rest.
 const LONGEST_DRAIN: Cycle = 30_000_000;
-
-/// A text in a file of `microcode/ordering` and what stands there instead, at every place.
-#[derive(Clone, Copy, Debug)]
-pub struct Edit {
-    pub file: &'static str,
-    pub from: &'static str,
-    pub to: &'static str,
-}
 
 /// A project with settings as of `--set` and `--stall`.
 #[derive(Clone, Debug)]
@@ -41,36 +33,6 @@ pub struct Bench {
     pub project: Project,
     programs: Vec<Program>,
     routes: Routes,
-}
-
-fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode")
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
-
-/// Copies microcode and changes it.
-fn changed(to: &Path, edits: &[Edit]) {
-    for part in ["lib", "ordering"] {
-        copy(&shipped().join(part), &to.join(part));
-    }
-    for edit in edits {
-        let file = to.join("ordering").join(edit.file);
-        let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.contains(edit.from), "{edit:?} has no place");
-        std::fs::write(&file, text.replace(edit.from, edit.to)).unwrap();
-    }
 }
 
 impl Bench {
@@ -91,10 +53,8 @@ impl Bench {
                 .collect(),
             ..Overrides::default()
         };
-        let project = Project::load(&ordering.join(&setup.project), &overrides);
-        let project = project.unwrap_or_else(|error| panic!("{setup:?}: {error}"));
-        let (programs, messages) = assemble_project(&project);
-        let programs = programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")));
+        let project = load(&ordering.join(&setup.project), &overrides);
+        let programs = assembled(&project);
         Self {
             project,
             programs,
@@ -122,7 +82,7 @@ impl Bench {
         let load = npsim::load::resolved(load.clone(), &self.project);
         let generator = npsim::load::generator(&load, &self.project);
         let generator = generator.unwrap_or_else(|problem| panic!("{load}: {problem:?}"));
-        Links::loaded(generator, self.project.capacity.hertz, None).with_tap(Journal(watcher))
+        Links::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
     }
 
     /// Runs a load to its end and judges.

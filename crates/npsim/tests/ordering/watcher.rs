@@ -91,9 +91,9 @@ impl<'a> Watcher<'a> {
 }
 
 /// A watcher on the lines.
-pub struct Journal<'a, 'b>(pub &'b mut Watcher<'a>);
+pub struct Watch<'a, 'b>(pub &'b mut Watcher<'a>);
 
-impl Tap for Journal<'_, '_> {
+impl Tap for Watch<'_, '_> {
     fn arriving(&mut self, arrival: &Arrival) {
         self.0.came += 1;
         self.0.inside.insert(arrival.frame, arrival.bytes.clone());
