@@ -8,13 +8,12 @@ use std::path::Path;
 
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::check::Check;
 use npsim_chip::chip::Chip;
-use npsim_net::pace::Schedule;
 
 use crate::names::value;
 use crate::project::load;
+use crate::quiet::run_to_end;
 use crate::remarks::assembled_without_remark;
 use crate::sizes::on_microengines;
 
@@ -107,9 +106,7 @@ fn run_over(
         ..Settings::default()
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
-    let quiet_lines = Schedule::default();
-    let mut wires = Wires::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut wires, &mut |_, _| {});
+    let ending = run_to_end(&project, &mut simulation);
     Outcome {
         ending,
         chip: simulation.chip().clone(),
