@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use npsim_asm::Image;
+use npsim_image::Image;
 use npsim_isa::{AluOp, Condition, ImmedShift, Instruction, Operand, ShfOp, Shift, decode};
 
 /// Steps after which a program counts as one that never ends.

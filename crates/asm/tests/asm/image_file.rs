@@ -2,12 +2,12 @@
 //! the line that is at fault.
 
 use crate::support::image;
-use npsim_asm::Image;
-use npsim_asm::image::{
+use npsim_image::Image;
+use npsim_image::import::{ImportFixup, ImportPart};
+use npsim_image::{
     ContextMode, Direction, ImageExpansion, InitialValue, LabelSymbol, NnMode, Origin,
     RegisterSymbol, SignalSymbol,
 };
-use npsim_asm::import::{ImportFixup, ImportPart};
 use npsim_isa::{Bank, Operand, Step};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,8 +1,9 @@
 //! Whole programs through the assembler.
 
 use crate::support::{describe, image, run_with};
-use npsim_asm::import::ImportPart;
-use npsim_asm::{Options, disassemble, listing};
+use npsim_asm::Options;
+use npsim_image::import::ImportPart;
+use npsim_image::{disassemble, listing};
 use npsim_isa::{ImmedShift, Instruction, decode};
 
 const RECEIVE: &str = r"
@@ -194,7 +195,7 @@ fn constants_choose_the_form_of_immed() {
 fn what_does_not_assemble_to_the_same_word_says_so() {
     // The same rotation, without and with something in the unused A field.
     let words = vec![0x81_8010_0800, 0x81_8010_0840];
-    let text = disassemble(&npsim_asm::Image::from_words("words", words));
+    let text = disassemble(&npsim_image::Image::from_words("words", words));
     assert_eq!(
         text,
         "    alu_shf[a1, --, B, b2, <<rot8]\n    \
@@ -206,7 +207,7 @@ fn what_does_not_assemble_to_the_same_word_says_so() {
 fn more_words_than_addresses_are_told_apart() {
     let mut words = vec![0xf0_000c_0300; 70_000];
     words[66_000] = 0xff_ffff_ffff;
-    let text = disassemble(&npsim_asm::Image::from_words("words", words));
+    let text = disassemble(&npsim_image::Image::from_words("words", words));
     let line = text.lines().nth(66_000).unwrap_or_default();
     assert!(line.contains("; ffffffffff: not an instruction"), "{line}");
 }
@@ -214,7 +215,7 @@ fn more_words_than_addresses_are_told_apart() {
 #[test]
 fn an_inverted_constant_with_a_shift_assembles_to_its_word() {
     for word in [0xf2_809c_4801, 0xf4_809c_4801_u64] {
-        let text = disassemble(&npsim_asm::Image::from_words("words", vec![word]));
+        let text = disassemble(&npsim_image::Image::from_words("words", vec![word]));
         assert!(!text.contains(';'), "{text}");
         assert_eq!(image(&text).words, [word], "{text}");
     }

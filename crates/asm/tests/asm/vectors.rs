@@ -6,7 +6,8 @@
 )]
 
 use crate::support::{describe, image, run};
-use npsim_asm::{Image, Level, disassemble};
+use npsim_asm::{Image, Level};
+use npsim_image::disassemble;
 
 /// Word and text pairs of the instruction-set tables.
 fn vectors() -> Vec<(u64, String)> {

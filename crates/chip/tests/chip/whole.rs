@@ -1,15 +1,15 @@
 //! The whole chip with small programs: how runs end, and that running in steps
 //! is running through.
 
-use npsim_asm::Image;
 use npsim_chip::Cycle;
-use npsim_chip::check::Check;
 use npsim_chip::chip::{Chip, ChipError, Stop};
 use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::me::Program;
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
+use npsim_image::Image;
 use npsim_isa::{
     Bank, Command, CommandOp, Completion, CtxArb, ImmedShift, Instruction, Operand,
     TransferRegister, encode,
@@ -53,7 +53,7 @@ fn chip(programs: &[(u8, &[Instruction])]) -> Chip {
 }
 
 fn run(chip: &mut Chip, until: Cycle) -> Stop {
-    chip.run(until, &mut Silence, &mut NoProbe)
+    chip.run(until, &mut Silence, &mut NoObserver)
 }
 
 const KILL: Instruction = Instruction::CtxArb(CtxArb {

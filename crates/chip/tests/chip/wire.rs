@@ -9,9 +9,9 @@ use npsim_asm::{Includes, Options};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::gpp::boot::{Boot, PortSetup};
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::me::Program;
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -21,13 +21,13 @@ const GIGABIT: u64 = 1_000_000_000;
 type Sent = (Cycle, Cycle, u8, Vec<u8>, Option<(u64, Cycle)>);
 
 #[derive(Default)]
-struct Wires {
+struct Links {
     arrivals: VecDeque<Arrival>,
     sent: Vec<Sent>,
     dropped: Vec<(u64, MediaDrop)>,
 }
 
-impl Lines for Wires {
+impl Lines for Links {
     fn next_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.pop_front()
     }
@@ -48,7 +48,7 @@ impl Lines for Wires {
 }
 
 /// Frames of 60 bytes, `gap` cycles from start to start, ports in turn.
-fn wires(count: u64, gap: Cycle, ports: u64) -> Wires {
+fn links(count: u64, gap: Cycle, ports: u64) -> Links {
     let arrival = |frame: u64| Arrival {
         start: frame * gap,
         end: frame * gap + 346,
@@ -56,9 +56,9 @@ fn wires(count: u64, gap: Cycle, ports: u64) -> Wires {
         bytes: (0..60).map(|i| (i as u64 * 3 + frame) as u8).collect(),
         frame,
     };
-    Wires {
+    Links {
         arrivals: (0..count).map(arrival).collect(),
-        ..Wires::default()
+        ..Links::default()
     }
 }
 
@@ -104,13 +104,13 @@ fn chip(ports: usize, firmware: bool) -> Chip {
 #[test]
 fn frames_come_back_unchanged_and_in_order() {
     let mut chip = chip(3, true);
-    let mut wires = wires(90, 1200, 3);
-    let offered: Vec<_> = wires.arrivals.iter().cloned().collect();
-    let stop = chip.run(Cycle::MAX, &mut wires, &mut NoProbe);
+    let mut links = links(90, 1200, 3);
+    let offered: Vec<_> = links.arrivals.iter().cloned().collect();
+    let stop = chip.run(Cycle::MAX, &mut links, &mut NoObserver);
     assert_eq!(stop, Stop::Quiet);
-    assert_eq!(wires.dropped, []);
-    assert_eq!(wires.sent.len(), 90);
-    for (sent, arrival) in wires.sent.iter().zip(&offered) {
+    assert_eq!(links.dropped, []);
+    assert_eq!(links.sent.len(), 90);
+    for (sent, arrival) in links.sent.iter().zip(&offered) {
         assert_eq!(
             (sent.2, &sent.3, sent.4),
             (
@@ -152,19 +152,22 @@ fn frames_come_back_unchanged_and_in_order() {
 fn too_much_traffic_is_lost_at_the_receive_fifo_and_nowhere_else() {
     let mut chip = chip(3, true);
     // Each port at line rate: more than one context can carry.
-    let mut wires = wires(3000, 135, 3);
-    assert_eq!(chip.run(Cycle::MAX, &mut wires, &mut NoProbe), Stop::Quiet);
+    let mut links = links(3000, 135, 3);
+    assert_eq!(
+        chip.run(Cycle::MAX, &mut links, &mut NoObserver),
+        Stop::Quiet
+    );
     let stats = chip.stats();
     let lost: u64 = stats.ports.iter().map(|p| p.overflow_frames).sum();
     assert!(lost > 1000, "{lost}");
-    assert_eq!(lost, wires.dropped.len() as u64);
+    assert_eq!(lost, links.dropped.len() as u64);
     assert!(
-        wires
+        links
             .dropped
             .iter()
             .all(|d| d.1 == MediaDrop::ReceiveFifoFull)
     );
-    assert_eq!(wires.sent.len() as u64 + lost, 3000);
+    assert_eq!(links.sent.len() as u64 + lost, 3000);
     for port in &stats.ports {
         assert_eq!(
             port.received_frames,
@@ -179,16 +182,16 @@ fn too_much_traffic_is_lost_at_the_receive_fifo_and_nowhere_else() {
 #[test]
 fn running_in_steps_gives_the_same_traffic() {
     let whole = {
-        let mut wires = wires(200, 300, 2);
-        chip(2, true).run(Cycle::MAX, &mut wires, &mut NoProbe);
-        wires.sent
+        let mut links = links(200, 300, 2);
+        chip(2, true).run(Cycle::MAX, &mut links, &mut NoObserver);
+        links.sent
     };
     let mut chip = chip(2, true);
-    let mut wires = wires(200, 300, 2);
+    let mut links = links(200, 300, 2);
     let mut until = 0;
     loop {
         until += 777;
-        match chip.run(until, &mut wires, &mut NoProbe) {
+        match chip.run(until, &mut links, &mut NoObserver) {
             Stop::Reached => {}
             stop => {
                 assert_eq!(stop, Stop::Quiet);
@@ -196,14 +199,17 @@ fn running_in_steps_gives_the_same_traffic() {
             }
         }
     }
-    assert_eq!(wires.sent, whole);
+    assert_eq!(links.sent, whole);
 }
 
 #[test]
 fn without_firmware_frames_fill_rbuf_and_fifos() {
     let mut chip = chip(1, false);
-    let mut wires = wires(300, 404, 1);
-    assert_eq!(chip.run(Cycle::MAX, &mut wires, &mut NoProbe), Stop::Quiet);
+    let mut links = links(300, 404, 1);
+    assert_eq!(
+        chip.run(Cycle::MAX, &mut links, &mut NoObserver),
+        Stop::Quiet
+    );
     let port = &chip.stats().ports[0];
     assert_eq!(
         (

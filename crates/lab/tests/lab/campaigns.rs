@@ -11,7 +11,7 @@ use npsim_lab::points::{Point, points};
 use npsim_lab::store::Outcome;
 use npsim_lab::study::Study;
 use npsim_lab::{output, verdict};
-use npsim_system::problem::Problems;
+use npsim_project::problem::Problems;
 
 use crate::root;
 

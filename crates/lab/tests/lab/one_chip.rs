@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use npsim_lab::points::points;
 use npsim_lab::profiles::Chip;
 use npsim_lab::studies;
-use npsim_system::project::{Overrides, Project};
+use npsim_project::{Overrides, Project};
 
 use crate::root;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use npsim::links::Traffic;
 use npsim::project::{Overrides, Project};
 use npsim::report::Report;
 use npsim::simulation::Ending;
-use npsim::wires::Traffic;
-use npsim_chip::check::{Check, Fault};
-use npsim_chip::disturb::Stall;
-use npsim_chip::lines::MediaDrop;
+use npsim_chip::kernel::check::{Check, Fault};
+use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::stats::{
     BusStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, HoldStats,
     LockStats, MicroengineStats, OperationStats, PortStats, QuickStartTaskStats, RcpTaskStats,

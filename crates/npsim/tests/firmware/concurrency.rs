@@ -8,8 +8,8 @@ use std::path::Path;
 
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim_chip::check::Check;
 use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::Check;
 
 use crate::names::value;
 use crate::project::load;

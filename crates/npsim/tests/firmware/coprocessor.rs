@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use npsim::links::Links;
 use npsim::project::Project;
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::Cycle;
-use npsim_chip::coprocessor::{MAILBOXES, REQUESTS};
 use npsim_chip::gpp::boot::{MemoryImage, Space};
-use npsim_chip::happening::Happening;
-use npsim_chip::probe::{NoProbe, Probe};
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::units::coprocessor::{MAILBOXES, REQUESTS};
 use npsim_congestion::quick_start::{Pool, rate_units};
 use npsim_congestion::xcp::{Pools, Scale};
 use npsim_isa::CommandOp;
@@ -59,11 +59,11 @@ struct Order {
     seen: Vec<(CommandOp, u32, u32)>,
 }
 
-impl Probe for Order {
+impl Observer for Order {
     const ON: bool = true;
 
-    fn see(&mut self, _: Cycle, what: &Happening) {
-        let Happening::Served { command, .. } = what else {
+    fn see(&mut self, _: Cycle, what: &TraceEvent) {
+        let TraceEvent::Served { command, .. } = what else {
             return;
         };
         let offset = command.address.wrapping_sub(self.window);
@@ -127,12 +127,12 @@ impl Run {
     }
 
     /// Runs to the end, or to a pause.
-    fn go<P: Probe>(&mut self, pause: Cycle, probe: &mut P) -> Option<Ending> {
+    fn go<P: Observer>(&mut self, pause: Cycle, probe: &mut P) -> Option<Ending> {
         let quiet_lines = Schedule::default();
         let hertz = self.project.capacity.hertz;
-        let mut wires = Wires::new(&[], &quiet_lines, 0, hertz, None);
+        let mut links = Links::new(&[], &quiet_lines, 0, hertz, None);
         let progress = &mut |_: Cycle, _: &_| ControlFlow::Continue(());
-        self.simulation.run_to(pause, &mut wires, probe, progress)
+        self.simulation.run_to(pause, &mut links, probe, progress)
     }
 }
 
@@ -242,14 +242,14 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
 #[test]
 fn a_run_that_was_saved_goes_on_as_if_nothing_had_happened() {
     let mut whole = Run::new(8, true);
-    assert_eq!(whole.go(Cycle::MAX, &mut NoProbe), Some(Ending::Quiet));
+    assert_eq!(whole.go(Cycle::MAX, &mut NoObserver), Some(Ending::Quiet));
     let mut first = Run::new(8, true);
     let half = whole.simulation.now() / 2;
-    assert_eq!(first.go(half, &mut NoProbe), None);
+    assert_eq!(first.go(half, &mut NoObserver), None);
     let state = first.simulation.save().unwrap();
     let mut second = Run::new(8, true);
     second.simulation.restore(&state).unwrap();
-    assert_eq!(second.go(Cycle::MAX, &mut NoProbe), Some(Ending::Quiet));
+    assert_eq!(second.go(Cycle::MAX, &mut NoObserver), Some(Ending::Quiet));
     assert_eq!(second.simulation.stats(), whole.simulation.stats());
     assert!(second.simulation.save().unwrap() == whole.simulation.save().unwrap());
 

@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use npsim::links::Links;
 use npsim::project::{Overrides, Setting};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::Cycle;
-use npsim_chip::happening::{Cause, Happening};
-use npsim_chip::probe::Probe;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_net::pace::Schedule;
 
 use crate::project::{assembled, load};
@@ -55,17 +55,17 @@ struct Times {
     taken: BTreeMap<String, Vec<Cycle>>,
 }
 
-impl Probe for Times {
+impl Observer for Times {
     const ON: bool = true;
 
-    fn see(&mut self, at: Cycle, what: &Happening) {
+    fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match what {
-            Happening::Command { command, .. } => {
+            TraceEvent::Command { command, .. } => {
                 self.issued = at;
                 let name = format!("{:?}", command.op);
                 self.taken.entry(name).or_default().push(0);
             }
-            Happening::Signal {
+            TraceEvent::Signal {
                 cause: Cause::Command { op, .. },
                 ..
             } => {
@@ -73,7 +73,7 @@ impl Probe for Times {
                 let last = self.taken.get_mut(&name).and_then(|it| it.last_mut());
                 *last.expect("the command was issued") = at - self.issued;
             }
-            Happening::Signal { cause, .. } => panic!("{cause:?}"),
+            TraceEvent::Signal { cause, .. } => panic!("{cause:?}"),
             _ => {}
         }
     }
@@ -94,11 +94,11 @@ fn times(settings: &[&str]) -> BTreeMap<String, Vec<Cycle>> {
     let programs = assembled(&project);
     let mut simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
     let plan = Schedule::default();
-    let mut wires = Wires::new(&[], &plan, 0, project.capacity.hertz, None);
+    let mut links = Links::new(&[], &plan, 0, project.capacity.hertz, None);
     let mut times = Times::default();
     let ending =
         simulation.run_watched(
-            &mut wires,
+            &mut links,
             &mut times,
             &mut |_, _| ControlFlow::Continue(()),
         );

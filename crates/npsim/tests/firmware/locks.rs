@@ -4,12 +4,12 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use npsim::links::{Links, Traffic};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
-use npsim::wires::{Traffic, Wires};
-use npsim_chip::happening::Happening;
-use npsim_chip::probe::Probe;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::stats::LockStats;
 use npsim_isa::CommandOp;
 use npsim_net::pace::Schedule;
@@ -38,11 +38,11 @@ struct Operations {
     seen: Vec<(u64, CommandOp)>,
 }
 
-impl Probe for Operations {
+impl Observer for Operations {
     const ON: bool = true;
 
-    fn see(&mut self, _: u64, what: &Happening) {
-        if let Happening::Served { command, from, .. } = *what
+    fn see(&mut self, _: u64, what: &TraceEvent) {
+        if let TraceEvent::Served { command, from, .. } = *what
             && command.address == self.address
         {
             self.seen.push((from, command.op));
@@ -99,13 +99,13 @@ fn the_booked_numbers_are_those_of_the_operations() {
         let project = project(microengines);
         let mut simulation = simulation(&project);
         let quiet = Schedule::default();
-        let mut wires = Wires::new(&[], &quiet, 0, project.capacity.hertz, None);
+        let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
         let lock = &project.boot.locks[0];
         let mut operations = Operations {
             address: 1 << 30 | lock.address,
             seen: Vec::new(),
         };
-        let ending = simulation.run_watched(&mut wires, &mut operations, &mut |_, _| {
+        let ending = simulation.run_watched(&mut links, &mut operations, &mut |_, _| {
             ControlFlow::Continue(())
         });
         assert_eq!(ending, Ending::Quiet);
@@ -129,15 +129,15 @@ fn the_booked_numbers_are_those_of_the_operations() {
 fn a_run_that_is_saved_under_way_books_the_same() {
     let project = project(2);
     let quiet = Schedule::default();
-    let wires = || Wires::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let links = || Links::new(&[], &quiet, 0, project.capacity.hertz, None);
     let mut whole = simulation(&project);
-    whole.run(&mut wires(), &mut |_, _| {});
+    whole.run(&mut links(), &mut |_, _| {});
     let mut first = simulation(&project);
     let pause = whole.now() / 3;
     let paused = first.run_to(
         pause,
-        &mut wires(),
-        &mut npsim_chip::probe::NoProbe,
+        &mut links(),
+        &mut npsim_chip::kernel::observer::NoObserver,
         &mut |_, _: &Traffic| ControlFlow::Continue(()),
     );
     assert_eq!(paused, None);
@@ -146,7 +146,7 @@ fn a_run_that_is_saved_under_way_books_the_same() {
     let mut second = simulation(&project);
     second.restore(&first.save().unwrap()).unwrap();
     assert_eq!(second.stats().locks[0], half);
-    second.run(&mut wires(), &mut |_, _| {});
+    second.run(&mut links(), &mut |_, _| {});
     assert_eq!(second.stats().locks, whole.stats().locks);
 }
 
@@ -154,9 +154,9 @@ fn a_run_that_is_saved_under_way_books_the_same() {
 fn the_summary_says_what_a_lock_costs() {
     let project = project(2);
     let quiet = Schedule::default();
-    let mut wires = Wires::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
     let mut simulation = simulation(&project);
-    let ending = simulation.run(&mut wires, &mut |_, _| {});
+    let ending = simulation.run(&mut links, &mut |_, _| {});
     let traffic = Traffic::default();
     let report = npsim::report::Report::new("lock", &ending, None, &traffic, simulation.stats());
     let text = summary(&report, 1.0);

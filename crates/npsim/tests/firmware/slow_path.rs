@@ -4,14 +4,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use npsim::links::{Links, Traffic};
 use npsim::project::{Overrides, Project};
 use npsim::report::Report;
 use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::stats_file::to_json;
 use npsim::summary::summary;
-use npsim::wires::{Traffic, Wires};
-use npsim_chip::probe::{NoProbe, Probe};
+use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::stats::Stats;
 use npsim_net::pace::Schedule;
 use npsim_views::timeline::Recorder;
@@ -37,17 +37,20 @@ fn simulation(project: &Project, until: Option<u64>) -> Simulation {
     Simulation::new(project, &assembled(project), settings).unwrap()
 }
 
-fn run<P: Probe>(project: &Project, simulation: &mut Simulation, probe: &mut P) -> Ending {
+fn run<P: Observer>(project: &Project, simulation: &mut Simulation, probe: &mut P) -> Ending {
     let quiet = Schedule::default();
-    let mut wires = Wires::new(&[], &quiet, 0, project.capacity.hertz, None);
-    simulation.run_watched(&mut wires, probe, &mut |_, _| ControlFlow::Continue(()))
+    let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+    simulation.run_watched(&mut links, probe, &mut |_, _| ControlFlow::Continue(()))
 }
 
 #[test]
 fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
     let project = project();
     let mut simulation = simulation(&project, None);
-    assert_eq!(run(&project, &mut simulation, &mut NoProbe), Ending::Quiet);
+    assert_eq!(
+        run(&project, &mut simulation, &mut NoObserver),
+        Ending::Quiet
+    );
     let stats = simulation.stats();
     // The first updates come while the contexts count.
     let [rcp] = &stats.gpp.rcp[..] else {
@@ -98,7 +101,7 @@ fn what_they_came_to_is_shown_and_is_the_same_each_time() {
     let project = project();
     let report = |until| {
         let mut simulation = simulation(&project, Some(until));
-        let ending = run(&project, &mut simulation, &mut NoProbe);
+        let ending = run(&project, &mut simulation, &mut NoObserver);
         Report::new("p", &ending, None, &Traffic::default(), simulation.stats())
     };
     let first = report(240_000);
@@ -121,21 +124,21 @@ fn what_they_came_to_is_shown_and_is_the_same_each_time() {
 fn a_run_that_is_saved_under_way_ends_the_same() {
     let project = project();
     let quiet = Schedule::default();
-    let wires = || Wires::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let links = || Links::new(&[], &quiet, 0, project.capacity.hertz, None);
     let end = 300_000;
     let mut whole = simulation(&project, Some(end));
-    run(&project, &mut whole, &mut NoProbe);
+    run(&project, &mut whole, &mut NoObserver);
     let expected: Stats = whole.stats();
     for pause in [59_990, 60_700, 120_350, 121_900, 200_001] {
         let mut first = simulation(&project, Some(end));
-        let paused = first.run_to(pause, &mut wires(), &mut NoProbe, &mut |_, _| {
+        let paused = first.run_to(pause, &mut links(), &mut NoObserver, &mut |_, _| {
             ControlFlow::Continue(())
         });
         assert_eq!(paused, None);
         let mut second = simulation(&project, Some(end));
         second.restore(&first.save().unwrap()).unwrap();
         assert_eq!(second.stats(), first.stats());
-        run(&project, &mut second, &mut NoProbe);
+        run(&project, &mut second, &mut NoObserver);
         assert_eq!(second.stats(), expected, "from {pause} on");
     }
 }

@@ -2,7 +2,7 @@
 
 use npsim::project::Project;
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
 use npsim_net::{Frame, LineFrame};
 

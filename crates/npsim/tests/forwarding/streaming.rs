@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use npsim::histogram::Histogram;
+use npsim::links::{Frames, Links, Tap};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::{Frames, Tap, Wires};
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure, MediaDrop};
+use npsim_chip::kernel::lines::{Arrival, Departure, MediaDrop};
 use npsim_net::capture::CaptureError;
 use npsim_net::load::{Generator, Kind, Load, Special, Stamp};
 
@@ -103,11 +103,11 @@ fn a_tap_sees_every_frame_and_the_counts_agree() {
         let (project, mut simulation) = forwarder();
         let notes = Rc::new(RefCell::new(Notes::default()));
         let load = load(rate, "500us", Special::default());
-        let mut wires = Wires::loaded(generator(&load, &project), HERTZ, None)
+        let mut links = Links::loaded(generator(&load, &project), HERTZ, None)
             .with_tap(Notebook(Rc::clone(&notes)));
-        let ending = simulation.run(&mut wires, &mut |_, _| {});
+        let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Drained);
-        let traffic = wires.finish(simulation.now()).unwrap();
+        let traffic = links.finish(simulation.now()).unwrap();
         let notes = notes.borrow();
         let dropped: u64 = traffic.drops.values().sum();
         assert_eq!(
@@ -121,7 +121,7 @@ fn a_tap_sees_every_frame_and_the_counts_agree() {
         if !losses {
             assert_eq!((notes.flows.len(), notes.missing), (120, 0));
         }
-        let sum = |part: fn(&npsim::wires::PortTraffic) -> u64| -> u64 {
+        let sum = |part: fn(&npsim::links::PortTraffic) -> u64| -> u64 {
             traffic.ports.iter().map(part).sum()
         };
         assert_eq!(
@@ -167,9 +167,9 @@ fn frames_are_made_when_they_are_needed() {
             Ok(frame)
         }))
     };
-    let mut wires = Wires::streaming(frames, 0, HERTZ, None).with_tap(Handed(Rc::clone(&handed)));
+    let mut links = Links::streaming(frames, 0, HERTZ, None).with_tap(Handed(Rc::clone(&handed)));
     let mut on_the_way = 0;
-    simulation.run(&mut wires, &mut |_, traffic| {
+    simulation.run(&mut links, &mut |_, traffic| {
         // One frame is known to the lines and one to the chip before it comes.
         on_the_way = on_the_way.max(made.get() - traffic.offered_frames);
     });
@@ -187,12 +187,12 @@ fn a_source_that_fails_ends_the_run_and_keeps_what_it_has() {
         hint: "it changed".into(),
     };
     let frames: Frames<'_> = Box::new(good.chain([Err(failure)]));
-    let mut wires = Wires::streaming(frames, 0, HERTZ, None);
-    let ending = simulation.run(&mut wires, &mut |_, _| {});
+    let mut links = Links::streaming(frames, 0, HERTZ, None);
+    let ending = simulation.run(&mut links, &mut |_, _| {});
     assert_eq!(ending, Ending::InputFailed);
-    let reason = wires.input_failure().unwrap().to_string();
+    let reason = links.input_failure().unwrap().to_string();
     assert!(reason.contains("it changed"), "{reason}");
-    let traffic = wires.finish(simulation.now()).unwrap();
+    let traffic = links.finish(simulation.now()).unwrap();
     assert!(traffic.offered_frames > 50 && traffic.sent_frames > 50);
 }
 
@@ -236,8 +236,8 @@ fn the_forwarder_does_with_special_frames_what_a_router_must() {
         sent: Rc::clone(&kinds),
     };
     let load = load("0.1", "2ms", special);
-    let mut wires = Wires::loaded(generator(&load, &project), HERTZ, None).with_tap(tap);
-    assert_eq!(simulation.run(&mut wires, &mut |_, _| {}), Ending::Drained);
+    let mut links = Links::loaded(generator(&load, &project), HERTZ, None).with_tap(tap);
+    assert_eq!(simulation.run(&mut links, &mut |_, _| {}), Ending::Drained);
     let (offered, sent) = (offered.borrow(), kinds.borrow());
     assert_eq!(offered.len(), 11);
     for (kind, frames) in offered.iter() {

@@ -1,9 +1,9 @@
 //! A scheme on a chip, as shipped or with changes, with traffic.
 
 use npsim::assemble::Program;
+use npsim::links::Links;
 use npsim::project::{Overrides, ProgramPlan, Project};
 use npsim::simulation::{Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::Cycle;
 use npsim_net::load::Load;
 
@@ -78,11 +78,11 @@ impl Bench {
     }
 
     /// Lines on which a load comes, to all routes if it names none.
-    pub fn wires<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Wires<'b> {
+    pub fn links<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Links<'b> {
         let load = npsim::load::resolved(load.clone(), &self.project);
         let generator = npsim::load::generator(&load, &self.project);
         let generator = generator.unwrap_or_else(|problem| panic!("{load}: {problem:?}"));
-        Wires::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
+        Links::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
     }
 
     /// Runs a load to its end and judges.
@@ -96,9 +96,9 @@ impl Bench {
         let microseconds = load.time.picoseconds() / 1_000_000;
         let time = self.project.capacity.hertz / 1_000_000 * microseconds;
         let mut simulation = self.simulation(time + LONGEST_DRAIN);
-        let mut wires = self.wires(load, &mut watcher);
-        let ending = simulation.run(&mut wires, &mut |_, _| ());
-        drop(wires);
+        let mut links = self.links(load, &mut watcher);
+        let ending = simulation.run(&mut links, &mut |_, _| ());
+        drop(links);
         let departures = std::mem::take(&mut watcher.departures);
         let verdict = Verdict::of(self, &simulation, &ending, watcher);
         (verdict, departures)

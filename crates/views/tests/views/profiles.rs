@@ -1,7 +1,7 @@
 //! A profile accounts for every cycle.
 
 use npsim_chip::stats::Stats;
-use npsim_system::simulation::Ending;
+use npsim_session::simulation::Ending;
 use npsim_views::profile::{Collector, Flame, Profile, Spent, folded, stages, to_json};
 
 use crate::runs::{Run, crowd};
@@ -197,6 +197,6 @@ fn the_file_is_the_same_each_time_and_the_run_too() {
     let (other, ..) = profile(&run, Some(300_000));
     assert_eq!(to_json(&one).unwrap(), to_json(&other).unwrap());
     let mut plain = run.simulation(Some(300_000));
-    run.watch(&mut plain, &mut npsim_chip::probe::NoProbe);
+    run.watch(&mut plain, &mut npsim_chip::kernel::observer::NoObserver);
     assert_eq!(plain.stats(), with, "watching changed the run");
 }

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use npsim_chip::probe::Probe;
+use npsim_chip::kernel::observer::Observer;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
-use npsim_system::assemble::{Program, assemble_project};
-use npsim_system::project::{Overrides, Project};
-use npsim_system::simulation::{Ending, Settings, Simulation};
-use npsim_system::wires::Wires;
+use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::{Overrides, Project};
+use npsim_session::links::Links;
+use npsim_session::simulation::{Ending, Settings, Simulation};
 
 /// Something to run.
 pub struct Run {
@@ -98,10 +98,10 @@ impl Run {
         Simulation::new(&self.project, &self.programs, settings).expect("it fits")
     }
 
-    pub fn watch<P: Probe>(&self, simulation: &mut Simulation, probe: &mut P) -> Ending {
+    pub fn watch<P: Observer>(&self, simulation: &mut Simulation, observer: &mut P) -> Ending {
         let hertz = self.project.capacity.hertz;
-        let mut wires = Wires::new(&self.capture.frames, &self.plan, 0, hertz, None);
-        simulation.run_watched(&mut wires, probe, &mut |_, _| ControlFlow::Continue(()))
+        let mut links = Links::new(&self.capture.frames, &self.plan, 0, hertz, None);
+        simulation.run_watched(&mut links, observer, &mut |_, _| ControlFlow::Continue(()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use npsim_system::series::Series;
+use npsim_session::series::Series;
 use npsim_views::profile::Collector;
 use npsim_views::timeline::Recorder;
 use serde_json::Value;

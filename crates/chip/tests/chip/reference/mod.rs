@@ -5,13 +5,13 @@ mod interpreter;
 mod programs;
 
 use interpreter::Reference;
-use npsim_asm::Image;
-use npsim_chip::check::{Check, Fault};
-use npsim_chip::event::Event;
-use npsim_chip::fabric::{Fabric, TransferKind};
-use npsim_chip::me::{ContextState, Microengine, Program};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::check::{Check, Fault};
+use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::{Fabric, TransferKind};
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::microengine::{ContextPhase, Microengine, Program};
 use npsim_chip::profile::Profile;
+use npsim_image::Image;
 use npsim_isa::{Bank, Instruction, Operand, encode};
 use proptest::prelude::*;
 
@@ -35,14 +35,14 @@ fn engine(
     me.push(TransferKind::D, 0, d_in);
     me.start(1, &mut fabric);
     let mut until = 0;
-    while me.context_state(0) != ContextState::Inactive {
+    while me.context_state(0) != ContextPhase::Inactive {
         until += steps;
         fabric.horizon = until;
         while fabric.events.next_time() < until {
             let (time, event) = fabric.events.pop().unwrap();
             fabric.now = time;
             assert!(matches!(event, Event::Microengine(0)));
-            me.run(&mut fabric, &mut NoProbe);
+            me.run(&mut fabric, &mut NoObserver);
             if let Some(fault) = fabric.checks.fault() {
                 let fault = fault.clone();
                 return (me, Some(fault));

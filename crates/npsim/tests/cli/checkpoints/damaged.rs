@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use npsim::assemble::assemble_project;
 use npsim::checkpoint::{Checkpoint, MAGIC, Origin};
+use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
-use npsim::wires::Wires;
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_net::pace::Schedule;
 use proptest::prelude::*;
 
@@ -37,13 +37,13 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let fresh = simulation();
     let mut run = fresh.clone();
     let schedule = Schedule::default();
-    let mut wires = Wires::new(&[], &schedule, 0, 600_000_000, None);
+    let mut links = Links::new(&[], &schedule, 0, 600_000_000, None);
     let mut watch = |_, _: &_| std::ops::ControlFlow::Continue(());
     assert_eq!(
-        run.run_to(3_000, &mut wires, &mut NoProbe, &mut watch),
+        run.run_to(3_000, &mut links, &mut NoObserver, &mut watch),
         None
     );
-    Checkpoint::take(&Origin::default(), &run, &mut wires, 0)
+    Checkpoint::take(&Origin::default(), &run, &mut links, 0)
         .unwrap()
         .write(&path)
         .unwrap();

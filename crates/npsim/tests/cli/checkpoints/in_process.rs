@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use npsim::assemble::{Program, assemble_project};
 use npsim::checkpoint::{Checkpoint, Origin};
+use npsim::links::{Links, Traffic, WiresState};
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::wires::{Traffic, Wires, WiresState};
 use npsim_chip::Cycle;
-use npsim_chip::check::Check;
-use npsim_chip::disturb::{Lateness, Stall};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::disturb::{Lateness, Stall};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::stats::Stats;
 use npsim_net::capture::Capture;
 use npsim_net::egress::PcapSink;
@@ -113,23 +113,23 @@ impl System {
         Simulation::new(&self.project, &self.programs, self.settings.clone()).unwrap()
     }
 
-    fn wires(&self, sink: PcapSink) -> Wires<'_> {
+    fn links(&self, sink: PcapSink) -> Links<'_> {
         let hertz = self.project.capacity.hertz;
-        Wires::new(&self.capture.frames, &self.plan, 0, hertz, Some(sink))
+        Links::new(&self.capture.frames, &self.plan, 0, hertz, Some(sink))
     }
 }
 
 /// A run with its lines.
 struct Run<'a> {
     simulation: Simulation,
-    wires: Wires<'a>,
+    links: Links<'a>,
 }
 
 impl<'a> Run<'a> {
     fn begin(system: &'a System, out: &Path) -> Self {
         Self {
             simulation: system.simulation(),
-            wires: system.wires(PcapSink::create_kept(out).unwrap()),
+            links: system.links(PcapSink::create_kept(out).unwrap()),
         }
     }
 
@@ -137,10 +137,10 @@ impl<'a> Run<'a> {
         let sink = PcapSink::resume(out, checkpoint.capture().unwrap()).unwrap();
         let mut run = Self {
             simulation: system.simulation(),
-            wires: system.wires(sink),
+            links: system.links(sink),
         };
         checkpoint
-            .restore(&mut run.simulation, &mut run.wires)
+            .restore(&mut run.simulation, &mut run.links)
             .unwrap();
         run
     }
@@ -148,12 +148,12 @@ impl<'a> Run<'a> {
     fn run_to(&mut self, pause: Cycle) -> Option<Ending> {
         let mut watch = |_: Cycle, _: &Traffic| ControlFlow::Continue(());
         self.simulation
-            .run_to(pause, &mut self.wires, &mut NoProbe, &mut watch)
+            .run_to(pause, &mut self.links, &mut NoObserver, &mut watch)
     }
 
     fn save(&mut self) -> Checkpoint {
         let origin = Origin::default();
-        Checkpoint::take(&origin, &self.simulation, &mut self.wires, 0).unwrap()
+        Checkpoint::take(&origin, &self.simulation, &mut self.links, 0).unwrap()
     }
 
     /// Runs on to the end; gives all that can be seen of it, and the state.
@@ -164,11 +164,11 @@ impl<'a> Run<'a> {
             ending,
             stats: simulation.stats(),
             contexts: simulation.state_report(),
-            captured: self.wires.save().unwrap(),
+            captured: self.links.save().unwrap(),
             traffic: Traffic::default(),
         };
         let state = simulation.save().unwrap();
-        let traffic = self.wires.finish(simulation.now()).unwrap();
+        let traffic = self.links.finish(simulation.now()).unwrap();
         (Seen { traffic, ..seen }, state)
     }
 }

@@ -6,8 +6,8 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
 
 use crate::microcode::{Edit, changed, copy};
 use crate::project::assembled;
@@ -78,7 +78,7 @@ impl Lines for Quiet {
 /// Runs to a cycle with nothing on the lines; true when all contexts have ended or
 /// sleep for good before. A fault is an error.
 pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
-    match chip.run(until, &mut Quiet, &mut NoProbe) {
+    match chip.run(until, &mut Quiet, &mut NoObserver) {
         Stop::Reached => Ok(false),
         Stop::Quiet => Ok(true),
         Stop::Fault(fault) => Err(format!("{fault:?}")),

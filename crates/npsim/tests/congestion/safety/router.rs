@@ -4,8 +4,8 @@
 use npsim::project::Overrides;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_net::load::{Arrivals, Generator, Load, Special};
 
 use super::bench::{Loaded, NO_LOCK, ensure, load};
@@ -149,7 +149,7 @@ fn grants(project: &str, set: &[&str], load_of: [&str; 2], edits: &[Edit]) -> Re
         let mut go = |chip: &mut npsim_chip::chip::Chip, until| match chip.run(
             until,
             &mut traffic,
-            &mut NoProbe,
+            &mut NoObserver,
         ) {
             Stop::Fault(fault) => Err(format!("{fault:?}")),
             _ => Ok(()),

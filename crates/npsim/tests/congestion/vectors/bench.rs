@@ -4,8 +4,8 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_congestion::checksum;
 
 use crate::microcode::shipped;
@@ -183,7 +183,7 @@ impl Bench {
     }
 
     fn run(&mut self, until: Cycle, lines: &mut OneLine) {
-        match self.chip.run(until, lines, &mut NoProbe) {
+        match self.chip.run(until, lines, &mut NoObserver) {
             Stop::Reached => {}
             stop => panic!("{stop:?}"),
         }

@@ -6,7 +6,7 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::probe::Probe;
+use npsim_chip::kernel::observer::Observer;
 use npsim_net::Frame;
 use npsim_net::pace::{Pace, PortAssignment};
 
@@ -48,7 +48,7 @@ impl Forwarder {
 }
 
 /// Runs until all frames have come and the media interface is at rest.
-pub fn drain<P: Probe>(chip: &mut Chip, lines: &mut RecordedLines, probe: &mut P) -> Cycle {
+pub fn drain<P: Observer>(chip: &mut Chip, lines: &mut RecordedLines, probe: &mut P) -> Cycle {
     loop {
         let end = chip.msf.last_activity().max(lines.arrivals_end()) + DRAIN;
         if chip.fabric.now >= end {

@@ -7,7 +7,7 @@ use super::bench::{Forwarder, drain};
 use crate::oracle::{Fate, Router, checksum};
 use crate::recorded_lines::RecordedLines;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::stats::Stats;
 use npsim_net::Frame;
 use npsim_net::pace::{Pace, PortAssignment};
@@ -38,7 +38,7 @@ fn losses(stats: &Stats) -> BTreeMap<String, u64> {
 fn expect_conserved(mut lines: RecordedLines) -> (Stats, RecordedLines) {
     let mut chip = Forwarder::shipped().chip();
     expect_no_more_out_than_in(&mut chip, &mut lines);
-    drain(&mut chip, &mut lines, &mut NoProbe);
+    drain(&mut chip, &mut lines, &mut NoObserver);
     let stats = chip.stats();
     let losses = losses(&stats);
 
@@ -70,7 +70,7 @@ fn expect_no_more_out_than_in(chip: &mut Chip, lines: &mut RecordedLines) {
     let end = lines.arrivals_end();
     for part in 1..=8 {
         let until = end * part / 8;
-        assert_eq!(chip.run(until, lines, &mut NoProbe), Stop::Reached);
+        assert_eq!(chip.run(until, lines, &mut NoObserver), Stop::Reached);
         let come = lines
             .arrivals
             .iter()

@@ -7,14 +7,14 @@ use super::bench::{Forwarder, drain};
 use crate::command::{self, root};
 use crate::project::{assembled, load};
 use crate::recorded_lines::{RecordedLines, Sent};
+use npsim::links::Links;
 use npsim::project::Overrides;
 use npsim::simulation::{Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::happening::Happening;
-use npsim_chip::me::Microengine;
-use npsim_chip::probe::{NoProbe, Probe};
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::microengine::Microengine;
 use npsim_chip::stats::Stats;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, Schedule};
@@ -93,13 +93,13 @@ fn view(chip: &Chip, lines: &RecordedLines) -> View {
 /// The run in one piece, and where it ends.
 fn whole() -> (View, Cycle) {
     let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
-    let end = drain(&mut chip, &mut lines, &mut NoProbe);
+    let end = drain(&mut chip, &mut lines, &mut NoObserver);
     assert!(lines.departures.len() > 40);
     (view(&chip, &lines), end)
 }
 
 fn run_to(chip: &mut Chip, lines: &mut RecordedLines, until: Cycle) {
-    assert_eq!(chip.run(until, lines, &mut NoProbe), Stop::Reached);
+    assert_eq!(chip.run(until, lines, &mut NoObserver), Stop::Reached);
     assert_eq!(chip.fabric.now, until);
 }
 
@@ -146,10 +146,10 @@ impl Fight {
 
 fn run_quiet(chip: &mut Chip, mut step: impl FnMut() -> Cycle) {
     let schedule = Schedule::default();
-    let mut wires = Wires::new(&[], &schedule, 0, 600_000_000, None);
+    let mut links = Links::new(&[], &schedule, 0, 600_000_000, None);
     loop {
         let until = chip.fabric.now.saturating_add(step());
-        match chip.run(until, &mut wires, &mut NoProbe) {
+        match chip.run(until, &mut links, &mut NoObserver) {
             Stop::Reached => {}
             Stop::Quiet => return,
             Stop::Fault(fault) => panic!("{fault:?}"),
@@ -210,13 +210,13 @@ struct Counter {
     commands: u64,
 }
 
-impl Probe for Counter {
+impl Observer for Counter {
     const ON: bool = true;
 
-    fn see(&mut self, _: Cycle, what: &Happening) {
+    fn see(&mut self, _: Cycle, what: &TraceEvent) {
         match what {
-            Happening::Issued { count, .. } => self.instructions += u64::from(*count),
-            Happening::Command { .. } => self.commands += 1,
+            TraceEvent::Issued { count, .. } => self.instructions += u64::from(*count),
+            TraceEvent::Command { .. } => self.commands += 1,
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
-use npsim_chip::probe::NoProbe;
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_net::load::{Generator, Load};
 use npsim_net::pace::{Pace, PortAssignment};
 use npsim_net::{Frame, LineFrame};
@@ -107,7 +107,7 @@ impl Bench {
 
 /// Runs to a cycle; a fault is an error.
 pub fn go(chip: &mut Chip, until: Cycle, lines: &mut RecordedLines) -> Result<(), String> {
-    match chip.run(until, lines, &mut NoProbe) {
+    match chip.run(until, lines, &mut NoObserver) {
         Stop::Reached => Ok(()),
         stop => Err(format!("{stop:?}")),
     }
