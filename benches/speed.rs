@@ -14,11 +14,11 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use npsim::links::Links;
 use npsim::quantity::Time;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::views::profile::Collector;
 use npsim::views::timeline::{Recorder, Window};
-use npsim::wires::Wires;
 use npsim_benches::{load, root, smallest_frames};
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
@@ -79,8 +79,8 @@ fn alu(criterion: &mut Criterion) {
     let run_microcode = || {
         let mut simulation = Simulation::new(&project, &programs, Settings::default())
             .expect("the kernel fits the chip");
-        let mut wires = Wires::new(&[], &lines, 0, project.capacity.hertz, None);
-        let ending = simulation.run(&mut wires, &mut |_, _| {});
+        let mut links = Links::new(&[], &lines, 0, project.capacity.hertz, None);
+        let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Quiet);
         simulation
     };
@@ -131,10 +131,10 @@ fn forwarder(criterion: &mut Criterion) {
     let run = || {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the forwarder fits the chip");
-        let mut wires = Wires::new(&frames, &plan, 0, project.capacity.hertz, None);
-        let ending = simulation.run(&mut wires, &mut |_, _| {});
+        let mut links = Links::new(&frames, &plan, 0, project.capacity.hertz, None);
+        let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Drained);
-        wires.traffic.sent_frames
+        links.traffic.sent_frames
     };
 
     // One microengine receives less than three ports offer; what counts is what
@@ -149,28 +149,28 @@ fn forwarder(criterion: &mut Criterion) {
     group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
 
     // The same, watched: what a profile and what a timeline cost.
-    let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Wires<'_>)| {
+    let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Links<'_>)| {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the forwarder fits the chip");
-        let mut wires = Wires::new(&frames, &plan, 0, project.capacity.hertz, None);
-        eyes(&mut simulation, &mut wires);
-        assert_eq!(wires.traffic.sent_frames, sent, "watching changes nothing");
+        let mut links = Links::new(&frames, &plan, 0, project.capacity.hertz, None);
+        eyes(&mut simulation, &mut links);
+        assert_eq!(links.traffic.sent_frames, sent, "watching changes nothing");
     };
     group.bench_function("profiled", |bencher| {
         bencher.iter(|| {
-            watched(&mut |simulation, wires| {
+            watched(&mut |simulation, links| {
                 let mut collector = Collector::new(simulation.chip());
-                simulation.run_watched(wires, &mut collector, &mut |_, _| on());
+                simulation.run_watched(links, &mut collector, &mut |_, _| on());
                 black_box(collector.finish(simulation.now()));
             });
         });
     });
     group.bench_function("with a timeline of 200 us", |bencher| {
         bencher.iter(|| {
-            watched(&mut |simulation, wires| {
+            watched(&mut |simulation, links| {
                 let window = Window::default().cycles(project.capacity.hertz);
                 let mut recorder = Recorder::new(sink(), "bench", simulation.chip(), window);
-                simulation.run_watched(wires, &mut recorder, &mut |_, _| on());
+                simulation.run_watched(links, &mut recorder, &mut |_, _| on());
                 black_box(recorder.finish(simulation.now()).expect("a sink takes all"));
             });
         });
@@ -208,20 +208,20 @@ fn router(criterion: &mut Criterion) {
         let simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the router fits the chip");
         let generator = npsim::load::generator(&traffic, &project).expect("the load fits");
-        (simulation, Wires::loaded(generator, hertz, None))
+        (simulation, Links::loaded(generator, hertz, None))
     };
     let unwatched = || {
-        let (mut simulation, mut wires) = start();
-        let ending = simulation.run(&mut wires, &mut |_, _| {});
+        let (mut simulation, mut links) = start();
+        let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Reached);
-        wires.traffic.sent_frames
+        links.traffic.sent_frames
     };
     let profiled = || {
-        let (mut simulation, mut wires) = start();
+        let (mut simulation, mut links) = start();
         let mut collector = Collector::new(simulation.chip());
-        simulation.run_watched(&mut wires, &mut collector, &mut |_, _| on());
+        simulation.run_watched(&mut links, &mut collector, &mut |_, _| on());
         black_box(collector.finish(simulation.now()));
-        wires.traffic.sent_frames
+        links.traffic.sent_frames
     };
     let sent = unwatched();
     assert_eq!(profiled(), sent, "watching changes nothing");

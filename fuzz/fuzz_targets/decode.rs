@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use npsim_asm::{Image, Options, assemble, disassemble};
+use npsim_asm::{Options, assemble};
+use npsim_image::{Image, disassemble};
 use npsim_fuzz::{MAIN, Program};
 use npsim_isa::{Contexts, decode, decode_in, decode_lenient, encode, encode_in, mnemonic};
 

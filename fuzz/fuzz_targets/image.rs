@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use npsim_asm::{Image, disassemble, listing, words_text};
+use npsim_image::{Image, disassemble, listing, words_text};
 
 fuzz_target!(|input: &[u8]| {
     match Image::from_file_bytes(input) {

@@ -3,9 +3,8 @@
 
 pub mod statements;
 
-use npsim_asm::{
-    Assembly, Diagnostic, Image, Includes, Level, Options, SourceMap, assemble, disassemble,
-};
+use npsim_asm::{Assembly, Diagnostic, Includes, Level, Options, SourceMap, assemble};
+use npsim_image::{Image, disassemble};
 
 /// The name of the main source.
 pub const MAIN: &str = "main.uc";
@@ -94,7 +93,7 @@ fn check_image(image: &Image, options: &Options) {
         "{}",
         String::from_utf8_lossy(&bytes)
     );
-    assert!(!npsim_asm::listing(image).is_empty());
+    assert!(!npsim_image::listing(image).is_empty());
     for address in 0..image.words.len() {
         let _ = image.place(address as u16);
     }

@@ -1,32 +1,34 @@
 //! The whole way from source text to image.
 
-use crate::allocate::{Assignment, Problem, allocate};
-use crate::check;
+use crate::Assembly;
+use crate::Includes;
+use crate::Options;
+use crate::back::allocate::{Assignment, Problem, allocate};
+use crate::back::emit::Emitter;
+use crate::back::spill;
 use crate::codes;
-use crate::declare::declare;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::emit::Emitter;
-use crate::flow::{self, Flow};
-use crate::groups::Groups;
-use crate::hazards;
-use crate::image::{
+use crate::front::lower::lower;
+use crate::front::parse::parse;
+use crate::front::preprocess::preprocess;
+use crate::front::statement::Place;
+use crate::front::synonyms;
+use crate::lints::{self, Pragmas};
+use crate::middle::check;
+use crate::middle::declare::declare;
+use crate::middle::flow::{self, Flow};
+use crate::middle::groups::Groups;
+use crate::middle::hazards;
+use crate::middle::labels::Labels;
+use crate::middle::liveness::{Liveness, analyse};
+use crate::middle::program::{Item, LabelDefinition};
+use crate::middle::scope::Symbols;
+use crate::middle::select::{Initial, Selection, select};
+use crate::middle::webs;
+use crate::source::{ExpansionId, SourceMap, Span};
+use npsim_image::{
     Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
 };
-use crate::labels::Labels;
-use crate::lints::{self, Pragmas};
-use crate::liveness::{Liveness, analyse};
-use crate::lower::lower;
-use crate::parse::parse;
-use crate::preprocess::preprocess;
-use crate::program::{Item, LabelDefinition};
-use crate::scope::Symbols;
-use crate::select::{Initial, Selection, select};
-use crate::source::{ExpansionId, SourceMap, Span};
-use crate::spill;
-use crate::statement::Place;
-use crate::synonyms;
-use crate::webs;
-use crate::{Assembly, Includes, Options};
 
 /// Assembles the program that `includes` gives for `main`.
 ///
@@ -224,7 +226,7 @@ fn analyse_program(
         .filter_map(Item::micro)
         .flat_map(|micro| micro.target.iter().chain(&micro.targets))
         .any(|token| {
-            crate::scope::physical_label(&token.text).is_some()
+            crate::middle::scope::physical_label(&token.text).is_some()
                 && !selection
                     .labels
                     .iter()

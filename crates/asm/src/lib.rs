@@ -8,52 +8,21 @@
     reason = "a diagnostic ends the work on its line; moving it costs nothing that counts"
 )]
 
-mod allocate;
 mod assemble;
-mod bit_set;
-mod check;
+mod back;
 pub mod codes;
-mod constant;
-mod declare;
 pub mod diagnostic;
 pub mod directives;
-mod disassemble;
-mod emit;
-pub mod expression;
-mod flow;
-mod groups;
-mod hazards;
-pub mod image;
-pub mod image_file;
-pub mod import;
-mod labels;
-mod lexer;
+pub mod front;
 mod lints;
-mod listing;
-mod liveness;
-mod lower;
-mod parse;
-pub mod preprocess;
-mod program;
-mod returns;
-mod scope;
-mod select;
+mod middle;
 pub mod source;
 pub mod spelling;
-mod spill;
-mod statement;
-mod synonyms;
-pub mod token;
-mod webs;
-mod words;
 
 pub use assemble::assemble;
 pub use diagnostic::{Diagnostic, Level};
-pub use disassemble::disassemble;
-pub use image::Image;
-pub use listing::listing;
+pub use npsim_image::Image;
 pub use source::{ExpansionId, FileId, SourceMap, Span};
-pub use words::{words_text, words_text_with_parity};
 
 /// Where texts come from.
 pub trait Includes {

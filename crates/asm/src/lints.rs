@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::LintLevel;
+use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::front::token::Token;
 use crate::source::{ExpansionId, FileId};
-use crate::token::Token;
-use crate::{LintLevel, codes};
 
 /// Warnings that `#pragma warning` has switched at one point of the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,27 +4,27 @@ use npsim_isa::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::bus::Target;
-use crate::cap::Cap;
-use crate::check::{Check, Fault};
-use crate::disturb::{Disturbances, LAST_CYCLE};
-use crate::dram::Dram;
-use crate::event::Event;
-use crate::fabric::{Fabric, Slot};
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
-use crate::happening::{Cause, Happening};
-use crate::hash::Hash;
-use crate::lines::Lines;
-use crate::lock::Lock;
-use crate::me::{Microengine, Program};
-use crate::msf::Msf;
-use crate::msf::receive::NULL_STATUS;
-use crate::probe::{NoProbe, Probe};
+use crate::kernel::bus::Target;
+use crate::kernel::check::{Check, Fault};
+use crate::kernel::disturb::{Disturbances, LAST_CYCLE};
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::lines::Lines;
+use crate::kernel::lock::Lock;
+use crate::kernel::observer::{NoObserver, Observer};
+use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::microengine::{Microengine, Program};
 use crate::profile::Profile;
-use crate::scratch::Scratch;
-use crate::sram::Sram;
 use crate::stats::Stats;
+use crate::units::cap::Cap;
+use crate::units::dram::Dram;
+use crate::units::hash::Hash;
+use crate::units::msf::Msf;
+use crate::units::msf::receive::NULL_STATUS;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 
 /// Why [`Chip::run`] came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,9 +207,14 @@ impl Chip {
 
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
-    pub fn run<P: Probe>(&mut self, until: Cycle, lines: &mut dyn Lines, probe: &mut P) -> Stop {
+    pub fn run<P: Observer>(
+        &mut self,
+        until: Cycle,
+        lines: &mut dyn Lines,
+        observer: &mut P,
+    ) -> Stop {
         loop {
-            if let Some(stop) = self.run_or_pause(until, Cycle::MAX, lines, probe) {
+            if let Some(stop) = self.run_or_pause(until, Cycle::MAX, lines, observer) {
                 return stop;
             }
         }
@@ -218,40 +223,40 @@ impl Chip {
     /// The same, but comes back with `None` before the first event at `pause` or
     /// later. Unlike an earlier `until`, a pause changes nothing at all in the
     /// chip: microengines still run ahead of it.
-    pub fn run_or_pause<P: Probe>(
+    pub fn run_or_pause<P: Observer>(
         &mut self,
         until: Cycle,
         pause: Cycle,
         lines: &mut dyn Lines,
-        probe: &mut P,
+        observer: &mut P,
     ) -> Option<Stop> {
         if P::ON {
-            self.advance(until, pause, lines, probe)
+            self.advance(until, pause, lines, observer)
         } else {
             self.advance_unwatched(until, pause, lines)
         }
     }
 
     /// Compiled here, once and together with all that it calls, and not wherever
-    /// the type of a probe that watches nothing is known.
+    /// the type of a observer that watches nothing is known.
     fn advance_unwatched(
         &mut self,
         until: Cycle,
         pause: Cycle,
         lines: &mut dyn Lines,
     ) -> Option<Stop> {
-        self.advance(until, pause, lines, &mut NoProbe)
+        self.advance(until, pause, lines, &mut NoObserver)
     }
 
-    fn advance<P: Probe>(
+    fn advance<P: Observer>(
         &mut self,
         until: Cycle,
         pause: Cycle,
         lines: &mut dyn Lines,
-        probe: &mut P,
+        observer: &mut P,
     ) -> Option<Stop> {
         self.fabric.horizon = until;
-        self.fabric.watch.set::<P>();
+        self.fabric.journal.set::<P>();
         self.fabric.buses.watched = P::ON;
         self.msf.refill(&mut self.fabric, lines);
         loop {
@@ -272,20 +277,20 @@ impl Chip {
                 return Some(self.quiet());
             };
             self.fabric.now = time;
-            self.handle(event, lines, probe);
+            self.handle(event, lines, observer);
             if self.scratch.take_ring_written() {
                 self.gpp.stir(&self.scratch, &mut self.fabric);
             }
             if P::ON {
-                self.fabric.tell(probe);
+                self.fabric.tell(observer);
             }
         }
     }
 
-    fn handle<P: Probe>(&mut self, event: Event, lines: &mut dyn Lines, probe: &mut P) {
+    fn handle<P: Observer>(&mut self, event: Event, lines: &mut dyn Lines, observer: &mut P) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run(fabric, probe),
+            Event::Microengine(me) => self.microengines[me as usize].run(fabric, observer),
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<P>(slot),
             Event::Ready(slot) => self.ready(slot),
@@ -298,7 +303,7 @@ impl Chip {
                 signal,
             } => {
                 if P::ON {
-                    let cause = fabric.watch.cause_of(fabric.now, me, context, signal);
+                    let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
                     journal_signals(me, context, 1 << signal, cause, fabric);
                 }
                 self.microengines[me as usize].signal(context, 1 << signal, fabric);
@@ -333,12 +338,12 @@ impl Chip {
         self.fabric.flight(slot).command.op.info().unit
     }
 
-    fn arrive<P: Probe>(&mut self, slot: Slot) {
+    fn arrive<P: Observer>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         if P::ON {
             let command = fabric.flight(slot).command;
             let target = fabric.buses.target_of(&command);
-            fabric.watch.tell(fabric.now, || Happening::Queued {
+            fabric.journal.tell(fabric.now, || TraceEvent::Queued {
                 target,
                 slot,
                 command,
@@ -430,7 +435,7 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled<P: Probe>(&mut self, slot: Slot) {
+    fn pulled<P: Observer>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight_mut(slot);
         let command = flight.command;
@@ -462,7 +467,7 @@ impl Chip {
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed<P: Probe>(&mut self, slot: Slot) {
+    fn pushed<P: Observer>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight(slot);
         let command = flight.command;
@@ -488,7 +493,7 @@ impl Chip {
 /// Writes signals down for whoever watches.
 fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
     let now = fabric.now;
-    fabric.watch.tell(now, || Happening::Signal {
+    fabric.journal.tell(now, || TraceEvent::Signal {
         me,
         context,
         signals,

@@ -12,15 +12,15 @@ use std::collections::VecDeque;
 use npsim_isa::{CommandOp, SignalRule, Unit};
 
 use crate::Cycle;
-use crate::dram::Dram;
-use crate::event::Event;
-use crate::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use crate::gpp::boot::Boot;
-use crate::hash::Hash;
-use crate::msf::Msf;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use crate::profile::Profile;
-use crate::scratch::Scratch;
-use crate::sram::Sram;
+use crate::units::dram::Dram;
+use crate::units::hash::Hash;
+use crate::units::msf::Msf;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 
 /// The signal number that rig commands name.
 pub const SIGNAL: u8 = 2;

@@ -9,9 +9,9 @@
 //! version of this crate that wrote them.
 
 use crate::chip::Chip;
-use crate::lines::Tag;
-use crate::me::Microengine;
-use crate::memory::{PAGE, Paged};
+use crate::kernel::lines::Tag;
+use crate::kernel::memory::{PAGE, Paged};
+use crate::microengine::Microengine;
 
 /// Why a state cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

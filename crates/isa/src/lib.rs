@@ -34,6 +34,7 @@ mod evidence;
 mod format;
 mod instruction;
 mod mnemonic;
+mod names;
 mod operand;
 mod operand_code;
 mod parity;
@@ -65,6 +66,7 @@ pub use format::{
 };
 pub use instruction::*;
 pub use mnemonic::{MnemonicInfo, mnemonic, mnemonics};
+pub use names::{immed_fields, physical_register};
 pub use operand::*;
 pub use operand_code::*;
 pub use parity::parity_bits;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use npsim_system::assemble::{Messages, Program, assemble_project};
-use npsim_system::project::{ProgramPlan, Project};
+use npsim_project::assemble::{Messages, Program, assemble_project};
+use npsim_project::{ProgramPlan, Project};
 
 /// What the assembler calls the text that it makes of the defines.
 const DEFINES: &str = "<command line>";
@@ -66,7 +66,7 @@ impl Assemblies {
         for file in files.filter(|file| file.path != DEFINES) {
             let same = *read.entry(file.path.clone()).or_insert_with(|| {
                 std::fs::read(&file.path)
-                    .is_ok_and(|bytes| npsim_system::includes::decode(bytes) == file.text)
+                    .is_ok_and(|bytes| npsim_project::includes::decode(bytes) == file.text)
             });
             if !same {
                 return None;
@@ -86,7 +86,7 @@ fn have_texts(programs: &[Program]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Assemblies;
-    use npsim_system::project::{Overrides, Project};
+    use npsim_project::{Overrides, Project};
 
     #[test]
     fn a_text_that_changes_is_assembled_again() {

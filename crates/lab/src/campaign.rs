@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use npsim_system::problem::{Problem, Problems};
+use npsim_project::problem::{Problem, Problems};
 use rayon::prelude::*;
 
 use crate::assemblies::Assemblies;

@@ -1,9 +1,9 @@
 //! Numbers taken from programs instead of runs: how many instructions a piece of
 //! code has, and how many commands to each unit.
 
-use npsim_asm::Image;
+use npsim_image::Image;
 use npsim_isa::{Instruction, Unit, decode_in};
-use npsim_system::assemble::Program;
+use npsim_project::assemble::Program;
 
 use crate::metric::{MemoryUnit, Metric, Quantity};
 use crate::microengines::{Stages, named};

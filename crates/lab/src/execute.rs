@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure};
+use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
 use npsim_net::load::Stamp;
-use npsim_system::load::generator;
-use npsim_system::problem::Problem;
-use npsim_system::simulation::{Ending, Settings, Simulation};
-use npsim_system::wires::{Frames, Tap, Wires, captured};
+use npsim_project::load::generator;
+use npsim_project::problem::Problem;
+use npsim_session::links::{Frames, Links, Tap, captured};
+use npsim_session::simulation::{Ending, Settings, Simulation};
 
 use crate::code;
 use crate::hops;
@@ -80,7 +80,7 @@ pub fn execute(
         }
         Traffic::Nothing => Box::new(std::iter::empty()),
     };
-    let watch = Watch {
+    let watch = Journal {
         from: window.warm_up,
         stamps: metrics
             .values()
@@ -167,16 +167,16 @@ fn alone(
     ready: &Ready,
     settings: Settings,
     frames: Frames<'_>,
-    watch: &Watch,
+    watch: &Journal,
     end: Option<Cycle>,
     stop: &AtomicBool,
 ) -> Result<Ran, Problem> {
     let warm_up = ready.window.warm_up;
     let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
-    let wires = Wires::streaming(frames, 0, ready.project.capacity.hertz, None);
-    let mut wires = wires.with_tap(watch.clone());
-    let go = |simulation: &mut Simulation, wires: &mut Wires<'_>| {
-        simulation.run_while(wires, &mut |_, _| {
+    let links = Links::streaming(frames, 0, ready.project.capacity.hertz, None);
+    let mut links = links.with_tap(watch.clone());
+    let go = |simulation: &mut Simulation, links: &mut Links<'_>| {
+        simulation.run_while(links, &mut |_, _| {
             if stop.load(Ordering::Relaxed) {
                 ControlFlow::Break(())
             } else {
@@ -186,18 +186,18 @@ fn alone(
     };
     let mut ending = Ending::Reached;
     if warm_up > 0 {
-        ending = go(&mut simulation, &mut wires);
+        ending = go(&mut simulation, &mut links);
     }
-    let before = snapshot(&simulation, &wires);
+    let before = snapshot(&simulation, &links);
     if ending == Ending::Reached {
         simulation.run_until(end);
-        ending = go(&mut simulation, &mut wires);
+        ending = go(&mut simulation, &mut links);
     }
     Ok(Ran {
         ending,
         before,
-        after: snapshot(&simulation, &wires),
-        rest: wires.traffic.last_departure.max(wires.arrivals_end()),
+        after: snapshot(&simulation, &links),
+        rest: links.traffic.last_departure.max(links.arrivals_end()),
     })
 }
 
@@ -230,20 +230,20 @@ struct Seen {
 /// Notes frames from a cycle on. In a chain there is one where frames come in and
 /// one where they leave.
 #[derive(Clone)]
-pub(crate) struct Watch {
+pub(crate) struct Journal {
     from: Cycle,
     /// Whether stamps are noted, from the begin of the run on.
     stamps: bool,
     seen: Arc<Mutex<Seen>>,
 }
 
-impl Watch {
+impl Journal {
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Tap for Watch {
+impl Tap for Journal {
     fn arriving(&mut self, arrival: &Arrival) {
         if arrival.start >= self.from {
             self.seen().came.push(arrival.start);
@@ -266,10 +266,10 @@ impl Tap for Watch {
     }
 }
 
-fn snapshot(simulation: &Simulation, wires: &Wires<'_>) -> (Stats, Lost) {
+fn snapshot(simulation: &Simulation, links: &Links<'_>) -> (Stats, Lost) {
     let stats = simulation.stats();
     let lost = Lost {
-        media: wires.traffic.drops.values().sum(),
+        media: links.traffic.drops.values().sum(),
         microcode: microcode_losses(&stats),
     };
     (stats, lost)

@@ -4,13 +4,13 @@
 use std::sync::atomic::AtomicBool;
 
 use npsim_chip::stats::Stats;
-use npsim_system::chain::report::worst;
-use npsim_system::chain::{Chain, Counts, Ends, Hop, MOST_HOPS, Plan};
-use npsim_system::problem::Problem;
-use npsim_system::simulation::{Ending, Settings};
-use npsim_system::wires::{Frames, Traffic};
+use npsim_project::problem::Problem;
+use npsim_session::chain::report::worst;
+use npsim_session::chain::{Chain, Counts, Ends, Hop, MOST_HOPS, Plan};
+use npsim_session::links::{Frames, Traffic};
+use npsim_session::simulation::{Ending, Settings};
 
-use crate::execute::{Ran, Watch};
+use crate::execute::{Journal, Ran};
 use crate::observation::{Lost, microcode_losses};
 use crate::prepare::Ready;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(
     ready: &Ready,
     settings: Settings,
     frames: Frames<'_>,
-    watch: &Watch,
+    watch: &Journal,
     threads: usize,
     stop: &AtomicBool,
 ) -> Result<Ran, Problem> {

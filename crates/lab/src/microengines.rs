@@ -1,6 +1,6 @@
 //! Which microengines a metric means: their indices, or the name of a stage.
 
-use npsim_system::project::text::{is_name, parse_ids};
+use npsim_project::text::{is_name, parse_ids};
 
 /// A project's stages that have a name, with their microengines.
 pub type Stages = [(String, Vec<u8>)];

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
-use npsim_system::problem::Problem;
-use npsim_system::whole_file::write_whole;
+use npsim_project::problem::Problem;
+use npsim_project::whole_file::write_whole;
 use serde::Serialize;
 
 use crate::campaign::Results;

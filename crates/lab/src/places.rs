@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use npsim_system::problem::Problem;
+use npsim_project::problem::Problem;
 
 /// Folders that are looked through in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

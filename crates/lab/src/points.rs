@@ -1,7 +1,7 @@
 //! The points of a study: one run each.
 
-use npsim_system::problem::Problem;
-use npsim_system::project::Setting;
+use npsim_project::Setting;
+use npsim_project::problem::Problem;
 use serde::Serialize;
 
 use crate::hops;

@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use npsim_chip::check::Check;
+use npsim_chip::kernel::check::Check;
 use npsim_net::capture::Capture;
 use npsim_net::load::{Load, Span};
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
-use npsim_system::assemble::Program;
-use npsim_system::problem::{Problem, Problems};
-use npsim_system::project::{Overrides, Project};
-use npsim_system::quantity::Time;
+use npsim_project::assemble::Program;
+use npsim_project::problem::{Problem, Problems};
+use npsim_project::quantity::Time;
+use npsim_project::{Overrides, Project};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -263,14 +263,14 @@ fn programs_data(project: &Project, programs: &[Program]) -> Value {
 /// The project's load as it comes in at a point: with the destinations of the
 /// project, and for as long as is measured.
 fn make(load: &Load, project: &Project, window: Window) -> Result<Load, Problem> {
-    let mut load = npsim_system::load::resolved(load.clone(), project);
+    let mut load = npsim_project::load::resolved(load.clone(), project);
     if let Some(measure) = window.measure {
         let cycles = u128::from(window.warm_up.saturating_add(measure));
         let picoseconds = cycles * 1_000_000_000_000 / u128::from(project.capacity.hertz.max(1));
         load.time = Span::from_picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX));
     }
     // Whether it fits the ports is found before anything runs.
-    npsim_system::load::generator(&load, project)?;
+    npsim_project::load::generator(&load, project)?;
     Ok(load)
 }
 

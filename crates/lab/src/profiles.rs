@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use npsim_system::project::Project;
+use npsim_project::Project;
 use serde::Serialize;
 
 use crate::campaign::Results;

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use npsim_system::problem::Problem;
-use npsim_system::whole_file::write_whole;
+use npsim_project::problem::Problem;
+use npsim_project::whole_file::write_whole;
 use serde::{Deserialize, Serialize};
 
 /// Name of the file format.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use npsim_asm::spelling::closest;
-use npsim_system::problem::Problem;
+use npsim_project::problem::Problem;
 
 use crate::study::Study;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use npsim_asm::spelling::closest;
-use npsim_system::problem::Problem;
+use npsim_project::problem::Problem;
 use serde::Serialize;
 
 use crate::campaign::Results;

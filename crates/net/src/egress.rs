@@ -1,7 +1,7 @@
 //! Frames as capture files: what the chip sent ([`PcapSink`]), and traffic for several ports
 //! ([`TraceSink`]).
 
-mod kept;
+mod resume;
 mod tally;
 mod trace_sink;
 
@@ -21,7 +21,7 @@ use pcap_file::pcap::{
 };
 use pcap_file::{DataLink, Endianness};
 
-pub use kept::Position;
+pub use resume::Position;
 pub use trace_sink::{Form, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;

@@ -8,11 +8,11 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use npsim_asm::image::{Image, Origin};
 use npsim_chip::profile::Profile;
+use npsim_image::{Image, Origin};
 use npsim_isa::{Format, Instruction, decode_in, decode_lenient, mnemonic};
-use npsim_system::assemble::Program;
-use npsim_system::whole_file::same_file;
+use npsim_project::assemble::Program;
+use npsim_project::whole_file::same_file;
 use serde::Serialize;
 
 pub use cost::{CommandCost, Cost};

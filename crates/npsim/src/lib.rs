@@ -2,7 +2,7 @@
 //! everything the `npsim` command does, for programs that embed it.
 //!
 //! [`project`] reads a project file, [`assemble`](mod@assemble) its microcode,
-//! [`simulation`] runs it between [`wires`]; see [`npsim_system`] for a whole
+//! [`simulation`] runs it between [`wires`]; see [`npsim_session`] for a whole
 //! example.
 
 pub mod explain;
@@ -12,11 +12,15 @@ pub mod vocabulary;
 
 pub use npsim_asm as asm;
 pub use npsim_chip as chip;
+pub use npsim_image as image;
 pub use npsim_isa as isa;
 pub use npsim_net as net;
-pub use npsim_system::{
-    assemble, chain, checkpoint, diagnostics, firmware_file, histogram, includes, load, measure,
-    memory_dump, messages, problem, project, quantity, remarks, report, series, simulation,
-    stats_file, summary, whole_file, wires,
+pub use npsim_project as project;
+pub use npsim_project::{
+    assemble, diagnostics, firmware_file, includes, load, messages, problem, quantity, whole_file,
+};
+pub use npsim_session::{
+    chain, checkpoint, histogram, links, measure, memory_dump, remarks, report, series, simulation,
+    stats_file, summary,
 };
 pub use npsim_views as views;

@@ -10,14 +10,14 @@ mod hand_overs;
 mod limits;
 mod loads;
 mod locks;
+mod narrative;
 mod window;
-mod words;
 
 use std::fmt::Write as _;
 
-use npsim_system::project::Project;
-use npsim_system::report::Report;
-use npsim_system::series::Series;
+use npsim_project::Project;
+use npsim_session::report::Report;
+use npsim_session::series::Series;
 use serde::Serialize;
 
 use crate::traffic_flow::TrafficFlow;
@@ -101,19 +101,19 @@ pub struct Analysis {
 #[must_use]
 pub fn analyse(observed: &Observed<'_>) -> Analysis {
     let Some(window) = Window::of(observed.series) else {
-        return words::nothing_seen();
+        return narrative::nothing_seen();
     };
     let loads = loads::loads(&window, u64::from(observed.clusters));
     let mut stages = limits::stage_loads(observed, &window);
     let waits = hand_overs::held_up(observed, &window, &mut stages);
     let locks = locks::saturated(observed, &window);
     let limits = limits::limits(observed, &window, &loads, &stages, &waits, &locks);
-    let reasons = words::Reasons {
+    let reasons = narrative::Reasons {
         stages: &stages,
         waits: &waits,
         locks: &locks,
     };
-    words::tell(observed, &window, loads, reasons, limits)
+    narrative::tell(observed, &window, loads, reasons, limits)
 }
 
 /// The analysis as lines for a terminal.

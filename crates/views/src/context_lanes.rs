@@ -1,8 +1,8 @@
 //! What every context did during a window of a run, as stretches of time.
 
 use npsim_chip::Cycle;
-use npsim_chip::happening::{Doing, Happening};
-use npsim_chip::probe::Probe;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{ContextState, TraceEvent};
 
 /// What a context did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,36 +171,36 @@ impl ContextLanes {
     }
 }
 
-impl Probe for ContextLanes {
+impl Observer for ContextLanes {
     const ON: bool = true;
 
-    fn see(&mut self, at: Cycle, what: &Happening) {
+    fn see(&mut self, at: Cycle, what: &TraceEvent) {
         let lane = |me: u8, context: u8| usize::from(me) * CONTEXTS + usize::from(context);
         match *what {
-            Happening::Context {
+            TraceEvent::Context {
                 me, context, doing, ..
             } => {
                 let lane = lane(me, context);
                 let activity = match doing {
-                    Doing::Executing => Activity::Executing,
-                    Doing::Ready => Activity::Ready,
-                    Doing::Waiting { .. } => Activity::Waiting,
-                    Doing::Inactive | Doing::Killed => Activity::Inactive,
+                    ContextState::Executing => Activity::Executing,
+                    ContextState::Ready => Activity::Ready,
+                    ContextState::Waiting { .. } => Activity::Waiting,
+                    ContextState::Inactive | ContextState::Killed => Activity::Inactive,
                 };
                 if let Some(state) = self.states.get_mut(lane) {
                     let (before, since) = std::mem::replace(state, (activity, at));
                     self.put(lane, since, at, before);
                 }
             }
-            Happening::Aborted {
+            TraceEvent::Aborted {
                 me, context, slots, ..
             } => self.put(lane(me, context), at, at + slots, Activity::Aborted),
-            Happening::Stalled {
+            TraceEvent::Stalled {
                 me, context, until, ..
             } => self.put(lane(me, context), at, until, Activity::Stalled),
-            Happening::Arrives { .. } => self.mark(at, Mark::Arrives),
-            Happening::Departed { .. } => self.mark(at, Mark::Departed),
-            Happening::Dropped { .. } => self.mark(at, Mark::Dropped),
+            TraceEvent::Arrives { .. } => self.mark(at, Mark::Arrives),
+            TraceEvent::Departed { .. } => self.mark(at, Mark::Departed),
+            TraceEvent::Dropped { .. } => self.mark(at, Mark::Dropped),
             _ => {}
         }
     }
@@ -209,21 +209,21 @@ impl Probe for ContextLanes {
 #[cfg(test)]
 mod tests {
     use super::{Activity, ContextLanes, Mark, Stretch};
-    use npsim_chip::happening::{Doing, Happening};
-    use npsim_chip::probe::Probe;
+    use npsim_chip::kernel::observer::Observer;
+    use npsim_chip::kernel::trace_event::{ContextState, TraceEvent};
 
     #[test]
     fn only_the_window_is_kept_and_every_cycle_of_it_is_told_once() {
         let mut lanes = ContextLanes::new(2, 100, 200);
-        let context = |doing| Happening::Context {
+        let context = |doing| TraceEvent::Context {
             me: 1,
             context: 2,
             doing,
             pc: 0,
         };
-        lanes.see(0, &context(Doing::Ready));
-        lanes.see(50, &context(Doing::Executing));
-        let aborted = Happening::Aborted {
+        lanes.see(0, &context(ContextState::Ready));
+        lanes.see(50, &context(ContextState::Executing));
+        let aborted = TraceEvent::Aborted {
             me: 1,
             context: 2,
             pc: 5,
@@ -231,15 +231,15 @@ mod tests {
         };
         lanes.see(60, &aborted);
         lanes.see(110, &aborted);
-        let asleep = Doing::Waiting {
+        let asleep = ContextState::Waiting {
             signals: 2,
             any: false,
         };
         lanes.see(150, &context(asleep));
-        let dropped = Happening::Dropped {
+        let dropped = TraceEvent::Dropped {
             port: 0,
             frame: None,
-            reason: npsim_chip::lines::MediaDrop::ReceiveFifoFull,
+            reason: npsim_chip::kernel::lines::MediaDrop::ReceiveFifoFull,
         };
         lanes.see(160, &dropped);
         lanes.see(500, &dropped);

@@ -1,10 +1,10 @@
 //! What a run looks like: views of one stream of events.
 //!
-//! Each view is a probe ([`npsim_chip::probe::Probe`]) that is handed to
-//! [`Simulation::run_watched`](npsim_system::simulation::Simulation::run_watched)
+//! Each view is a observer ([`npsim_chip::kernel::observer::Observer`]) that is handed to
+//! [`Simulation::run_watched`](npsim_session::simulation::Simulation::run_watched)
 //! and says afterwards what it saw: [`profile`] where the cycles went,
 //! [`timeline`] what happened when, [`traffic_flow`] who gives work to whom. From
-//! that and a [series](npsim_system::series) of samples, [`bottleneck`] says what
+//! that and a [series](npsim_session::series) of samples, [`bottleneck`] says what
 //! limits a run, and [`page`] shows all of it.
 
 pub mod bottleneck;

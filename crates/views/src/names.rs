@@ -1,9 +1,9 @@
 //! What things of the chip are called where they are shown.
 
-use npsim_asm::Image;
-use npsim_asm::image::Origin;
-use npsim_chip::bus::Target;
-use npsim_chip::happening::{Bus, Cause, RingName};
+use npsim_chip::kernel::bus::Target;
+use npsim_chip::kernel::trace_event::{Bus, Cause, RingName};
+use npsim_image::Image;
+use npsim_image::Origin;
 use npsim_isa::{CommandOp, Unit};
 
 /// `dram.rbuf_rd`

@@ -5,17 +5,17 @@
 mod content;
 mod lanes_chart;
 mod latency_chart;
-pub mod moment;
 mod share_bars;
 mod svg;
 mod tables;
 mod time_chart;
+pub mod window;
 
-use npsim_system::assemble::Program;
-use npsim_system::histogram::Histogram;
-use npsim_system::project::Project;
-use npsim_system::report::Report;
-use npsim_system::series::Series;
+use npsim_project::Project;
+use npsim_project::assemble::Program;
+use npsim_session::histogram::Histogram;
+use npsim_session::report::Report;
+use npsim_session::series::Series;
 
 use crate::bottleneck::{Analysis, Stage};
 use crate::context_lanes::ContextLanes;

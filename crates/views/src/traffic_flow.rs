@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use npsim_chip::Cycle;
-use npsim_chip::fabric::BusCommand;
-use npsim_chip::happening::{Happening, LockStep};
-use npsim_chip::probe::Probe;
+use npsim_chip::kernel::fabric::BusCommand;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{LockStep, TraceEvent};
 use npsim_isa::{CommandOp, Unit, msf_csr};
-use npsim_system::project::layout::Space;
-use npsim_system::series::{Place, PlaceKind};
+use npsim_project::layout::Space;
+use npsim_session::series::{Place, PlaceKind};
 
 /// Where the elements of RBUF (read) and TBUF (written) lie in the address
 /// space of the media interface.
@@ -197,13 +197,13 @@ impl TrafficFlow {
     }
 }
 
-impl Probe for TrafficFlow {
+impl Observer for TrafficFlow {
     const ON: bool = true;
 
-    fn see(&mut self, _: Cycle, what: &Happening) {
+    fn see(&mut self, _: Cycle, what: &TraceEvent) {
         match what {
-            Happening::Command { command, .. } => self.command(command),
-            Happening::Lock {
+            TraceEvent::Command { command, .. } => self.command(command),
+            TraceEvent::Lock {
                 lock,
                 step: LockStep::Taken { by, .. },
             } => self.note_taken(*lock, by.map(|(me, _)| me), 1),

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::Costs;
 use super::boot::Space;
 use crate::Cycle;
-use crate::dram::Dram;
-use crate::fabric::Fabric;
-use crate::happening::{Happening, Level};
-use crate::scratch::Scratch;
-use crate::sram::Sram;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::{Level, TraceEvent};
+use crate::units::dram::Dram;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 
 /// A longword of scratch or SRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,8 +150,8 @@ impl Access<'_> {
     pub fn tell(&mut self, group: usize, level: Level, value: i64) {
         let (task, group) = (self.task, group as u16);
         self.fabric
-            .watch
-            .tell(self.fabric.now, || Happening::Level {
+            .journal
+            .tell(self.fabric.now, || TraceEvent::Level {
                 task,
                 group,
                 level,

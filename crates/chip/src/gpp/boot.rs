@@ -8,8 +8,8 @@ use super::rcp::RcpSetup;
 use super::routes::RouteTable;
 use super::xcp::XcpSetup;
 use crate::Cycle;
-pub use crate::coprocessor::CoprocessorSetup;
-use crate::disturb::Disturbances;
+use crate::kernel::disturb::Disturbances;
+pub use crate::units::coprocessor::CoprocessorSetup;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.

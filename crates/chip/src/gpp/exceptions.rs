@@ -9,9 +9,9 @@ use super::access::Access;
 use super::boot::ExceptionsSetup;
 use super::task::Next;
 use crate::Cycle;
-use crate::check::Fault;
-use crate::fabric::Fabric;
-use crate::scratch::Scratch;
+use crate::kernel::check::Fault;
+use crate::kernel::fabric::Fabric;
+use crate::units::scratch::Scratch;
 
 /// Longwords of a buffer descriptor that the core reads.
 const DESCRIPTOR_WORDS: u32 = 4;

@@ -2,11 +2,11 @@
 
 use super::boot::{Boot, BufferSetup, MemoryImage, QueueSetup, RingSetup, Space, TaskSetup};
 use super::{Gpp, Place, quick_start, rcp, xcp};
-use crate::dram::Dram;
-use crate::fabric::Fabric;
+use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
-use crate::scratch::{RingRegister, Scratch};
-use crate::sram::Sram;
+use crate::units::dram::Dram;
+use crate::units::scratch::{RingRegister, Scratch};
+use crate::units::sram::Sram;
 
 /// Most ports: the port number of a receive status word has five bits.
 const PORTS: usize = 32;

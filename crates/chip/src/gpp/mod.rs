@@ -34,13 +34,13 @@ pub use access::Place;
 pub use loader::LoadError;
 
 use crate::Cycle;
-use crate::dram::Dram;
-use crate::event::{Event, EventQueue};
-use crate::fabric::Fabric;
-use crate::happening::Happening;
+use crate::kernel::event::{Event, EventQueue};
+use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
-use crate::scratch::Scratch;
-use crate::sram::Sram;
+use crate::units::dram::Dram;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 use access::Access;
 use boot::{Boot, CounterSetup};
 use exceptions::Exceptions;
@@ -296,8 +296,8 @@ impl Gpp {
         own.counts.busy += cost;
         let until = now + cost;
         fabric
-            .watch
-            .tell(now, || Happening::Gpp { task, step, until });
+            .journal
+            .tell(now, || TraceEvent::Gpp { task, step, until });
         match next {
             Next::After(cost) => {
                 own.due = now + cost.max(1);

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::access::{Access, Place};
 use super::task::{Next, next_time};
 use crate::Cycle;
-use crate::happening::Level;
-use crate::scratch::Scratch;
-use crate::sram::Sram;
+use crate::kernel::trace_event::Level;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 32;

@@ -8,9 +8,9 @@ use super::access::{Access, Place};
 use super::queue_lengths::QueueLengths;
 use super::task::{Next, next_time};
 use crate::Cycle;
-use crate::happening::Level;
-use crate::scratch::Scratch;
-use crate::sram::Sram;
+use crate::kernel::trace_event::Level;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 
 /// Bytes of the counters of a thread and group.
 pub const COUNTERS_STRIDE: u32 = 16;

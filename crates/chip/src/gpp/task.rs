@@ -12,8 +12,8 @@ use super::rcp::Rcp;
 use super::xcp::Xcp;
 use crate::Cycle;
 use crate::profile::Profile;
-use crate::scratch::Scratch;
-use crate::sram::Sram;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 
 /// What follows an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::{Rig, command};
 use crate::Cycle;
-use crate::bus::Target;
-use crate::fabric::{BusCommand, Issue};
+use crate::kernel::bus::Target;
+use crate::kernel::fabric::{BusCommand, Issue};
 use crate::profile::Profile;
 
 fn from(me: u8, mut command: BusCommand, id: u16) -> BusCommand {
@@ -98,7 +98,7 @@ proptest! {
         let mut rig = Rig::new();
         let (put, get, address) = if sram { (Op::SramPut, Op::SramGet, 9 << 24) } else { (Op::ScratchPut, Op::ScratchGet, 3 << 2) };
         rig.sram.set_entry(0, 9, [0x1000, 0x1000, 0]);
-        rig.scratch.set_ring_register(3, crate::scratch::RingRegister::Base, 0x0000_0200, &mut rig.fabric);
+        rig.scratch.set_ring_register(3, crate::units::scratch::RingRegister::Base, 0x0000_0200, &mut rig.fabric);
         let mut next = 1;
         for (number, &count) in puts.iter().enumerate() {
             let words: Vec<u32> = (next..next + u32::from(count)).collect();
@@ -434,7 +434,7 @@ fn a_full_unit_stalls_who_sends_to_it_and_nobody_else() {
     assert!(sram.stalled > 2000, "{sram:?}");
     assert_eq!(
         rig.fabric.buses.pressure(Target::sram(1)),
-        crate::bus::BackPressure::default()
+        crate::kernel::bus::BackPressure::default()
     );
 }
 

@@ -5,9 +5,9 @@ use npsim_isa::CommandOp as Op;
 
 use super::{Notice, Rig, command};
 use crate::Cycle;
-use crate::coprocessor::{CoprocessorSetup, MAILBOXES, REQUESTS, XCP};
-use crate::fabric::BusCommand;
+use crate::kernel::fabric::BusCommand;
 use crate::profile::Profile;
+use crate::units::coprocessor::{CoprocessorSetup, MAILBOXES, REQUESTS, XCP};
 
 const MEMORY: u32 = 0x10_0000;
 /// The window as microcode addresses it.

@@ -4,7 +4,7 @@ use npsim_isa::CommandOp as Op;
 
 use super::{Notice, Rig, command};
 use crate::Cycle;
-use crate::disturb::Lateness;
+use crate::kernel::disturb::Lateness;
 
 const MOST: u32 = 400;
 

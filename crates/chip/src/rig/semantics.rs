@@ -3,7 +3,7 @@
 use npsim_isa::CommandOp as Op;
 
 use super::{Rig, command};
-use crate::check::Check;
+use crate::kernel::check::Check;
 use crate::profile::Profile;
 
 #[test]
@@ -176,13 +176,13 @@ fn scratch_rings_show_status_with_lag_and_fill_short_gets_with_zeros() {
     // Ring 1: 128 longwords at 0x400, full status; ring 2: empty status.
     rig.scratch.set_ring_register(
         1,
-        crate::scratch::RingRegister::Base,
+        crate::units::scratch::RingRegister::Base,
         0x400,
         &mut rig.fabric,
     );
     rig.scratch.set_ring_register(
         2,
-        crate::scratch::RingRegister::Base,
+        crate::units::scratch::RingRegister::Base,
         1 << 26 | 0x600,
         &mut rig.fabric,
     );
@@ -205,7 +205,7 @@ fn scratch_rings_show_status_with_lag_and_fill_short_gets_with_zeros() {
     );
     assert_eq!(
         rig.scratch
-            .ring_register(1, crate::scratch::RingRegister::Tail),
+            .ring_register(1, crate::units::scratch::RingRegister::Tail),
         96 * 4
     );
     assert_eq!(rig.fabric.checks.fault(), None);
@@ -216,7 +216,7 @@ fn a_put_to_a_full_scratch_ring_is_noticed_and_overwrites() {
     let mut rig = Rig::new();
     rig.scratch.set_ring_register(
         0,
-        crate::scratch::RingRegister::Base,
+        crate::units::scratch::RingRegister::Base,
         0x800,
         &mut rig.fabric,
     );
@@ -319,7 +319,7 @@ fn three_dram_channels_share_commands_that_cross_them() {
     assert_eq!(
         rig.dram
             .counters()
-            .map(crate::unit_counters::UnitCounters::total)
+            .map(crate::kernel::unit_counters::UnitCounters::total)
             .collect::<Vec<_>>(),
         [2, 0, 0]
     );

@@ -6,16 +6,16 @@ use super::{
     PortStats, QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
 };
 use crate::Cycle;
-use crate::bus::{BackPressure, BusUse, Target};
 use crate::chip::Chip;
-use crate::coprocessor::{Coprocessor, ModuleUse};
 use crate::gpp::Gpp;
-use crate::lock::Lock;
-use crate::me::MeStats;
-use crate::msf::Msf;
+use crate::kernel::bus::{BackPressure, BusUse, Target};
+use crate::kernel::lock::Lock;
+use crate::kernel::unit_counters::UnitCounters;
+use crate::microengine::MeStats;
 use crate::profile::Profile;
-use crate::scratch::Scratch;
-use crate::unit_counters::UnitCounters;
+use crate::units::coprocessor::{Coprocessor, ModuleUse};
+use crate::units::msf::Msf;
+use crate::units::scratch::Scratch;
 
 impl Stats {
     /// What a chip has counted until now.
@@ -215,7 +215,7 @@ fn bus(name: &str, uses: &[BusUse], cycles: Cycle) -> BusStats {
 
 fn ports(msf: &Msf) -> Vec<PortStats> {
     let ports = msf.ports().iter().enumerate();
-    let one = |(number, port): (usize, &crate::msf::port::Port)| PortStats {
+    let one = |(number, port): (usize, &crate::units::msf::port::Port)| PortStats {
         port: number as u64,
         bits_per_second: port.bits_per_second,
         received_frames: port.counts.received_frames,

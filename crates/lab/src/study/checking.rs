@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_asm::spelling::closest;
-use npsim_system::problem::Problem;
-use npsim_system::project::Setting;
-use npsim_system::quantity::Time;
+use npsim_project::Setting;
+use npsim_project::problem::Problem;
+use npsim_project::quantity::Time;
 
 use super::{Axis, Cell, Published, SettingValue, Study, Sweep, Table, WindowText, same_place};
 use crate::derived::{Derived, Operand};

@@ -10,7 +10,7 @@ use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::whole_file::{same_file, write_whole};
-use npsim_asm::image_file::{PlacedImage, set_to_file_bytes};
+use npsim_image::file::{PlacedImage, set_to_file_bytes};
 
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             writeln!(text, "; me {}: {}", range(ids), program.source.display())?;
         }
         if arguments.list {
-            text.push_str(&npsim_asm::listing(&program.image));
+            text.push_str(&npsim_image::listing(&program.image));
         }
         if arguments.words {
             text.push_str(&words(program, arguments.parity));
@@ -130,9 +130,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 fn words(program: &Program, parity: bool) -> String {
     if parity {
-        npsim_asm::words_text_with_parity(&program.image)
+        npsim_image::words_text_with_parity(&program.image)
     } else {
-        npsim_asm::words_text(&program.image)
+        npsim_image::words_text(&program.image)
     }
 }
 
@@ -196,7 +196,7 @@ impl Format {
         };
         Ok(match self {
             Self::Image => program.image.to_file_bytes(),
-            Self::List => npsim_asm::listing(&program.image).into_bytes(),
+            Self::List => npsim_image::listing(&program.image).into_bytes(),
             Self::Hex => words(program, parity).into_bytes(),
             Self::Binary => program.image.to_be_bytes(),
         })

@@ -7,7 +7,7 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim_asm::codes;
 use npsim_asm::spelling::closest;
-use npsim_chip::check::Check;
+use npsim_chip::kernel::check::Check;
 
 use crate::output;
 

@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if let Some(title) = title {
             output::print(&format!("{title}\n"))?;
         }
-        output::print(&npsim_asm::disassemble(&part.image))?;
+        output::print(&npsim_image::disassemble(&part.image))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -55,14 +55,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
-    let preprocessed = npsim_asm::preprocess::preprocess(
+    let preprocessed = npsim_asm::front::preprocess::preprocess(
         &program.source.display().to_string(),
         &FileIncludes::new(project.include.clone()),
         &options(&project, program),
         &mut sources,
         &mut diagnostics,
     );
-    output::print(&npsim_asm::preprocess::print_preprocessed(
+    output::print(&npsim_asm::front::preprocess::print_preprocessed(
         &preprocessed.lines,
         &sources,
     ))?;

@@ -1,6 +1,6 @@
 //! Registers and signals by the names that the source gave them.
 
-use npsim_asm::image::{Direction, Image, RegisterSymbol};
+use npsim_image::{Direction, Image, RegisterSymbol};
 use npsim_isa::{Completion, Instruction, TransferRegister};
 use serde::Serialize;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use npsim_asm::image::Image;
 use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
+use npsim_image::Image;
 
 use super::documents::{Documents, Overlay};
 use super::index::Index;
@@ -48,7 +48,7 @@ impl Analysis {
             let assembly = npsim_asm::assemble(&main, &includes, &root.options);
             let mut sources = SourceMap::default();
             let mut ignored = Vec::new();
-            let preprocessed = npsim_asm::preprocess::preprocess(
+            let preprocessed = npsim_asm::front::preprocess::preprocess(
                 &main,
                 &includes,
                 &root.options,

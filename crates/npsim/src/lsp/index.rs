@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use npsim_asm::front::token::{Line, Token, TokenKind};
 use npsim_asm::source::ExpansionId;
-use npsim_asm::token::{Line, Token, TokenKind};
 use npsim_asm::{SourceMap, Span};
 use npsim_isa::Unit;
 

@@ -231,7 +231,7 @@ fn files(root: &Root, documents: &Documents) -> BTreeSet<PathBuf> {
     };
     let read = || {
         let mut sources = SourceMap::default();
-        npsim_asm::preprocess::preprocess(
+        npsim_asm::front::preprocess::preprocess(
             &root.main.display().to_string(),
             &overlay,
             &root.options,

@@ -1,18 +1,27 @@
-//! The command as a user meets it: exit codes, messages, files that are left.
+//! The command as a user meets it: exit codes, messages, files that are left;
+//! and that pages, lists of words and the editors say what it does.
 
 mod harness;
 
 mod bad_input;
 mod boards;
 mod checking;
+mod checkpoints;
 mod determinism;
+mod documents;
+mod explain;
+mod held_locks;
 mod hops;
 mod images;
 mod linking;
+mod lsp;
 mod order;
 mod projects;
+mod report;
 mod runs;
 mod sweeps;
 mod traffic;
+mod tutorial;
 mod usage;
+mod vocabulary;
 mod watching;

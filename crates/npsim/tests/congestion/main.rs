@@ -1,11 +1,15 @@
-//! The microcode of Quick-Start, XCP and RCP against the reference models, packet
-//! by packet: bytes, shared state and what becomes of the packet.
+//! The microcode of Quick-Start, XCP and RCP: packet by packet against the reference
+//! models, under concurrency, and in whole routers with packets worked out by hand.
 
-mod driver;
-mod packets;
-mod quick_start;
-mod random;
-mod rcp;
-mod shares;
-mod xcp;
-mod xcp_layout;
+#[path = "../bench/microcode.rs"]
+mod microcode;
+#[path = "../bench/names.rs"]
+mod names;
+#[path = "../bench/project.rs"]
+mod project;
+#[path = "../bench/sizes.rs"]
+mod sizes;
+
+mod models;
+mod safety;
+mod vectors;

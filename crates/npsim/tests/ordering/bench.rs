@@ -1,15 +1,15 @@
 //! A scheme on a chip, as shipped or with changes, with traffic.
 
-use std::path::{Path, PathBuf};
-
-use npsim::assemble::{Program, assemble_project};
+use npsim::assemble::Program;
+use npsim::links::Links;
 use npsim::project::{Overrides, ProgramPlan, Project};
 use npsim::simulation::{Settings, Simulation};
-use npsim::wires::Wires;
 use npsim_chip::Cycle;
 use npsim_net::load::Load;
 
 use crate::fate::Routes;
+use crate::microcode::{Edit, changed, shipped};
+use crate::project::{assembled, load};
 use crate::verdict::Verdict;
 use crate::watcher::{Watch, Watcher};
 
@@ -18,14 +18,6 @@ const DRAIN: Cycle = 400_000;
 
 /// Cycles after the time of the load in which everything must have come to rest.
 const LONGEST_DRAIN: Cycle = 30_000_000;
-
-/// A text in a file of `microcode/ordering` and what stands there instead, at every place.
-#[derive(Clone, Copy, Debug)]
-pub struct Edit {
-    pub file: &'static str,
-    pub from: &'static str,
-    pub to: &'static str,
-}
 
 /// A project with settings as of `--set` and `--stall`.
 #[derive(Clone, Debug)]
@@ -41,36 +33,6 @@ pub struct Bench {
     pub project: Project,
     programs: Vec<Program>,
     routes: Routes,
-}
-
-fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode")
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
-
-/// Copies microcode and changes it.
-fn changed(to: &Path, edits: &[Edit]) {
-    for part in ["lib", "ordering"] {
-        copy(&shipped().join(part), &to.join(part));
-    }
-    for edit in edits {
-        let file = to.join("ordering").join(edit.file);
-        let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.contains(edit.from), "{edit:?} has no place");
-        std::fs::write(&file, text.replace(edit.from, edit.to)).unwrap();
-    }
 }
 
 impl Bench {
@@ -91,10 +53,8 @@ impl Bench {
                 .collect(),
             ..Overrides::default()
         };
-        let project = Project::load(&ordering.join(&setup.project), &overrides);
-        let project = project.unwrap_or_else(|error| panic!("{setup:?}: {error}"));
-        let (programs, messages) = assemble_project(&project);
-        let programs = programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")));
+        let project = load(&ordering.join(&setup.project), &overrides);
+        let programs = assembled(&project);
         Self {
             project,
             programs,
@@ -118,11 +78,11 @@ impl Bench {
     }
 
     /// Lines on which a load comes, to all routes if it names none.
-    pub fn wires<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Wires<'b> {
+    pub fn links<'b>(&'b self, load: &Load, watcher: &'b mut Watcher<'_>) -> Links<'b> {
         let load = npsim::load::resolved(load.clone(), &self.project);
         let generator = npsim::load::generator(&load, &self.project);
         let generator = generator.unwrap_or_else(|problem| panic!("{load}: {problem:?}"));
-        Wires::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
+        Links::loaded(generator, self.project.capacity.hertz, None).with_tap(Watch(watcher))
     }
 
     /// Runs a load to its end and judges.
@@ -136,9 +96,9 @@ impl Bench {
         let microseconds = load.time.picoseconds() / 1_000_000;
         let time = self.project.capacity.hertz / 1_000_000 * microseconds;
         let mut simulation = self.simulation(time + LONGEST_DRAIN);
-        let mut wires = self.wires(load, &mut watcher);
-        let ending = simulation.run(&mut wires, &mut |_, _| ());
-        drop(wires);
+        let mut links = self.links(load, &mut watcher);
+        let ending = simulation.run(&mut links, &mut |_, _| ());
+        drop(links);
         let departures = std::mem::take(&mut watcher.departures);
         let verdict = Verdict::of(self, &simulation, &ending, watcher);
         (verdict, departures)

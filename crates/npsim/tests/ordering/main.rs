@@ -13,6 +13,11 @@
 //!
 //! A case is the same whenever it is run: its number, which a failure tells, makes it.
 
+#[path = "../bench/microcode.rs"]
+mod microcode;
+#[path = "../bench/project.rs"]
+mod project;
+
 mod bench;
 mod cases;
 mod fate;

@@ -3,7 +3,8 @@
 use npsim_net::load::{Load, Special};
 use rayon::prelude::*;
 
-use crate::bench::{Bench, Edit, Setup};
+use crate::bench::{Bench, Setup};
+use crate::microcode::Edit;
 use crate::order::three_gigabits;
 use crate::verdict::Verdict;
 
@@ -42,7 +43,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "its.toml",
         set: &[],
         edits: &[edit(
-            "its.uc",
+            "ordering/its.uc",
             "    ctx_arb[start]\n    packet_take(count, status)\n",
             "    packet_take(count, status)\n    ctx_arb[start]\n",
         )],
@@ -54,12 +55,12 @@ const MUTANTS: [Mutant; 19] = [
         set: &[],
         edits: &[
             edit(
-                "its.uc",
+                "ordering/its.uc",
                 "    ctx_arb[finish]\n    scratch[read,",
                 "    ctx_arb[finish]\n    turns_pass(finish)\n    scratch[read,",
             ),
             edit(
-                "its.uc",
+                "ordering/its.uc",
                 "    ctx_arb[claimed]\n    turns_pass(finish)\n",
                 "    ctx_arb[claimed]\n",
             ),
@@ -71,7 +72,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "its.toml",
         set: &[],
         edits: &[edit(
-            "its.uc",
+            "ordering/its.uc",
             "    ctx_arb[finish]\n    turns_pass(finish)\n#endif\n    br[next#]",
             "#endif\n    br[next#]",
         )],
@@ -81,28 +82,32 @@ const MUTANTS: [Mutant; 19] = [
         what: "a drop is not counted",
         project: "its.toml",
         set: &[],
-        edits: &[edit("its.uc", "    scratch[incr, --, verdict, 0]\n", "")],
+        edits: &[edit(
+            "ordering/its.uc",
+            "    scratch[incr, --, verdict, 0]\n",
+            "",
+        )],
         finding: Lost,
     },
     Mutant {
         what: "the header may not be back in memory",
         project: "its.toml",
         set: &[],
-        edits: &[edit("its.uc", "    ipv4_written()\n", "")],
+        edits: &[edit("ordering/its.uc", "    ipv4_written()\n", "")],
         finding: Lost,
     },
     Mutant {
         what: "elements are claimed in any order",
         project: "in-order.toml",
         set: &[],
-        edits: &[edit("its.uc", "    ctx_arb[finish]\n", "")],
+        edits: &[edit("ordering/its.uc", "    ctx_arb[finish]\n", "")],
         finding: Lost,
     },
     Mutant {
         what: "claims are without bounds",
         project: "in-order.toml",
         set: &LONG,
-        edits: &[edit("its.uc", "    claim_bound(end)\n", "")],
+        edits: &[edit("ordering/its.uc", "    claim_bound(end)\n", "")],
         finding: Lost,
     },
     Mutant {
@@ -110,7 +115,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "in-order.toml",
         set: &LONG,
         edits: &[edit(
-            "its.uc",
+            "ordering/its.uc",
             "    claim_wait(end)\n    ipv4_w",
             "    ipv4_w",
         )],
@@ -120,7 +125,11 @@ const MUTANTS: [Mutant; 19] = [
         what: "elements of a dropped packet are not skipped",
         project: "in-order.toml",
         set: &[],
-        edits: &[edit("its.uc", "    transmit_skip(place, end)\n", "")],
+        edits: &[edit(
+            "ordering/its.uc",
+            "    transmit_skip(place, end)\n",
+            "",
+        )],
         finding: Lost,
     },
     Mutant {
@@ -128,7 +137,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "in-order.toml",
         set: &[],
         edits: &[edit(
-            "ipv4.uc",
+            "ordering/ipv4.uc",
             "immed[step, 0xfeff]",
             "immed[step, 0xfefe]",
         )],
@@ -140,12 +149,12 @@ const MUTANTS: [Mutant; 19] = [
         set: &[],
         edits: &[
             edit(
-                "aisr_buffer.uc",
+                "ordering/aisr_buffer.uc",
                 "#endif\n    packet_take(count, status)\n    scratch[",
                 "#endif\n    scratch[",
             ),
             edit(
-                "aisr_buffer.uc",
+                "ordering/aisr_buffer.uc",
                 "#if (BUFFERING_COUNT == 1)\n    ctx_arb[take]",
                 "    packet_take(count, status)\n#if (BUFFERING_COUNT == 1)\n    ctx_arb[take]",
             ),
@@ -157,14 +166,14 @@ const MUTANTS: [Mutant; 19] = [
         project: "aisr-16.toml",
         set: &[],
         edits: &[
-            edit("aisr_buffer.uc", NUMBERED, ""),
+            edit("ordering/aisr_buffer.uc", NUMBERED, ""),
             edit(
-                "aisr_buffer.uc",
+                "ordering/aisr_buffer.uc",
                 "    alu[sequence, --, B, $sequence]\n",
                 "",
             ),
             edit(
-                "aisr_buffer.uc",
+                "ordering/aisr_buffer.uc",
                 "verdict, bad#)\n",
                 "verdict, bad#)
     scratch[test_and_incr, $sequence, count_place, 0], ctx_swap[numbered]
@@ -179,7 +188,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "aisr.toml",
         set: &[],
         edits: &[edit(
-            "aisr_reorder.uc",
+            "ordering/aisr_reorder.uc",
             "alu[$out0, mark, OR, $in0]",
             "alu[$out0, --, B, $in0]",
         )],
@@ -190,7 +199,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "aisr.toml",
         set: &[],
         edits: &[edit(
-            "aisr_reorder.uc",
+            "ordering/aisr_reorder.uc",
             "    scratch[write, $out0, base, place, 1], ctx_swap[written]\n    alu[sequence",
             "    alu[sequence",
         )],
@@ -201,7 +210,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "aisr.toml",
         set: &[],
         edits: &[edit(
-            "send.uc",
+            "ordering/send.uc",
             "    buffer_return(handle, free_queue)\n",
             "",
         )],
@@ -211,7 +220,7 @@ const MUTANTS: [Mutant; 19] = [
         what: "packets go on before they are due",
         project: "packet-sort.toml",
         set: &[],
-        edits: &[edit("packet_sort.uc", "    bne[early#]\n", "")],
+        edits: &[edit("ordering/packet_sort.uc", "    bne[early#]\n", "")],
         finding: Reordered,
     },
     Mutant {
@@ -219,7 +228,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "packet-sort.toml",
         set: &["me.processing.define.LANES=1", "me.sort.define.LANES=1"],
         edits: &[edit(
-            "packet_sort.uc",
+            "ordering/packet_sort.uc",
             "br_bset[place, 15, found#]",
             "br_bclr[place, 15, found#]",
         )],
@@ -230,7 +239,7 @@ const MUTANTS: [Mutant; 19] = [
         project: "packet-sort.toml",
         set: &["me.processing.define.LANES=1", "me.sort.define.LANES=1"],
         edits: &[edit(
-            "packet_sort.uc",
+            "ordering/packet_sort.uc",
             "immed[*l$index1, 1]",
             "immed[*l$index1, 0]",
         )],
@@ -242,12 +251,12 @@ const MUTANTS: [Mutant; 19] = [
         set: &[],
         edits: &[
             edit(
-                "packet_sort_process.uc",
+                "ordering/packet_sort_process.uc",
                 "ctx_swap[numbered]\n    turns_pass(order)\n",
                 "ctx_swap[numbered]\n",
             ),
             edit(
-                "packet_sort_process.uc",
+                "ordering/packet_sort_process.uc",
                 "    ctx_arb[order]\n    scratch",
                 "    ctx_arb[order]
     turns_pass(order)

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use npsim::wires::Tap;
+use npsim::links::Tap;
 use npsim_chip::Cycle;
-use npsim_chip::lines::{Arrival, Departure, MediaDrop};
+use npsim_chip::kernel::lines::{Arrival, Departure, MediaDrop};
 use npsim_net::load::{Kind, Stamp};
 use npsim_net::order::Sequences;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use npsim_chip::stats::permille;
-use npsim_system::series::PlaceKind;
+use npsim_session::series::PlaceKind;
 use serde::Serialize;
 
 use super::hand_overs::HeldUp;
@@ -125,7 +125,7 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<Stage
             ..StageLoad::default()
         };
         for &me in &stage.microengines {
-            let of = |sample: &npsim_system::series::Sample| {
+            let of = |sample: &npsim_session::series::Sample| {
                 sample.stats.microengines.get(usize::from(me)).cloned()
             };
             if let (Some(a), Some(b)) = (of(&window.before), of(&window.after)) {

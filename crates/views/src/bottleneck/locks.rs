@@ -5,11 +5,11 @@
 //! is no room for another section, though every microengine has time: it spins.
 
 use npsim_chip::stats::{LockStats, permille};
-use npsim_system::quantity::grouped;
+use npsim_project::quantity::grouped;
 
 use super::limits::stage_name;
+use super::narrative::{capital, percent};
 use super::window::Window;
-use super::words::{capital, percent};
 use super::{Observed, Stage};
 
 /// A lock that is held or handed over so much of the time has no room for more

@@ -3,10 +3,10 @@
 use npsim_chip::stats::{
     CounterStats, HoldStats, LockStats, MicroengineStats, PortStats, Stats, UnitStats,
 };
-use npsim_system::report::Report;
-use npsim_system::series::{Fill, Place, PlaceKind, Sample, Series};
-use npsim_system::simulation::Ending;
-use npsim_system::wires::Traffic;
+use npsim_session::links::Traffic;
+use npsim_session::report::Report;
+use npsim_session::series::{Fill, Place, PlaceKind, Sample, Series};
+use npsim_session::simulation::Ending;
 
 use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
 use crate::traffic_flow::{Access, Direction, End, TrafficFlow};

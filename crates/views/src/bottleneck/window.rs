@@ -1,7 +1,7 @@
 //! The part of a run that tells what limits it.
 
 use npsim_chip::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
-use npsim_system::series::{Fill, PlaceKind, Sample, Series};
+use npsim_session::series::{Fill, PlaceKind, Sample, Series};
 
 /// A part of a run: what was counted in it and what stood where.
 #[derive(Clone, Debug)]

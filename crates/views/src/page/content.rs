@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use npsim_system::quantity::grouped;
-use npsim_system::report::Report;
-use npsim_system::series::{Fill, Place, PlaceKind, Sample};
+use npsim_project::quantity::grouped;
+use npsim_session::report::Report;
+use npsim_session::series::{Fill, Place, PlaceKind, Sample};
 use serde::Serialize;
 
 use super::Run;

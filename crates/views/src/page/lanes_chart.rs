@@ -99,7 +99,7 @@ pub fn draw(
         drawing.line("axis", (at, base), (at, base + 4.0));
         // A number in the corner would leave the drawing.
         if at > left + 24.0 && at < width - right - 24.0 {
-            let text = npsim_system::quantity::grouped(tick as u64);
+            let text = npsim_project::quantity::grouped(tick as u64);
             drawing.text("tick middle", at, base + 16.0, &text);
         }
     }

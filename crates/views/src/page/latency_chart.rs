@@ -1,6 +1,6 @@
 //! How latencies are distributed.
 
-use npsim_system::histogram::Histogram;
+use npsim_session::histogram::Histogram;
 
 use super::svg::{Drawing, Scale, short, steps, ticks, time_unit};
 

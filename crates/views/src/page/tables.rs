@@ -1,7 +1,7 @@
 //! The rows of the page's tables.
 
-use npsim_system::quantity::grouped;
-use npsim_system::report::Report;
+use npsim_project::quantity::grouped;
+use npsim_session::report::Report;
 use serde::Serialize;
 
 use super::Run;
@@ -80,8 +80,8 @@ pub(super) struct Profile {
     foundations: String,
 }
 
-pub(super) fn drops(report: &Report, list: &[npsim_system::report::Drop]) -> Vec<DropRow> {
-    let row = |drop: &npsim_system::report::Drop| DropRow {
+pub(super) fn drops(report: &Report, list: &[npsim_session::report::Drop]) -> Vec<DropRow> {
+    let row = |drop: &npsim_session::report::Drop| DropRow {
         place: match (drop.port, &drop.counter) {
             (Some(port), _) => format!("port {port}"),
             (None, Some(counter)) => format!("microcode, {counter}"),
@@ -179,7 +179,7 @@ pub(super) fn locks(run: &Run<'_>) -> Vec<LockRow> {
 }
 
 pub(super) fn programs(run: &Run<'_>) -> Vec<ProgramRow> {
-    let row = |program: &npsim_system::assemble::Program| ProgramRow {
+    let row = |program: &npsim_project::assemble::Program| ProgramRow {
         me: program.me,
         source: program.source.display().to_string(),
         words: program.image.words.len(),

@@ -1,14 +1,14 @@
-//! The probe that counts.
+//! The observer that counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use npsim_asm::Image;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::happening::{Cause, Doing, Happening};
-use npsim_chip::me::Microengine;
-use npsim_chip::probe::Probe;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Cause, ContextState, TraceEvent};
+use npsim_chip::microengine::Microengine;
+use npsim_image::Image;
 
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
 
@@ -40,7 +40,7 @@ struct Stretch {
 /// A context's present state.
 #[derive(Clone, Copy, Debug)]
 struct Present {
-    doing: Doing,
+    doing: ContextState,
     pc: u16,
     since: Cycle,
     /// The last signal that came since.
@@ -100,7 +100,7 @@ impl Tally {
         });
     }
 
-    fn change(&mut self, at: Cycle, context: u8, doing: Doing, pc: u16) {
+    fn change(&mut self, at: Cycle, context: u8, doing: ContextState, pc: u16) {
         let present = &mut self.present[usize::from(context & 7)];
         let before = *present;
         *present = Present {
@@ -215,12 +215,12 @@ impl Present {
     /// The stretch that ends at a cycle, because the state does or the run.
     fn stretch(&self, (me, context): (u8, u8), until: Cycle, still: bool) -> Stretch {
         let kind = match self.doing {
-            Doing::Inactive => Kind::Inactive,
-            Doing::Ready => Kind::Ready,
-            Doing::Executing => Kind::Executing,
-            Doing::Killed => Kind::Killed,
-            Doing::Waiting { signals, .. } if still => Kind::Waiting(Waited::Still(signals)),
-            Doing::Waiting { signals, .. } => {
+            ContextState::Inactive => Kind::Inactive,
+            ContextState::Ready => Kind::Ready,
+            ContextState::Executing => Kind::Executing,
+            ContextState::Killed => Kind::Killed,
+            ContextState::Waiting { signals, .. } if still => Kind::Waiting(Waited::Still(signals)),
+            ContextState::Waiting { signals, .. } => {
                 Kind::Waiting(self.came.map_or(Waited::Changed, |(came, cause)| {
                     let woke = if came & signals == 0 {
                         came
@@ -269,7 +269,7 @@ fn impersonal(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
     }
 }
 
-/// A probe that counts cycles by instruction and by what they were spent on.
+/// A observer that counts cycles by instruction and by what they were spent on.
 #[derive(Debug)]
 pub struct Collector {
     start: Cycle,
@@ -311,13 +311,13 @@ impl Collector {
     }
 }
 
-impl Probe for Collector {
+impl Observer for Collector {
     const ON: bool = true;
 
     #[inline]
-    fn see(&mut self, at: Cycle, what: &Happening) {
+    fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
-            Happening::Issued {
+            TraceEvent::Issued {
                 me,
                 context,
                 pc,
@@ -326,13 +326,13 @@ impl Probe for Collector {
                 let until = at + Cycle::from(count);
                 self.tallies[usize::from(me)].slots(context, pc, Kind::Issued, at, until);
             }
-            Happening::Aborted {
+            TraceEvent::Aborted {
                 me,
                 context,
                 pc,
                 slots,
             } => self.tallies[usize::from(me)].slots(context, pc, Kind::Aborted, at, at + slots),
-            Happening::Stalled {
+            TraceEvent::Stalled {
                 me,
                 context,
                 pc,
@@ -342,16 +342,16 @@ impl Probe for Collector {
                 tally.held = None;
                 tally.slots(context, pc, Kind::Stalled, at, until);
             }
-            Happening::Held { me, context, pc } => {
+            TraceEvent::Held { me, context, pc } => {
                 self.tallies[usize::from(me)].held = Some((context, pc, at));
             }
-            Happening::Context {
+            TraceEvent::Context {
                 me,
                 context,
                 doing,
                 pc,
             } => self.tallies[usize::from(me)].change(at, context, doing, pc),
-            Happening::Signal {
+            TraceEvent::Signal {
                 me,
                 context,
                 signals,
@@ -360,7 +360,7 @@ impl Probe for Collector {
                 let tally = &mut self.tallies[usize::from(me)];
                 tally.present[usize::from(context & 7)].came = Some((signals, cause));
             }
-            Happening::Departed { .. } => self.packets += 1,
+            TraceEvent::Departed { .. } => self.packets += 1,
             _ => {}
         }
     }

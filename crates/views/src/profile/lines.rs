@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use npsim_asm::Image;
+use npsim_image::Image;
 
 use super::{MicroengineProfile, Profile, Spent};
 

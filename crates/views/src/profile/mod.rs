@@ -15,14 +15,14 @@ mod terminal;
 
 use std::sync::Arc;
 
-use npsim_asm::Image;
+use npsim_image::Image;
 
 pub use collect::Collector;
 pub use flame::{Flame, folded, svg};
 pub use json::to_json;
 pub use lines::{LineSpent, MacroSpent, Stage, stages};
 use npsim_chip::Cycle;
-use npsim_chip::happening::Cause;
+use npsim_chip::kernel::trace_event::Cause;
 pub use terminal::{Shown, annotated, overview};
 
 /// Cycles by what they were spent on.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use comfy_table::{CellAlignment, Table, presets};
-use npsim_system::assemble::Program;
-use npsim_system::quantity::grouped;
+use npsim_project::assemble::Program;
+use npsim_project::quantity::grouped;
 
 use super::lines::{LineSpent, Stage, stages};
 use super::{Profile, Waited};

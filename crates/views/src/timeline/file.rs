@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use npsim_system::whole_file::WholeFile;
+use npsim_project::whole_file::WholeFile;
 
 /// A file that is there when it is whole, compressed if its name ends in `.gz`.
 #[derive(Debug)]

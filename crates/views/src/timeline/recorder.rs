@@ -1,24 +1,24 @@
-//! The probe that writes a timeline.
+//! The observer that writes a timeline.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use npsim_asm::Image;
 use npsim_chip::Cycle;
-use npsim_chip::bus::Target;
 use npsim_chip::chip::Chip;
-use npsim_chip::disturb::Stall;
-use npsim_chip::fabric::{BusCommand, Slot};
 use npsim_chip::gpp::task::Task;
-use npsim_chip::happening::{
-    Cause, Doing, Happening, Level, LockStep, RbufStep, RingName, TbufStep,
+use npsim_chip::kernel::bus::Target;
+use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::fabric::{BusCommand, Slot};
+use npsim_chip::kernel::lines::MediaDrop;
+use npsim_chip::kernel::lock::Holder;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{
+    Cause, ContextState, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
 };
-use npsim_chip::lines::MediaDrop;
-use npsim_chip::lock::Holder;
-use npsim_chip::me::Microengine;
-use npsim_chip::probe::Probe;
-use npsim_system::series::{Place, PlaceKind};
+use npsim_chip::microengine::Microengine;
+use npsim_image::Image;
+use npsim_session::series::{Place, PlaceKind};
 
 use super::journeys::Journeys;
 use super::tracks::{Group, Track};
@@ -28,7 +28,7 @@ use crate::names;
 /// A context's present state.
 #[derive(Clone, Copy, Debug)]
 struct Present {
-    doing: Doing,
+    doing: ContextState,
     pc: u16,
     since: Cycle,
     issued: u64,
@@ -51,7 +51,7 @@ struct LockNow {
     holder: Option<Holder>,
 }
 
-/// A probe that writes what it sees in a window of time.
+/// A observer that writes what it sees in a window of time.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: Writer<W>,
@@ -188,25 +188,25 @@ impl<W: Write> Recorder<W> {
         }
         let image = &*seen.image;
         let name = match it.doing {
-            Doing::Inactive => return,
-            Doing::Ready => "ready".to_owned(),
-            Doing::Executing => "executing".to_owned(),
-            Doing::Waiting { signals, any } => {
+            ContextState::Inactive => return,
+            ContextState::Ready => "ready".to_owned(),
+            ContextState::Executing => "executing".to_owned(),
+            ContextState::Waiting { signals, any } => {
                 format!("waits for {}", names::signals(image, signals, any))
             }
-            Doing::Killed => "gave up for good".to_owned(),
+            ContextState::Killed => "gave up for good".to_owned(),
         };
         let arguments = || {
             let mut all = Arguments::default()
                 .number("pc", it.pc)
                 .text("at", &image.place(it.pc));
-            if it.doing == Doing::Executing {
+            if it.doing == ContextState::Executing {
                 all = all.number("instructions", it.issued);
                 if let Some(pc) = gave_up_at {
                     all = all.text("gave up at", &image.place(pc));
                 }
             }
-            if let (Doing::Waiting { .. }, Some(cause)) = (it.doing, it.came) {
+            if let (ContextState::Waiting { .. }, Some(cause)) = (it.doing, it.came) {
                 all = all.text("ended by", &names::cause(cause));
                 if let Cause::Command { me: by, pc, .. } = cause
                     && by == me
@@ -221,8 +221,8 @@ impl<W: Write> Recorder<W> {
             .slice(track, &name, (it.since, until), arguments);
     }
 
-    fn context_changes(&mut self, me: u8, context: u8, at: Cycle, doing: Doing, pc: u16) {
-        let gave_up_at = (doing != Doing::Executing).then_some(pc);
+    fn context_changes(&mut self, me: u8, context: u8, at: Cycle, doing: ContextState, pc: u16) {
+        let gave_up_at = (doing != ContextState::Executing).then_some(pc);
         self.context_ends(me, context, at, gave_up_at);
         if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
             seen.contexts[usize::from(context & 7)] = Present {
@@ -454,39 +454,39 @@ fn present(me: &Microengine, context: u8, since: Cycle) -> Present {
     }
 }
 
-impl<W: Write> Probe for Recorder<W> {
+impl<W: Write> Observer for Recorder<W> {
     const ON: bool = true;
 
-    fn see(&mut self, at: Cycle, what: &Happening) {
+    fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
-            Happening::Issued {
+            TraceEvent::Issued {
                 me, context, count, ..
             } => {
                 if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
                     seen.contexts[usize::from(context & 7)].issued += u64::from(count);
                 }
             }
-            Happening::Context {
+            TraceEvent::Context {
                 me,
                 context,
                 doing,
                 pc,
             } => self.context_changes(me, context, at, doing, pc),
-            Happening::Stalled {
+            TraceEvent::Stalled {
                 me,
                 context,
                 pc,
                 until,
             } => self.stalled(me, context, pc, at, until),
-            Happening::Signal {
+            TraceEvent::Signal {
                 me, context, cause, ..
             } => {
                 if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
                     seen.contexts[usize::from(context & 7)].came = Some(cause);
                 }
             }
-            Happening::Queued { target, slot, .. } => self.queued(target, slot, at),
-            Happening::Served {
+            TraceEvent::Queued { target, slot, .. } => self.queued(target, slot, at),
+            TraceEvent::Served {
                 target,
                 lane,
                 slot,
@@ -499,21 +499,21 @@ impl<W: Write> Probe for Recorder<W> {
                 at,
                 (from, until),
             ),
-            Happening::Done { slot, .. } => {
+            TraceEvent::Done { slot, .. } => {
                 self.leaves_queue(slot, at);
             }
-            Happening::Bus { bus, from, until } => {
+            TraceEvent::Bus { bus, from, until } => {
                 self.writer
                     .slice(Track::Bus(bus), "taken", (from, until), Arguments::default);
             }
-            Happening::Ring { ring, fill } => {
+            TraceEvent::Ring { ring, fill } => {
                 if self.writer.shows(at) {
                     let name = self.ring(ring);
                     self.writer
                         .counter(Group::Rings, &name, at, i64::from(fill));
                 }
             }
-            Happening::Arrives {
+            TraceEvent::Arrives {
                 port,
                 frame,
                 bytes,
@@ -526,12 +526,12 @@ impl<W: Write> Probe for Recorder<W> {
                         Arguments::default().number("bytes", bytes)
                     });
             }
-            Happening::Dropped {
+            TraceEvent::Dropped {
                 port,
                 frame,
                 reason,
             } => self.dropped(at, port, frame, reason),
-            Happening::Departed {
+            TraceEvent::Departed {
                 port,
                 frame,
                 bytes,
@@ -548,23 +548,23 @@ impl<W: Write> Probe for Recorder<W> {
                         .end(frame, Some((from, track)), &mut self.writer);
                 }
             }
-            Happening::Rbuf { frame, step, .. } => self.rbuf(at, frame, step),
-            Happening::Tbuf { frame, step, .. } => self.tbuf(at, frame, step),
-            Happening::Touched { frame, me, context } => {
+            TraceEvent::Rbuf { frame, step, .. } => self.rbuf(at, frame, step),
+            TraceEvent::Tbuf { frame, step, .. } => self.tbuf(at, frame, step),
+            TraceEvent::Touched { frame, me, context } => {
                 self.journeys.touch(frame, at, me, context);
             }
-            Happening::Gpp { task, step, until } => {
+            TraceEvent::Gpp { task, step, until } => {
                 self.writer
                     .slice(Track::Core(task), step, (at, until), Arguments::default);
             }
-            Happening::Level {
+            TraceEvent::Level {
                 task,
                 group,
                 level,
                 value,
             } => self.level(at, task, group, level, value),
-            Happening::Lock { lock, step } => self.lock(at, lock, step),
-            Happening::Aborted { .. } | Happening::Held { .. } | Happening::Command { .. } => {}
+            TraceEvent::Lock { lock, step } => self.lock(at, lock, step),
+            TraceEvent::Aborted { .. } | TraceEvent::Held { .. } | TraceEvent::Command { .. } => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tracks of a timeline: their numbers, names and order.
 
-use npsim_chip::bus::Target;
-use npsim_chip::happening::Bus;
+use npsim_chip::kernel::bus::Target;
+use npsim_chip::kernel::trace_event::Bus;
 use npsim_isa::Unit;
 
 use crate::names;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use npsim_chip::Cycle;
-use npsim_system::quantity::Time;
+use npsim_project::quantity::Time;
 
 /// Microseconds that a timeline shows unless it is told until when.
 pub const DEFAULT_MICROSECONDS: u64 = 200;

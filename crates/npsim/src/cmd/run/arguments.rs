@@ -6,13 +6,13 @@ use clap::Args;
 use npsim::memory_dump;
 use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
-use npsim_chip::check::Check;
+use npsim_chip::kernel::check::Check;
 use npsim_net::Ratio;
 use npsim_net::pace::{Pace, PortAssignment};
 
 use super::checkpoints::Options;
-use super::eyes::EyesOptions;
 use super::hops::HopsOptions;
+use super::observers::ObserverOptions;
 use crate::cmd::load_options::LoadOptions;
 use crate::cmd::message_options::MessageOptions;
 use crate::cmd::source_options::SourceOptions;
@@ -149,7 +149,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub(super) traffic: LoadOptions,
     #[command(flatten)]
-    pub(super) eyes: EyesOptions,
+    pub(super) observers: ObserverOptions,
     #[command(flatten)]
     pub(super) chain: HopsOptions,
 }

@@ -13,7 +13,7 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::remarks;
 use npsim::simulation::{Ending, Settings};
-use npsim_chip::check::Fault;
+use npsim_chip::kernel::check::Fault;
 use npsim_net::egress::PcapSink;
 
 use super::Arguments;
@@ -62,7 +62,7 @@ pub fn refuse(arguments: &Arguments) -> Result<(), Problem> {
     let saved = arguments.saving.checkpoint().map(|_| "--checkpoint");
     let page = arguments.report.as_ref().map(|_| "--report");
     let dump = (!arguments.dump.is_empty()).then_some("--dump");
-    let given = saved.or(page).or(dump).or(arguments.eyes.given());
+    let given = saved.or(page).or(dump).or(arguments.observers.given());
     given.map_or(Ok(()), |option| {
         Err(Problem::new(format!(
             "`{option}` is about one chip, and `--hops {hops}` makes {hops} of them"

@@ -2,8 +2,8 @@
 
 mod arguments;
 mod checkpoints;
-mod eyes;
 mod hops;
+mod observers;
 mod outputs;
 mod progress;
 mod report;
@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use npsim::assemble::assemble_project_with;
 use npsim::checkpoint::{Checkpoint, inputs};
+use npsim::links::{Links, Traffic};
 use npsim::memory_dump;
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -26,9 +27,8 @@ use npsim::remarks;
 use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::views::traffic_flow::TrafficFlow;
-use npsim::wires::{Traffic, Wires};
 use npsim_chip::Cycle;
-use npsim_chip::probe::{NoProbe, Probe};
+use npsim_chip::kernel::observer::{NoObserver, Observer};
 
 use super::interrupt::interrupt_flag;
 use crate::output;
@@ -105,9 +105,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         inputs.extend(source.inputs(arguments)?);
     }
     let mut saver = Saver::new(arguments, checkpoint, hertz, inputs)?;
-    let mut wires = source.wires(saver::sink(arguments, checkpoint)?)?;
+    let mut links = source.links(saver::sink(arguments, checkpoint)?)?;
     if let Some(checkpoint) = checkpoint {
-        saver::restore(checkpoint, &mut simulation, &mut wires, until)?;
+        saver::restore(checkpoint, &mut simulation, &mut links, until)?;
     }
     let mut flow = arguments
         .report
@@ -119,7 +119,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let started = Instant::now();
     let mut progress = Progress::new(started, source.arrivals_end(), until);
     let stop = interrupt_flag();
-    let mut eyes = arguments.eyes.open(&simulation, &project)?;
+    let mut observers = arguments.observers.open(&simulation, &project)?;
     let mut each = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
@@ -129,19 +129,25 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         }
     };
     if let Some(saver) = &mut saver {
-        saver.save(&simulation, &mut wires)?;
+        saver.save(&simulation, &mut links)?;
     }
-    let ending = if flow.is_some() || eyes.is_some() {
-        let mut watchers = (flow.as_mut(), eyes.as_mut());
-        to_the_end(&mut simulation, &mut wires, &mut watchers, &mut each, saver)
+    let ending = if flow.is_some() || observers.is_some() {
+        let mut watchers = (flow.as_mut(), observers.as_mut());
+        to_the_end(&mut simulation, &mut links, &mut watchers, &mut each, saver)
     } else {
-        to_the_end(&mut simulation, &mut wires, &mut NoProbe, &mut each, saver)
+        to_the_end(
+            &mut simulation,
+            &mut links,
+            &mut NoObserver,
+            &mut each,
+            saver,
+        )
     };
     let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
     let host_seconds = (before + started.elapsed()).as_secs_f64();
     progress.finish();
-    let unread = wires.input_failure().map(ToString::to_string);
-    let traffic = match (wires.finish(simulation.now()), &arguments.out) {
+    let unread = links.input_failure().map(ToString::to_string);
+    let traffic = match (links.finish(simulation.now()), &arguments.out) {
         (Ok(traffic), _) => traffic,
         (Err(error), Some(path)) => return Err(Problem::io("write", path, &error).into()),
         (Err(error), None) => return Err(error.into()),
@@ -157,7 +163,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         traffic,
         unread,
         flow,
-        eyes,
+        observers,
         dumps,
         host_seconds,
         open_end,
@@ -166,27 +172,27 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
 }
 
 /// Runs on, and saves the run where the saver says.
-fn to_the_end<P: Probe>(
+fn to_the_end<P: Observer>(
     simulation: &mut Simulation,
-    wires: &mut Wires<'_>,
-    probe: &mut P,
+    links: &mut Links<'_>,
+    observer: &mut P,
     each: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     mut saver: Option<Saver>,
 ) -> Ending {
     let ending = loop {
         let pause = saver.as_ref().map_or(Cycle::MAX, Saver::next);
-        if let Some(ending) = simulation.run_to(pause, wires, probe, each) {
+        if let Some(ending) = simulation.run_to(pause, links, observer, each) {
             break ending;
         }
         if let Some(saver) = &mut saver {
-            saver.try_save(simulation, wires);
+            saver.try_save(simulation, links);
         }
     };
     // Both could go on: with a later `--until`, or as if nothing had been.
     if matches!(ending, Ending::Reached | Ending::Interrupted)
         && let Some(saver) = &mut saver
     {
-        saver.try_save(simulation, wires);
+        saver.try_save(simulation, links);
     }
     ending
 }

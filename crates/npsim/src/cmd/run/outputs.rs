@@ -60,7 +60,7 @@ pub fn keep_inputs(
     let page = arguments.report.as_deref().map(report::page_path);
     outputs.extend(page.iter().map(|path| ("--report", path)));
     outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
-    outputs.extend(arguments.eyes.outputs());
+    outputs.extend(arguments.observers.outputs());
     for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(

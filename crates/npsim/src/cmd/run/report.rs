@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::Program;
+use npsim::links::{Links, Traffic};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::report::Report;
@@ -10,11 +11,10 @@ use npsim::series::Series;
 use npsim::simulation::{Settings, Simulation};
 use npsim::views::bottleneck::{self, Analysis, Observed, Stage};
 use npsim::views::context_lanes::{ContextLanes, Mark};
-use npsim::views::page::moment::{LENGTH, Moment};
+use npsim::views::page::window::{CloseUp, LENGTH};
 use npsim::views::page::{self, Run};
 use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::write_whole;
-use npsim::wires::{Traffic, Wires};
 use npsim_net::pace::Pace;
 
 use super::Arguments;
@@ -58,10 +58,10 @@ impl Seen<'_> {
         folder: &Path,
         analysis: &Analysis,
         settings: &Settings,
-        again: Wires<'_>,
+        again: Links<'_>,
     ) -> Result<(), Problem> {
         std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
-        let moment = Moment::of(self.report, self.series);
+        let moment = CloseUp::of(self.report, self.series);
         let lanes = self.close_look(&moment, settings, again)?;
         let page = page::render(&Run {
             report: self.report,
@@ -81,9 +81,9 @@ impl Seen<'_> {
 
     fn close_look(
         &self,
-        moment: &Moment,
+        moment: &CloseUp,
         settings: &Settings,
-        mut wires: Wires<'_>,
+        mut links: Links<'_>,
     ) -> Result<ContextLanes, Problem> {
         let settings = Settings {
             until: Some(moment.until),
@@ -92,7 +92,7 @@ impl Seen<'_> {
         let mut simulation = Simulation::new(self.project, self.programs, settings)?;
         let count = usize::from(self.project.profile.microengines());
         let mut lanes = ContextLanes::new(count, moment.from, moment.until);
-        simulation.run_watched(&mut wires, &mut lanes, &mut |_, _| {
+        simulation.run_watched(&mut links, &mut lanes, &mut |_, _| {
             std::ops::ControlFlow::Continue(())
         });
         lanes.finish();

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use npsim::assemble::Program;
 use npsim::diagnostics::{render_fault, render_problem};
+use npsim::links::Traffic;
 use npsim::memory_dump::{self, Range};
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -15,13 +16,12 @@ use npsim::summary::summary;
 use npsim::views::bottleneck;
 use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::write_whole;
-use npsim::wires::Traffic;
-use npsim_chip::check::Fault;
 use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::Fault;
 use npsim_net::pace::Pace;
 
 use super::super::interrupt::INTERRUPTED;
-use super::eyes::Eyes;
+use super::observers::Observers;
 use super::source::Source;
 use super::{Arguments, PATIENCE_MS, report};
 use crate::output;
@@ -41,7 +41,7 @@ pub struct Ended<'a> {
     /// What a page tells about frames, if one is to be written.
     pub flow: Option<TrafficFlow>,
     /// What watched the run.
-    pub eyes: Option<Eyes>,
+    pub observers: Option<Observers>,
     /// Memories to write, and where.
     pub dumps: Vec<(Range, &'a PathBuf)>,
     /// How long the run took.
@@ -96,14 +96,14 @@ impl Ended<'_> {
         let page_written = match (&seen, &analysis, &arguments.report) {
             (Some(seen), Some(analysis), Some(folder)) => self
                 .source
-                .wires(None)
+                .links(None)
                 .and_then(|again| seen.write(folder, analysis, self.settings, again)),
             _ => Ok(()),
         };
         let files_written = stats_written.and(dumps_written).and(page_written);
         tell_capture(self.source);
         let hertz = self.project.capacity.hertz;
-        let shown_from = arguments.eyes.shown_from(hertz);
+        let shown_from = arguments.observers.shown_from(hertz);
         let end = self.simulation.now();
         if let Some(remark) = shown_from.and_then(|from| remarks::of_window(from, end)) {
             output::line(&format!("note: {remark}"));
@@ -115,10 +115,10 @@ impl Ended<'_> {
             }
             hints(arguments, &report, self.simulation.chip());
         }
-        let watched = self.eyes.map_or(Ok(()), |eyes| {
+        let watched = self.observers.map_or(Ok(()), |observers| {
             arguments
-                .eyes
-                .show(eyes, &self.simulation, self.programs, arguments.quiet)
+                .observers
+                .show(observers, &self.simulation, self.programs, arguments.quiet)
         });
         if let Some(fault) = fault {
             show_fault(fault, self.programs, &self.simulation.state_report());

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use npsim::checkpoint::inputs::{self, Input};
 use npsim::checkpoint::{Checkpoint, Origin};
 use npsim::diagnostics::render_problem;
+use npsim::links::Links;
 use npsim::problem::Problem;
 use npsim::simulation::Simulation;
-use npsim::wires::Wires;
 use npsim_chip::Cycle;
 use npsim_net::egress::PcapSink;
 
@@ -76,7 +76,7 @@ impl Saver {
     }
 
     /// Saves the run as it stands.
-    pub fn save(&mut self, simulation: &Simulation, wires: &mut Wires<'_>) -> Result<(), Problem> {
+    pub fn save(&mut self, simulation: &Simulation, links: &mut Links<'_>) -> Result<(), Problem> {
         let host = self.before + self.started.elapsed();
         let nanoseconds = u64::try_from(host.as_nanos()).unwrap_or(u64::MAX);
         let now = simulation.now();
@@ -84,7 +84,7 @@ impl Saver {
             .saturating_add(1)
             .saturating_mul(self.every);
         if self.saved != Some(now) {
-            Checkpoint::take(&self.origin, simulation, wires, nanoseconds)?.write(&self.path)?;
+            Checkpoint::take(&self.origin, simulation, links, nanoseconds)?.write(&self.path)?;
             self.saved = Some(now);
         }
         Ok(())
@@ -92,8 +92,8 @@ impl Saver {
 
     /// The same in the middle of a run, which a full disk does not end: the
     /// checkpoint before stays, and that is told once.
-    pub fn try_save(&mut self, simulation: &Simulation, wires: &mut Wires<'_>) {
-        if let Err(problem) = self.save(simulation, wires)
+    pub fn try_save(&mut self, simulation: &Simulation, links: &mut Links<'_>) {
+        if let Err(problem) = self.save(simulation, links)
             && !std::mem::replace(&mut self.told, true)
         {
             output::message(&render_problem(&problem));
@@ -147,7 +147,7 @@ pub fn sink(
 pub fn restore(
     checkpoint: &Checkpoint,
     simulation: &mut Simulation,
-    wires: &mut Wires<'_>,
+    links: &mut Links<'_>,
     until: Option<Cycle>,
 ) -> Result<(), Problem> {
     if let Some(until) = until
@@ -159,5 +159,5 @@ pub fn restore(
         ))
         .help("give a later time, or start the run anew"));
     }
-    checkpoint.restore(simulation, wires)
+    checkpoint.restore(simulation, links)
 }

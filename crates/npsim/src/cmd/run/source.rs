@@ -1,10 +1,10 @@
 //! Where the frames of a run come from.
 
 use npsim::checkpoint::inputs::{self, Input};
+use npsim::links::{Frames, Links};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::quantity::Time;
-use npsim::wires::{Frames, Wires};
 use npsim_chip::Cycle;
 use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
@@ -60,10 +60,10 @@ impl<'a> Source<'a> {
     }
 
     /// Lines on which nothing has happened yet.
-    pub fn wires(&self, sink: Option<PcapSink>) -> Result<Wires<'_>, Problem> {
+    pub fn links(&self, sink: Option<PcapSink>) -> Result<Links<'_>, Problem> {
         let (frames, origin_ns) = self.frames()?;
         let hertz = self.project.capacity.hertz;
-        Ok(Wires::streaming(frames, origin_ns, hertz, sink))
+        Ok(Links::streaming(frames, origin_ns, hertz, sink))
     }
 
     /// When the last frame has come.

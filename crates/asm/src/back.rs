@@ -1,0 +1,5 @@
+//! From names to registers and words: allocation, spilling, encoding.
+
+pub(crate) mod allocate;
+pub(crate) mod emit;
+pub(crate) mod spill;

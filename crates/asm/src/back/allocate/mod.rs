@@ -1,0 +1,170 @@
+//! Registers and signals get their numbers.
+
+pub mod banks;
+mod colouring;
+mod gprs;
+mod signals;
+#[cfg(test)]
+mod tests;
+mod transfers;
+
+use npsim_isa::{Bank, Operand};
+
+use crate::diagnostic::Diagnostic;
+use crate::middle::bit_set::BitSet;
+use crate::middle::groups::Groups;
+use crate::middle::liveness::Liveness;
+use crate::middle::program::{Item, Side, VariableId, cell};
+use crate::middle::scope::{Space, Symbols};
+use npsim_image::ContextMode;
+
+/// The numbers that were given out.
+#[derive(Clone, Debug, Default)]
+pub struct Assignment {
+    /// The register of each variable; `None` for unused ones.
+    pub registers: Vec<Option<Operand>>,
+    /// The number of each signal; the even one of a pair.
+    pub signals: Vec<Option<u8>>,
+}
+
+/// All that allocation looks at.
+pub struct Problem<'a> {
+    /// Instructions and hints.
+    pub items: &'a [Item],
+    /// Variables and signals.
+    pub symbols: &'a Symbols,
+    /// The data flow.
+    pub liveness: &'a Liveness,
+    /// Ordered transfer registers.
+    pub groups: &'a Groups,
+    /// Context mode.
+    pub contexts: ContextMode,
+    /// Registers named by number.
+    pub physical: &'a [Operand],
+    /// Signals named by number.
+    pub physical_signals: &'a [u8],
+}
+
+impl Problem<'_> {
+    /// Registers of one kind that a context has.
+    #[must_use]
+    pub fn budget(&self) -> u8 {
+        match self.contexts {
+            ContextMode::Eight => 16,
+            ContextMode::Four => 32,
+        }
+    }
+
+    /// The sets of cells that are occupied together: one for each point.
+    pub fn points(&self) -> impl Iterator<Item = &BitSet> {
+        self.liveness
+            .live_in
+            .first()
+            .into_iter()
+            .chain(&self.liveness.occupied)
+    }
+
+    /// The item after which a point of [`Self::points`] lies.
+    #[must_use]
+    pub fn item_of_point(point: usize) -> usize {
+        point.saturating_sub(1)
+    }
+
+    /// Used variables of a register file.
+    pub fn variables(&self, space: Space) -> impl Iterator<Item = VariableId> + '_ {
+        self.symbols
+            .variables
+            .iter()
+            .enumerate()
+            .filter(move |(_, variable)| variable.space == space && variable.used)
+            .map(|(id, _)| id)
+    }
+
+    /// Which cells are occupied together with each cell.
+    fn interference(&self) -> Vec<BitSet> {
+        let cells = self.symbols.variables.len() * 2;
+        // Most of very many names hold nothing anywhere, and need no row.
+        let mut adjacent = vec![BitSet::default(); cells];
+        for point in self.points() {
+            for member in point.iter() {
+                adjacent[member].join(point);
+            }
+        }
+        adjacent
+    }
+}
+
+/// Variables that may not share a number.
+pub struct Interference {
+    cells: Vec<BitSet>,
+}
+
+impl Interference {
+    /// Whether two variables hold something at the same time on the same side.
+    #[must_use]
+    pub fn between(&self, left: VariableId, right: VariableId) -> bool {
+        [Side::In, Side::Out]
+            .into_iter()
+            .any(|side| self.cells[cell(left, side)].contains(cell(right, side)))
+    }
+
+    /// The variables that hold something at the same time as this one on the same
+    /// side, itself among them, ascending.
+    #[must_use]
+    pub fn with(&self, id: VariableId) -> Vec<VariableId> {
+        let mut all: Vec<VariableId> = [Side::In, Side::Out]
+            .into_iter()
+            .flat_map(|side| {
+                let same_side = move |other: &usize| *other == cell(*other / 2, side);
+                let others = self.cells[cell(id, side)].iter().filter(same_side);
+                others.map(|other| other / 2).collect::<Vec<_>>()
+            })
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// Gives numbers to all variables and signals.
+pub fn allocate(problem: &Problem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Assignment {
+    let mut assignment = Assignment {
+        registers: vec![None; problem.symbols.variables.len()],
+        signals: vec![None; problem.symbols.signals.len()],
+    };
+    let interference = Interference {
+        cells: problem.interference(),
+    };
+    let banks = banks::assign(problem, diagnostics);
+    gprs::allocate(problem, &interference, &banks, &mut assignment, diagnostics);
+    for space in [Space::S, Space::D, Space::NextNeighbour] {
+        transfers::allocate(problem, &interference, space, &mut assignment, diagnostics);
+    }
+    signals::allocate(problem, &mut assignment, diagnostics);
+    assignment
+}
+
+/// `A` or `B` for messages.
+#[must_use]
+pub const fn bank_name(bank: Bank) -> &'static str {
+    match bank {
+        Bank::A => "A",
+        Bank::B => "B",
+    }
+}
+
+/// Names for a message: at most `limit` of them.
+#[must_use]
+pub fn list<'a>(names: impl Iterator<Item = &'a str>, limit: usize) -> String {
+    let names: Vec<&str> = names.collect();
+    let mut text = names
+        .iter()
+        .take(limit)
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > limit {
+        text = format!("{text} and {} more", names.len() - limit);
+    }
+    text
+}

@@ -1,0 +1,425 @@
+//! Symbols to numbers, instructions to words.
+
+use npsim_isa::{
+    Completion, EncodeError, EncodeErrorKind, Instruction, Operand, OperandRole, SignalRule,
+    TransferRegister, encode_in,
+};
+
+use crate::back::allocate::Assignment;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::constant;
+use crate::front::statement::Place;
+use crate::middle::flow::Flow;
+use crate::middle::labels::Labels;
+use crate::middle::liveness::signal_rule;
+use crate::middle::program::{
+    Expression, Item, LateKind, Micro, Reference, SignalRef, Value, operand_mut,
+};
+use crate::middle::scope::Symbols;
+use crate::middle::select::forms::{byte_value, cap_data, immed_form, small_constant, word_value};
+use npsim_image::ContextMode;
+use npsim_image::import::{ImportFixup, ImportPart, is_shifted};
+
+/// Everything that is known before encoding.
+pub struct Emitter<'a> {
+    /// Instructions and hints.
+    pub items: &'a [Item],
+    /// Variables and signals.
+    pub symbols: &'a Symbols,
+    /// Labels.
+    pub labels: &'a Labels<'a>,
+    /// Branch targets.
+    pub flow: &'a Flow,
+    /// Numbers.
+    pub assignment: &'a Assignment,
+    /// Context mode.
+    pub contexts: ContextMode,
+    /// Signals of which only the odd one of the pair is raised.
+    odd_only: Vec<bool>,
+}
+
+impl<'a> Emitter<'a> {
+    /// Looks over the commands once.
+    #[must_use]
+    pub fn new(
+        items: &'a [Item],
+        symbols: &'a Symbols,
+        labels: &'a Labels<'a>,
+        flow: &'a Flow,
+        assignment: &'a Assignment,
+        contexts: ContextMode,
+    ) -> Self {
+        let mut odd_only = vec![false; symbols.signals.len()];
+        for micro in items.iter().filter_map(Item::micro) {
+            if let (Some(used), SignalRule::PushOdd) =
+                (micro.completion, signal_rule(&micro.template))
+                && let SignalRef::Symbol(id) = used.signal
+            {
+                odd_only[id] = true;
+            }
+        }
+        Self {
+            items,
+            symbols,
+            labels,
+            flow,
+            assignment,
+            contexts,
+            odd_only,
+        }
+    }
+
+    /// The words in order; what cannot be encoded is reported.
+    pub fn words(&self, diagnostics: &mut Vec<Diagnostic>) -> (Vec<u64>, Vec<ImportFixup>) {
+        let mut words = Vec::new();
+        let mut imports = Vec::new();
+        for (i, item) in self.items.iter().enumerate() {
+            let Some(micro) = item.micro() else { continue };
+            match self.import(micro, words.len() as u16) {
+                Ok(import) => imports.extend(import),
+                Err(diagnostic) => diagnostics.push(diagnostic),
+            }
+            let word = self.instruction(i, micro).and_then(|instruction| {
+                encode_in(&instruction, self.contexts.encoding())
+                    .map_err(|error| explain(micro, &error, |operand| self.shown(micro, operand)))
+            });
+            match word {
+                Ok(word) => words.push(word),
+                Err(diagnostic) => {
+                    diagnostics.push(diagnostic);
+                    words.push(0);
+                }
+            }
+        }
+        (words, imports)
+    }
+
+    /// The fix-up of an instruction whose constant is imported.
+    fn import(&self, micro: &Micro, address: u16) -> Result<Option<ImportFixup>, Diagnostic> {
+        let Some(late) = &micro.late else {
+            return Ok(None);
+        };
+        let mut names = late
+            .expression
+            .references
+            .iter()
+            .filter_map(|(_, r)| match r {
+                Reference::Import(name) => Some(name),
+                _ => None,
+            });
+        let Some(name) = names.next() else {
+            return Ok(None);
+        };
+        let place = micro.place_of(OperandRole::Value);
+        let bare = late.expression.tokens.len() == 1;
+        let part = match (&micro.template, bare) {
+            (Instruction::ImmedWord { word: 0, .. }, true) => Some(ImportPart::Low),
+            (Instruction::ImmedWord { .. }, true) => Some(ImportPart::High),
+            (Instruction::ImmedByte { byte, .. }, true) => Some(ImportPart::Byte(*byte)),
+            _ => ImportPart::found(|probe| {
+                self.with_import(&late.expression, place, micro.scope, probe)
+                    .ok()
+            }),
+        };
+        let shifted = match micro.template {
+            Instruction::Immed { shift, .. } => is_shifted(shift),
+            Instruction::ImmedWord { .. } | Instruction::ImmedByte { .. } => false,
+            _ => {
+                return Err(place
+                    .error(
+                        codes::IMPORT_VALUE,
+                        format!("the import `{}` can stand only in `immed`", name.text),
+                    )
+                    .help("load it into a register with `immed` first"));
+            }
+        };
+        let same = names.all(|other| other.text == name.text);
+        match part {
+            Some(part) if same => Ok(Some(ImportFixup {
+                address,
+                name: name.text.to_string(),
+                part,
+                shifted,
+                value: None,
+            })),
+            _ => Err(place
+                .error(
+                    codes::IMPORT_VALUE,
+                    format!("the linker cannot compute this from the import `{}`", name.text),
+                )
+                .note("It can fill in the whole value, one half, or one byte.")
+                .help("write `NAME`, `(NAME & 0xffff)`, `(NAME >> 16)` or `((NAME >> 8) & 0xff)`, and compute the rest with `alu`")),
+        }
+    }
+
+    /// The instruction with all numbers filled in.
+    ///
+    /// # Errors
+    /// If a late constant does not fit.
+    pub fn instruction(&self, item: usize, micro: &Micro) -> Result<Instruction, Diagnostic> {
+        let mut instruction = micro.template;
+        for slot in &micro.slots {
+            let operand = match &slot.value {
+                Value::Physical(operand) => *operand,
+                Value::Register(id) => self.assignment.registers[*id].unwrap_or(Operand::None),
+                Value::Constant(expression) => {
+                    let value = self.value(expression, slot.place, micro.scope)?;
+                    small_constant(value, slot.place)?
+                }
+            };
+            if let Some(place) = operand_mut(&mut instruction, slot.role) {
+                *place = operand;
+            }
+        }
+        if let Some(target) = self.flow.targets[item] {
+            let address = self.labels.address(target);
+            set_target(&mut instruction, address);
+        }
+        if let Some(late) = &micro.late {
+            let place = micro.place_of(OperandRole::Value);
+            let value = self.value(&late.expression, place, micro.scope)?;
+            set_value(&mut instruction, late.kind, value, place)?;
+        }
+        if let Some(transfer) = &micro.transfer {
+            let register = transfer
+                .read
+                .or(transfer.write)
+                .and_then(|id| self.assignment.registers[id]);
+            // With two names for one text the side that the command uses counts.
+            let (pull, _) = crate::middle::liveness::words(&micro.template);
+            let register = match (transfer.write, pull) {
+                (Some(id), 1..) => self.assignment.registers[id],
+                _ => register,
+            };
+            let register = match register {
+                Some(Operand::STransfer(n)) => TransferRegister::S(n),
+                Some(Operand::DTransfer(n)) => TransferRegister::D(n),
+                _ => TransferRegister::None,
+            };
+            match &mut instruction {
+                Instruction::Command(command) => command.transfer = register,
+                Instruction::CapCsr(access) => access.transfer = register,
+                _ => {}
+            }
+        }
+        self.set_signals(&mut instruction, micro);
+        Ok(instruction)
+    }
+
+    fn set_signals(&self, instruction: &mut Instruction, micro: &Micro) {
+        if let Some(used) = micro.completion {
+            let number = self.signal(used.signal);
+            let completion = match instruction {
+                Instruction::Command(command) => Some(&mut command.completion),
+                Instruction::CapCsr(access) => Some(&mut access.completion),
+                _ => None,
+            };
+            match completion {
+                Some(Completion::SigDone(signal) | Completion::CtxSwap { signal, .. }) => {
+                    *signal = number;
+                }
+                Some(Completion::Silent) | None => {}
+            }
+        }
+        match instruction {
+            Instruction::CtxArb(arb) => {
+                for used in &micro.waits {
+                    arb.mask |= self.mask(used.signal);
+                }
+            }
+            Instruction::BranchSignal { signal, .. } => {
+                if let Some(used) = micro.tested {
+                    let odd = matches!(used.signal, SignalRef::Symbol(id) if self.odd_only[id]);
+                    *signal = self.signal(used.signal) | u8::from(odd);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The number of a signal.
+    #[must_use]
+    pub fn signal(&self, signal: SignalRef) -> u8 {
+        match signal {
+            SignalRef::Physical(number) => number,
+            SignalRef::Symbol(id) => self.assignment.signals[id].unwrap_or(0),
+        }
+    }
+
+    /// The bits of `ctx_arb` that wait for a signal: two for a pair.
+    fn mask(&self, signal: SignalRef) -> u16 {
+        let number = self.signal(signal);
+        match signal {
+            // Bit 0 means something else.
+            _ if number == 0 => 0,
+            SignalRef::Symbol(id) if self.odd_only[id] => 2 << number,
+            SignalRef::Symbol(id) if self.symbols.signals[id].pair => 3 << number,
+            _ => 1 << number,
+        }
+    }
+
+    /// An operand of an instruction as the source calls it.
+    fn shown(&self, micro: &Micro, operand: Operand) -> String {
+        let variable = micro.slots.iter().find_map(|slot| match slot.value {
+            Value::Register(id) if self.assignment.registers[id] == Some(operand) => Some(id),
+            _ => None,
+        });
+        variable.map_or_else(
+            || operand.to_string(),
+            |id| format!("`{}`", self.symbols.variables[id].name),
+        )
+    }
+
+    fn value(
+        &self,
+        expression: &Expression,
+        place: Place,
+        scope: usize,
+    ) -> Result<i64, Diagnostic> {
+        self.with_import(expression, place, scope, 0)
+    }
+
+    /// The value if imports have the value `import`.
+    fn with_import(
+        &self,
+        expression: &Expression,
+        place: Place,
+        scope: usize,
+        import: u32,
+    ) -> Result<i64, Diagnostic> {
+        constant::resolve(expression, place, |reference| {
+            Ok(match reference {
+                Reference::Number(number) => i64::from(*number),
+                Reference::Import(_) => i64::from(import),
+                Reference::Signal(signal) => i64::from(self.signal(*signal)),
+                Reference::Label(token) => {
+                    let item = self.labels.item(token, scope)?;
+                    i64::from(self.labels.address(item))
+                }
+                Reference::Register(id) => match self.assignment.registers[*id] {
+                    Some(
+                        Operand::Gpr(_, n)
+                        | Operand::GprAbsolute(_, n)
+                        | Operand::STransfer(n)
+                        | Operand::DTransfer(n)
+                        | Operand::Nn(n),
+                    ) => i64::from(n),
+                    _ => 0,
+                },
+            })
+        })
+    }
+}
+
+fn set_target(instruction: &mut Instruction, address: u16) {
+    match instruction {
+        Instruction::Branch { target, .. }
+        | Instruction::BranchCtx { target, .. }
+        | Instruction::BranchSignal { target, .. }
+        | Instruction::BranchInputState { target, .. }
+        | Instruction::BranchBit { target, .. }
+        | Instruction::BranchByte { target, .. } => *target = address,
+        Instruction::Jump { base, .. } => *base = address,
+        Instruction::CtxArb(arb) => arb.resume = Some(address),
+        _ => {}
+    }
+}
+
+fn set_value(
+    instruction: &mut Instruction,
+    kind: LateKind,
+    number: i64,
+    place: Place,
+) -> Result<(), Diagnostic> {
+    match (instruction, kind) {
+        (
+            Instruction::Immed {
+                value,
+                shift,
+                invert,
+                ..
+            },
+            LateKind::Immed,
+        ) => (*value, *shift, *invert) = immed_form(number, place)?,
+        (Instruction::Immed { value, .. } | Instruction::ImmedWord { value, .. }, _) => {
+            *value = word_value(number, place)?;
+        }
+        (Instruction::ImmedByte { value, .. }, _) => *value = byte_value(number, place)?,
+        (Instruction::CapFastWrite { data, .. }, _) => *data = cap_data(number, place)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// An encoding error as a diagnostic at the operand that is at fault.
+fn explain(micro: &Micro, error: &EncodeError, shown: impl Fn(Operand) -> String) -> Diagnostic {
+    let place = micro.place_of(error.operand);
+    let (code, help) = match error.kind {
+        EncodeErrorKind::NotInForm { .. } => (
+            codes::RESTRICTED_OPERAND,
+            "copy it with `alu[temp, --, B, x]` and use the copy here",
+        ),
+        EncodeErrorKind::NumberTooLarge {
+            operand: Operand::Constant(_),
+            ..
+        } => (
+            codes::CONSTANT_RANGE,
+            "load the constant into a register with `immed` first",
+        ),
+        EncodeErrorKind::NumberTooLarge { .. } => (
+            codes::RESTRICTED_OPERAND,
+            "use a smaller number, or copy it first",
+        ),
+        EncodeErrorKind::BankConflict { .. } => (
+            codes::BANK_CONFLICT,
+            "copy one of the registers to the other bank first",
+        ),
+        EncodeErrorKind::PathConflict { .. } => (
+            codes::PATH_CONFLICT,
+            "copy one of them to a general-purpose register first",
+        ),
+        EncodeErrorKind::TwoConstants => (
+            codes::TWO_CONSTANTS,
+            "compute with parentheses at assembly time, or load one with `immed`",
+        ),
+        EncodeErrorKind::Missing => (codes::MISSING_OPERAND, "name an operand instead of `--`"),
+        EncodeErrorKind::Unexpected { .. } => (codes::UNUSED_OPERAND, "write `--` here"),
+        EncodeErrorKind::OutOfRange { .. } if error.operand == OperandRole::Defer => {
+            (codes::DEFER_TOO_LARGE, "defer fewer instructions")
+        }
+        EncodeErrorKind::OutOfRange { .. } | EncodeErrorKind::Unaligned { .. } => {
+            (codes::CONSTANT_RANGE, "use a value in the range")
+        }
+        EncodeErrorKind::OddSignal { .. } => (
+            codes::SIGNAL_ODD,
+            "use an even signal; the next odd one is raised too",
+        ),
+        EncodeErrorKind::NoSignal => (
+            codes::COMMAND_WITHOUT_SIGNAL,
+            "remove the signal; this command never raises one",
+        ),
+        EncodeErrorKind::WrongTransferKind => (
+            codes::TRANSFER_KIND,
+            "use a transfer register of the unit's own kind",
+        ),
+        EncodeErrorKind::UseInstead { .. } => (
+            codes::USE_INSTEAD,
+            "write the instruction that the word means",
+        ),
+    };
+    let text = error.to_string();
+    let (_, reason) = text.split_once(": ").unwrap_or(("", &text));
+    let reason = match error.kind {
+        EncodeErrorKind::PathConflict { a, b } => {
+            format!("{} and {} use the same read path", shown(a), shown(b))
+        }
+        _ => reason.to_owned(),
+    };
+    place
+        .error(
+            code,
+            format!("{} of `{}`: {reason}", error.operand, micro.mnemonic),
+        )
+        .help(help)
+}

@@ -1,0 +1,172 @@
+//! Copies that resolve bank conflicts: where an instruction reads two registers
+//! that must be in one bank, it reads a copy of one of them instead.
+//!
+//! The copy is made by `ld_field_w_clr`, which leaves the condition codes alone
+//! and whose operands are in different banks by themselves.
+
+use npsim_isa::{Instruction, Operand, OperandRole, Shift};
+
+use crate::back::allocate::{Problem, banks};
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::middle::check::hidden_input;
+use crate::middle::flow::defer_slots;
+use crate::middle::program::{Item, Micro, Slot, Value};
+use crate::middle::scope::{Space, Symbols, Variable};
+use crate::middle::select::Selection;
+use npsim_image::Direction;
+
+/// A copy to be made.
+pub struct Copy {
+    item: usize,
+    slot: usize,
+}
+
+/// Copies for the conflicts of a program, at most one for each instruction.
+#[must_use]
+pub fn plan(problem: &Problem<'_>) -> Vec<Copy> {
+    let mut shadows = vec![false; problem.items.len()];
+    for (i, item) in problem.items.iter().enumerate() {
+        let slots = item.micro().map_or(0, |m| defer_slots(&m.template));
+        let inside = (i + 1..problem.items.len())
+            .filter(|&at| problem.items[at].micro().is_some())
+            .take(slots as usize);
+        inside.for_each(|at| shadows[at] = true);
+    }
+    let mut copies: Vec<Copy> = Vec::new();
+    for items in banks::disagreements(problem) {
+        // One copy may resolve several conflicts; the rest shows in the next round.
+        if items
+            .iter()
+            .any(|item| copies.iter().any(|c| c.item == *item))
+        {
+            continue;
+        }
+        let copy = items.into_iter().find_map(|item| {
+            let micro = problem.items[item].micro()?;
+            if shadows[item] || !may_follow_copy(&micro.template) {
+                return None;
+            }
+            let slot = micro.slots.iter().position(|slot| {
+                slot.role != OperandRole::Dest && slot.reads && is_relative(slot, problem.symbols)
+            })?;
+            Some(Copy { item, slot })
+        });
+        copies.extend(copy);
+    }
+    copies.sort_by_key(|copy| copy.item);
+    copies
+}
+
+/// Whether a word may come right before an instruction.
+fn may_follow_copy(instruction: &Instruction) -> bool {
+    hidden_input(instruction).is_none()
+        && !matches!(
+            instruction,
+            Instruction::ByteAlign { .. }
+                | Instruction::MulStep { .. }
+                | Instruction::MulLast { .. }
+                | Instruction::PopCount { .. }
+                | Instruction::PopCount3 { .. }
+        )
+}
+
+fn is_relative(slot: &Slot, symbols: &Symbols) -> bool {
+    match slot.value {
+        Value::Register(id) => symbols.variables[id].space == Space::Gpr,
+        Value::Physical(operand) => matches!(operand, Operand::Gpr(..)),
+        Value::Constant(_) => false,
+    }
+}
+
+/// Puts the copies into the program.
+pub fn insert(
+    copies: &[Copy],
+    selection: &mut Selection,
+    symbols: &mut Symbols,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for copy in copies.iter().rev() {
+        let number = symbols.variables.len();
+        let Item::Micro(micro) = &mut selection.items[copy.item] else {
+            continue;
+        };
+        let slot = &mut micro.slots[copy.slot];
+        let source = slot.value.clone();
+        slot.value = Value::Register(number);
+        let place = slot.place;
+        let role = slot.role;
+        if let (Value::Physical(_), Some(operand)) = (
+            &source,
+            crate::middle::program::operand_mut(&mut micro.template, role),
+        ) {
+            *operand = Operand::None;
+        }
+        let name = format!("_copy_{number}");
+        let text = match &source {
+            Value::Register(id) => symbols.variables[*id].name.clone(),
+            Value::Physical(operand) => operand.to_string(),
+            Value::Constant(_) => String::new(),
+        };
+        symbols.variables.push(Variable {
+            name: name.clone(),
+            scope: micro.scope,
+            space: Space::Gpr,
+            direction: Direction::Both,
+            private: false,
+            fixed: None,
+            place,
+            used: true,
+            initialised: false,
+        });
+        let port = |role, value, reads| Slot {
+            role,
+            value,
+            reads,
+            writes: !reads,
+            place,
+        };
+        let made = Micro {
+            template: Instruction::LdField {
+                dest: Operand::None,
+                mask: 0b1111,
+                src: match source {
+                    Value::Physical(operand) => operand,
+                    _ => Operand::None,
+                },
+                shift: Shift::None,
+                clear: true,
+                load_cc: false,
+            },
+            slots: vec![
+                port(OperandRole::Dest, Value::Register(number), false),
+                port(OperandRole::Src, source, true),
+            ],
+            mnemonic: "ld_field_w_clr".to_owned(),
+            place: micro.place,
+            scope: micro.scope,
+            generated: true,
+            ..Micro::nop(micro.place, micro.scope)
+        };
+        diagnostics.push(Diagnostic {
+            level: Level::Note,
+            ..place
+                .warning(
+                    codes::SPILL_MOVE,
+                    format!("`{text}` is copied to the other bank for this instruction"),
+                )
+                .label(format!("reads `{name}` instead"))
+                .note(format!(
+                    "Inserted in front: `ld_field_w_clr[{name}, 1111, {text}]`."
+                ))
+                .help("write the copy into the source to choose its place yourself")
+        });
+        selection
+            .items
+            .insert(copy.item, Item::Micro(Box::new(made)));
+        for label in &mut selection.labels {
+            // Who comes over a label must come over the copy too.
+            label.item += usize::from(label.item > copy.item);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! From source text to statements: preprocessor, lexer, expressions, parser, and
+//! the lowering of structured assembly to instructions and labels.
+
+pub(crate) mod constant;
+pub mod expression;
+pub(crate) mod lexer;
+pub(crate) mod lower;
+pub(crate) mod parse;
+pub mod preprocess;
+pub(crate) mod statement;
+pub(crate) mod synonyms;
+pub mod token;

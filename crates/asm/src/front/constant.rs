@@ -1,0 +1,77 @@
+//! Values of constant expressions in operands and directives.
+
+use std::rc::Rc;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::expression::{self, Expression as Parsed, Failure, Resolver};
+use crate::front::statement::Place;
+use crate::front::token::{Token, TokenKind};
+use crate::middle::program::{Expression, Reference};
+
+/// Names are replaced by numbers before the evaluation; any that is left has no value.
+struct NumbersOnly;
+
+impl Resolver for NumbersOnly {
+    fn name(&mut self, name: &Token, _: Option<i64>) -> Result<expression::Value, Failure> {
+        Err(unknown(name))
+    }
+
+    fn address(&mut self, name: &Token, _: Option<i64>) -> Result<expression::Value, Failure> {
+        Err(unknown(name))
+    }
+
+    fn call(
+        &mut self,
+        function: &Token,
+        arguments: &[Vec<Token>],
+    ) -> Result<expression::Value, Failure> {
+        match expression::builtin(function, arguments, self) {
+            Some(value) => value,
+            None => Err(unknown(function)),
+        }
+    }
+}
+
+fn unknown(name: &Token) -> Failure {
+    Box::new(
+        Place::of(name)
+            .error(
+                codes::NOT_CONSTANT,
+                format!("`{}` has no value here", name.text),
+            )
+            .help("define it with `#define`"),
+    )
+}
+
+/// The value of an expression of numbers; `place` is where an empty one is reported.
+///
+/// # Errors
+/// Whatever [`expression::Expression`] finds wrong.
+pub fn evaluate(tokens: &[Token], place: Place) -> Result<i64, Diagnostic> {
+    let Some(first) = tokens.first() else {
+        return Err(place.error(codes::MALFORMED_EXPRESSION, "a constant is missing here"));
+    };
+    Parsed::parse(tokens, first)
+        .and_then(|parsed| parsed.number(&mut NumbersOnly))
+        .map_err(|failure| *failure)
+}
+
+/// The value of an expression whose references are now known.
+///
+/// # Errors
+/// As [`evaluate`], and whatever `value` gives for a reference.
+pub fn resolve(
+    expression: &Expression,
+    place: Place,
+    mut value: impl FnMut(&Reference) -> Result<i64, Diagnostic>,
+) -> Result<i64, Diagnostic> {
+    let mut tokens = expression.tokens.clone();
+    for (index, reference) in &expression.references {
+        let number = value(reference)?;
+        let token = &mut tokens[*index];
+        token.kind = TokenKind::Number(number.max(0) as u64);
+        token.text = Rc::from(number.to_string());
+    }
+    evaluate(&tokens, place)
+}

@@ -1,0 +1,343 @@
+//! Constant expressions with the precedence of C on 64-bit signed numbers.
+//!
+//! An expression is parsed once and may be evaluated later, for the numbers of
+//! registers and signals (`&name`) are known only after allocation. What names
+//! and functions mean is up to the caller's [`Resolver`].
+
+mod builtin;
+mod parse;
+
+use std::rc::Rc;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::token::Token;
+use crate::source::{ExpansionId, Span};
+
+pub use builtin::builtin;
+
+/// Why an expression has no value.
+pub type Failure = Box<Diagnostic>;
+
+/// What an expression gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number.
+    Number(i64),
+    /// A quoted text.
+    Text(Rc<str>),
+}
+
+/// The meaning of names in an expression.
+pub trait Resolver {
+    /// The value of `name` or of the array element `name[index]`.
+    ///
+    /// # Errors
+    /// If it has none here.
+    fn name(&mut self, name: &Token, index: Option<i64>) -> Result<Value, Failure>;
+
+    /// The value of `&name` or `&name[index]`.
+    ///
+    /// # Errors
+    /// If it has none here.
+    fn address(&mut self, name: &Token, index: Option<i64>) -> Result<Value, Failure>;
+
+    /// The value of `function(arguments)`; see [`builtin`] for the text and
+    /// number functions that mean the same everywhere.
+    ///
+    /// # Errors
+    /// If there is no such function or it does not take these arguments.
+    fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure>;
+}
+
+/// A parsed constant expression.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    kind: Kind,
+    span: Span,
+    expansion: ExpansionId,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Number(i64),
+    Text(Rc<str>),
+    Name {
+        name: Token,
+        index: Option<Box<Expression>>,
+    },
+    Address {
+        name: Token,
+        index: Option<Box<Expression>>,
+    },
+    Call {
+        function: Token,
+        arguments: Vec<Vec<Token>>,
+    },
+    Unary(UnaryOperator, Box<Expression>),
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    Conditional(Box<[Expression; 3]>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnaryOperator {
+    Plus,
+    Minus,
+    Complement,
+    Not,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BinaryOperator {
+    Multiply,
+    Divide,
+    Remainder,
+    Add,
+    Subtract,
+    ShiftLeft,
+    ShiftRight,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    And,
+    Xor,
+    Or,
+    AndAlso,
+    OrElse,
+}
+
+/// A name or call that occurs in an expression.
+#[derive(Clone, Copy, Debug)]
+pub enum Reference<'a> {
+    /// `name` or `name[index]`.
+    Name {
+        /// The name.
+        name: &'a Token,
+        /// The element of an array.
+        index: Option<&'a Expression>,
+    },
+    /// `&name` or `&name[index]`.
+    Address {
+        /// The name.
+        name: &'a Token,
+        /// The element of an array.
+        index: Option<&'a Expression>,
+    },
+    /// `function(arguments)`.
+    Call {
+        /// The function's name.
+        function: &'a Token,
+        /// Its arguments as they stand.
+        arguments: &'a [Vec<Token>],
+    },
+}
+
+impl Expression {
+    /// The value.
+    ///
+    /// # Errors
+    /// If a name is not known, a type does not fit, or the value leaves the
+    /// range of 64-bit signed numbers.
+    pub fn evaluate(&self, resolver: &mut dyn Resolver) -> Result<Value, Failure> {
+        match &self.kind {
+            Kind::Number(n) => Ok(Value::Number(*n)),
+            Kind::Text(text) => Ok(Value::Text(text.clone())),
+            Kind::Name { name, index } => {
+                let index = index_value(index.as_deref(), resolver)?;
+                resolver.name(name, index)
+            }
+            Kind::Address { name, index } => {
+                let index = index_value(index.as_deref(), resolver)?;
+                resolver.address(name, index)
+            }
+            Kind::Call {
+                function,
+                arguments,
+            } => resolver.call(function, arguments),
+            Kind::Unary(operator, operand) => {
+                let n = operand.number(resolver)?;
+                match operator {
+                    UnaryOperator::Plus => Some(n),
+                    UnaryOperator::Minus => n.checked_neg(),
+                    UnaryOperator::Complement => Some(!n),
+                    UnaryOperator::Not => Some(i64::from(n == 0)),
+                }
+                .map(Value::Number)
+                .ok_or_else(|| self.overflow())
+            }
+            Kind::Binary(operator, left, right) => self.binary(*operator, left, right, resolver),
+            Kind::Conditional(parts) => {
+                let [condition, yes, no] = &**parts;
+                if condition.number(resolver)? == 0 {
+                    no.evaluate(resolver)
+                } else {
+                    yes.evaluate(resolver)
+                }
+            }
+        }
+    }
+
+    /// The value as a number.
+    ///
+    /// # Errors
+    /// As for [`Self::evaluate`], and if it is a text.
+    pub fn number(&self, resolver: &mut dyn Resolver) -> Result<i64, Failure> {
+        match self.evaluate(resolver)? {
+            Value::Number(n) => Ok(n),
+            Value::Text(text) => Err(Box::new(
+                Diagnostic::error(
+                    codes::TEXT_IN_ARITHMETIC,
+                    format!("a number is needed here, not the text '{text}'"),
+                    self.span,
+                    self.expansion,
+                )
+                .help("compare texts with streq('a', 'b')"),
+            )),
+        }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn place(&self) -> (Span, ExpansionId) {
+        (self.span, self.expansion)
+    }
+
+    /// All names and calls in it, from left to right. Those in the arguments of
+    /// calls are not looked into.
+    #[must_use]
+    pub fn references(&self) -> Vec<Reference<'_>> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
+    fn collect<'a>(&'a self, found: &mut Vec<Reference<'a>>) {
+        match &self.kind {
+            Kind::Number(_) | Kind::Text(_) => {}
+            Kind::Name { name, index } => {
+                let index = index.as_deref();
+                found.push(Reference::Name { name, index });
+                if let Some(index) = index {
+                    index.collect(found);
+                }
+            }
+            Kind::Address { name, index } => {
+                let index = index.as_deref();
+                found.push(Reference::Address { name, index });
+                if let Some(index) = index {
+                    index.collect(found);
+                }
+            }
+            Kind::Call {
+                function,
+                arguments,
+            } => found.push(Reference::Call {
+                function,
+                arguments,
+            }),
+            Kind::Unary(_, operand) => operand.collect(found),
+            Kind::Binary(_, left, right) => {
+                left.collect(found);
+                right.collect(found);
+            }
+            Kind::Conditional(parts) => parts.iter().for_each(|part| part.collect(found)),
+        }
+    }
+
+    fn binary(
+        &self,
+        operator: BinaryOperator,
+        left: &Self,
+        right: &Self,
+        resolver: &mut dyn Resolver,
+    ) -> Result<Value, Failure> {
+        use BinaryOperator as B;
+        // The right side of `defined(X) && X > 1` must not be looked at needlessly.
+        if operator == B::AndAlso || operator == B::OrElse {
+            let decided = (left.number(resolver)? != 0) == (operator == B::OrElse);
+            let value = if decided {
+                operator == B::OrElse
+            } else {
+                right.number(resolver)? != 0
+            };
+            return Ok(Value::Number(i64::from(value)));
+        }
+        if operator == B::Equal || operator == B::NotEqual {
+            let same = match (left.evaluate(resolver)?, right.evaluate(resolver)?) {
+                (Value::Text(a), Value::Text(b)) => a == b,
+                (Value::Number(a), Value::Number(b)) => a == b,
+                _ => {
+                    return Err(Box::new(Diagnostic::error(
+                        codes::TEXT_IN_ARITHMETIC,
+                        "a text cannot be compared with a number",
+                        self.span,
+                        self.expansion,
+                    )));
+                }
+            };
+            return Ok(Value::Number(i64::from(same == (operator == B::Equal))));
+        }
+        let a = left.number(resolver)?;
+        let b = right.number(resolver)?;
+        let value = match operator {
+            B::Multiply => a.checked_mul(b),
+            B::Divide | B::Remainder if b == 0 => {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        codes::DIVISION_BY_ZERO,
+                        "division by zero",
+                        self.span,
+                        self.expansion,
+                    )
+                    .also(right.span, right.expansion, "this is 0"),
+                ));
+            }
+            B::Divide => a.checked_div(b),
+            B::Remainder => a.checked_rem(b),
+            B::Add => a.checked_add(b),
+            B::Subtract => a.checked_sub(b),
+            B::ShiftLeft => u32::try_from(b)
+                .ok()
+                .and_then(|by| a.checked_shl(by).filter(|shifted| shifted >> by == a)),
+            B::ShiftRight => u32::try_from(b).ok().map(|by| a >> by.min(63)),
+            B::Less => Some(i64::from(a < b)),
+            B::LessOrEqual => Some(i64::from(a <= b)),
+            B::Greater => Some(i64::from(a > b)),
+            B::GreaterOrEqual => Some(i64::from(a >= b)),
+            B::And => Some(a & b),
+            B::Xor => Some(a ^ b),
+            B::Or => Some(a | b),
+            B::Equal | B::NotEqual | B::AndAlso | B::OrElse => None,
+        };
+        value.map(Value::Number).ok_or_else(|| self.overflow())
+    }
+
+    fn overflow(&self) -> Failure {
+        Box::new(
+            Diagnostic::error(
+                codes::EXPRESSION_OVERFLOW,
+                "the value does not fit 64 bits, or a shift count is negative",
+                self.span,
+                self.expansion,
+            )
+            .help("constants of the microengine have at most 32 bits"),
+        )
+    }
+}
+
+fn index_value(
+    index: Option<&Expression>,
+    resolver: &mut dyn Resolver,
+) -> Result<Option<i64>, Failure> {
+    index.map(|index| index.number(resolver)).transpose()
+}
+
+fn fail(code: &'static str, message: impl Into<String>, at: &Token) -> Failure {
+    Box::new(Diagnostic::error(code, message, at.span, at.expansion))
+}
+
+#[cfg(test)]
+mod tests;

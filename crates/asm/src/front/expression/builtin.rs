@@ -1,0 +1,124 @@
+//! Functions on texts and numbers.
+
+use std::rc::Rc;
+
+use super::{Expression, Failure, Resolver, Value, fail};
+use crate::codes;
+use crate::front::token::{Token, TokenKind, spell};
+
+/// The functions that mean the same wherever expressions are allowed: `log2`,
+/// `streq`, `strlen`, `strstr`, `strleft` and `strright`; `None` for others.
+///
+/// `log2(x)` rounds down and `log2(x, 1)` up. `strstr` counts from 1 and gives
+/// 0 for an absent needle. A negative count drops characters: `strleft('abc',
+/// -1)` is `ab` and `strright('abc', -1)` is `bc`. `strright` with 0 drops none:
+/// libraries split lists with `strright(list, -start)`, where start may be 0.
+///
+/// # Errors
+/// The inner result says which argument does not fit.
+pub fn builtin(
+    function: &Token,
+    arguments: &[Vec<Token>],
+    resolver: &mut dyn Resolver,
+) -> Option<Result<Value, Failure>> {
+    let name = function.text.to_ascii_lowercase();
+    let (least, most) = match &*name {
+        "strlen" => (1, 1),
+        "log2" => (1, 2),
+        "streq" | "strstr" | "strleft" | "strright" => (2, 2),
+        _ => return None,
+    };
+    if arguments.len() < least || arguments.len() > most {
+        let wanted = match (least, most) {
+            (1, 1) => "1 argument",
+            (1, _) => "1 or 2 arguments",
+            _ => "2 arguments",
+        };
+        return Some(Err(fail(
+            codes::FUNCTION_ARGUMENT,
+            format!("{name} takes {wanted}, but {} are given", arguments.len()),
+            function,
+        )));
+    }
+    Some(apply(&name, function, arguments, resolver))
+}
+
+fn apply(
+    name: &str,
+    function: &Token,
+    arguments: &[Vec<Token>],
+    resolver: &mut dyn Resolver,
+) -> Result<Value, Failure> {
+    if name == "log2" {
+        let n = Expression::parse(&arguments[0], function)?.number(resolver)?;
+        let up = match arguments.get(1) {
+            Some(mode) => Expression::parse(mode, function)?.number(resolver)? != 0,
+            None => false,
+        };
+        if n <= 0 {
+            return Err(fail(
+                codes::FUNCTION_ARGUMENT,
+                format!("log2 needs a number above 0, not {n}"),
+                function,
+            ));
+        }
+        let floor = n.ilog2();
+        let up = up && !n.cast_unsigned().is_power_of_two();
+        return Ok(Value::Number(i64::from(floor) + i64::from(up)));
+    }
+    let text = text_argument(&arguments[0], function, resolver)?;
+    Ok(match name {
+        "strlen" => Value::Number(text.chars().count() as i64),
+        "streq" => {
+            let other = text_argument(&arguments[1], function, resolver)?;
+            Value::Number(i64::from(text == other))
+        }
+        "strstr" => {
+            let needle = text_argument(&arguments[1], function, resolver)?;
+            let place = text
+                .find(&*needle)
+                .map_or(0, |at| text[..at].chars().count() as i64 + 1);
+            Value::Number(place)
+        }
+        _ => {
+            let count = Expression::parse(&arguments[1], function)?.number(resolver)?;
+            let length = text.chars().count();
+            let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+            let kept = if count < 0 || (count == 0 && name == "strright") {
+                length.saturating_sub(wanted)
+            } else {
+                wanted.min(length)
+            };
+            Value::Text(if name == "strleft" {
+                text.chars().take(kept).collect::<String>().into()
+            } else {
+                text.chars().skip(length - kept).collect::<String>().into()
+            })
+        }
+    })
+}
+
+/// A quoted text, the result of a text function, or else the bare words.
+fn text_argument(
+    argument: &[Token],
+    function: &Token,
+    resolver: &mut dyn Resolver,
+) -> Result<Rc<str>, Failure> {
+    match argument {
+        [token] if matches!(token.kind, TokenKind::Quoted | TokenKind::Str) => {
+            Ok(token.text.clone())
+        }
+        [name, open, ..]
+            if open.is("(")
+                && ["strleft", "strright"]
+                    .iter()
+                    .any(|known| name.text.eq_ignore_ascii_case(known)) =>
+        {
+            match Expression::parse(argument, function)?.evaluate(resolver)? {
+                Value::Text(text) => Ok(text),
+                Value::Number(n) => Ok(n.to_string().into()),
+            }
+        }
+        _ => Ok(spell(argument).into()),
+    }
+}

@@ -1,0 +1,361 @@
+//! The grammar of constant expressions.
+
+use nom::{
+    Err, IResult, Input, Parser,
+    branch::alt,
+    combinator::verify,
+    error::{ErrorKind, ParseError},
+    multi::many0,
+    sequence::{delimited, preceded},
+};
+
+use super::{BinaryOperator, Expression, Failure, Kind, UnaryOperator, fail};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::token::{Token, TokenKind, Tokens, arguments, spell};
+
+/// Brackets, prefix operators and `?:` may nest this deep.
+const MAX_DEPTH: usize = 64;
+/// An expression may have this many tokens; it bounds the depth of the tree.
+const MAX_TOKENS: usize = 2048;
+
+impl BinaryOperator {
+    /// The operator of a token and how strongly it binds.
+    fn of(token: &Token) -> Option<(Self, u8)> {
+        if token.kind != TokenKind::Punct {
+            return None;
+        }
+        Some(match &*token.text {
+            "*" => (Self::Multiply, 10),
+            "/" => (Self::Divide, 10),
+            "%" => (Self::Remainder, 10),
+            "+" => (Self::Add, 9),
+            "-" => (Self::Subtract, 9),
+            "<<" => (Self::ShiftLeft, 8),
+            ">>" => (Self::ShiftRight, 8),
+            "<" => (Self::Less, 7),
+            "<=" => (Self::LessOrEqual, 7),
+            ">" => (Self::Greater, 7),
+            ">=" => (Self::GreaterOrEqual, 7),
+            "==" => (Self::Equal, 6),
+            "!=" => (Self::NotEqual, 6),
+            "&" => (Self::And, 5),
+            "^" => (Self::Xor, 4),
+            "|" => (Self::Or, 3),
+            "&&" => (Self::AndAlso, 2),
+            "||" => (Self::OrElse, 1),
+            _ => return None,
+        })
+    }
+}
+
+impl Expression {
+    /// Parses all of `tokens`. `near` is where a missing expression is reported.
+    ///
+    /// # Errors
+    /// If the tokens are no expression.
+    pub fn parse(tokens: &[Token], near: &Token) -> Result<Self, Failure> {
+        let Some(last) = tokens.last() else {
+            return Err(fail(
+                codes::MALFORMED_EXPRESSION,
+                "an expression is missing here",
+                near,
+            ));
+        };
+        if tokens.len() > MAX_TOKENS || deepest_bracket(tokens) > MAX_DEPTH {
+            return Err(too_large(&tokens[0]).into());
+        }
+        match conditional(Tokens(tokens), 0) {
+            Ok((Tokens([]), expression)) => Ok(expression),
+            Ok((Tokens([extra, ..]), _)) => Err(unexpected(extra, "an operator")),
+            Err(Err::Error(wrong) | Err::Failure(wrong)) => Err(match wrong.rest.0.first() {
+                Some(token) if wrong.what == TOO_DEEP => too_large(token).into(),
+                Some(token) => unexpected(token, wrong.what),
+                None => Box::new(
+                    Diagnostic::error(
+                        codes::MALFORMED_EXPRESSION,
+                        format!("the expression ends too early: {} is missing", wrong.what),
+                        last.span,
+                        last.expansion,
+                    )
+                    .label(format!("{} should follow", wrong.what)),
+                ),
+            }),
+            Err(Err::Incomplete(_)) => Err(unexpected(last, "an operand")),
+        }
+    }
+}
+
+/// How deep brackets nest, those in arguments of calls included.
+fn deepest_bracket(tokens: &[Token]) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    for token in tokens {
+        if token.is("(") || token.is("[") {
+            depth += 1;
+            deepest = deepest.max(depth);
+        } else if token.is(")") || token.is("]") {
+            depth = depth.saturating_sub(1);
+        }
+    }
+    deepest
+}
+
+fn unexpected(token: &Token, wanted: &str) -> Failure {
+    Box::new(
+        Diagnostic::error(
+            codes::MALFORMED_EXPRESSION,
+            format!(
+                "`{}` does not belong into an expression here",
+                spell(std::slice::from_ref(token))
+            ),
+            token.span,
+            token.expansion,
+        )
+        .label(format!("{wanted} was expected")),
+    )
+}
+
+fn too_large(token: &Token) -> Diagnostic {
+    Diagnostic::error(
+        codes::EXPRESSION_TOO_LARGE,
+        format!("this expression has more than {MAX_TOKENS} terms or {MAX_DEPTH} levels"),
+        token.span,
+        token.expansion,
+    )
+    .help("compute parts of it with #define_eval")
+}
+
+/// Where parsing went wrong and what should have stood there.
+#[derive(Debug)]
+struct Wrong<'a> {
+    rest: Tokens<'a>,
+    what: &'static str,
+}
+
+const TOO_DEEP: &str = "a simpler expression";
+
+impl<'a> ParseError<Tokens<'a>> for Wrong<'a> {
+    fn from_error_kind(rest: Tokens<'a>, _: ErrorKind) -> Self {
+        Self {
+            rest,
+            what: "an operand",
+        }
+    }
+
+    fn append(_: Tokens<'a>, _: ErrorKind, other: Self) -> Self {
+        other
+    }
+
+    /// The alternative that came further knows better.
+    fn or(self, other: Self) -> Self {
+        if self.rest.0.len() < other.rest.0.len() {
+            self
+        } else {
+            other
+        }
+    }
+}
+
+type Parsed<'a, T> = IResult<Tokens<'a>, T, Wrong<'a>>;
+
+fn any(input: Tokens<'_>) -> Parsed<'_, &Token> {
+    match input.0.split_first() {
+        Some((token, rest)) => Ok((Tokens(rest), token)),
+        None => Err(Err::Error(Wrong::from_error_kind(input, ErrorKind::Eof))),
+    }
+}
+
+fn punct<'a>(text: &'static str) -> impl Parser<Tokens<'a>, Output = &'a Token, Error = Wrong<'a>> {
+    verify(any, move |token: &&Token| token.is(text))
+}
+
+/// A punctuation without which what was begun makes no sense.
+fn required<'a>(
+    text: &'static str,
+    what: &'static str,
+) -> impl Fn(Tokens<'a>) -> Parsed<'a, &'a Token> {
+    move |input| {
+        punct(text)
+            .parse(input)
+            .map_err(|_| Err::Failure(Wrong { rest: input, what }))
+    }
+}
+
+fn identifier(input: Tokens<'_>) -> Parsed<'_, &Token> {
+    verify(any, |token: &&Token| token.kind == TokenKind::Ident).parse(input)
+}
+
+fn deeper(input: Tokens<'_>, depth: usize) -> Result<usize, Err<Wrong<'_>>> {
+    if depth >= MAX_DEPTH {
+        return Err(Err::Failure(Wrong {
+            rest: input,
+            what: TOO_DEEP,
+        }));
+    }
+    Ok(depth + 1)
+}
+
+fn around(first: &Expression, last: &Expression, kind: Kind) -> Expression {
+    let span = if first.expansion == last.expansion {
+        first.span.to(last.span)
+    } else {
+        first.span
+    };
+    Expression {
+        kind,
+        span,
+        expansion: first.expansion,
+    }
+}
+
+fn at(token: &Token, kind: Kind) -> Expression {
+    Expression {
+        kind,
+        span: token.span,
+        expansion: token.expansion,
+    }
+}
+
+fn conditional(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+    let depth = deeper(input, depth)?;
+    let (rest, condition) = binary(input, depth, 1)?;
+    let Ok((rest, _)) = punct("?").parse(rest) else {
+        return Ok((rest, condition));
+    };
+    let (rest, yes) = conditional(rest, depth)?;
+    let (rest, _) = required(":", "`:` and the other value")(rest)?;
+    let (rest, no) = conditional(rest, depth)?;
+    let whole = around(&condition, &no, Kind::Number(0));
+    let kind = Kind::Conditional(Box::new([condition, yes, no]));
+    Ok((rest, Expression { kind, ..whole }))
+}
+
+/// Operators that bind at least as strongly as `least`.
+fn binary(input: Tokens<'_>, depth: usize, least: u8) -> Parsed<'_, Expression> {
+    let (mut rest, mut left) = unary(input, depth)?;
+    while let Some((operator, strength)) = rest.0.first().and_then(BinaryOperator::of)
+        && strength >= least
+    {
+        let (after, right) = binary(rest.take_from(1), depth, strength + 1)?;
+        let whole = around(&left, &right, Kind::Number(0));
+        let kind = Kind::Binary(operator, Box::new(left), Box::new(right));
+        left = Expression { kind, ..whole };
+        rest = after;
+    }
+    Ok((rest, left))
+}
+
+fn unary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+    let operator = |token: &Token| {
+        Some(match &*token.text {
+            "+" => UnaryOperator::Plus,
+            "-" => UnaryOperator::Minus,
+            "~" => UnaryOperator::Complement,
+            "!" => UnaryOperator::Not,
+            _ => return None,
+        })
+    };
+    let prefix = verify(any, |token: &&Token| {
+        token.kind == TokenKind::Punct && operator(token).is_some()
+    });
+    let (rest, prefixes) = many0(prefix).parse(input)?;
+    if prefixes.len() > MAX_DEPTH {
+        deeper(input, MAX_DEPTH)?;
+    }
+    let (rest, mut operand) = primary(rest, depth)?;
+    for token in prefixes.into_iter().rev() {
+        if let Some(operator) = operator(token) {
+            let whole = around(&at(token, Kind::Number(0)), &operand, Kind::Number(0));
+            let kind = Kind::Unary(operator, Box::new(operand));
+            operand = Expression { kind, ..whole };
+        }
+    }
+    Ok((rest, operand))
+}
+
+fn primary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+    alt((
+        literal,
+        |input| parenthesized(input, depth),
+        |input| address(input, depth),
+        call,
+        |input| name(input, depth),
+    ))
+    .parse(input)
+}
+
+fn literal(input: Tokens<'_>) -> Parsed<'_, Expression> {
+    let (rest, token) = any(input)?;
+    let kind = match token.kind {
+        TokenKind::Number(n) => match i64::try_from(n) {
+            Ok(n) => Kind::Number(n),
+            Err(_) => {
+                return Err(Err::Failure(Wrong {
+                    rest: input,
+                    what: "a number below 2^63",
+                }));
+            }
+        },
+        TokenKind::Quoted | TokenKind::Str => Kind::Text(token.text.clone()),
+        _ => {
+            return Err(Err::Error(Wrong::from_error_kind(input, ErrorKind::Tag)));
+        }
+    };
+    Ok((rest, at(token, kind)))
+}
+
+fn parenthesized(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+    delimited(
+        punct("("),
+        |input| conditional(input, depth),
+        required(")", "`)`"),
+    )
+    .parse(input)
+}
+
+fn element(input: Tokens<'_>, depth: usize) -> Parsed<'_, Option<Box<Expression>>> {
+    if input.0.first().is_some_and(|token| token.is("[")) {
+        let index = |input| conditional(input, depth);
+        let (rest, index) = delimited(punct("["), index, required("]", "`]`")).parse(input)?;
+        Ok((rest, Some(Box::new(index))))
+    } else {
+        Ok((input, None))
+    }
+}
+
+fn address(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+    let (rest, name) = preceded(punct("&"), identifier).parse(input)?;
+    let (rest, index) = element(rest, depth)?;
+    let name = name.clone();
+    Ok((rest, at(&name.clone(), Kind::Address { name, index })))
+}
+
+fn name(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
+    let (rest, name) = identifier(input)?;
+    let (rest, index) = element(rest, depth)?;
+    let name = name.clone();
+    Ok((rest, at(&name.clone(), Kind::Name { name, index })))
+}
+
+/// `function(a, b)`; the arguments stay tokens, for some functions ask what
+/// kind of text they are.
+fn call(input: Tokens<'_>) -> Parsed<'_, Expression> {
+    let (open, function) = identifier(input)?;
+    punct("(").parse(open)?;
+    let Some((list, used)) = arguments(open.0) else {
+        return Err(Err::Failure(Wrong {
+            rest: open.take_from(open.input_len()),
+            what: "`)`",
+        }));
+    };
+    let close = &open.0[used - 1];
+    let whole = around(
+        &at(function, Kind::Number(0)),
+        &at(close, Kind::Number(0)),
+        Kind::Call {
+            function: function.clone(),
+            arguments: list.into_iter().map(<[Token]>::to_vec).collect(),
+        },
+    );
+    Ok((open.take_from(used), whole))
+}

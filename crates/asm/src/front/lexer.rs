@@ -1,0 +1,465 @@
+//! Source text to logical lines of tokens.
+//!
+//! Comments go, continued lines are joined. A line goes on after a backslash,
+//! while a bracket is open, and after a comma at its end. `##`, and `/**/`
+//! directly between two tokens, stay as the paste token `##` for the
+//! preprocessor. Nothing is reported here: a line carries what is wrong with it,
+//! for it may stand in a part of the source that is switched off.
+
+mod lexeme;
+
+use std::{borrow::Cow, rc::Rc};
+
+use rustc_hash::FxHashSet;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::preprocess::Directive;
+use crate::front::token::{Token, TokenKind};
+use crate::source::{ExpansionId, FileId, Span};
+
+use lexeme::{Lexeme, classify, lexeme};
+
+/// One logical line as it stands in its file.
+#[derive(Clone, Debug)]
+pub(crate) struct RawLine {
+    /// Its tokens; those of a directive begin after the directive's name.
+    pub tokens: Vec<Token>,
+    /// What it directs, if it begins with `#`, and the name itself.
+    pub directive: Option<(Directive, Token)>,
+    /// What is wrong with it.
+    pub errors: Vec<Diagnostic>,
+}
+
+/// Gives one shared text for equal texts.
+#[derive(Debug, Default)]
+pub(crate) struct Interner(FxHashSet<Rc<str>>);
+
+impl Interner {
+    /// The shared text.
+    pub fn get(&mut self, text: &str) -> Rc<str> {
+        if let Some(shared) = self.0.get(text) {
+            return shared.clone();
+        }
+        let shared: Rc<str> = text.into();
+        self.0.insert(shared.clone());
+        shared
+    }
+}
+
+/// Lexes a whole file.
+pub(crate) fn lex(text: &str, file: FileId, interner: &mut Interner) -> Vec<RawLine> {
+    let mut lexer = Lexer {
+        file,
+        interner,
+        lines: Vec::new(),
+        line: Open::default(),
+    };
+    let mut input = text;
+    while !input.is_empty() {
+        // `lexeme` takes at least one character of any text.
+        let Ok((after, lexeme)) = lexeme(input) else {
+            break;
+        };
+        let lo = (text.len() - input.len()) as u32;
+        let hi = (text.len() - after.len()) as u32;
+        let pasted_next = after.starts_with("/**/") || after.starts_with("##");
+        lexer.take(lexeme, lexer.span(lo, hi), pasted_next);
+        input = after;
+    }
+    lexer.end_line(Ending::File);
+    lexer.lines
+}
+
+/// Lexes a text made by the preprocessor; all tokens get the place of `like`,
+/// and the first one its joining.
+pub(crate) fn lex_fragment(text: &str, like: &Token, interner: &mut Interner) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut joined = like.joined;
+    let mut input = text;
+    while let Ok((after, lexeme)) = lexeme(input) {
+        input = after;
+        let (kind, text) = match lexeme {
+            Lexeme::Word(text) => (classify(text).unwrap_or(TokenKind::Ident), text),
+            Lexeme::LabelWord(text) => (TokenKind::Label, text),
+            Lexeme::Str(text) => (TokenKind::Str, text),
+            Lexeme::Quoted(text) => (TokenKind::Quoted, text),
+            Lexeme::Punct(text) => (TokenKind::Punct, text),
+            _ => {
+                joined = false;
+                continue;
+            }
+        };
+        tokens.push(Token {
+            kind,
+            text: interner.get(text),
+            joined,
+            ..like.clone()
+        });
+        joined = true;
+    }
+    tokens
+}
+
+/// Why a line ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Newline,
+    /// The next line cannot belong to it.
+    NextStatement,
+    File,
+}
+
+/// The line that is being read.
+#[derive(Default)]
+struct Open {
+    tokens: Vec<Token>,
+    hash: Option<Span>,
+    brackets: Vec<(char, Span)>,
+    errors: Vec<Diagnostic>,
+    /// The next token touches the last one.
+    joined: bool,
+    /// An empty comment that may turn out to paste.
+    paste: Option<Span>,
+    /// The line goes on after its end if what follows can belong to it.
+    continued: bool,
+}
+
+struct Lexer<'a> {
+    file: FileId,
+    interner: &'a mut Interner,
+    lines: Vec<RawLine>,
+    line: Open,
+}
+
+impl Lexer<'_> {
+    fn span(&self, lo: u32, hi: u32) -> Span {
+        Span {
+            file: self.file,
+            lo,
+            hi,
+        }
+    }
+
+    fn error(&mut self, code: &'static str, message: String, span: Span) -> &mut Diagnostic {
+        let at = self.line.errors.len();
+        self.line
+            .errors
+            .push(Diagnostic::error(code, message, span, ExpansionId::ROOT));
+        &mut self.line.errors[at]
+    }
+
+    fn take(&mut self, lexeme: Lexeme<'_>, span: Span, pasted_next: bool) {
+        match lexeme {
+            Lexeme::Space | Lexeme::Comment | Lexeme::Continuation => self.separate(),
+            Lexeme::OpenComment => {
+                self.separate();
+                let opener = self.span(span.lo, span.lo + 2);
+                let error = self.error(
+                    codes::UNTERMINATED_COMMENT,
+                    "this comment is not closed".into(),
+                    opener,
+                );
+                error.help = Some("close it with */".into());
+            }
+            Lexeme::Newline => {
+                self.separate();
+                self.newline();
+            }
+            Lexeme::EmptyComment => {
+                if self.line.joined && !self.line.tokens.is_empty() {
+                    self.line.paste.get_or_insert(span);
+                }
+            }
+            Lexeme::Paste => {
+                if self.line.tokens.is_empty() && self.line.hash.is_none() {
+                    self.line.hash = Some(span);
+                }
+                self.line.paste = None;
+                self.push(TokenKind::Punct, "##", span);
+            }
+            Lexeme::Hash => self.hash(span),
+            Lexeme::Word(text) => {
+                let kind = classify(text).unwrap_or_else(|| {
+                    let pasted = pasted_next
+                        || self.line.paste.is_some()
+                        || self.line.tokens.last().is_some_and(|t| t.is("##"));
+                    if !pasted {
+                        let error = self.error(
+                            codes::INVALID_NUMBER,
+                            format!("`{text}` is not a valid number"),
+                            span,
+                        );
+                        error.help = Some(
+                            "numbers are decimal, 0x and hexadecimal digits, or 0b and binary \
+                             digits, up to 64 bits"
+                                .into(),
+                        );
+                    }
+                    TokenKind::Ident
+                });
+                self.token(kind, text, span);
+            }
+            Lexeme::LabelWord(text) => self.token(TokenKind::Label, text, span),
+            Lexeme::Str(text) => self.token(TokenKind::Str, &on_one_line(text), span),
+            Lexeme::Quoted(text) => self.token(TokenKind::Quoted, &on_one_line(text), span),
+            Lexeme::Punct(text) => {
+                self.token(TokenKind::Punct, text, span);
+                self.bracket(text, span);
+            }
+            Lexeme::OpenString(text) if self.is_free_text() => {
+                self.token(TokenKind::Str, text.trim_end(), span);
+            }
+            Lexeme::OpenString(_) => {
+                let quote = self.span(span.lo, span.lo + 1);
+                self.separate();
+                let error = self.error(
+                    codes::UNTERMINATED_STRING,
+                    "this text is not closed on its line".into(),
+                    quote,
+                );
+                error.primary.text = "opened here".into();
+                error.help = Some("a quoted text ends with the same quote".into());
+            }
+            Lexeme::Stray(c) => {
+                self.separate();
+                self.error(
+                    codes::INVALID_CHARACTER,
+                    format!("`{}` means nothing in microcode", c.escape_debug()),
+                    span,
+                );
+            }
+        }
+    }
+
+    /// White space stood here.
+    fn separate(&mut self) {
+        self.line.joined = false;
+        self.line.paste = None;
+    }
+
+    fn hash(&mut self, span: Span) {
+        if self.line.continued {
+            self.end_line(Ending::NextStatement);
+        }
+        if self.line.tokens.is_empty() && self.line.hash.is_none() {
+            self.line.hash = Some(span);
+        } else if self.line.paste.is_some() || self.line.tokens.last().is_some_and(|t| t.is("##")) {
+            self.token(TokenKind::Punct, "#", span);
+        } else if self.line.brackets.first().is_some_and(|(c, _)| *c == '(')
+            && self
+                .line
+                .tokens
+                .last()
+                .is_some_and(|t| t.is(",") || t.is("("))
+        {
+            // An argument that a macro puts behind the stem of a label.
+            self.token(TokenKind::Punct, "#", span);
+        } else {
+            self.separate();
+            let error = self.error(
+                codes::INVALID_CHARACTER,
+                "`#` neither begins a directive nor ends a label here".into(),
+                span,
+            );
+            error.help = Some(
+                "a directive stands on a line of its own; a label is written without space \
+                 before its #"
+                    .into(),
+            );
+        }
+    }
+
+    /// Adds a token that may end a continued line or complete a paste.
+    fn token(&mut self, kind: TokenKind, text: &str, span: Span) {
+        if self.line.continued {
+            let word = matches!(
+                kind,
+                TokenKind::Ident | TokenKind::Label | TokenKind::Number(_)
+            );
+            let operand = self.line.tokens.last().is_some_and(|last| {
+                last.kind != TokenKind::Punct || [")", "]", "}"].contains(&&*last.text)
+            });
+            if word && (operand || text.starts_with('.')) {
+                self.end_line(Ending::NextStatement);
+            }
+            self.line.continued = false;
+        }
+        if let Some(paste) = self.line.paste.take() {
+            let gluable = |kind: &TokenKind, text: &str| match kind {
+                TokenKind::Ident | TokenKind::Label | TokenKind::Number(_) => true,
+                TokenKind::Punct => ["$", "$$", "@", ".", "#"].contains(&text),
+                _ => false,
+            };
+            let before = self.line.tokens.last();
+            if before.is_some_and(|t| gluable(&t.kind, &t.text)) && gluable(&kind, text) {
+                self.push(TokenKind::Punct, "##", paste);
+            }
+        }
+        self.push(kind, text, span);
+    }
+
+    fn push(&mut self, kind: TokenKind, text: &str, span: Span) {
+        let text = self.interner.get(text);
+        self.line.tokens.push(Token {
+            kind,
+            text,
+            span,
+            expansion: ExpansionId::ROOT,
+            joined: self.line.joined,
+        });
+        self.line.joined = true;
+    }
+
+    fn bracket(&mut self, text: &str, span: Span) {
+        let opened = match text {
+            "(" | "[" | "{" => {
+                let bracket = text.as_bytes()[0] as char;
+                self.line.brackets.push((bracket, span));
+                return;
+            }
+            ")" => '(',
+            "]" => '[',
+            "}" => '{',
+            _ => return,
+        };
+        match self.line.brackets.pop() {
+            Some((bracket, _)) if bracket == opened => {}
+            _ if self.is_free_text() => {}
+            Some((bracket, opener)) => {
+                let error = self.error(
+                    codes::UNEXPECTED_BRACKET,
+                    format!("`{text}` does not close `{bracket}`"),
+                    span,
+                );
+                let wanted = closing(bracket);
+                *error = error
+                    .clone()
+                    .label(format!("`{wanted}` was expected"))
+                    .also(opener, ExpansionId::ROOT, "opened here");
+            }
+            None => {
+                self.error(
+                    codes::UNEXPECTED_BRACKET,
+                    format!("`{text}` closes no bracket"),
+                    span,
+                );
+            }
+        }
+    }
+
+    /// The line is a message, in which anything may stand.
+    fn is_free_text(&self) -> bool {
+        self.line.hash.is_some()
+            && self.line.tokens.first().is_some_and(|name| {
+                matches!(
+                    Directive::named(&name.text),
+                    Directive::Error | Directive::Warning | Directive::Info | Directive::Pragma
+                )
+            })
+    }
+
+    fn newline(&mut self) {
+        // A newline after a backslash never comes here: it is part of that lexeme.
+        let comma = self.line.tokens.last().is_some_and(|t| t.is(","));
+        let open = !self.line.brackets.is_empty() && !self.is_free_text();
+        if open || (comma && self.line.hash.is_none()) {
+            self.line.continued = true;
+        } else {
+            self.end_line(Ending::Newline);
+        }
+    }
+
+    fn end_line(&mut self, ending: Ending) {
+        let free_text = self.is_free_text();
+        if ending != Ending::Newline && !free_text {
+            let unclosed = self.line.brackets.first().copied();
+            if let Some((bracket, opener)) = unclosed {
+                let error = self.error(
+                    codes::UNCLOSED_BRACKET,
+                    format!("`{bracket}` is not closed"),
+                    opener,
+                );
+                error.primary.text = "opened here".into();
+                error.help = Some(format!(
+                    "put `{}` before the end of the statement",
+                    closing(bracket)
+                ));
+            } else if self.line.hash.is_none()
+                && let Some(comma) = self.line.tokens.last().filter(|t| t.is(",")).cloned()
+            {
+                let error = self.error(
+                    codes::TRAILING_COMMA,
+                    "nothing follows this comma".into(),
+                    comma.span,
+                );
+                error.help = Some("a line that ends with a comma goes on in the next line".into());
+            }
+        }
+        let line = std::mem::take(&mut self.line);
+        let mut tokens = line.tokens;
+        let mut errors = line.errors;
+        if line.hash.is_none()
+            && let Some(paste) = [tokens.first(), tokens.last()]
+                .into_iter()
+                .flatten()
+                .find(|token| token.is("##"))
+        {
+            errors.push(
+                Diagnostic::error(
+                    codes::PASTE_OPERAND,
+                    "there is nothing to paste on one side of `##`",
+                    paste.span,
+                    ExpansionId::ROOT,
+                )
+                .help("`##` joins the token before it with the token after it"),
+            );
+        }
+        let directive = line.hash.map(|hash| {
+            if tokens.is_empty() {
+                let name = Token {
+                    kind: TokenKind::Punct,
+                    text: self.interner.get("#"),
+                    span: hash,
+                    expansion: ExpansionId::ROOT,
+                    joined: false,
+                };
+                return (Directive::Nothing, name);
+            }
+            let mut name = tokens.remove(0);
+            let directive = Directive::named(&name.text);
+            name.span = hash.to(name.span);
+            (directive, name)
+        });
+        if !tokens.is_empty() || directive.is_some() || !errors.is_empty() {
+            self.lines.push(RawLine {
+                tokens,
+                directive,
+                errors,
+            });
+        }
+    }
+}
+
+/// A text without its continuations and the indentation after them.
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains('\n') {
+        return Cow::Borrowed(text);
+    }
+    let part = |line: &str| -> String {
+        let line = line.trim_end_matches('\r');
+        line.strip_suffix('\\').unwrap_or(line).trim().to_owned()
+    };
+    Cow::Owned(text.split('\n').map(part).collect::<Vec<_>>().join(" "))
+}
+
+fn closing(bracket: char) -> char {
+    match bracket {
+        '(' => ')',
+        '[' => ']',
+        _ => '}',
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,418 @@
+//! The grammar of the conditions of structured assembly.
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::Place;
+use crate::front::token::{Token, TokenKind, arguments};
+use crate::spelling::closest;
+
+/// Conditions may nest this deep.
+const DEEPEST: usize = 64;
+
+/// Functions of conditions, for suggestions.
+const FUNCTIONS: &[&str] = &[
+    "bit",
+    "byte",
+    "signal",
+    "ctx",
+    "inp_state",
+    "mask",
+    "log2",
+    "streq",
+    "strlen",
+    "strstr",
+];
+
+/// How soon the value of a part is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Known {
+    /// Only when the program runs.
+    Running,
+    /// After allocation or at load time.
+    Late,
+    /// Now.
+    Now,
+}
+
+/// An operator between two parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `||`
+    OrElse,
+    /// `&&`
+    AndAlso,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// One of `+ - & | ^`, as the ALU operator.
+    Alu(&'static str),
+    /// `<<` or `>>`.
+    Shift(&'static str),
+    /// `*`, `/` or `%`, which only constants have.
+    Constant,
+}
+
+impl Operator {
+    fn of(token: &Token) -> Option<(Self, u8)> {
+        if token.kind != TokenKind::Punct {
+            return None;
+        }
+        Some(match &*token.text {
+            "*" | "/" | "%" => (Self::Constant, 10),
+            "+" => (Self::Alu("+"), 9),
+            "-" => (Self::Alu("-"), 9),
+            "<<" => (Self::Shift("<<"), 8),
+            ">>" => (Self::Shift(">>"), 8),
+            "<" => (Self::Less, 7),
+            "<=" => (Self::LessOrEqual, 7),
+            ">" => (Self::Greater, 7),
+            ">=" => (Self::GreaterOrEqual, 7),
+            "==" => (Self::Equal, 6),
+            "!=" => (Self::NotEqual, 6),
+            "&" => (Self::Alu("AND"), 5),
+            "^" => (Self::Alu("XOR"), 4),
+            "|" => (Self::Alu("OR"), 3),
+            "&&" => (Self::AndAlso, 2),
+            "||" => (Self::OrElse, 1),
+            _ => return None,
+        })
+    }
+
+    /// Whether the result is a truth value.
+    #[must_use]
+    pub const fn is_test(self) -> bool {
+        !matches!(self, Self::Alu(_) | Self::Shift(_) | Self::Constant)
+    }
+}
+
+/// A part of a condition.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// Its tokens, with its parentheses.
+    pub tokens: Vec<Token>,
+    /// How soon it is known.
+    pub known: Known,
+}
+
+/// What a part is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A constant or register as it stands.
+    Leaf,
+    /// `!x`
+    Not(Box<Node>),
+    /// `~x`
+    Complement(Box<Node>),
+    /// `-x`
+    Minus(Box<Node>),
+    /// `x op y`
+    Binary(Operator, Box<Node>, Box<Node>),
+    /// `BIT(x, n)`
+    Bit(Box<Node>, Box<Node>),
+    /// `BYTE(x, n)`
+    Byte(Box<Node>, Box<Node>),
+    /// `COUT`
+    Carry,
+    /// `CTX()`
+    Context,
+    /// `SIGNAL(s)`
+    Signal(Vec<Token>),
+    /// `INP_STATE(name)`
+    Input(Vec<Token>),
+}
+
+impl Node {
+    /// Where it stands.
+    #[must_use]
+    pub fn place(&self, otherwise: Place) -> Place {
+        Place::of_all(&self.tokens).unwrap_or(otherwise)
+    }
+}
+
+/// What is known of names while conditions are read.
+pub trait Names {
+    /// Whether a name is an import variable.
+    fn is_import(&self, name: &str) -> bool;
+    /// Whether a name is that of a constant.
+    fn is_constant(&self, name: &str) -> bool;
+}
+
+/// Parses a condition.
+///
+/// # Errors
+/// `condition` or `syntax` at the token that does not fit.
+pub fn parse(tokens: &[Token], place: Place, names: &dyn Names) -> Result<Node, Diagnostic> {
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        depth: 0,
+        place,
+        names,
+    };
+    let node = parser.binary(1)?;
+    match parser.tokens.get(parser.at) {
+        None => Ok(node),
+        Some(extra) => Err(Parser::unexpected(extra)),
+    }
+}
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    depth: usize,
+    place: Place,
+    names: &'a dyn Names,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at)
+    }
+
+    fn unexpected(token: &Token) -> Diagnostic {
+        Place::of(token)
+            .error(
+                codes::CONDITION,
+                format!("`{}` does not belong into a condition here", token.text),
+            )
+            .label("not expected here")
+            .help("write comparisons such as `x == 1`, joined by `&&`, `||`, `!` and parentheses")
+    }
+
+    fn missing(&self) -> Diagnostic {
+        let mut place = self.tokens.last().map_or(self.place, Place::of);
+        place.span.lo = place.span.hi;
+        place
+            .error(codes::CONDITION, "a part of the condition is missing")
+            .label("something is missing here")
+            .help("write the condition in parentheses, such as `(x == 1)`")
+    }
+
+    fn since(&self, start: usize) -> Vec<Token> {
+        self.tokens[start..self.at].to_vec()
+    }
+
+    fn binary(&mut self, least: u8) -> Result<Node, Diagnostic> {
+        let start = self.at;
+        let mut left = self.unary()?;
+        while let Some((operator, strength)) = self.peek().and_then(Operator::of) {
+            if strength < least {
+                break;
+            }
+            self.at += 1;
+            let right = self.binary(strength + 1)?;
+            let known = left.known.min(right.known);
+            left = Node {
+                kind: Kind::Binary(operator, Box::new(left), Box::new(right)),
+                tokens: self.since(start),
+                known,
+            };
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Node, Diagnostic> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self
+                .place
+                .error(
+                    codes::CONDITION,
+                    format!("the condition nests more than {DEEPEST} deep"),
+                )
+                .help("split it over several `.if`s"));
+        }
+        let node = self.operand();
+        self.depth -= 1;
+        node
+    }
+
+    fn operand(&mut self) -> Result<Node, Diagnostic> {
+        let start = self.at;
+        let Some(first) = self.peek().cloned() else {
+            return Err(self.missing());
+        };
+        match first.kind {
+            TokenKind::Number(_) | TokenKind::Quoted | TokenKind::Str => {
+                self.at += 1;
+                Ok(self.leaf(start, Known::Now))
+            }
+            TokenKind::Label => {
+                self.at += 1;
+                Ok(self.leaf(start, Known::Late))
+            }
+            TokenKind::Ident => self.name(start, &first),
+            TokenKind::Punct => match &*first.text {
+                "(" => {
+                    self.at += 1;
+                    let mut inner = self.binary(1)?;
+                    match self.peek() {
+                        Some(close) if close.is(")") => self.at += 1,
+                        Some(other) => return Err(Self::unexpected(other)),
+                        None => return Err(self.missing()),
+                    }
+                    // A register in parentheses must not carry them into an operand.
+                    let bare = matches!(inner.kind, Kind::Leaf) && inner.known != Known::Now;
+                    if !bare {
+                        inner.tokens = self.since(start);
+                    }
+                    Ok(inner)
+                }
+                "!" | "~" | "-" | "+" => {
+                    self.at += 1;
+                    let inner = self.unary()?;
+                    let known = inner.known;
+                    let inner = Box::new(inner);
+                    let kind = match &*first.text {
+                        "!" => Kind::Not(inner),
+                        "~" => Kind::Complement(inner),
+                        "-" => Kind::Minus(inner),
+                        _ => return Ok(*inner),
+                    };
+                    Ok(Node {
+                        kind,
+                        tokens: self.since(start),
+                        known,
+                    })
+                }
+                "&" => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some(name) if name.kind == TokenKind::Ident => self.at += 1,
+                        Some(other) => return Err(Self::unexpected(other)),
+                        None => return Err(self.missing()),
+                    }
+                    self.element()?;
+                    Ok(self.leaf(start, Known::Late))
+                }
+                "*" => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some(name)
+                            if name.kind == TokenKind::Ident && name.text.contains("$index") =>
+                        {
+                            self.at += 1;
+                        }
+                        Some(other) => return Err(Self::unexpected(other)),
+                        None => return Err(self.missing()),
+                    }
+                    self.element()?;
+                    if self.peek().is_some_and(|t| t.is("++") || t.is("--")) {
+                        self.at += 1;
+                    }
+                    Ok(self.leaf(start, Known::Running))
+                }
+                _ => Err(Self::unexpected(&first)),
+            },
+        }
+    }
+
+    fn leaf(&self, start: usize, known: Known) -> Node {
+        Node {
+            kind: Kind::Leaf,
+            tokens: self.since(start),
+            known,
+        }
+    }
+
+    /// `[n]` after a name.
+    fn element(&mut self) -> Result<(), Diagnostic> {
+        if !self.peek().is_some_and(|token| token.is("[")) {
+            return Ok(());
+        }
+        let rest = &self.tokens[self.at..];
+        match rest.iter().position(|token| token.is("]")) {
+            Some(close) => {
+                self.at += close + 1;
+                Ok(())
+            }
+            None => Err(self.missing()),
+        }
+    }
+
+    fn name(&mut self, start: usize, first: &Token) -> Result<Node, Diagnostic> {
+        self.at += 1;
+        if self.peek().is_some_and(|token| token.is("(")) {
+            return self.call(start, first);
+        }
+        if first.text.eq_ignore_ascii_case("cout") {
+            return Ok(Node {
+                kind: Kind::Carry,
+                tokens: self.since(start),
+                known: Known::Running,
+            });
+        }
+        self.element()?;
+        let known = if self.names.is_import(&first.text) || self.names.is_constant(&first.text) {
+            Known::Late
+        } else {
+            Known::Running
+        };
+        Ok(self.leaf(start, known))
+    }
+
+    fn call(&mut self, start: usize, function: &Token) -> Result<Node, Diagnostic> {
+        let tokens = self.tokens;
+        let Some((list, used)) = arguments(&tokens[self.at..]) else {
+            return Err(self.missing());
+        };
+        self.at += used;
+        let name = function.text.to_ascii_lowercase();
+        let place = Place::of(function);
+        let wanted = match name.as_str() {
+            "bit" | "byte" => 2,
+            "signal" | "inp_state" | "mask" => 1,
+            "ctx" => 0,
+            "log2" | "streq" | "strlen" | "strstr" => list.len(),
+            _ => {
+                let error = place.error(
+                    codes::UNKNOWN_FUNCTION,
+                    format!("conditions have no function `{}`", function.text),
+                );
+                return Err(match closest(&name, FUNCTIONS.iter().copied()) {
+                    Some(near) => error.help(format!("did you mean `{near}`?")),
+                    None => error.help(
+                        "conditions know BIT, BYTE, SIGNAL, CTX and INP_STATE besides constants",
+                    ),
+                });
+            }
+        };
+        if list.len() != wanted {
+            return Err(place.error(
+                codes::FUNCTION_ARGUMENT,
+                format!(
+                    "`{}` takes {wanted} argument{}, but {} are given",
+                    function.text,
+                    if wanted == 1 { "" } else { "s" },
+                    list.len()
+                ),
+            ));
+        }
+        let part = |index: usize| parse(list[index], place, self.names).map(Box::new);
+        let (kind, known) = match name.as_str() {
+            "bit" => (Kind::Bit(part(0)?, part(1)?), Known::Running),
+            "byte" => (Kind::Byte(part(0)?, part(1)?), Known::Running),
+            "signal" => (Kind::Signal(list[0].to_vec()), Known::Running),
+            "inp_state" => (Kind::Input(list[0].to_vec()), Known::Running),
+            "ctx" => (Kind::Context, Known::Running),
+            "mask" => (Kind::Leaf, Known::Late),
+            _ => (Kind::Leaf, Known::Now),
+        };
+        Ok(Node {
+            kind,
+            tokens: self.since(start),
+            known,
+        })
+    }
+}

@@ -1,0 +1,508 @@
+//! Conditions become tests and branches.
+
+use super::condition::{Kind, Known, Node, Operator};
+use super::writer::Writer;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::constant;
+use crate::front::statement::Place;
+use crate::front::token::{Token, TokenKind};
+use crate::middle::select::forms::immed_form;
+
+/// Turns one condition into instructions.
+pub struct Tester<'w, 'a> {
+    /// Where they go.
+    pub writer: &'w mut Writer<'a>,
+    /// What is found besides.
+    pub diagnostics: &'w mut Vec<Diagnostic>,
+    /// Compares are unsigned.
+    pub unsigned: bool,
+    /// The directive.
+    pub place: Place,
+}
+
+/// The value of a part that is known now, as 32 bits.
+fn number(node: &Node, place: Place) -> Result<u32, Diagnostic> {
+    let place = node.place(place);
+    let value = constant::evaluate(&node.tokens, place)?;
+    u32::try_from(value)
+        .or_else(|_| i32::try_from(value).map(|negative| negative as u32))
+        .map_err(|_| {
+            place
+                .error(
+                    codes::CONSTANT_RANGE,
+                    format!("the constant {value} does not fit 32 bits"),
+                )
+                .help("use a value from -2147483648 to 4294967295")
+        })
+}
+
+fn compare(operator: Operator, left: u32, right: u32, unsigned: bool) -> bool {
+    // Moving the sign bit makes signed order that of the bits.
+    let flip = if unsigned { 0 } else { 1 << 31 };
+    let (a, b) = (left ^ flip, right ^ flip);
+    match operator {
+        Operator::Equal => a == b,
+        Operator::NotEqual => a != b,
+        Operator::Less => a < b,
+        Operator::LessOrEqual => a <= b,
+        Operator::Greater => a > b,
+        _ => a >= b,
+    }
+}
+
+impl Tester<'_, '_> {
+    /// Whether the condition is decided before the program runs.
+    ///
+    /// # Errors
+    /// If a constant in it has no value.
+    pub fn decided(&self, node: &Node) -> Result<Option<bool>, Diagnostic> {
+        match &node.kind {
+            Kind::Not(inner) => Ok(self.decided(inner)?.map(|value| !value)),
+            Kind::Binary(Operator::AndAlso, left, right) => match self.decided(left)? {
+                Some(true) => self.decided(right),
+                other => Ok(other),
+            },
+            Kind::Binary(Operator::OrElse, left, right) => match self.decided(left)? {
+                Some(false) => self.decided(right),
+                other => Ok(other),
+            },
+            Kind::Binary(operator, left, right)
+                if operator.is_test() && node.known == Known::Now =>
+            {
+                let truth = |node: &Node| -> Result<u32, Diagnostic> {
+                    match &node.kind {
+                        Kind::Binary(operator, ..) if operator.is_test() => {
+                            Ok(u32::from(self.decided(node)? == Some(true)))
+                        }
+                        _ => number(node, self.place),
+                    }
+                };
+                let (left, right) = (truth(left)?, truth(right)?);
+                Ok(Some(compare(*operator, left, right, self.unsigned)))
+            }
+            _ if node.known == Known::Now => Ok(Some(number(node, self.place)? != 0)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Branches to `target` if the condition is `sense`; goes on in line otherwise.
+    ///
+    /// # Errors
+    /// What cannot be tested.
+    pub fn branch(&mut self, node: &Node, sense: bool, target: &Token) -> Result<(), Diagnostic> {
+        if let Some(value) = self.decided(node)? {
+            if value == sense {
+                self.writer.branch("br", Vec::new(), target);
+            }
+            return Ok(());
+        }
+        match &node.kind {
+            Kind::Not(inner) => self.branch(inner, !sense, target),
+            Kind::Binary(operator @ (Operator::AndAlso | Operator::OrElse), left, right) => {
+                // One side that decides the whole is enough.
+                let deciding = *operator == Operator::OrElse;
+                if self.decided(left)? == Some(!deciding) {
+                    return self.branch(right, sense, target);
+                }
+                if sense == deciding {
+                    self.branch(left, sense, target)?;
+                    return self.branch(right, sense, target);
+                }
+                let past = self.writer.label("past");
+                self.branch(left, deciding, &past)?;
+                self.branch(right, sense, target)?;
+                self.writer.define(past);
+                Ok(())
+            }
+            Kind::Binary(operator, left, right) if operator.is_test() => {
+                self.relation(*operator, left, right, sense, target)
+            }
+            Kind::Bit(value, bit) => self.bit(value, bit, sense, target),
+            Kind::Carry => {
+                let name = if sense { "bcs" } else { "bcc" };
+                self.writer.branch(name, Vec::new(), target);
+                Ok(())
+            }
+            Kind::Signal(signal) => {
+                let name = if sense { "br_signal" } else { "br_!signal" };
+                self.writer.branch(name, vec![signal.clone()], target);
+                Ok(())
+            }
+            Kind::Input(state) => {
+                let name = if sense {
+                    "br_inp_state"
+                } else {
+                    "br_!inp_state"
+                };
+                self.writer.branch(name, vec![state.clone()], target);
+                Ok(())
+            }
+            _ => {
+                self.compute(node, vec![self.writer.punct("--")])?;
+                let name = if sense { "bne" } else { "beq" };
+                self.writer.branch(name, Vec::new(), target);
+                Ok(())
+            }
+        }
+    }
+
+    fn index(&self, node: &Node, most: u32, what: &str) -> Result<u32, Diagnostic> {
+        let place = node.place(self.place);
+        if node.known != Known::Now {
+            return Err(place
+                .error(codes::NOT_CONSTANT, format!("{what} must be a constant"))
+                .help(
+                    "shift the register instead if the number is known only when the program runs",
+                ));
+        }
+        let value = number(node, self.place)?;
+        if value > most {
+            return Err(place
+                .error(
+                    codes::CONSTANT_RANGE,
+                    format!("{what} of {value} is out of range: 0 to {most}"),
+                )
+                .help(format!("use a value from 0 to {most}")));
+        }
+        Ok(value)
+    }
+
+    fn bit(
+        &mut self,
+        value: &Node,
+        bit: &Node,
+        sense: bool,
+        target: &Token,
+    ) -> Result<(), Diagnostic> {
+        let bit = self.index(bit, 31, "a bit number")?;
+        let operand = self.narrow(value)?;
+        let bit = vec![self.writer.number(u64::from(bit))];
+        let name = if sense { "br_bset" } else { "br_bclr" };
+        self.writer.branch(name, vec![operand, bit], target);
+        Ok(())
+    }
+
+    fn relation(
+        &mut self,
+        operator: Operator,
+        left: &Node,
+        right: &Node,
+        sense: bool,
+        target: &Token,
+    ) -> Result<(), Diagnostic> {
+        let equality = matches!(operator, Operator::Equal | Operator::NotEqual);
+        let equal = sense == (operator == Operator::Equal);
+        if equality {
+            for (part, other) in [(left, right), (right, left)] {
+                if other.known != Known::Now {
+                    continue;
+                }
+                let value = number(other, self.place)?;
+                match &part.kind {
+                    Kind::Bit(register, bit) if value <= 1 => {
+                        return self.bit(register, bit, equal == (value == 1), target);
+                    }
+                    Kind::Byte(register, byte) if value <= 255 => {
+                        let byte = self.index(byte, 3, "a byte number")?;
+                        let operand = self.narrow(register)?;
+                        let rest = [byte, value].map(|n| vec![self.writer.number(u64::from(n))]);
+                        let name = if equal { "br=byte" } else { "br!=byte" };
+                        let operands = [vec![operand], rest.to_vec()].concat();
+                        self.writer.branch(name, operands, target);
+                        return Ok(());
+                    }
+                    Kind::Context => {
+                        let n = self.index(other, 7, "a context number")?;
+                        let name = if equal { "br=ctx" } else { "br!=ctx" };
+                        let number = vec![self.writer.number(u64::from(n))];
+                        self.writer.branch(name, vec![number], target);
+                        return Ok(());
+                    }
+                    _ if value == 0 => {
+                        self.compute(part, vec![self.writer.punct("--")])?;
+                        let name = if equal { "beq" } else { "bne" };
+                        self.writer.branch(name, Vec::new(), target);
+                        return Ok(());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if !equality && !self.unsigned {
+            self.warn_of_negative(left)?;
+            self.warn_of_negative(right)?;
+        }
+        let (a, b) = self.pair(left, right)?;
+        // Without borrow the carry is set; so unsigned "greater" is "less" of the
+        // exchanged sides.
+        let (swap, names) = match (operator, self.unsigned) {
+            (Operator::Equal, _) => (false, ["beq", "bne"]),
+            (Operator::NotEqual, _) => (false, ["bne", "beq"]),
+            (Operator::Less, false) => (false, ["blt", "bge"]),
+            (Operator::GreaterOrEqual, false) => (false, ["bge", "blt"]),
+            (Operator::Greater, false) => (false, ["bgt", "ble"]),
+            (Operator::LessOrEqual, false) => (false, ["ble", "bgt"]),
+            (Operator::Less, true) => (false, ["blo", "bhs"]),
+            (Operator::GreaterOrEqual, true) => (false, ["bhs", "blo"]),
+            (Operator::Greater, true) => (true, ["blo", "bhs"]),
+            (_, _) => (true, ["bhs", "blo"]),
+        };
+        let (a, b) = if swap { (b, a) } else { (a, b) };
+        let none = vec![self.writer.punct("--")];
+        let minus = vec![self.writer.punct("-")];
+        self.writer.emit("alu", vec![none, a, minus, b]);
+        self.writer
+            .branch(names[usize::from(!sense)], Vec::new(), target);
+        Ok(())
+    }
+
+    /// Warns of a constant that a signed compare takes for a negative number
+    /// though it is not written as one.
+    fn warn_of_negative(&mut self, part: &Node) -> Result<(), Diagnostic> {
+        if part.known != Known::Now {
+            return Ok(());
+        }
+        let place = part.place(self.place);
+        let value = constant::evaluate(&part.tokens, place)?;
+        let Some(value) = u32::try_from(value).ok().filter(|value| *value >= 1 << 31) else {
+            return Ok(());
+        };
+        let warning = place
+            .warning(
+                codes::SIGNED_COMPARE,
+                format!(
+                    "a signed compare takes {value:#x} for {}",
+                    value.cast_signed()
+                ),
+            )
+            .label("a negative number here")
+            .help("compare with `.if_unsigned`, `.while_unsigned` or `.until_unsigned`");
+        // A loop's condition may be tested at more than one place.
+        if !self.diagnostics.contains(&warning) {
+            self.diagnostics.push(warning);
+        }
+        Ok(())
+    }
+
+    /// Two parts as operands of one instruction.
+    fn pair(&mut self, left: &Node, right: &Node) -> Result<(Vec<Token>, Vec<Token>), Diagnostic> {
+        let a = self.value(left)?;
+        let b = self.value(right)?;
+        let text = |tokens: &[Token]| -> String { tokens.iter().map(|t| &*t.text).collect() };
+        // Registers of one file other than the banks come over one path, and a
+        // register cannot go through both ports.
+        let other_file = |tokens: &[Token]| {
+            tokens
+                .first()
+                .is_some_and(|t| t.is("*") || t.text.starts_with('$') || t.text.starts_with("n$"))
+        };
+        let constant = |tokens: &[Token]| {
+            tokens
+                .first()
+                .is_some_and(|t| matches!(t.kind, TokenKind::Number(_)) || t.is("&"))
+        };
+        if (other_file(&a) && other_file(&b))
+            || (constant(&a) && constant(&b))
+            || text(&a) == text(&b)
+        {
+            return Ok((self.copy(a), b));
+        }
+        Ok((a, b))
+    }
+
+    fn copy(&mut self, operand: Vec<Token>) -> Vec<Token> {
+        let temporary = self.writer.temporary();
+        let (none, b) = (self.writer.punct("--"), self.writer.ident("B"));
+        self.writer.emit(
+            "alu",
+            vec![vec![temporary.clone()], vec![none], vec![b], operand],
+        );
+        vec![temporary]
+    }
+
+    /// A part as an operand of the shifter, which reaches fewer registers.
+    fn narrow(&mut self, node: &Node) -> Result<Vec<Token>, Diagnostic> {
+        let operand = self.value(node)?;
+        let wide = operand.first().is_some_and(|t| {
+            t.is("*")
+                || t.is("&")
+                || t.text.starts_with('@')
+                || t.text.starts_with("n$")
+                || matches!(t.kind, TokenKind::Number(_))
+        });
+        Ok(if wide { self.copy(operand) } else { operand })
+    }
+
+    /// A part as an operand of `alu`.
+    fn value(&mut self, node: &Node) -> Result<Vec<Token>, Diagnostic> {
+        match node.known {
+            Known::Now => {
+                let value = number(node, self.place)?;
+                if value <= 255 {
+                    return Ok(vec![self.writer.number(u64::from(value))]);
+                }
+                let temporary = vec![self.writer.temporary()];
+                let place = node.place(self.place);
+                if immed_form(i64::from(value), place).is_ok() {
+                    let all = vec![self.writer.number(u64::from(value))];
+                    self.writer.emit("immed", vec![temporary.clone(), all]);
+                } else {
+                    for (name, half) in [("immed", value & 0xffff), ("immed_w1", value >> 16)] {
+                        let half = vec![self.writer.number(u64::from(half))];
+                        self.writer.emit(name, vec![temporary.clone(), half]);
+                    }
+                }
+                Ok(temporary)
+            }
+            Known::Late if node.tokens.first().is_some_and(|t| t.is("&")) && is_leaf(node) => {
+                Ok(node.tokens.clone())
+            }
+            Known::Late => {
+                let temporary = vec![self.writer.temporary()];
+                let open = self.writer.punct("(");
+                let close = self.writer.punct(")");
+                let half = |writer: &Writer<'_>, operator: &str, by: u64| {
+                    let mut tokens = vec![open.clone(), open.clone()];
+                    tokens.extend(node.tokens.iter().cloned());
+                    tokens.push(close.clone());
+                    tokens.push(writer.punct(operator));
+                    tokens.push(writer.number(by));
+                    tokens.push(close.clone());
+                    tokens
+                };
+                let low = half(self.writer, "&", 0xffff);
+                let high = half(self.writer, ">>", 16);
+                self.writer.emit("immed", vec![temporary.clone(), low]);
+                self.writer.emit("immed_w1", vec![temporary.clone(), high]);
+                Ok(temporary)
+            }
+            Known::Running if is_leaf(node) => Ok(node.tokens.clone()),
+            Known::Running => {
+                let temporary = vec![self.writer.temporary()];
+                self.compute(node, temporary.clone())?;
+                Ok(temporary)
+            }
+        }
+    }
+
+    /// Computes a part into `dest`; the condition codes N and Z tell of the result.
+    fn compute(&mut self, node: &Node, dest: Vec<Token>) -> Result<(), Diagnostic> {
+        let none = vec![self.writer.punct("--")];
+        if node.known != Known::Running || is_leaf(node) {
+            let operand = self.value(node)?;
+            let b = vec![self.writer.ident("B")];
+            self.writer.emit("alu", vec![dest, none, b, operand]);
+            return Ok(());
+        }
+        match &node.kind {
+            Kind::Complement(inner) => {
+                let operand = self.value(inner)?;
+                let op = vec![self.writer.punct("~"), self.writer.joined("B")];
+                self.writer.emit("alu", vec![dest, none, op, operand]);
+            }
+            Kind::Minus(inner) => {
+                let operand = self.value(inner)?;
+                let zero = vec![self.writer.number(0)];
+                let minus = vec![self.writer.punct("-")];
+                self.writer.emit("alu", vec![dest, zero, minus, operand]);
+            }
+            Kind::Binary(Operator::Alu(op), left, right) => {
+                let (a, b) = self.pair(left, right)?;
+                let op = if op.len() == 1 {
+                    self.writer.punct(op)
+                } else {
+                    self.writer.ident(op)
+                };
+                self.writer.emit("alu", vec![dest, a, vec![op], b]);
+            }
+            Kind::Binary(Operator::Shift(way), left, right) => {
+                self.shift(way, left, right, dest)?;
+            }
+            Kind::Bit(value, index) => self.field(value, index, dest, 1)?,
+            Kind::Byte(value, index) => self.field(value, index, dest, 8)?,
+            Kind::Binary(Operator::Constant, ..) => {
+                return Err(node
+                    .place(self.place)
+                    .error(
+                        codes::CONDITION,
+                        "only constants can be multiplied or divided in a condition",
+                    )
+                    .help("compute the product with `mul_step` before the condition"));
+            }
+            _ => {
+                return Err(node
+                    .place(self.place)
+                    .error(
+                        codes::CONDITION,
+                        "this has no value that could be computed with or compared",
+                    )
+                    .note("A test gives only a branch; `CTX()` can be compared with a constant.")
+                    .help("put parentheses so that tests are joined by `&&`, `||` and `!` only"));
+            }
+        }
+        Ok(())
+    }
+
+    fn shift(
+        &mut self,
+        way: &str,
+        left: &Node,
+        right: &Node,
+        dest: Vec<Token>,
+    ) -> Result<(), Diagnostic> {
+        let none = vec![self.writer.punct("--")];
+        let b = vec![self.writer.ident("B")];
+        if right.known == Known::Now {
+            let by = self.index(right, 31, "a shift count")?;
+            let operand = self.narrow(left)?;
+            let by = vec![
+                self.writer.punct(way),
+                self.writer.joined_number(u64::from(by)),
+            ];
+            self.writer
+                .emit("alu_shf", vec![dest, none, b, operand, by]);
+            return Ok(());
+        }
+        let operand = self.narrow(left)?;
+        let amount = self.value(right)?;
+        let or = vec![self.writer.ident("OR")];
+        let zero = vec![self.writer.number(0)];
+        self.writer
+            .emit("alu", vec![none.clone(), amount, or, zero]);
+        let by = vec![self.writer.punct(way), self.writer.joined("indirect")];
+        self.writer
+            .emit("alu_shf", vec![dest, none, b, operand, by]);
+        Ok(())
+    }
+
+    /// A field of `bits` bits, 1 or 8.
+    fn field(
+        &mut self,
+        value: &Node,
+        index: &Node,
+        dest: Vec<Token>,
+        bits: u32,
+    ) -> Result<(), Diagnostic> {
+        let (most, what) = if bits == 1 {
+            (31, "a bit number")
+        } else {
+            (3, "a byte number")
+        };
+        let at = self.index(index, most, what)? * bits;
+        let operand = self.narrow(value)?;
+        let mask = vec![self.writer.number((1 << bits) - 1)];
+        let and = vec![self.writer.ident("AND")];
+        let by = vec![
+            self.writer.punct(">>"),
+            self.writer.joined_number(u64::from(at)),
+        ];
+        self.writer
+            .emit("alu_shf", vec![dest, mask, and, operand, by]);
+        Ok(())
+    }
+}
+
+fn is_leaf(node: &Node) -> bool {
+    matches!(node.kind, Kind::Leaf)
+}

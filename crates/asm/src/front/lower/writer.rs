@@ -1,0 +1,149 @@
+//! Statements that nobody wrote: their tokens, labels and registers.
+
+use std::collections::BTreeSet;
+
+use crate::front::statement::{Body, Directive, Instruction, Place, Statement};
+use crate::front::token::{Token, TokenKind};
+
+/// Makes statements for one construct after the other.
+pub struct Writer<'n> {
+    /// What was made, with what stood in the source.
+    pub out: Vec<Statement>,
+    /// The construct that stands for the next statements.
+    pub place: Place,
+    /// Names that the source uses.
+    names: &'n BTreeSet<String>,
+    count: usize,
+}
+
+impl<'n> Writer<'n> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(names: &'n BTreeSet<String>, place: Place) -> Self {
+        Self {
+            out: Vec::new(),
+            place,
+            names,
+            count: 0,
+        }
+    }
+
+    fn token(&self, kind: TokenKind, text: &str, joined: bool) -> Token {
+        Token {
+            kind,
+            text: text.into(),
+            span: self.place.span,
+            expansion: self.place.expansion,
+            joined,
+        }
+    }
+
+    /// An operator or bracket.
+    #[must_use]
+    pub fn punct(&self, text: &str) -> Token {
+        self.token(TokenKind::Punct, text, false)
+    }
+
+    /// A name.
+    #[must_use]
+    pub fn ident(&self, text: &str) -> Token {
+        self.token(TokenKind::Ident, text, false)
+    }
+
+    /// A name right after an operator.
+    #[must_use]
+    pub fn joined(&self, text: &str) -> Token {
+        self.token(TokenKind::Ident, text, true)
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number(&self, value: u64) -> Token {
+        self.token(TokenKind::Number(value), &value.to_string(), false)
+    }
+
+    /// A number right after an operator.
+    #[must_use]
+    pub fn joined_number(&self, value: u64) -> Token {
+        self.token(TokenKind::Number(value), &value.to_string(), true)
+    }
+
+    fn fresh(&mut self, stem: &str, end: &str) -> String {
+        loop {
+            self.count += 1;
+            let name = format!("_{stem}_{}{end}", self.count);
+            if !self.names.contains(&name) {
+                return name;
+            }
+        }
+    }
+
+    /// A new label.
+    pub fn label(&mut self, stem: &str) -> Token {
+        let name = self.fresh(stem, "#");
+        let mut label = self.token(TokenKind::Label, &name, false);
+        // The end of a construct may come out of another macro than its
+        // beginning, and both must see the label.
+        label.expansion = crate::source::ExpansionId::ROOT;
+        label
+    }
+
+    /// A new register, declared here.
+    pub fn temporary(&mut self) -> Token {
+        let name = self.fresh("value", "");
+        let token = self.ident(&name);
+        self.out.push(Statement {
+            labels: Vec::new(),
+            body: Body::Directive(Directive {
+                name: ".reg".to_owned(),
+                place: self.place,
+                arguments: vec![token.clone()],
+            }),
+        });
+        token
+    }
+
+    /// The label stands here.
+    pub fn define(&mut self, label: Token) {
+        self.out.push(Statement {
+            labels: vec![label],
+            body: Body::Empty,
+        });
+    }
+
+    /// An instruction.
+    pub fn emit(&mut self, mnemonic: &str, operands: Vec<Vec<Token>>) {
+        self.out.push(Statement {
+            labels: Vec::new(),
+            body: Body::Instruction(Instruction {
+                mnemonic: mnemonic.to_owned(),
+                mnemonic_place: self.place,
+                operands,
+                options: Vec::new(),
+                place: self.place,
+                generated: true,
+            }),
+        });
+    }
+
+    /// A branch with its target as last operand.
+    pub fn branch(&mut self, mnemonic: &str, mut operands: Vec<Vec<Token>>, target: &Token) {
+        operands.push(vec![target.clone()]);
+        self.emit(mnemonic, operands);
+    }
+
+    /// Whether control cannot come to what is made next from above.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        let Some(last) = self.out.last() else {
+            return false;
+        };
+        match &last.body {
+            Body::Instruction(instruction) => {
+                matches!(instruction.mnemonic.as_str(), "br" | "rtn" | "jump")
+                    && !instruction.options.iter().any(|o| o.name == "defer")
+            }
+            _ => false,
+        }
+    }
+}

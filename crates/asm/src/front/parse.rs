@@ -1,0 +1,70 @@
+//! Tokens to statements. A line that does not parse becomes a diagnostic and
+//! the next line is tried.
+
+mod line;
+pub mod operand;
+pub mod stream;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::{Place, Statement};
+use crate::front::token::{Line, Token};
+use stream::{Expected, Parsed, Tokens};
+
+/// Parses all lines.
+pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    for line in lines {
+        match run(&line.tokens, line::statement) {
+            Ok(statement) => statements.push(statement),
+            Err(diagnostic) => diagnostics.extend(diagnostic),
+        }
+    }
+    statements
+}
+
+/// Runs a parser over all of `tokens`. The error is `None` only for no tokens.
+///
+/// # Errors
+/// A `syntax` diagnostic at the token that was not expected.
+pub fn run<'a, T>(
+    tokens: &'a [Token],
+    mut parser: impl FnMut(Tokens<'a>) -> Parsed<'a, T>,
+) -> Result<T, Option<Diagnostic>> {
+    let failure = match parser(Tokens(tokens)) {
+        Ok((rest, value)) if rest.0.is_empty() => return Ok(value),
+        Ok((rest, _)) => Expected {
+            at: rest,
+            what: "the end of the operand",
+        },
+        Err(nom::Err::Error(failure) | nom::Err::Failure(failure)) => failure,
+        Err(nom::Err::Incomplete(_)) => Expected {
+            at: Tokens(&[]),
+            what: "more",
+        },
+    };
+    Err(describe(tokens, &failure))
+}
+
+fn describe(tokens: &[Token], failure: &Expected<'_>) -> Option<Diagnostic> {
+    let wanted = match failure.what {
+        what if what.len() <= 2 => format!("`{what}`"),
+        what => what.to_owned(),
+    };
+    if let Some(found) = failure.at.0.first() {
+        let message = format!("expected {wanted}, found `{}`", found.text);
+        return Some(
+            Place::of(found)
+                .error(codes::SYNTAX, message)
+                .label("not expected here"),
+        );
+    }
+    let last = tokens.last()?;
+    let mut place = Place::of(last);
+    place.span.lo = place.span.hi;
+    Some(
+        place
+            .error(codes::SYNTAX, format!("expected {wanted}, found the end"))
+            .label("something is missing here"),
+    )
+}

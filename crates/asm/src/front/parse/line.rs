@@ -1,0 +1,166 @@
+//! The grammar of a line.
+
+use nom::Parser;
+use nom::combinator::{map, opt};
+use nom::multi::{many0, separated_list1};
+use nom::sequence::{delimited, preceded, terminated};
+
+use super::stream::{Parsed, Tokens, end, fail, ident, punct, token};
+use crate::front::statement::{Body, Choice, Directive, Instruction, Place, Statement};
+use crate::front::token::{Token, TokenKind};
+
+/// Tokens up to one of `stops` outside all brackets; at least one.
+pub fn balanced_until<'a>(
+    stops: &'static [&'static str],
+) -> impl Fn(Tokens<'a>) -> Parsed<'a, &'a [Token]> {
+    move |input| {
+        let mut depth = 0usize;
+        let mut length = input.0.len();
+        for (i, token) in input.0.iter().enumerate() {
+            if depth == 0 && stops.iter().any(|stop| token.is(stop)) {
+                length = i;
+                break;
+            }
+            if token.is("[") || token.is("(") {
+                depth += 1;
+            } else if token.is("]") || token.is(")") {
+                let Some(outer) = depth.checked_sub(1) else {
+                    return fail(Tokens(&input.0[i..]), "no closing bracket");
+                };
+                depth = outer;
+            }
+        }
+        if length == 0 {
+            return fail(input, "an operand");
+        }
+        let (taken, rest) = input.0.split_at(length);
+        Ok((Tokens(rest), taken))
+    }
+}
+
+fn bracketed(input: Tokens<'_>) -> Parsed<'_, Vec<Vec<Token>>> {
+    if let Ok((rest, _)) = (punct("["), punct("]")).parse(input) {
+        return Ok((rest, Vec::new()));
+    }
+    let operand = map(balanced_until(&[",", "]"]), <[Token]>::to_vec);
+    delimited(punct("["), separated_list1(punct(","), operand), punct("]")).parse(input)
+}
+
+/// A name that may contain operator characters (`br!=ctx`, `16x16_start`):
+/// tokens that stand together without white space.
+fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (String, Place)> {
+    move |input| {
+        let length = input
+            .0
+            .iter()
+            .enumerate()
+            .position(|(i, token)| {
+                token.is("[")
+                    || token.is(",")
+                    || token.is("]")
+                    || token.kind == TokenKind::Label
+                    || (i > 0 && !token.joined)
+            })
+            .unwrap_or(input.0.len());
+        let (name, rest) = input.0.split_at(length);
+        let starts_well = name
+            .first()
+            .is_some_and(|first| matches!(first.kind, TokenKind::Ident | TokenKind::Number(_)));
+        match Place::of_all(name) {
+            Some(place) if starts_well => {
+                let text: String = name.iter().map(|token| &*token.text).collect();
+                Ok((Tokens(rest), (text.to_ascii_lowercase(), place)))
+            }
+            _ => fail(input, what),
+        }
+    }
+}
+
+fn label_definition(input: Tokens<'_>) -> Parsed<'_, &Token> {
+    terminated(
+        token("a label", |token| token.kind == TokenKind::Label),
+        punct(":"),
+    )
+    .parse(input)
+}
+
+fn choice(input: Tokens<'_>) -> Parsed<'_, Choice> {
+    map(
+        (joined_name("an optional token"), opt(bracketed)),
+        |((name, place), arguments)| Choice {
+            name,
+            place,
+            arguments: arguments.unwrap_or_default(),
+        },
+    )
+    .parse(input)
+}
+
+fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
+    let (rest, (mnemonic, mnemonic_place)) = joined_name("an instruction")(input)?;
+    let (rest, operands) = if rest.0.first().is_some_and(|token| token.is("[")) {
+        bracketed(rest)?
+    } else {
+        (rest, Vec::new())
+    };
+    let (rest, options) = many0(preceded(punct(","), choice)).parse(rest)?;
+    // A comma that nothing follows is the better place to complain about.
+    if rest.0.first().is_some_and(|token| token.is(",")) {
+        return fail(Tokens(&rest.0[1..]), "an optional token such as `defer[1]`");
+    }
+    let place = Place::of_all(input.0).unwrap_or(mnemonic_place);
+    Ok((
+        rest,
+        Body::Instruction(Instruction {
+            mnemonic,
+            mnemonic_place,
+            operands,
+            options,
+            place,
+            generated: false,
+        }),
+    ))
+}
+
+fn directive(input: Tokens<'_>) -> Parsed<'_, Body> {
+    let (rest, name) = ident(input)?;
+    Ok((
+        Tokens(&[]),
+        Body::Directive(Directive {
+            name: name.text.to_ascii_lowercase(),
+            place: Place::of(name),
+            arguments: rest.0.to_vec(),
+        }),
+    ))
+}
+
+/// A whole line.
+pub fn statement(input: Tokens<'_>) -> Parsed<'_, Statement> {
+    let (rest, labels) = many0(label_definition).parse(input)?;
+    let (rest, body) = match rest.0.first() {
+        None => (rest, Body::Empty),
+        Some(first) if first.kind == TokenKind::Ident && first.text.starts_with('.') => {
+            directive(rest)?
+        }
+        Some(first) if first.kind == TokenKind::Label => {
+            return fail(Tokens(&rest.0[1..]), "`:` after a label");
+        }
+        Some(first)
+            if first.kind == TokenKind::Ident && rest.0.get(1).is_some_and(|t| t.is(":")) =>
+        {
+            return fail(
+                Tokens(&rest.0[1..]),
+                "`#:` at the end of a label, as in `start#:`",
+            );
+        }
+        Some(_) => instruction(rest)?,
+    };
+    let (rest, ()) = end(rest)?;
+    Ok((
+        rest,
+        Statement {
+            labels: labels.into_iter().cloned().collect(),
+            body,
+        },
+    ))
+}

@@ -1,0 +1,200 @@
+//! Operands, operators and shifts.
+
+use nom::Parser;
+use nom::branch::alt;
+use nom::combinator::{all_consuming, map, opt, rest, value, verify};
+use nom::sequence::{pair, preceded, terminated};
+use npsim_isa::{AluOp, Operand as Physical, Step};
+
+use super::line::balanced_until;
+use super::stream::{Parsed, Tokens, fail, ident, punct, token};
+use crate::front::token::{Token, TokenKind};
+
+/// The form of an operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form<'a> {
+    /// `--`
+    None,
+    /// An indexed register or the next-neighbour ring.
+    Indexed(Physical),
+    /// `*l$indexP[offset]`, the offset a constant expression; none for 0.
+    LocalMemory(u8, Option<&'a [Token]>),
+    /// A name, perhaps with an element number.
+    Name(&'a Token, Option<&'a [Token]>),
+    /// `name#`
+    Label(&'a Token),
+    /// A constant expression.
+    Expression(&'a [Token]),
+}
+
+/// The count of a shift.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Count<'a> {
+    /// `indirect`
+    Indirect,
+    /// A constant expression.
+    By(&'a [Token]),
+    /// `rotN` written as one name.
+    Rotate(u64),
+    /// `rot(N)`
+    RotateBy(&'a [Token]),
+}
+
+/// A shift as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShiftText<'a> {
+    /// `<<` rather than `>>`.
+    pub left: bool,
+    /// By how much.
+    pub count: Count<'a>,
+}
+
+fn none(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+    value(Form::None, punct("--")).parse(input)
+}
+
+fn step(input: Tokens<'_>) -> Parsed<'_, Step> {
+    map(
+        opt(alt((
+            value(Step::Increment, punct("++")),
+            value(Step::Decrement, punct("--")),
+        ))),
+        |step| step.unwrap_or(Step::Keep),
+    )
+    .parse(input)
+}
+
+fn element(input: Tokens<'_>) -> Parsed<'_, &[Token]> {
+    terminated(preceded(punct("["), balanced_until(&["]"])), punct("]")).parse(input)
+}
+
+fn indexed(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+    let (after, name) = preceded(punct("*"), ident).parse(input)?;
+    match &*name.text.to_ascii_lowercase() {
+        index @ ("l$index0" | "l$index1") => {
+            let pointer = u8::from(index.ends_with('1'));
+            let (after, offset) = opt(element).parse(after)?;
+            if offset.is_some() {
+                return Ok((after, Form::LocalMemory(pointer, offset)));
+            }
+            let (after, step) = step(after)?;
+            Ok((
+                after,
+                match step {
+                    Step::Keep => Form::LocalMemory(pointer, None),
+                    step => Form::Indexed(Physical::LocalMemoryStep { pointer, step }),
+                },
+            ))
+        }
+        "$index" => map(step, |step| Form::Indexed(Physical::SIndexed(step))).parse(after),
+        "$$index" => map(step, |step| Form::Indexed(Physical::DIndexed(step))).parse(after),
+        "n$index" => map(opt(punct("++")), |put| {
+            Form::Indexed(if put.is_some() {
+                Physical::NnRing
+            } else {
+                Physical::NnPeek
+            })
+        })
+        .parse(after),
+        _ => fail(
+            input,
+            "`*l$index0`, `*l$index1`, `*$index`, `*$$index` or `*n$index`",
+        ),
+    }
+}
+
+fn name(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+    map(pair(ident, opt(element)), |(name, element)| {
+        Form::Name(name, element)
+    })
+    .parse(input)
+}
+
+fn label(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+    map(
+        token("a label", |token| token.kind == TokenKind::Label),
+        Form::Label,
+    )
+    .parse(input)
+}
+
+fn expression(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+    map(
+        verify(rest, |tokens: &Tokens<'_>| !tokens.0.is_empty()),
+        |tokens: Tokens<'_>| Form::Expression(tokens.0),
+    )
+    .parse(input)
+}
+
+/// One operand.
+pub fn operand(input: Tokens<'_>) -> Parsed<'_, Form<'_>> {
+    if input.0.first().is_some_and(|token| token.is("*")) {
+        return all_consuming(indexed).parse(input);
+    }
+    alt((
+        all_consuming(none),
+        all_consuming(name),
+        all_consuming(label),
+        expression,
+    ))
+    .parse(input)
+}
+
+/// The operator of `alu` and `alu_shf`.
+pub fn operator(input: Tokens<'_>) -> Parsed<'_, AluOp> {
+    let text: String = input.0.iter().map(|token| &*token.text).collect();
+    let op = match &*text.to_ascii_uppercase() {
+        "B" => AluOp::B,
+        "~B" => AluOp::NotB,
+        "+" => AluOp::Add,
+        "-" => AluOp::Sub,
+        "+8" => AluOp::Add8,
+        "+16" => AluOp::Add16,
+        "+CARRY" => AluOp::AddCarry,
+        "-CARRY" => AluOp::SubCarry,
+        "B-A" => AluOp::SubReverse,
+        "AND" => AluOp::And,
+        "~AND" => AluOp::NotAAnd,
+        "AND~" => AluOp::AndNot,
+        "OR" => AluOp::Or,
+        "XOR" => AluOp::Xor,
+        _ => {
+            return fail(
+                input,
+                "an operator: +, -, +carry, -carry, +8, +16, B-A, B, ~B, AND, ~AND, AND~, OR or XOR",
+            );
+        }
+    };
+    Ok((Tokens(&[]), op))
+}
+
+/// `<<n`, `>>n`, `<<rotn`, `>>rotn`, `<<indirect`, `>>indirect`.
+pub fn shift(input: Tokens<'_>) -> Parsed<'_, ShiftText<'_>> {
+    let direction = alt((value(true, punct("<<")), value(false, punct(">>"))));
+    map(pair(direction, shift_count), |(left, count)| ShiftText {
+        left,
+        count,
+    })
+    .parse(input)
+}
+
+fn shift_count(input: Tokens<'_>) -> Parsed<'_, Count<'_>> {
+    let Some((first, after)) = input.0.split_first() else {
+        return fail(input, "a shift count");
+    };
+    if first.kind == TokenKind::Ident {
+        let folded = first.text.to_ascii_lowercase();
+        if folded == "indirect" && after.is_empty() {
+            return Ok((Tokens(after), Count::Indirect));
+        }
+        if let Some(digits) = folded.strip_prefix("rot") {
+            if digits.is_empty() && !after.is_empty() {
+                return Ok((Tokens(&[]), Count::RotateBy(after)));
+            }
+            if let (Ok(count), true) = (digits.parse(), after.is_empty()) {
+                return Ok((Tokens(after), Count::Rotate(count)));
+            }
+        }
+    }
+    Ok((Tokens(&[]), Count::By(input.0)))
+}

@@ -1,0 +1,77 @@
+//! The error type and the smallest parsers over token slices.
+
+use nom::Err;
+use nom::IResult;
+use nom::error::{ErrorKind, ParseError};
+
+pub use crate::front::token::Tokens;
+use crate::front::token::{Token, TokenKind};
+
+/// What a parser expected and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected<'a> {
+    /// The tokens from the place of the failure.
+    pub at: Tokens<'a>,
+    /// What should have stood there.
+    pub what: &'static str,
+}
+
+impl<'a> ParseError<Tokens<'a>> for Expected<'a> {
+    fn from_error_kind(at: Tokens<'a>, _: ErrorKind) -> Self {
+        Self {
+            at,
+            what: "something else",
+        }
+    }
+
+    fn append(_: Tokens<'a>, _: ErrorKind, other: Self) -> Self {
+        other
+    }
+
+    /// Of two failures the one that got further says more.
+    fn or(self, other: Self) -> Self {
+        if other.at.0.len() < self.at.0.len() {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+/// The result of a token parser.
+pub type Parsed<'a, T> = IResult<Tokens<'a>, T, Expected<'a>>;
+
+/// A failure at `at`.
+pub fn fail<'a, T>(at: Tokens<'a>, what: &'static str) -> Parsed<'a, T> {
+    Err(Err::Error(Expected { at, what }))
+}
+
+/// One token that satisfies the test.
+pub fn token<'a>(
+    what: &'static str,
+    test: impl Fn(&Token) -> bool,
+) -> impl Fn(Tokens<'a>) -> Parsed<'a, &'a Token> {
+    move |input| match input.0.split_first() {
+        Some((first, rest)) if test(first) => Ok((Tokens(rest), first)),
+        _ => fail(input, what),
+    }
+}
+
+/// One punctuation token.
+pub fn punct<'a>(text: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, &'a Token> {
+    token(text, move |token| token.is(text))
+}
+
+/// One name.
+pub fn ident(input: Tokens<'_>) -> Parsed<'_, &Token> {
+    token("a name", |token| token.kind == TokenKind::Ident)(input)
+}
+
+/// The end of the input.
+pub fn end(input: Tokens<'_>) -> Parsed<'_, ()> {
+    if input.0.is_empty() {
+        Ok((input, ()))
+    } else {
+        fail(input, "the end of the line")
+    }
+}

@@ -1,0 +1,468 @@
+//! Conditional blocks, and the value of expressions in directives.
+
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+use super::{Directive, Environment, Preprocessor};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::expression::{Expression, Failure, Resolver, Value, builtin};
+use crate::front::lexer::RawLine;
+use crate::front::token::{Token, TokenKind, arguments};
+use crate::source::Span;
+use crate::spelling;
+
+/// Functions that only the preprocessor knows.
+const QUESTIONS: [&str; 7] = [
+    "defined",
+    "isnum",
+    "is_ct_const",
+    "is_rt_const",
+    "isimport",
+    "isrestricted",
+    "is_ixptype",
+];
+
+/// All functions, for suggestions.
+const FUNCTIONS: [&str; 14] = [
+    "defined",
+    "isnum",
+    "is_ct_const",
+    "is_rt_const",
+    "isimport",
+    "isrestricted",
+    "is_ixptype",
+    "streq",
+    "strlen",
+    "strstr",
+    "strleft",
+    "strright",
+    "log2",
+    "mask",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arm {
+    /// No arm was taken yet.
+    Seeking,
+    /// This arm is taken.
+    Taken,
+    /// An arm was taken, or none may be.
+    Done,
+}
+
+/// An open `#if`.
+#[derive(Debug)]
+pub(super) struct Conditional {
+    /// The directive that opened it.
+    pub opener: Token,
+    arm: Arm,
+    otherwise: Option<Span>,
+}
+
+impl Conditional {
+    /// Whether the lines that follow count.
+    pub fn is_live(&self) -> bool {
+        self.arm == Arm::Taken
+    }
+}
+
+/// What undefined names are in an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Undefined {
+    /// 0, with a warning.
+    Zero,
+    /// An error.
+    Error,
+}
+
+impl Preprocessor<'_> {
+    pub(super) fn conditional(
+        &mut self,
+        directive: Directive,
+        name: &Token,
+        line: &RawLine,
+        environment: &Environment,
+        open: &mut Vec<Conditional>,
+    ) {
+        let name = &Token {
+            expansion: environment.expansion,
+            ..name.clone()
+        };
+        let opens = matches!(
+            directive,
+            Directive::If | Directive::Ifdef | Directive::Ifndef
+        );
+        if opens {
+            let live = open.last().is_none_or(Conditional::is_live);
+            let value = if live {
+                self.arm_value(directive, name, line, environment)
+            } else {
+                None
+            };
+            open.push(Conditional {
+                opener: name.clone(),
+                arm: arm_of(value),
+                otherwise: None,
+            });
+            return;
+        }
+        let Some(current) = open.last_mut() else {
+            self.unmatched(name, "#if");
+            return;
+        };
+        let seeking = current.arm == Arm::Seeking;
+        match directive {
+            Directive::Elif | Directive::Else => {
+                if let Some(before) = current.otherwise {
+                    self.report(
+                        Diagnostic::error(
+                            codes::DUPLICATE_ELSE,
+                            format!("#{} after #else", name.text),
+                            name.span,
+                            name.expansion,
+                        )
+                        .also(before, name.expansion, "the #else"),
+                    );
+                    current.arm = Arm::Done;
+                    return;
+                }
+                let value = if directive == Directive::Else {
+                    current.otherwise = Some(name.span);
+                    Some(true)
+                } else if seeking {
+                    self.arm_value(directive, name, line, environment)
+                } else {
+                    None
+                };
+                current.arm = if seeking { arm_of(value) } else { Arm::Done };
+            }
+            _ => {
+                open.pop();
+            }
+        }
+        let live = open.last().is_none_or(Conditional::is_live);
+        if directive != Directive::Elif && (live || seeking) {
+            let rest = self.substitute(&line.tokens, environment);
+            self.extra(name, &rest);
+        }
+    }
+
+    /// The condition, or `None` if it has no value.
+    fn arm_value(
+        &mut self,
+        directive: Directive,
+        name: &Token,
+        line: &RawLine,
+        environment: &Environment,
+    ) -> Option<bool> {
+        if !line.errors.is_empty() {
+            return None;
+        }
+        let tokens = self.substitute(&line.tokens, environment);
+        if directive == Directive::If || directive == Directive::Elif {
+            return self.condition(tokens, name);
+        }
+        let (macro_name, rest) = self.name_of(name, tokens)?;
+        self.extra(name, &rest);
+        let defined = self.defines.contains_key(&macro_name.text);
+        Some(defined == (directive == Directive::Ifdef))
+    }
+
+    /// Evaluates a condition; reports if that fails.
+    pub(super) fn condition(&mut self, tokens: Vec<Token>, near: &Token) -> Option<bool> {
+        self.number(tokens, near).map(|n| n != 0)
+    }
+
+    /// Evaluates a number; reports if that fails.
+    pub(super) fn number(&mut self, tokens: Vec<Token>, near: &Token) -> Option<i64> {
+        let value = self
+            .value(tokens, near, Undefined::Zero)
+            .and_then(|value| match value {
+                Value::Number(n) => Ok(n),
+                Value::Text(text) => Err(Box::new(
+                    Diagnostic::error(
+                        codes::TEXT_IN_ARITHMETIC,
+                        format!("#{} needs a number, not the text '{text}'", near.text),
+                        near.span,
+                        near.expansion,
+                    )
+                    .help("compare texts with streq('a', 'b')"),
+                )),
+            });
+        match value {
+            Ok(n) => Some(n),
+            Err(failure) => {
+                self.report(*failure);
+                None
+            }
+        }
+    }
+
+    /// Expands and evaluates an expression of a directive.
+    pub(super) fn value(
+        &mut self,
+        tokens: Vec<Token>,
+        near: &Token,
+        undefined: Undefined,
+    ) -> Result<Value, Failure> {
+        let tokens = self.answer_defined(tokens);
+        let tokens = self.expand(tokens);
+        let expression = Expression::parse(&tokens, near)?;
+        let mut names = Names {
+            imports: &self.imports,
+            undefined,
+            met: Vec::new(),
+        };
+        let value = expression.evaluate(&mut names);
+        for name in names.met {
+            if self.said(codes::UNDEFINED_IN_CONDITION, &name) {
+                continue;
+            }
+            let mut warning = Diagnostic::warning(
+                codes::UNDEFINED_IN_CONDITION,
+                format!("`{}` is not defined and counts as 0", name.text),
+                name.span,
+                name.expansion,
+            );
+            let meant = if self.guessed.insert(name.span) {
+                let mut known: Vec<&str> = self.defines.keys().map(|k| &**k).collect();
+                known.sort_unstable();
+                spelling::closest(&name.text, known)
+            } else {
+                None
+            };
+            warning = match meant {
+                Some(meant) => warning
+                    .help(format!("did you mean `{meant}`?"))
+                    .patch(name.span, meant),
+                None => warning.help("define it, or test it with defined() or #ifdef"),
+            };
+            self.report(warning);
+        }
+        value
+    }
+
+    /// Replaces `defined(NAME)` and `IS_IXPTYPE(NAME)` by 1 or 0 before the name
+    /// inside is expanded.
+    fn answer_defined(&mut self, tokens: Vec<Token>) -> Vec<Token> {
+        let asks = |token: &Token| {
+            token.kind == TokenKind::Ident
+                && (token.text.eq_ignore_ascii_case("defined")
+                    || token.text.eq_ignore_ascii_case("is_ixptype"))
+        };
+        if !tokens.iter().any(asks) {
+            return tokens;
+        }
+        let mut answered = Vec::with_capacity(tokens.len());
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            if !asks(token) {
+                answered.push(token.clone());
+                at += 1;
+                continue;
+            }
+            let rest = &tokens[at + 1..];
+            let (names, used): (Vec<&[Token]>, usize) = match rest.first() {
+                Some(open) if open.is("(") => arguments(rest).unwrap_or_default(),
+                Some(name) if name.kind == TokenKind::Ident => (vec![&rest[..1]], 1),
+                _ => (Vec::new(), 0),
+            };
+            if names.is_empty() {
+                // The expression parser says what is wrong.
+                answered.push(token.clone());
+                at += 1;
+                continue;
+            }
+            let yes = names.into_iter().any(|name| {
+                let (name, _) = self.pasted_name(name.to_vec());
+                name.is_some_and(|name| self.defines.contains_key(&name.text))
+            });
+            answered.push(Token {
+                kind: TokenKind::Number(u64::from(yes)),
+                text: self.interner.get(if yes { "1" } else { "0" }),
+                ..token.clone()
+            });
+            at += 1 + used;
+        }
+        answered
+    }
+}
+
+fn arm_of(value: Option<bool>) -> Arm {
+    match value {
+        Some(true) => Arm::Taken,
+        Some(false) => Arm::Seeking,
+        // Of a condition that cannot be decided no arm is taken: what is missing
+        // then would only hide the first error.
+        None => Arm::Done,
+    }
+}
+
+/// The meaning of the names that macro expansion left over.
+struct Names<'a> {
+    imports: &'a FxHashSet<Rc<str>>,
+    undefined: Undefined,
+    /// Undefined names that were taken for 0.
+    met: Vec<Token>,
+}
+
+impl Names<'_> {
+    fn later(name: &Token, what: &str) -> Failure {
+        Box::new(
+            Diagnostic::error(
+                codes::NOT_CONSTANT,
+                format!("{what} cannot be used in a directive"),
+                name.span,
+                name.expansion,
+            )
+            .note("registers and signals get their numbers after preprocessing"),
+        )
+    }
+
+    /// Whether every instruction can name the operand, also those with narrow
+    /// operand fields.
+    fn is_restricted(&self, argument: &[Token], function: &Token) -> bool {
+        match argument {
+            [none] if none.is("--") => true,
+            [star, index, rest @ ..] if star.is("*") => {
+                let index = index.text.to_ascii_lowercase();
+                match (index.as_str(), rest) {
+                    ("l$index0" | "l$index1", []) | ("$index" | "$$index" | "n$index", _) => true,
+                    ("l$index0" | "l$index1", [open, offset @ .., close])
+                        if open.is("[") && close.is("]") =>
+                    {
+                        matches!(Self::constant(offset, function), Some(0..=7))
+                    }
+                    _ => false,
+                }
+            }
+            [name, ..] if name.kind == TokenKind::Ident && !self.imports.contains(&name.text) => {
+                !name.text.starts_with('@') && !name.text.starts_with("n$")
+            }
+            _ => matches!(Self::constant(argument, function), Some(0..=127)),
+        }
+    }
+
+    /// The value of an argument without names.
+    fn constant(argument: &[Token], function: &Token) -> Option<i64> {
+        let none = FxHashSet::default();
+        let mut names = Observer { imports: &none };
+        Expression::parse(argument, function)
+            .ok()?
+            .number(&mut names)
+            .ok()
+    }
+
+    /// Whether the argument has a value now, or at load time.
+    fn is_constant(&self, argument: &[Token], function: &Token, at_load_time: bool) -> bool {
+        let none = FxHashSet::default();
+        let Ok(expression) = Expression::parse(argument, function) else {
+            return false;
+        };
+        let mut names = Observer {
+            imports: if at_load_time { self.imports } else { &none },
+        };
+        matches!(expression.evaluate(&mut names), Ok(Value::Number(_)))
+    }
+}
+
+impl Resolver for Names<'_> {
+    fn name(&mut self, name: &Token, index: Option<i64>) -> Result<Value, Failure> {
+        if self.imports.contains(&name.text) {
+            return Err(Box::new(Diagnostic::error(
+                codes::NOT_CONSTANT,
+                format!("the value of `{}` is known only to the loader", name.text),
+                name.span,
+                name.expansion,
+            )));
+        }
+        if self.undefined == Undefined::Zero && index.is_none() {
+            self.met.push(name.clone());
+            return Ok(Value::Number(0));
+        }
+        Err(Box::new(
+            Diagnostic::error(
+                codes::NOT_CONSTANT,
+                format!("`{}` has no value here", name.text),
+                name.span,
+                name.expansion,
+            )
+            .help("give it one with #define before"),
+        ))
+    }
+
+    fn address(&mut self, name: &Token, _: Option<i64>) -> Result<Value, Failure> {
+        Err(Self::later(name, &format!("the number of `{}`", name.text)))
+    }
+
+    fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure> {
+        if let Some(value) = builtin(function, arguments, self) {
+            return value;
+        }
+        let name = function.text.to_ascii_lowercase();
+        if name == "mask" {
+            return Err(Self::later(function, "mask()"));
+        }
+        if QUESTIONS.contains(&&*name) {
+            let [argument] = arguments else {
+                return Err(Box::new(Diagnostic::error(
+                    codes::FUNCTION_ARGUMENT,
+                    format!(
+                        "{} takes 1 argument, but {} are given",
+                        function.text,
+                        arguments.len()
+                    ),
+                    function.span,
+                    function.expansion,
+                )));
+            };
+            let yes = match &*name {
+                "isimport" => {
+                    matches!(&**argument, [name] if self.imports.contains(&name.text))
+                }
+                "isrestricted" => self.is_restricted(argument, function),
+                "is_rt_const" => self.is_constant(argument, function, true),
+                _ => self.is_constant(argument, function, false),
+            };
+            return Ok(Value::Number(i64::from(yes)));
+        }
+        let error = Diagnostic::error(
+            codes::UNKNOWN_FUNCTION,
+            format!("there is no function `{}`", function.text),
+            function.span,
+            function.expansion,
+        );
+        Err(Box::new(match spelling::closest(&name, FUNCTIONS) {
+            Some(meant) => error
+                .help(format!("did you mean `{meant}`?"))
+                .patch(function.span, meant),
+            None => error.help(format!("the functions are {}", FUNCTIONS.join(", "))),
+        }))
+    }
+}
+
+/// Decides whether an expression is constant: all imports are, other names are
+/// not.
+struct Observer<'a> {
+    imports: &'a FxHashSet<Rc<str>>,
+}
+
+impl Resolver for Observer<'_> {
+    fn name(&mut self, name: &Token, _: Option<i64>) -> Result<Value, Failure> {
+        if self.imports.contains(&name.text) {
+            Ok(Value::Number(1))
+        } else {
+            Err(Names::later(name, "a register"))
+        }
+    }
+
+    fn address(&mut self, name: &Token, _: Option<i64>) -> Result<Value, Failure> {
+        Err(Names::later(name, "a register number"))
+    }
+
+    fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure> {
+        builtin(function, arguments, self)
+            .unwrap_or_else(|| Err(Names::later(function, "this function")))
+    }
+}

@@ -1,0 +1,523 @@
+//! `#define` and `#define_eval`: expansion within a line, and pasting.
+
+use std::{collections::VecDeque, rc::Rc};
+
+use rustc_hash::FxHashMap;
+
+use super::{MAX_TOKEN_TEXT, Preprocessor, conditions::Undefined, quoted::unquoted};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::expression::Value;
+use crate::front::lexer::lex_fragment;
+use crate::front::token::{Token, TokenKind, arguments};
+use crate::source::{Expansion, ExpansionId, Span};
+
+/// Definitions may refer to others in chains of this length.
+const MAX_CHAIN: usize = 100;
+
+/// A name that stands for tokens.
+#[derive(Debug)]
+pub(super) struct Define {
+    /// Names of parameters of the form `NAME(a, b)`.
+    pub parameters: Option<Vec<Rc<str>>>,
+    /// What it stands for.
+    pub body: Vec<Token>,
+    /// Its name in the directive.
+    pub span: Span,
+    /// Made by `#define_eval`, so that another value is no surprise.
+    pub evaluated: bool,
+}
+
+/// A token on its way through expansion.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub token: Token,
+    /// A name that was met within its own expansion; it stays as it is.
+    fixed: bool,
+}
+
+pub(super) fn free(token: Token) -> Piece {
+    Piece {
+        token,
+        fixed: false,
+    }
+}
+
+pub(super) fn tokens_of(pieces: Vec<Piece>) -> Vec<Token> {
+    pieces.into_iter().map(|piece| piece.token).collect()
+}
+
+impl Preprocessor<'_> {
+    pub(super) fn define_eval(&mut self, directive: &Token, tokens: Vec<Token>) {
+        let Some((name, rest)) = self.name_of(directive, tokens) else {
+            return;
+        };
+        let expanded = self.expand(rest.clone());
+        // The name of a register or the like is no value but may well be kept.
+        let plain = !expanded.is_empty()
+            && expanded[0].kind == TokenKind::Ident
+            && expanded.iter().all(|t| {
+                matches!(t.kind, TokenKind::Ident | TokenKind::Number(_)) || t.is("[") || t.is("]")
+            });
+        // Lists, such as those of jump targets, and `*l$index0` are none either.
+        let label = matches!(&*expanded, [one] if one.kind == TokenKind::Label);
+        let memory = expanded.first().is_some_and(|first| first.is("*"));
+        let body = if plain || label || memory || is_list(&expanded) {
+            expanded
+        } else {
+            match self.value(rest, &name, Undefined::Error) {
+                Ok(Value::Number(n)) => lex_fragment(&n.to_string(), &name, &mut self.interner),
+                Ok(Value::Text(text)) => lex_fragment(&text, &name, &mut self.interner),
+                Err(failure) => {
+                    self.report(*failure);
+                    return;
+                }
+            }
+        };
+        self.add_define(
+            &name,
+            Define {
+                parameters: None,
+                body,
+                span: name.span,
+                evaluated: true,
+            },
+        );
+    }
+
+    /// Whether expansion would change the tokens.
+    pub(super) fn needs_expansion(&self, tokens: &[Token]) -> bool {
+        tokens.iter().any(|token| match token.kind {
+            TokenKind::Ident => self.defines.contains_key(&token.text),
+            TokenKind::Punct => &*token.text == "##",
+            TokenKind::Quoted => self.text_changes(&token.text),
+            _ => false,
+        })
+    }
+
+    /// Replaces defined names and pastes.
+    pub(super) fn expand(&mut self, tokens: Vec<Token>) -> Vec<Token> {
+        if !self.needs_expansion(&tokens) {
+            return tokens;
+        }
+        let pieces = tokens.into_iter().map(free).collect();
+        tokens_of(self.rescan(pieces, &mut Vec::new(), 0))
+    }
+
+    /// The first token with all that is pasted to it, and the tokens after it.
+    /// The pasted name itself is not expanded.
+    pub(super) fn pasted_name(&mut self, tokens: Vec<Token>) -> (Option<Token>, Vec<Token>) {
+        if !tokens.get(1).is_some_and(|t| t.is("##")) {
+            let mut tokens = tokens.into_iter();
+            return (tokens.next(), tokens.collect());
+        }
+        let mut input: VecDeque<Piece> = tokens.into_iter().map(free).collect();
+        let mut name = Vec::new();
+        self.chain(&mut name, &mut input, &mut Vec::new(), 0);
+        let mut name = tokens_of(name).into_iter();
+        let first = name.next();
+        (first, name.chain(tokens_of(input.into())).collect())
+    }
+
+    fn rescan(&mut self, input: Vec<Piece>, active: &mut Vec<Rc<str>>, depth: usize) -> Vec<Piece> {
+        let mut input: VecDeque<Piece> = input.into();
+        let mut out: Vec<Piece> = Vec::with_capacity(input.len());
+        while let Some(first) = input.front() {
+            let near = first.token.clone();
+            if !self.charge(1, out.len() + input.len(), &near) {
+                break;
+            }
+            if near.is("##") {
+                // Its left side was an argument that is empty.
+                input.pop_front();
+            } else if input.get(1).is_some_and(|next| next.token.is("##")) {
+                let mut chain = Vec::new();
+                self.chain(&mut chain, &mut input, active, depth);
+                out.extend(self.rescan(chain, active, depth));
+            } else {
+                let item = self.item(&mut input, active, depth);
+                out.extend(item);
+            }
+        }
+        out
+    }
+
+    /// Takes `a ## b ## c` from the input; what was glued may be expanded again.
+    fn chain(
+        &mut self,
+        chain: &mut Vec<Piece>,
+        input: &mut VecDeque<Piece>,
+        active: &mut Vec<Rc<str>>,
+        depth: usize,
+    ) {
+        *chain = self.operand(input, active, depth);
+        while let Some(paste) = input.front().filter(|p| p.token.is("##")) {
+            let paste = paste.token.clone();
+            while input.front().is_some_and(|p| p.token.is("##")) {
+                input.pop_front();
+            }
+            if input.is_empty() || self.stopped {
+                break;
+            }
+            let right = self.operand(input, active, depth);
+            self.glue(chain, right, &paste);
+        }
+    }
+
+    /// One side of a paste. The counter in `port/**/i#` is the name before `#`.
+    fn operand(
+        &mut self,
+        input: &mut VecDeque<Piece>,
+        active: &mut Vec<Rc<str>>,
+        depth: usize,
+    ) -> Vec<Piece> {
+        let stem = input.front().filter(|p| p.token.kind == TokenKind::Label);
+        if let Some(label) = stem {
+            let label = label.token.clone();
+            let stem = Token {
+                kind: TokenKind::Ident,
+                text: self.interner.get(label.text.trim_end_matches('#')),
+                ..label.clone()
+            };
+            let known = self.defines.get(&stem.text);
+            if known.is_some_and(|define| define.parameters.is_none()) {
+                input.pop_front();
+                let mut stem = self.item(&mut VecDeque::from([free(stem)]), active, depth);
+                if let Some(last) = stem.last_mut() {
+                    self.make_label(&mut last.token);
+                }
+                return stem;
+            }
+        }
+        let mut item = self.item(input, active, depth);
+        for piece in &mut item {
+            // Expanded already; only what is glued may form another name.
+            piece.fixed = true;
+        }
+        item
+    }
+
+    /// Makes `name#` of `name`.
+    pub(super) fn make_label(&mut self, token: &mut Token) {
+        if matches!(token.kind, TokenKind::Ident | TokenKind::Number(_)) {
+            token.text = self.interner.get(&format!("{}#", token.text));
+            token.kind = TokenKind::Label;
+        }
+    }
+
+    fn glue(&mut self, chain: &mut Vec<Piece>, right: Vec<Piece>, paste: &Token) {
+        let mut right = right.into_iter();
+        let Some(mut second) = right.next() else {
+            return;
+        };
+        let Some(first) = chain.last() else {
+            chain.push(second);
+            chain.extend(right);
+            return;
+        };
+        let word = |t: &Token| match t.kind {
+            TokenKind::Ident | TokenKind::Label | TokenKind::Number(_) => true,
+            TokenKind::Punct => ["$", "$$", "@", ".", "#"].contains(&&*t.text),
+            TokenKind::Str | TokenKind::Quoted => false,
+        };
+        let punct = |t: &Token| t.kind == TokenKind::Punct;
+        let (a, b) = (&first.token, &second.token);
+        if (word(a) && word(b)) || (punct(a) && punct(b)) {
+            let text = format!("{}{}", a.text, b.text);
+            let near_each_other = a.span.file == b.span.file && a.span.hi <= b.span.lo;
+            let like = Token {
+                span: if near_each_other && a.expansion == b.expansion {
+                    a.span.to(b.span)
+                } else {
+                    a.span
+                },
+                expansion: paste.expansion,
+                ..a.clone()
+            };
+            if text.len() > MAX_TOKEN_TEXT {
+                self.limit(
+                    "pasting makes this name too long",
+                    like.span,
+                    like.expansion,
+                );
+                return;
+            }
+            let glued = lex_fragment(&text, &like, &mut self.interner);
+            self.charge(text.len() / 16, 0, &like);
+            chain.pop();
+            chain.extend(glued.into_iter().map(free));
+        } else {
+            second.token.joined = true;
+            chain.push(second);
+        }
+        chain.extend(right);
+    }
+
+    /// Takes one token, or one use of a defined name, from the input.
+    pub(super) fn item(
+        &mut self,
+        input: &mut VecDeque<Piece>,
+        active: &mut Vec<Rc<str>>,
+        depth: usize,
+    ) -> Vec<Piece> {
+        let Some(mut piece) = input.pop_front() else {
+            return Vec::new();
+        };
+        if piece.token.kind == TokenKind::Quoted && self.text_changes(&piece.token.text) {
+            piece.token.text = self.expanded_text(&piece.token, active, depth);
+            return vec![piece];
+        }
+        if piece.token.kind != TokenKind::Ident || piece.fixed {
+            return vec![piece];
+        }
+        let Some(define) = self.defines.get(&piece.token.text).cloned() else {
+            return vec![piece];
+        };
+        let token = piece.token.clone();
+        if active.contains(&token.text) {
+            piece.fixed = true;
+            return vec![piece];
+        }
+        if depth >= MAX_CHAIN {
+            self.limit(
+                &format!("definitions refer to each other more than {MAX_CHAIN} deep"),
+                token.span,
+                token.expansion,
+            );
+            return vec![piece];
+        }
+        let Some(parameters) = &define.parameters else {
+            let body = self.body_of(&define, &token, token.span, None);
+            active.push(token.text.clone());
+            let mut out = self.rescan(body, active, depth + 1);
+            active.pop();
+            if let Some(first) = out.first_mut() {
+                first.token.joined = token.joined;
+            }
+            return self.name_before_list(out, input, active, depth);
+        };
+        let Some((given, close)) = take_arguments(input) else {
+            return vec![piece];
+        };
+        // `NAME()` gives one empty argument to one parameter.
+        let given = if given.is_empty() && parameters.len() == 1 {
+            vec![Vec::new()]
+        } else {
+            given
+        };
+        if given.len() != parameters.len() {
+            self.report(
+                Diagnostic::error(
+                    codes::MACRO_ARGUMENTS,
+                    format!(
+                        "`{}` takes {}, but {} given",
+                        token.text,
+                        counted(parameters.len()),
+                        if given.len() == 1 {
+                            "1 is".to_owned()
+                        } else {
+                            format!("{} are", given.len())
+                        }
+                    ),
+                    token.span.to(close.span),
+                    token.expansion,
+                )
+                .also(define.span, ExpansionId::ROOT, "defined here"),
+            );
+            return Vec::new();
+        }
+        let mut bound: FxHashMap<Rc<str>, Vec<Piece>> = FxHashMap::default();
+        for (name, argument) in parameters.iter().zip(given) {
+            let argument = self.rescan(argument, active, depth + 1);
+            bound.insert(name.clone(), argument);
+        }
+        let span = if close.expansion == token.expansion {
+            token.span.to(close.span)
+        } else {
+            token.span
+        };
+        let body = self.body_of(&define, &token, span, Some(&bound));
+        active.push(token.text.clone());
+        let mut out = self.rescan(body, active, depth + 1);
+        active.pop();
+        if let Some(first) = out.first_mut() {
+            first.token.joined = token.joined;
+        }
+        out
+    }
+
+    /// `#define F G` with a `G(x)` defined: `F(1)` is `G(1)`.
+    fn name_before_list(
+        &mut self,
+        mut out: Vec<Piece>,
+        input: &mut VecDeque<Piece>,
+        active: &mut Vec<Rc<str>>,
+        depth: usize,
+    ) -> Vec<Piece> {
+        let takes_list = out.last().is_some_and(|last| {
+            !last.fixed
+                && last.token.kind == TokenKind::Ident
+                && self
+                    .defines
+                    .get(&last.token.text)
+                    .is_some_and(|define| define.parameters.is_some())
+        });
+        if takes_list
+            && input.front().is_some_and(|next| next.token.is("("))
+            && let Some(name) = out.pop()
+        {
+            input.push_front(name);
+            let rest = self.item(input, active, depth + 1);
+            out.extend(rest);
+        }
+        out
+    }
+
+    /// The body as it stands at one use.
+    fn body_of(
+        &mut self,
+        define: &Define,
+        token: &Token,
+        call: Span,
+        bound: Option<&FxHashMap<Rc<str>, Vec<Piece>>>,
+    ) -> Vec<Piece> {
+        let expansion = self.sources.add_expansion(Expansion {
+            name: token.text.to_string(),
+            call,
+            parent: token.expansion,
+        });
+        let mut body = Vec::with_capacity(define.body.len());
+        for from in &define.body {
+            let argument = bound
+                .filter(|_| from.kind == TokenKind::Ident)
+                .and_then(|bound| bound.get(&from.text));
+            if let Some(argument) = argument {
+                let start = body.len();
+                body.extend(argument.iter().cloned());
+                if let Some(first) = body.get_mut(start) {
+                    first.token.joined = from.joined;
+                }
+                continue;
+            }
+            let mut made = from.clone();
+            // Labels belong to where the name is used, pasted ones as well.
+            made.expansion = if made.kind == TokenKind::Label || made.is("##") {
+                token.expansion
+            } else {
+                expansion
+            };
+            if made.kind == TokenKind::Quoted
+                && let Some(bound) = bound
+            {
+                made.text = self.quoted_with(&made, |name| {
+                    bound
+                        .get(name)
+                        .map(|argument| unquoted(&tokens_of(argument.clone())))
+                });
+            }
+            body.push(free(made));
+        }
+        self.charge(body.len(), body.len(), token);
+        body
+    }
+
+    /// Parses the names of `(a, b)`; gives them and the number of tokens used.
+    pub(super) fn parameters(
+        &mut self,
+        owner: &Token,
+        tokens: &[Token],
+    ) -> Option<(Vec<Rc<str>>, usize)> {
+        let form = "the parameters as (a, b, c)";
+        let Some((list, used)) = arguments(tokens) else {
+            self.malformed(owner, "the list of parameters is not closed", form);
+            return None;
+        };
+        let mut names: Vec<Rc<str>> = Vec::new();
+        for parameter in list {
+            let [name] = parameter else {
+                let at = parameter.get(1).unwrap_or(owner);
+                self.malformed(at, "each parameter is one name", form);
+                return None;
+            };
+            if name.kind != TokenKind::Ident {
+                self.malformed(name, "a parameter is a name", form);
+                return None;
+            }
+            if names.contains(&name.text) {
+                self.report(Diagnostic::error(
+                    codes::DUPLICATE_PARAMETER,
+                    format!("two parameters are named `{}`", name.text),
+                    name.span,
+                    name.expansion,
+                ));
+                return None;
+            }
+            names.push(name.text.clone());
+        }
+        Some((names, used))
+    }
+}
+
+/// Whether a comma stands outside of all brackets.
+fn is_list(tokens: &[Token]) -> bool {
+    let mut depth = 0i32;
+    tokens.iter().any(|token| {
+        match token.kind {
+            TokenKind::Punct if ["(", "[", "{"].contains(&&*token.text) => depth += 1,
+            TokenKind::Punct if [")", "]", "}"].contains(&&*token.text) => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && token.is(",")
+    })
+}
+
+/// Takes `(a, b)` from the input; `None` if there is no whole list.
+fn take_arguments(input: &mut VecDeque<Piece>) -> Option<(Vec<Vec<Piece>>, Token)> {
+    if !input.front()?.token.is("(") {
+        return None;
+    }
+    let mut depth = 0usize;
+    let mut close = None;
+    for (i, piece) in input.iter().enumerate() {
+        let token = &piece.token;
+        if token.is("(") || token.is("[") || token.is("{") {
+            depth += 1;
+        } else if token.is(")") || token.is("]") || token.is("}") {
+            depth -= 1;
+            if depth == 0 {
+                close = Some(i);
+                break;
+            }
+        }
+    }
+    let close = close?;
+    let last = input.get(close)?.token.clone();
+    let mut list: Vec<Vec<Piece>> = vec![Vec::new()];
+    for piece in input.drain(..=close).skip(1).take(close - 1) {
+        let token = &piece.token;
+        if token.is("(") || token.is("[") || token.is("{") {
+            depth += 1;
+        } else if token.is(")") || token.is("]") || token.is("}") {
+            depth = depth.saturating_sub(1);
+        } else if token.is(",") && depth == 0 {
+            list.push(Vec::new());
+            continue;
+        }
+        if let Some(argument) = list.last_mut() {
+            argument.push(piece);
+        }
+    }
+    if list.len() == 1 && list[0].is_empty() {
+        list.clear();
+    }
+    Some((list, last))
+}
+
+/// `1 argument`, `2 arguments`.
+pub(super) fn counted(arguments: usize) -> String {
+    match arguments {
+        0 => "no arguments".to_owned(),
+        1 => "1 argument".to_owned(),
+        n => format!("{n} arguments"),
+    }
+}

@@ -1,0 +1,502 @@
+//! The directives that stand for themselves; blocks are in the other modules.
+
+use super::{Environment, Preprocessor, defines::Define};
+use crate::LintLevel;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::lexer::RawLine;
+use crate::front::token::{Token, TokenKind, spell};
+use crate::source::ExpansionId;
+use crate::spelling;
+use std::rc::Rc;
+
+/// The word after `#`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Directive {
+    Define,
+    DefineEval,
+    Undef,
+    If,
+    Ifdef,
+    Ifndef,
+    Elif,
+    Else,
+    Endif,
+    Include,
+    Macro,
+    Endm,
+    Exitm,
+    While,
+    For,
+    Repeat,
+    Endloop,
+    Error,
+    Warning,
+    Info,
+    Pragma,
+    Line,
+    /// A `#` alone on its line.
+    Nothing,
+    Unknown,
+}
+
+const NAMES: &[(&str, Directive)] = &[
+    ("define", Directive::Define),
+    ("define_eval", Directive::DefineEval),
+    ("undef", Directive::Undef),
+    ("if", Directive::If),
+    ("ifdef", Directive::Ifdef),
+    ("ifndef", Directive::Ifndef),
+    ("elif", Directive::Elif),
+    ("else", Directive::Else),
+    ("endif", Directive::Endif),
+    ("include", Directive::Include),
+    ("macro", Directive::Macro),
+    ("endm", Directive::Endm),
+    ("exitm", Directive::Exitm),
+    ("while", Directive::While),
+    ("for", Directive::For),
+    ("repeat", Directive::Repeat),
+    ("endloop", Directive::Endloop),
+    ("error", Directive::Error),
+    ("warning", Directive::Warning),
+    ("warn", Directive::Warning),
+    ("info", Directive::Info),
+    ("pragma", Directive::Pragma),
+    ("line", Directive::Line),
+];
+
+impl Directive {
+    /// The directive of this name in any letter case.
+    pub fn named(name: &str) -> Self {
+        NAMES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map_or(Self::Unknown, |(_, directive)| *directive)
+    }
+
+    /// Whether it opens, divides or closes a conditional block.
+    pub fn is_conditional(self) -> bool {
+        matches!(
+            self,
+            Self::If | Self::Ifdef | Self::Ifndef | Self::Elif | Self::Else | Self::Endif
+        )
+    }
+
+    /// Whether a loop's body follows it.
+    pub fn opens_loop(self) -> bool {
+        matches!(self, Self::While | Self::For | Self::Repeat)
+    }
+}
+
+/// Finds the directive that closes the block opened before `from`.
+pub(super) fn block_end(
+    lines: &[RawLine],
+    from: usize,
+    opens: impl Fn(Directive) -> bool,
+    closes: Directive,
+) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, line) in lines.iter().enumerate().skip(from) {
+        let Some((directive, _)) = line.directive else {
+            continue;
+        };
+        if opens(directive) {
+            depth += 1;
+        } else if directive == closes {
+            if depth == 0 {
+                return Some(at);
+            }
+            depth -= 1;
+        }
+    }
+    None
+}
+
+impl Preprocessor<'_> {
+    /// Executes the directive at `lines[at]`; gives the line to go on with.
+    pub(super) fn directive(
+        &mut self,
+        directive: Directive,
+        name: &Token,
+        lines: &[RawLine],
+        at: usize,
+        environment: &Environment,
+    ) -> usize {
+        let line = &lines[at];
+        let name = &Token {
+            expansion: environment.expansion,
+            ..name.clone()
+        };
+        match directive {
+            Directive::Macro => return self.define_macro(name, lines, at, environment),
+            Directive::While | Directive::For | Directive::Repeat => {
+                return self.run_loop(directive, name, lines, at, environment);
+            }
+            _ => {}
+        }
+        if !line.errors.is_empty() {
+            return at + 1;
+        }
+        let tokens = self.substitute(&line.tokens, environment);
+        match directive {
+            Directive::Define => self.define(name, tokens),
+            Directive::DefineEval => self.define_eval(name, tokens),
+            Directive::Undef => self.undef(name, tokens),
+            Directive::Include => self.include(name, tokens, environment),
+            Directive::Error | Directive::Warning | Directive::Info => {
+                self.message(directive, name, tokens);
+            }
+            Directive::Pragma => self.pragma(name, &tokens),
+            Directive::Line => self.line(name, tokens),
+            Directive::Exitm if environment.expansion != ExpansionId::ROOT => {
+                self.extra(name, &tokens);
+                self.leaving = true;
+            }
+            Directive::Endm | Directive::Exitm => self.unmatched(name, "#macro"),
+            Directive::Endloop => self.unmatched(name, "#while, #for or #repeat"),
+            Directive::Unknown if self.said(codes::UNKNOWN_DIRECTIVE, name) => {}
+            Directive::Unknown => {
+                let mut error = Diagnostic::error(
+                    codes::UNKNOWN_DIRECTIVE,
+                    format!("there is no directive `#{}`", name.text),
+                    name.span,
+                    name.expansion,
+                );
+                let known = NAMES.iter().map(|(known, _)| *known);
+                if let Some(meant) = spelling::closest(&name.text, known) {
+                    error = error
+                        .help(format!("did you mean `#{meant}`?"))
+                        .patch(name.span, format!("#{meant}"));
+                }
+                self.report(error);
+            }
+            // Blocks were dealt with above, and by the caller.
+            Directive::Nothing
+            | Directive::If
+            | Directive::Ifdef
+            | Directive::Ifndef
+            | Directive::Elif
+            | Directive::Else
+            | Directive::Endif
+            | Directive::Macro
+            | Directive::While
+            | Directive::For
+            | Directive::Repeat => {}
+        }
+        at + 1
+    }
+
+    pub(super) fn unmatched(&mut self, name: &Token, opener: &str) {
+        self.report(
+            Diagnostic::error(
+                codes::UNMATCHED_DIRECTIVE,
+                format!("#{} without {opener}", name.text),
+                name.span,
+                name.expansion,
+            )
+            .help("a block opens and closes in the same file, macro or loop"),
+        );
+    }
+
+    pub(super) fn malformed(&mut self, at: &Token, message: &str, form: &str) {
+        self.report(
+            Diagnostic::error(codes::MALFORMED_DIRECTIVE, message, at.span, at.expansion)
+                .help(format!("write {form}")),
+        );
+    }
+
+    /// Warns of text after a directive that needs none.
+    pub(super) fn extra(&mut self, directive: &Token, rest: &[Token]) {
+        if let [first, .., last] | [first @ last] = rest {
+            self.report(
+                Diagnostic::warning(
+                    codes::EXTRA_TOKENS,
+                    format!("this text after #{} has no meaning", directive.text),
+                    first.span.to(last.span),
+                    first.expansion,
+                )
+                .help("remove it or make it a comment"),
+            );
+        }
+    }
+
+    /// The name a directive speaks of, with its pieces pasted, and the rest.
+    pub(super) fn name_of(
+        &mut self,
+        directive: &Token,
+        tokens: Vec<Token>,
+    ) -> Option<(Token, Vec<Token>)> {
+        let (name, rest) = self.pasted_name(tokens);
+        match name {
+            Some(name)
+                if name.kind == TokenKind::Ident
+                    && name
+                        .text
+                        .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') =>
+            {
+                Some((name, rest))
+            }
+            wrong => {
+                let at = wrong.as_ref().unwrap_or(directive);
+                self.malformed(
+                    at,
+                    &format!("#{} needs a name", directive.text),
+                    "a name of letters, digits and _ that does not begin with a digit",
+                );
+                None
+            }
+        }
+    }
+
+    fn define(&mut self, directive: &Token, tokens: Vec<Token>) {
+        let Some((name, mut rest)) = self.name_of(directive, tokens) else {
+            return;
+        };
+        let mut parameters = None;
+        if rest.first().is_some_and(|t| t.is("(") && t.joined) {
+            let Some((names, used)) = self.parameters(&name, &rest) else {
+                return;
+            };
+            rest.drain(..used);
+            parameters = Some(names);
+        }
+        self.add_define(
+            &name,
+            Define {
+                parameters,
+                body: rest,
+                span: name.span,
+                evaluated: false,
+            },
+        );
+    }
+
+    fn undef(&mut self, directive: &Token, tokens: Vec<Token>) {
+        if let Some((name, rest)) = self.name_of(directive, tokens) {
+            self.extra(directive, &rest);
+            self.defines.remove(&name.text);
+        }
+    }
+
+    pub(super) fn add_define(&mut self, name: &Token, define: Define) {
+        let old = self.defines.get(&name.text);
+        if let Some(old) = old
+            && !old.evaluated
+            && !define.evaluated
+            && (old.parameters != define.parameters || spell(&old.body) != spell(&define.body))
+        {
+            let warning = Diagnostic::warning(
+                codes::MACRO_REDEFINED,
+                format!("`{}` is defined again with another text", name.text),
+                name.span,
+                name.expansion,
+            )
+            .also(old.span, name.expansion, "defined here before")
+            .help("use #undef before, or #define_eval for a value that changes");
+            self.report(warning);
+        }
+        self.defines.insert(name.text.clone(), Rc::new(define));
+    }
+
+    fn include(&mut self, directive: &Token, tokens: Vec<Token>, environment: &Environment) {
+        let tokens = match tokens.first() {
+            Some(first) if first.kind == TokenKind::Ident => self.expand(tokens),
+            _ => tokens,
+        };
+        let named = match &*tokens {
+            [name, rest @ ..] if name.kind == TokenKind::Str => {
+                self.extra(directive, rest);
+                Some((name.text.to_string(), name.span))
+            }
+            [open, .., close] if open.is("<") && close.is(">") => {
+                let span = open.span.to(close.span);
+                let inside = &tokens[1..tokens.len() - 1];
+                let contiguous = open.span.file == close.span.file && open.span.hi <= close.span.lo;
+                let text = if contiguous {
+                    let file = &self.sources.file(open.span.file).text;
+                    file[open.span.hi as usize..close.span.lo as usize]
+                        .trim()
+                        .to_owned()
+                } else {
+                    spell(inside)
+                };
+                Some((text, span))
+            }
+            _ => None,
+        };
+        let Some((wanted, span)) = named.filter(|(name, _)| !name.is_empty()) else {
+            self.malformed(
+                tokens.first().unwrap_or(directive),
+                "#include needs the name of a file",
+                "#include \"name\" or #include <name>",
+            );
+            return;
+        };
+        // In a macro's body that is the file of the macro, not of its use.
+        let including = self.sources.file(directive.span.file).path.clone();
+        match self.includes.load(&wanted, Some(&including)) {
+            Ok((path, text)) => {
+                if self.paths.iter().filter(|open| **open == path).count() > 8 {
+                    self.report(
+                        Diagnostic::error(
+                            codes::INCLUDE_CYCLE,
+                            format!("`{path}` includes itself again and again"),
+                            span,
+                            directive.expansion,
+                        )
+                        .note(format!("the open files are {}", self.paths.join(" > ")))
+                        .help("put the file between #ifndef NAME, #define NAME and #endif"),
+                    );
+                    self.stopped = true;
+                    return;
+                }
+                let lines = self.read(&path, text, Some(span));
+                self.paths.push(path);
+                self.run(&lines, &Environment::plain(environment.expansion));
+                self.paths.pop();
+            }
+            Err(why) => self.report(
+                Diagnostic::error(
+                    codes::INCLUDE_FAILED,
+                    format!("cannot include `{wanted}`"),
+                    span,
+                    directive.expansion,
+                )
+                .note(why),
+            ),
+        }
+    }
+
+    fn pragma(&mut self, directive: &Token, tokens: &[Token]) {
+        match tokens.split_first() {
+            Some((name, rest)) if name.text.eq_ignore_ascii_case("warning") => {
+                self.warning_pragma(name, rest);
+            }
+            Some((name, _)) => self.report(
+                Diagnostic::warning(
+                    codes::UNKNOWN_PRAGMA,
+                    format!("the pragma `{}` is not known and has no effect", name.text),
+                    name.span,
+                    name.expansion,
+                )
+                .help("the only pragma is `warning`"),
+            ),
+            None => self.malformed(
+                directive,
+                "#pragma needs a name",
+                "#pragma warning(disable:NAME)",
+            ),
+        }
+    }
+
+    /// `warning(disable:NAME)`, `warning(error:NAME)`, `warning(enable:NAME)`,
+    /// `warning(default:NAME)`, `warning(default)`, `warning(push)` and
+    /// `warning(pop)`. Numbers are those of the original tool and mean nothing here.
+    fn warning_pragma(&mut self, pragma: &Token, tokens: &[Token]) {
+        let form = "#pragma warning(disable:NAME), with `disable`, `enable`, `error` or `default`, or with `push` or `pop` alone";
+        let inside = match tokens {
+            [open, inside @ .., close] if open.is("(") && close.is(")") => inside,
+            _ => {
+                self.malformed(pragma, "this pragma needs parentheses", form);
+                return;
+            }
+        };
+        let Some((word, rest)) = inside.split_first() else {
+            self.malformed(pragma, "this pragma says nothing", form);
+            return;
+        };
+        let level = match (&*word.text.to_ascii_lowercase(), rest) {
+            ("push", []) => {
+                self.switched.push();
+                return;
+            }
+            ("pop", []) => {
+                if !self.switched.pop() {
+                    self.malformed(word, "no `push` comes before this `pop`", form);
+                }
+                return;
+            }
+            ("default", []) => {
+                self.switched.reset();
+                return;
+            }
+            ("disable", [_, ..]) => Some(LintLevel::Allow),
+            ("enable" | "once", [_, ..]) => Some(LintLevel::Warn),
+            ("error", [_, ..]) => Some(LintLevel::Deny),
+            ("default", [_, ..]) => None,
+            _ => {
+                self.malformed(word, "this pragma is not known", form);
+                return;
+            }
+        };
+        let names = match rest.split_first() {
+            Some((colon, names)) if colon.is(":") => names,
+            _ => {
+                self.malformed(word, "a `:` must follow", form);
+                return;
+            }
+        };
+        // `unused-register` is three tokens that stand together.
+        let mut list: Vec<(String, &Token)> = Vec::new();
+        let mut fresh = true;
+        for token in names {
+            if token.is(",") {
+                fresh = true;
+                continue;
+            }
+            match list.last_mut() {
+                Some((name, _)) if token.joined && !fresh => name.push_str(&token.text),
+                _ => list.push((token.text.to_string(), token)),
+            }
+            fresh = false;
+        }
+        for (name, token) in list {
+            let number = matches!(token.kind, TokenKind::Number(_));
+            if !number
+                && !self.switched.switch(&name, level)
+                && !self.said(codes::UNKNOWN_PRAGMA, token)
+            {
+                let first = self.guessed.insert(token.span);
+                let warning = Diagnostic::warning(
+                    codes::UNKNOWN_PRAGMA,
+                    format!("there is no warning `{name}`"),
+                    token.span,
+                    token.expansion,
+                );
+                let known = codes::all().iter().map(|code| code.name);
+                let near = spelling::closest(&name, known.filter(|_| first));
+                self.report(match near {
+                    Some(near) => warning.help(format!("did you mean `{near}`?")),
+                    None => warning.help("use the name that stands beside the warning"),
+                });
+            }
+        }
+    }
+
+    fn line(&mut self, directive: &Token, tokens: Vec<Token>) {
+        let tokens = self.expand(tokens);
+        let (number, path) = match &*tokens {
+            [number] => (number, None),
+            [number, path] if path.kind == TokenKind::Str => (number, Some(path.text.to_string())),
+            _ => {
+                self.malformed(
+                    directive,
+                    "#line needs a line number and may have a file name",
+                    "#line NUMBER or #line NUMBER \"name\"",
+                );
+                return;
+            }
+        };
+        match number.kind {
+            TokenKind::Number(line) if (1..=0x7FFF_FFFF).contains(&line) => {
+                self.sources.mark_line(directive.span, line as u32, path);
+            }
+            _ => self.malformed(
+                number,
+                "this is no line number",
+                "#line with a number from 1 on",
+            ),
+        }
+    }
+}

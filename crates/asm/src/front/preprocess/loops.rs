@@ -1,0 +1,126 @@
+//! `#while`, `#for` and `#repeat`.
+
+use super::{Directive, Environment, Preprocessor, directives::block_end};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::lexer::RawLine;
+use crate::front::token::{Token, arguments};
+
+impl Preprocessor<'_> {
+    /// Runs the loop at `lines[at]`; gives the line after it.
+    pub(super) fn run_loop(
+        &mut self,
+        directive: Directive,
+        name: &Token,
+        lines: &[RawLine],
+        at: usize,
+        environment: &Environment,
+    ) -> usize {
+        let Some(end) = block_end(lines, at + 1, Directive::opens_loop, Directive::Endloop) else {
+            self.report(
+                Diagnostic::error(
+                    codes::UNTERMINATED_LOOP,
+                    format!("this #{} has no #endloop", name.text),
+                    name.span,
+                    name.expansion,
+                )
+                .label("opened here")
+                .help("close it with #endloop in the same file, macro or loop"),
+            );
+            return lines.len();
+        };
+        if let Some((_, close)) = &lines[end].directive {
+            let rest = self.substitute(&lines[end].tokens, environment);
+            let close = close.clone();
+            self.extra(&close, &rest);
+        }
+        let line = &lines[at];
+        if line.errors.is_empty() {
+            let body = &lines[at + 1..end];
+            match directive {
+                Directive::While => self.run_while(name, line, body, environment),
+                Directive::For => self.run_for(name, line, body, environment),
+                _ => {
+                    let count = self.substitute(&line.tokens, environment);
+                    match self.number(count, name) {
+                        Some(count) if count < 0 => self.malformed(
+                            name,
+                            &format!("{count} is no number of repetitions"),
+                            "#repeat with a count from 0 on",
+                        ),
+                        Some(count) => {
+                            let mut done = 0;
+                            while done < count && self.turn(name, body, environment) {
+                                done += 1;
+                            }
+                        }
+                        None => {}
+                    }
+                }
+            }
+        }
+        end + 1
+    }
+
+    /// Runs the body once; false if no more turns may follow.
+    fn turn(&mut self, name: &Token, body: &[RawLine], environment: &Environment) -> bool {
+        // Empty bodies must come to an end as well.
+        self.executed += 1;
+        if self.executed > super::MAX_LINES {
+            self.limit("this loop does not end", name.span, name.expansion);
+        }
+        if !self.stopped {
+            self.run(body, environment);
+        }
+        !self.stopped && !self.leaving
+    }
+
+    fn run_while(
+        &mut self,
+        name: &Token,
+        line: &RawLine,
+        body: &[RawLine],
+        environment: &Environment,
+    ) {
+        loop {
+            let condition = self.substitute(&line.tokens, environment);
+            if self.condition(condition, name) != Some(true) || !self.turn(name, body, environment)
+            {
+                return;
+            }
+        }
+    }
+
+    fn run_for(
+        &mut self,
+        name: &Token,
+        line: &RawLine,
+        body: &[RawLine],
+        environment: &Environment,
+    ) {
+        let tokens = self.substitute(&line.tokens, environment);
+        let Some((variable, list)) = self.name_of(name, tokens) else {
+            return;
+        };
+        let list = self.expand(list);
+        let values = match list.first() {
+            Some(open) if open.is("[") || open.is("(") => arguments(&list),
+            _ => None,
+        };
+        let Some((values, used)) = values else {
+            self.malformed(
+                list.first().unwrap_or(&variable),
+                "#for needs a list of values in brackets",
+                "#for NAME [a, b, c]",
+            );
+            return;
+        };
+        self.extra(name, &list[used..]);
+        for value in values {
+            let inner = environment.with(&variable.text, value);
+            if !self.turn(name, body, &inner) {
+                return;
+            }
+        }
+    }
+}

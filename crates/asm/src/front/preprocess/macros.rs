@@ -1,0 +1,316 @@
+//! `#macro`: definitions, calls, and arguments in the body.
+
+use std::rc::Rc;
+
+use npsim_isa::mnemonic;
+use rustc_hash::FxHashMap;
+
+use super::{
+    Preprocessor,
+    defines::counted,
+    directives::{Directive, block_end},
+    quoted::unquoted,
+};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::lexer::RawLine;
+use crate::front::token::{Token, TokenKind, arguments};
+use crate::source::{Expansion, ExpansionId, Span};
+
+/// A macro of several lines.
+#[derive(Debug)]
+pub(super) struct Macro {
+    /// Its name in the directive.
+    span: Span,
+    parameters: Vec<Rc<str>>,
+    body: Vec<RawLine>,
+}
+
+/// What names stand for in the lines being executed.
+#[derive(Clone, Debug)]
+pub(super) struct Environment {
+    bindings: FxHashMap<Rc<str>, Rc<[Token]>>,
+    /// The macro use that the lines belong to.
+    pub expansion: ExpansionId,
+}
+
+impl Environment {
+    /// No parameters.
+    pub fn plain(expansion: ExpansionId) -> Self {
+        Self {
+            bindings: FxHashMap::default(),
+            expansion,
+        }
+    }
+
+    /// With one more name.
+    pub fn with(&self, name: &Rc<str>, value: &[Token]) -> Self {
+        let mut inner = self.clone();
+        inner.bindings.insert(name.clone(), value.into());
+        inner
+    }
+
+    /// Whether substitution changes nothing.
+    fn is_empty(&self) -> bool {
+        self.bindings.is_empty() && self.expansion == ExpansionId::ROOT
+    }
+}
+
+impl Preprocessor<'_> {
+    /// Puts arguments in place of parameters.
+    pub(super) fn substitute(&mut self, tokens: &[Token], environment: &Environment) -> Vec<Token> {
+        if environment.is_empty() {
+            return tokens.to_vec();
+        }
+        let mut made: Vec<Token> = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let mut own = Token {
+                expansion: environment.expansion,
+                ..token.clone()
+            };
+            match token.kind {
+                TokenKind::Ident => {
+                    if let Some(value) = environment.bindings.get(&token.text) {
+                        let start = made.len();
+                        made.extend(value.iter().cloned());
+                        if let Some(first) = made.get_mut(start) {
+                            first.joined = token.joined;
+                        }
+                        if !self.charge(value.len(), made.len(), &own) {
+                            return made;
+                        }
+                        continue;
+                    }
+                }
+                TokenKind::Label => {
+                    let stem = &token.text[..token.text.len() - 1];
+                    if let Some(value) = environment.bindings.get(stem) {
+                        let start = made.len();
+                        made.extend(value.iter().cloned());
+                        if made.len() > start {
+                            made[start].joined = token.joined;
+                            if let Some(last) = made.last_mut() {
+                                self.make_label(last);
+                            }
+                        }
+                        continue;
+                    }
+                }
+                TokenKind::Quoted if !environment.bindings.is_empty() => {
+                    own.text = self.quoted_with(&own, |word| {
+                        environment.bindings.get(word).map(|value| unquoted(value))
+                    });
+                }
+                _ => {}
+            }
+            made.push(own);
+        }
+        if let Some(first) = made.first().cloned() {
+            self.charge(tokens.len(), made.len(), &first);
+        }
+        made
+    }
+
+    /// Stores the macro at `lines[at]`; gives the line after it.
+    pub(super) fn define_macro(
+        &mut self,
+        directive: &Token,
+        lines: &[RawLine],
+        at: usize,
+        environment: &Environment,
+    ) -> usize {
+        let nests = |directive| directive == Directive::Macro;
+        let Some(end) = block_end(lines, at + 1, nests, Directive::Endm) else {
+            self.report(
+                Diagnostic::error(
+                    codes::UNTERMINATED_MACRO,
+                    "this #macro has no #endm",
+                    directive.span,
+                    directive.expansion,
+                )
+                .label("opened here")
+                .help("close it with #endm in the same file, macro or loop"),
+            );
+            return lines.len();
+        };
+        let next = end + 1;
+        for line in &lines[at + 1..end] {
+            for error in &line.errors {
+                self.report_in(error.clone(), environment);
+            }
+        }
+        if !lines[at].errors.is_empty() {
+            return next;
+        }
+        // `#endm name` is a habit that does no harm, so what follows is not looked at.
+        let (name, parameters) = {
+            // Parameters of a macro in a macro hide those of the outer one.
+            let header = &lines[at].tokens;
+            let list = header
+                .iter()
+                .position(|t| t.is("(") || t.is("["))
+                .unwrap_or(header.len());
+            let head = self.substitute(&header[..list], environment);
+            let Some((name, rest)) = self.name_of(directive, head) else {
+                return next;
+            };
+            if let Some(extra) = rest.first() {
+                self.malformed(
+                    extra,
+                    "this does not belong to the head of a macro",
+                    "#macro name(a, b)",
+                );
+                return next;
+            }
+            if list == header.len() {
+                (name, Vec::new())
+            } else {
+                let Some((parameters, used)) = self.parameters(&name, &header[list..]) else {
+                    return next;
+                };
+                self.extra(directive, &header[list + used..]);
+                (name, parameters)
+            }
+        };
+        let mut inner = environment.clone();
+        inner.bindings.retain(|name, _| !parameters.contains(name));
+        let body = lines[at + 1..end]
+            .iter()
+            .map(|line| RawLine {
+                tokens: if line.errors.is_empty() {
+                    self.substitute(&line.tokens, &inner)
+                } else {
+                    Vec::new()
+                },
+                directive: line.directive.clone(),
+                errors: Vec::new(),
+            })
+            .collect();
+        let defined = Rc::new(Macro {
+            span: name.span,
+            parameters,
+            body,
+        });
+        let all = self.macros.entry(name.text.clone()).or_default();
+        let same = all
+            .iter()
+            .position(|old| old.parameters.len() == defined.parameters.len());
+        let Some(same) = same else {
+            all.push(defined);
+            return next;
+        };
+        let warning = Diagnostic::warning(
+            codes::MACRO_REDEFINED,
+            format!(
+                "macro `{}` with {} is defined again",
+                name.text,
+                counted(defined.parameters.len())
+            ),
+            name.span,
+            name.expansion,
+        )
+        .also(all[same].span, ExpansionId::ROOT, "defined here before")
+        .note("from here on the new definition is used");
+        all[same] = defined;
+        self.report(warning);
+        next
+    }
+
+    /// Whether the tokens call a macro: its name alone or before a list. A list
+    /// in square brackets belongs to an instruction if there is one of the name.
+    pub(super) fn is_call(&self, tokens: &[Token]) -> bool {
+        let [name, rest @ ..] = tokens else {
+            return false;
+        };
+        name.kind == TokenKind::Ident
+            && self.macros.contains_key(&name.text)
+            && rest
+                .first()
+                .is_none_or(|next| next.is("(") || (next.is("[") && mnemonic(&name.text).is_none()))
+    }
+
+    /// Executes the call.
+    pub(super) fn call(&mut self, tokens: &[Token], expansion: ExpansionId) {
+        let (Some(name), Some(last)) = (tokens.first(), tokens.last()) else {
+            return;
+        };
+        let Some((given, used)) = (if tokens.len() == 1 {
+            Some((Vec::new(), 0))
+        } else {
+            arguments(&tokens[1..])
+        }) else {
+            self.report(
+                Diagnostic::error(
+                    codes::UNCLOSED_BRACKET,
+                    format!("the arguments of macro `{}` are not closed", name.text),
+                    name.span,
+                    name.expansion,
+                )
+                .help("put the closing bracket after them"),
+            );
+            return;
+        };
+        if let Some(extra) = tokens.get(1 + used) {
+            self.report(
+                Diagnostic::error(
+                    codes::TEXT_AFTER_MACRO_CALL,
+                    format!("nothing may follow the call of macro `{}`", name.text),
+                    extra.span.to(last.span),
+                    extra.expansion,
+                )
+                .help("put it on a line of its own"),
+            );
+            return;
+        }
+        let span = if name.expansion == last.expansion {
+            name.span.to(last.span)
+        } else {
+            name.span
+        };
+        let all = &self.macros[&name.text];
+        let found = all
+            .iter()
+            .find(|known| known.parameters.len() == given.len());
+        let Some(called) = found.cloned() else {
+            let mut counts: Vec<usize> = all.iter().map(|m| m.parameters.len()).collect();
+            counts.sort_unstable();
+            let counts: Vec<String> = counts.into_iter().map(counted).collect();
+            let mut error = Diagnostic::error(
+                codes::MACRO_ARGUMENTS,
+                format!(
+                    "macro `{}` takes {}, not {}",
+                    name.text,
+                    counts.join(" or "),
+                    given.len()
+                ),
+                span,
+                name.expansion,
+            );
+            for known in all {
+                let form = format!("{}({})", name.text, known.parameters.join(", "));
+                error = error.also(known.span, ExpansionId::ROOT, format!("`{form}`"));
+            }
+            self.report(error);
+            return;
+        };
+        let inner = self.sources.add_expansion(Expansion {
+            name: name.text.to_string(),
+            call: span,
+            parent: expansion,
+        });
+        let bindings = called
+            .parameters
+            .iter()
+            .zip(given)
+            .map(|(name, value)| (name.clone(), Rc::from(value)))
+            .collect();
+        self.run(
+            &called.body,
+            &Environment {
+                bindings,
+                expansion: inner,
+            },
+        );
+        self.leaving = false;
+    }
+}

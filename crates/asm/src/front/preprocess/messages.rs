@@ -1,0 +1,79 @@
+//! `#error`, `#warning` and `#info`.
+
+use super::{Directive, Preprocessor};
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::front::expression::Value;
+use crate::front::token::{Token, TokenKind, spell};
+
+use super::conditions::Undefined;
+
+impl Preprocessor<'_> {
+    pub(super) fn message(&mut self, directive: Directive, name: &Token, tokens: Vec<Token>) {
+        let span = match (tokens.first(), tokens.last()) {
+            (Some(first), Some(last)) => name.span.to(first.span).to(last.span),
+            _ => name.span,
+        };
+        let text = self.message_text(tokens, name);
+        let text = if text.is_empty() {
+            format!("#{}", name.text)
+        } else {
+            text
+        };
+        let (level, code) = match directive {
+            Directive::Error => (Level::Error, codes::USER_ERROR),
+            Directive::Warning => (Level::Warning, codes::USER_WARNING),
+            _ => (Level::Note, codes::USER_NOTE),
+        };
+        self.report(Diagnostic {
+            level,
+            ..Diagnostic::error(code, text, span, name.expansion)
+        });
+    }
+
+    /// Quoted texts as they are, what stands between them evaluated.
+    fn message_text(&mut self, mut tokens: Vec<Token>, near: &Token) -> String {
+        // Single quotes are values beside double quotes, as in strleft('ab', 1).
+        let quotes = if tokens.iter().any(|t| t.kind == TokenKind::Str) {
+            TokenKind::Str
+        } else {
+            TokenKind::Quoted
+        };
+        let is_text = |t: &Token| t.kind == quotes;
+        // In the oldest form a message number stands before the text.
+        if let [number, text, ..] = &*tokens
+            && matches!(number.kind, TokenKind::Number(_))
+            && is_text(text)
+        {
+            tokens.remove(0);
+        }
+        if !tokens.iter().any(is_text) {
+            return spell(&tokens);
+        }
+        let mut text = String::new();
+        for part in tokens.chunk_by(|a, b| !is_text(a) && !is_text(b)) {
+            if let [quoted] = part
+                && is_text(quoted)
+            {
+                text.push_str(&quoted.text);
+                continue;
+            }
+            let mut depth = 0i32;
+            let values = part.split(|t| {
+                depth += i32::from(t.is("(")) - i32::from(t.is(")"));
+                depth == 0 && t.is(",")
+            });
+            for value in values.filter(|value| !value.is_empty()) {
+                match self.value(value.to_vec(), near, Undefined::Error) {
+                    Ok(Value::Number(n)) => text.push_str(&n.to_string()),
+                    Ok(Value::Text(value)) => text.push_str(&value),
+                    Err(_) => {
+                        let value = self.expand(value.to_vec());
+                        text.push_str(&spell(&value));
+                    }
+                }
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,434 @@
+//! The preprocessor: `#` directives, macros and constant evaluation, on tokens.
+//!
+//! Every token that comes out knows where its text stands and through which
+//! macro uses it came ([`crate::source::Expansion`]). Work is bounded: nesting,
+//! lines executed and tokens made all have limits far above any real program.
+
+mod conditions;
+mod defines;
+mod directives;
+mod loops;
+mod macros;
+mod messages;
+mod print;
+mod quoted;
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::Includes;
+use crate::LintLevel;
+use crate::Options;
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::front::lexer::{Interner, RawLine, lex};
+use crate::front::token::{Line, Token, TokenKind};
+use crate::lints::{Pragmas, Switched};
+use crate::source::{ExpansionId, FileId, SourceMap, Span};
+
+pub(crate) use directives::Directive;
+pub use print::print_preprocessed;
+
+use conditions::Conditional;
+use defines::Define;
+use macros::{Environment, Macro};
+
+/// Macros, loops and included files together may nest this deep.
+const MAX_DEPTH: usize = 200;
+/// The fuzzer meets the limits on the amount of work often, so it meets them
+/// sooner.
+const SCALE: usize = if cfg!(fuzzing) { 50 } else { 1 };
+/// Lines that may be executed.
+const MAX_LINES: usize = 500_000 / SCALE;
+/// Tokens that substitution, expansion and output may make.
+const MAX_TOKENS: usize = 8_000_000 / SCALE;
+/// Tokens of one line.
+const MAX_LINE_TOKENS: usize = 100_000;
+/// Bytes of a token that substitution may make.
+const MAX_TOKEN_TEXT: usize = 65_536;
+/// Errors after which the rest is not looked at.
+const MAX_ERRORS: usize = 100;
+
+/// What the preprocessor gives to the parser.
+#[derive(Clone, Debug, Default)]
+pub struct Preprocessed {
+    /// The statements.
+    pub lines: Vec<Line>,
+    /// Names of all `#macro`s, sorted: a statement with an unknown name may be a
+    /// misspelt call.
+    pub macros: Vec<String>,
+    /// Where `#pragma warning` has switched warnings.
+    pub(crate) pragmas: Pragmas,
+}
+
+/// Preprocesses the source that `includes` gives for `main`.
+///
+/// What is wrong is added to `diagnostics`; the lines are those that could be
+/// made all the same.
+pub fn preprocess(
+    main: &str,
+    includes: &dyn Includes,
+    options: &Options,
+    sources: &mut SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Preprocessed {
+    let mut preprocessor = Preprocessor {
+        includes,
+        sources,
+        diagnostics,
+        interner: Interner::default(),
+        defines: FxHashMap::default(),
+        macros: FxHashMap::default(),
+        imports: FxHashSet::default(),
+        lines: Vec::new(),
+        paths: Vec::new(),
+        depth: 0,
+        executed: 0,
+        made: 0,
+        errors: 0,
+        stopped: false,
+        leaving: false,
+        switched: Switched::default(),
+        pragmas: Pragmas::default(),
+        reported: FxHashSet::default(),
+        guessed: FxHashSet::default(),
+    };
+    preprocessor.main(main, options);
+    let mut macros: Vec<String> = preprocessor
+        .macros
+        .keys()
+        .map(ToString::to_string)
+        .collect();
+    macros.sort_unstable();
+    Preprocessed {
+        lines: preprocessor.lines,
+        macros,
+        pragmas: preprocessor.pragmas,
+    }
+}
+
+struct Preprocessor<'a> {
+    includes: &'a dyn Includes,
+    sources: &'a mut SourceMap,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    interner: Interner,
+    defines: FxHashMap<Rc<str>, Rc<Define>>,
+    /// Definitions of one name differ in the number of parameters.
+    macros: FxHashMap<Rc<str>, Vec<Rc<Macro>>>,
+    /// Names that `.import_var` declared so far.
+    imports: FxHashSet<Rc<str>>,
+    lines: Vec<Line>,
+    /// The files that are open, outermost first.
+    paths: Vec<String>,
+    depth: usize,
+    executed: usize,
+    made: usize,
+    errors: usize,
+    /// A limit was reached; all loops come to their end.
+    stopped: bool,
+    /// An `#exitm` was met; the innermost macro comes to its end.
+    leaving: bool,
+    switched: Switched,
+    pragmas: Pragmas,
+    reported: FxHashSet<(&'static str, Span, ExpansionId)>,
+    /// Names for which something like them was looked for. A macro meets the
+    /// same slip in each use; the first message has the guess.
+    guessed: FxHashSet<Span>,
+}
+
+impl Preprocessor<'_> {
+    fn main(&mut self, main: &str, options: &Options) {
+        let (path, text) = match self.includes.load(main, None) {
+            Ok(found) => found,
+            Err(why) => {
+                let file = self.sources.add_file(main.to_owned(), String::new(), None);
+                let span = Span { file, lo: 0, hi: 0 };
+                self.report(
+                    Diagnostic::error(
+                        codes::INCLUDE_FAILED,
+                        format!("cannot read `{main}`"),
+                        span,
+                        ExpansionId::ROOT,
+                    )
+                    .note(why),
+                );
+                return;
+            }
+        };
+        let lines = self.read(&path, text, None);
+        let plain = Environment::plain(ExpansionId::ROOT);
+        if !options.defines.is_empty() {
+            let text: String = options
+                .defines
+                .iter()
+                .map(|(name, text)| format!("#define {name} {text}").replace('\n', " ") + "\n")
+                .collect();
+            let defines = self.read("<command line>", text, None);
+            self.run(&defines, &plain);
+        }
+        self.paths.push(path);
+        self.run(&lines, &plain);
+        self.paths.pop();
+    }
+
+    fn read(&mut self, path: &str, text: String, from: Option<Span>) -> Vec<RawLine> {
+        let file = FileId(self.sources.files().len() as u32);
+        let lines = lex(&text, file, &mut self.interner);
+        self.sources.add_file(path.to_owned(), text, from);
+        lines
+    }
+
+    /// Executes the lines of a file, of a macro's body, or of one turn of a loop.
+    fn run(&mut self, lines: &[RawLine], environment: &Environment) {
+        if self.depth >= MAX_DEPTH {
+            self.too_much(
+                &format!("macros, loops and included files nest more than {MAX_DEPTH} deep"),
+                lines,
+                environment,
+            );
+            return;
+        }
+        self.depth += 1;
+        let mut conditionals: Vec<Conditional> = Vec::new();
+        let mut at = 0;
+        while at < lines.len() && !self.stopped && !self.leaving {
+            let line = &lines[at];
+            self.executed += 1;
+            if self.executed > MAX_LINES {
+                self.too_much(
+                    &format!("more than {MAX_LINES} lines were executed"),
+                    &lines[at..],
+                    environment,
+                );
+                break;
+            }
+            let live = conditionals.last().is_none_or(Conditional::is_live);
+            if live {
+                for error in &line.errors {
+                    self.report_in(error.clone(), environment);
+                }
+            }
+            match &line.directive {
+                Some((directive, name)) if directive.is_conditional() => {
+                    self.conditional(*directive, name, line, environment, &mut conditionals);
+                    at += 1;
+                }
+                _ if !live => at += 1,
+                Some((directive, name)) => {
+                    at = self.directive(*directive, name, lines, at, environment);
+                }
+                None => {
+                    if line.errors.is_empty() {
+                        let tokens = self.substitute(&line.tokens, environment);
+                        self.statement(tokens, environment.expansion);
+                    }
+                    at += 1;
+                }
+            }
+        }
+        if !self.stopped && !self.leaving {
+            for open in &conditionals {
+                self.report(
+                    Diagnostic::error(
+                        codes::UNTERMINATED_CONDITIONAL,
+                        format!("this #{} has no #endif", open.opener.text),
+                        open.opener.span,
+                        environment.expansion,
+                    )
+                    .label("opened here")
+                    .help("close it with #endif in the same file, macro or loop"),
+                );
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// Reports a limit and stops all work.
+    fn too_much(&mut self, what: &str, lines: &[RawLine], environment: &Environment) {
+        let token = lines.iter().find_map(|line| {
+            line.directive
+                .as_ref()
+                .map(|(_, name)| name)
+                .or(line.tokens.first())
+        });
+        if let Some(token) = token {
+            self.limit(what, token.span, environment.expansion);
+        }
+        self.stopped = true;
+    }
+
+    fn limit(&mut self, what: &str, span: Span, expansion: ExpansionId) {
+        if !self.stopped {
+            self.report(
+                Diagnostic::error(codes::EXPANSION_LIMIT, what, span, expansion)
+                    .help("does a macro or file use itself without end, or a loop never stop?"),
+            );
+        }
+        self.stopped = true;
+    }
+
+    /// Counts tokens that were made; false if there are too many.
+    fn charge(&mut self, tokens: usize, line: usize, near: &Token) -> bool {
+        self.made += tokens;
+        if self.made > MAX_TOKENS || line > MAX_LINE_TOKENS {
+            self.limit(
+                if line > MAX_LINE_TOKENS {
+                    "macros make this line longer than any real line"
+                } else {
+                    "macros make more text than any real program needs"
+                },
+                near.span,
+                near.expansion,
+            );
+        }
+        !self.stopped
+    }
+
+    /// Adds a diagnostic unless the same was said of the same place.
+    fn report(&mut self, diagnostic: Diagnostic) {
+        // What is said after a limit was reached only follows from that.
+        if self.stopped {
+            return;
+        }
+        let mut diagnostic = diagnostic;
+        if diagnostic.level == Level::Warning {
+            match self.switched.level(diagnostic.code) {
+                Some(LintLevel::Allow) => return,
+                Some(LintLevel::Deny) => diagnostic.level = Level::Error,
+                Some(LintLevel::Warn) | None => {}
+            }
+        }
+        let place = &diagnostic.primary;
+        if !self
+            .reported
+            .insert((diagnostic.code, place.span, place.expansion))
+        {
+            return;
+        }
+        let (level, span, expansion) = (diagnostic.level, place.span, place.expansion);
+        self.diagnostics.push(diagnostic);
+        if level == Level::Error {
+            self.errors += 1;
+            if self.errors == MAX_ERRORS {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        codes::TOO_MANY_ERRORS,
+                        format!("{MAX_ERRORS} errors were found; the rest is not looked at"),
+                        span,
+                        expansion,
+                    )
+                    .help("mend the first ones and try again"),
+                );
+                self.stopped = true;
+            }
+        }
+    }
+
+    /// Whether this was said of this place before. Loops meet the same mistake in
+    /// every turn; looking for what was meant each time would take longer than
+    /// all the rest.
+    fn said(&self, code: &'static str, at: &Token) -> bool {
+        self.stopped || self.reported.contains(&(code, at.span, at.expansion))
+    }
+
+    /// Reports what is wrong with a line as it stands in its file.
+    fn report_in(&mut self, mut diagnostic: Diagnostic, environment: &Environment) {
+        diagnostic.primary.expansion = environment.expansion;
+        for label in &mut diagnostic.secondary {
+            label.expansion = environment.expansion;
+        }
+        self.report(diagnostic);
+    }
+
+    /// A line that is no directive: a macro call, or a statement for the parser.
+    fn statement(&mut self, mut tokens: Vec<Token>, expansion: ExpansionId) {
+        if self.stopped {
+            return;
+        }
+        let labels = label_definitions(&tokens);
+        if self.is_call(&tokens[labels..]) {
+            let call = tokens.split_off(labels);
+            let label = self.expand(tokens);
+            self.emit(label, expansion);
+            self.call(&call, expansion);
+            return;
+        }
+        if !self.needs_expansion(&tokens) {
+            self.emit(tokens, expansion);
+            return;
+        }
+        let mut tokens = self.expand(tokens);
+        let labels = label_definitions(&tokens);
+        if self.is_call(&tokens[labels..]) {
+            let call = tokens.split_off(labels);
+            self.emit(tokens, expansion);
+            self.call(&call, expansion);
+            return;
+        }
+        if let Some(open) = unfinished(&tokens) {
+            let error = Diagnostic::error(
+                codes::UNCLOSED_BRACKET,
+                format!(
+                    "after macro expansion `{}` ends this line unfinished",
+                    open.text
+                ),
+                open.span,
+                open.expansion,
+            )
+            .help("a #define must bring as many closing as opening brackets");
+            self.report(error);
+            return;
+        }
+        self.emit(tokens, expansion);
+    }
+
+    fn emit(&mut self, tokens: Vec<Token>, expansion: ExpansionId) {
+        let Some(first) = tokens.first() else {
+            return;
+        };
+        if first.text.eq_ignore_ascii_case(".import_var")
+            || first.text.eq_ignore_ascii_case(".import")
+        {
+            let names = tokens[1..].iter().filter(|t| t.kind == TokenKind::Ident);
+            self.imports.extend(names.map(|name| name.text.clone()));
+        }
+        let first = first.clone();
+        if self.charge(tokens.len(), tokens.len(), &first) {
+            self.pragmas.note(&tokens, &self.switched);
+            self.lines.push(Line { tokens, expansion });
+        }
+    }
+}
+
+/// How many tokens at the line's start define labels.
+fn label_definitions(tokens: &[Token]) -> usize {
+    let mut count = 0;
+    while tokens
+        .get(count)
+        .is_some_and(|t| t.kind == TokenKind::Label)
+        && tokens.get(count + 1).is_some_and(|t| t.is(":"))
+    {
+        count += 2;
+    }
+    count
+}
+
+/// The bracket or comma because of which the next line would be read as part of
+/// this one.
+fn unfinished(tokens: &[Token]) -> Option<&Token> {
+    let mut open: Vec<&Token> = Vec::new();
+    for token in tokens.iter().filter(|t| t.kind == TokenKind::Punct) {
+        match &*token.text {
+            "(" | "[" | "{" => open.push(token),
+            ")" | "]" | "}" => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open.pop().or_else(|| tokens.last().filter(|t| t.is(",")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Preprocessed lines as text that assembles to the same words.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    rc::Rc,
+};
+
+use super::label_definitions;
+use crate::front::token::{Line, Token, TokenKind, spell};
+use crate::source::{ExpansionId, SourceMap, Span};
+
+/// Writes the lines, with `#line` wherever the place in the sources does not
+/// follow from the line before.
+///
+/// A label of a macro that is used more than once is renamed, for in the printed
+/// text all labels are in one place. Preprocessing the result and printing it
+/// again gives the same text.
+#[must_use]
+pub fn print_preprocessed(lines: &[Line], sources: &SourceMap) -> String {
+    let names = unique_labels(lines);
+    let mut text = String::new();
+    let mut due: Option<(String, u32)> = None;
+    for line in lines {
+        let Some(first) = line.tokens.first() else {
+            continue;
+        };
+        let (path, number, _) = sources.presumed(place(first, line.expansion, sources));
+        let path = path.replace(['"', '\n', '\r'], "'");
+        if due
+            .as_ref()
+            .is_none_or(|(file, next)| *file != path || *next != number)
+        {
+            let _ = writeln!(text, "#line {number} \"{path}\"");
+        }
+        due = Some((path, number.saturating_add(1)));
+        if label_definitions(&line.tokens) == 0 {
+            text.push_str("    ");
+        }
+        if names.is_empty() {
+            text.push_str(&spell(&line.tokens));
+        } else {
+            let renamed: Vec<Token> = line
+                .tokens
+                .iter()
+                .map(|token| rename(token, &names, sources))
+                .collect();
+            text.push_str(&spell(&renamed));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Where the line stands in the body that it belongs to, even if its first
+/// token came from a definition.
+fn place(first: &Token, line: ExpansionId, sources: &SourceMap) -> Span {
+    let mut span = first.span;
+    let mut expansion = first.expansion;
+    while expansion != line {
+        let Some(used) = sources.expansion(expansion) else {
+            return first.span;
+        };
+        span = used.call;
+        expansion = used.parent;
+    }
+    span
+}
+
+/// New names of labels by old name and the expansion that defines them.
+type Renamed = BTreeMap<(Rc<str>, ExpansionId), Option<Rc<str>>>;
+
+/// Finds labels that several expansions define, and gives new names to all of
+/// them but those outside of macros.
+fn unique_labels(lines: &[Line]) -> Renamed {
+    let mut taken: BTreeSet<&str> = BTreeSet::new();
+    let mut defined: BTreeMap<&Rc<str>, BTreeSet<ExpansionId>> = BTreeMap::new();
+    for line in lines {
+        for token in line.tokens.iter().filter(|t| t.kind == TokenKind::Label) {
+            taken.insert(&token.text);
+        }
+        for label in line.tokens[..label_definitions(&line.tokens)]
+            .iter()
+            .step_by(2)
+        {
+            defined
+                .entry(&label.text)
+                .or_default()
+                .insert(label.expansion);
+        }
+    }
+    let mut renamed = Renamed::new();
+    for (label, expansions) in defined {
+        if expansions.len() < 2 {
+            continue;
+        }
+        let stem = &label[..label.len() - 1];
+        let mut number = 0;
+        for expansion in expansions {
+            let name = (expansion != ExpansionId::ROOT).then(|| {
+                loop {
+                    number += 1;
+                    let name = format!("{stem}__{number}#");
+                    if !taken.contains(&*name) {
+                        break name.into();
+                    }
+                }
+            });
+            renamed.insert((label.clone(), expansion), name);
+        }
+    }
+    renamed
+}
+
+/// The token under its new name: that of the innermost expansion around it that
+/// defines the label.
+fn rename(token: &Token, names: &Renamed, sources: &SourceMap) -> Token {
+    if token.kind == TokenKind::Label {
+        let mut expansion = token.expansion;
+        loop {
+            if let Some(name) = names.get(&(token.text.clone(), expansion)) {
+                return Token {
+                    text: name.clone().unwrap_or_else(|| token.text.clone()),
+                    ..token.clone()
+                };
+            }
+            match sources.expansion(expansion) {
+                Some(used) => expansion = used.parent,
+                None => break,
+            }
+        }
+    }
+    token.clone()
+}

@@ -1,0 +1,65 @@
+//! Expansion without end is stopped, long expansion is not.
+
+use std::fmt::Write as _;
+
+use super::{lines, one, run};
+use crate::front::preprocess::MAX_ERRORS;
+
+#[test]
+fn endless_expansion_is_stopped() {
+    for endless in [
+        "#macro m\nm\nm\n#endm\nm",
+        "#while 1\n#endloop",
+        "#while 1\nnop\n#endloop",
+        "#repeat 1000000000000\n#endloop",
+        "#macro m(x)\nm(x x)\n#endm\nm(a)",
+        "#macro m(x)\nm('x x')\n#endm\nm('abc')",
+        "#define a a/**/a\n#define_eval a 'abc/**/abc'\n#while 1\n#define_eval a 'a/**/a'\n\
+         #define_eval a '/**/a/**/a/**/'\n#endloop",
+    ] {
+        let run = run(endless);
+        let codes: Vec<_> = run.diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(codes, ["expansion-limit"], "{endless}");
+    }
+    let mut doubling = "#define a0 x x\n".to_owned();
+    for i in 1..60 {
+        let _ = writeln!(doubling, "#define a{i} a{0} a{0}", i - 1);
+    }
+    assert_eq!(one(&format!("{doubling}nop[a59]")).0, "expansion-limit");
+    let mut chain = String::new();
+    for i in 1..5000 {
+        let _ = writeln!(chain, "#define b{i} b{}", i - 1);
+    }
+    assert_eq!(one(&format!("{chain}nop[b4999]")).0, "expansion-limit");
+    let calls = format!(
+        "#define f(x) x\nnop[{}1{}]",
+        "f(".repeat(3000),
+        ")".repeat(3000)
+    );
+    assert_eq!(one(&calls).0, "expansion-limit");
+    let loops = "#repeat 1\n".repeat(1000) + &"#endloop\n".repeat(1000);
+    assert_eq!(one(&loops).0, "expansion-limit");
+}
+
+#[test]
+fn recursion_that_ends_is_allowed() {
+    let text = "#macro down(n)\n#if (n)\nset[n]\n#define_eval N_/**/n (n - 1)\ndown(N_/**/n)\n\
+                #endif\n#endm\ndown(3)";
+    assert_eq!(lines(text), ["set[3]", "set[2]", "set[1]"]);
+}
+
+#[test]
+fn errors_are_bounded() {
+    let run = run(&"#bad\n".repeat(1000));
+    assert_eq!(run.diagnostics.len(), MAX_ERRORS + 1);
+    assert_eq!(run.diagnostics.last().unwrap().code, "too-many-errors");
+}
+
+#[test]
+fn a_large_expansion_stays_linear() {
+    let text = "#macro body(a, b)\nloop#: alu[a, b, +, 1]\nbr[loop#]\n#endm\n\
+                #repeat 50000\nbody(x, y)\n#endloop";
+    let run = run(text);
+    assert!(run.diagnostics.is_empty(), "{:?}", run.diagnostics);
+    assert_eq!(run.made.lines.len(), 100_000);
+}

@@ -1,0 +1,109 @@
+//! What one line of the program says, before any name in it is looked up.
+
+use crate::diagnostic::Diagnostic;
+use crate::front::token::Token;
+use crate::source::{ExpansionId, Span};
+
+/// A place in the source together with the macro use it came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where the text stands.
+    pub span: Span,
+    /// In whose body.
+    pub expansion: ExpansionId,
+}
+
+impl Place {
+    /// The place of one token.
+    #[must_use]
+    pub fn of(token: &Token) -> Self {
+        Self {
+            span: token.span,
+            expansion: token.expansion,
+        }
+    }
+
+    /// The place of several tokens, as far as they stand together; `None` for no tokens.
+    #[must_use]
+    pub fn of_all(tokens: &[Token]) -> Option<Self> {
+        let first = tokens.first()?;
+        let mut place = Self::of(first);
+        for token in tokens {
+            if token.expansion == place.expansion {
+                place.span = place.span.to(token.span);
+            }
+        }
+        Some(place)
+    }
+
+    /// An error here.
+    #[must_use]
+    pub fn error(self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, message, self.span, self.expansion)
+    }
+
+    /// A warning here.
+    #[must_use]
+    pub fn warning(self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::warning(code, message, self.span, self.expansion)
+    }
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Labels defined before what follows, each with its `#`.
+    pub labels: Vec<Token>,
+    /// What follows them.
+    pub body: Body,
+}
+
+/// The part of a line after its labels.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// Only labels.
+    Empty,
+    /// A microword.
+    Instruction(Instruction),
+    /// `.name ...`
+    Directive(Directive),
+}
+
+/// `mnemonic[operand, ...], option, ...`
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// In lower case, such as `br!=ctx`.
+    pub mnemonic: String,
+    /// Where the mnemonic stands.
+    pub mnemonic_place: Place,
+    /// The tokens between the commas.
+    pub operands: Vec<Vec<Token>>,
+    /// The optional tokens after the bracket.
+    pub options: Vec<Choice>,
+    /// The whole instruction.
+    pub place: Place,
+    /// Made by the assembler for a structured construct.
+    pub generated: bool,
+}
+
+/// An optional token such as `ctx_swap[s]` or `indirect_ref`.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// In lower case.
+    pub name: String,
+    /// Where it stands.
+    pub place: Place,
+    /// The bracketed arguments, none for a bare name.
+    pub arguments: Vec<Vec<Token>>,
+}
+
+/// `.name arguments`
+#[derive(Clone, Debug)]
+pub struct Directive {
+    /// In lower case, with the dot.
+    pub name: String,
+    /// Where the name stands.
+    pub place: Place,
+    /// All that follows it.
+    pub arguments: Vec<Token>,
+}

@@ -1,0 +1,125 @@
+//! `.operand_synonym name operand`: from there on, in the same scope, the name
+//! stands for the operand.
+
+use std::collections::BTreeMap;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::{Body, Directive, Place, Statement};
+use crate::front::token::{Token, TokenKind};
+
+/// Tokens of an operand. Synonyms made of synonyms grow fast.
+const LONGEST: usize = 256;
+
+/// Synonyms of one scope by name.
+type Scope = BTreeMap<String, Vec<Token>>;
+
+/// Puts the operands in place of their synonyms and takes the directives out.
+pub fn replace(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
+    let used = statements.iter().any(
+        |s| matches!(&s.body, Body::Directive(directive) if directive.name == ".operand_synonym"),
+    );
+    if !used {
+        return statements;
+    }
+    let mut scopes = vec![Scope::new()];
+    let mut kept = Vec::with_capacity(statements.len());
+    for mut statement in statements {
+        match &mut statement.body {
+            Body::Empty => {}
+            Body::Instruction(instruction) => {
+                for operand in &mut instruction.operands {
+                    substitute(operand, &scopes);
+                }
+                for choice in &mut instruction.options {
+                    for argument in &mut choice.arguments {
+                        substitute(argument, &scopes);
+                    }
+                }
+            }
+            Body::Directive(directive) => match directive.name.as_str() {
+                ".operand_synonym" => {
+                    if let Err(diagnostic) = enter(directive, &mut scopes) {
+                        diagnostics.push(diagnostic);
+                    }
+                    statement.body = Body::Empty;
+                    if statement.labels.is_empty() {
+                        continue;
+                    }
+                }
+                ".begin" | ".local" => scopes.push(Scope::new()),
+                // Scopes that do not match are reported where names are declared.
+                ".end" | ".endlocal" if scopes.len() > 1 => {
+                    scopes.pop();
+                }
+                ".reg" | ".sig" => {}
+                _ => substitute(&mut directive.arguments, &scopes),
+            },
+        }
+        kept.push(statement);
+    }
+    kept
+}
+
+fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<(), Diagnostic> {
+    let malformed = |place: Place| {
+        place
+            .error(
+                codes::SYNTAX,
+                "`.operand_synonym` needs a new name and an operand",
+            )
+            .help("write `.operand_synonym name operand`")
+    };
+    let Some((name, rest)) = directive.arguments.split_first() else {
+        return Err(malformed(directive.place));
+    };
+    let operand = match rest.split_first() {
+        Some((comma, operand)) if comma.is(",") => operand,
+        _ => rest,
+    };
+    if name.kind != TokenKind::Ident || operand.is_empty() {
+        return Err(malformed(Place::of(name)));
+    }
+    let mut operand = operand.to_vec();
+    substitute(&mut operand, scopes);
+    if operand.len() > LONGEST {
+        return Err(Place::of(name)
+            .error(
+                codes::SYNTAX,
+                format!(
+                    "the operand has {} tokens, at most {LONGEST} are possible",
+                    operand.len()
+                ),
+            )
+            .help("does the synonym stand several times in its own operand?"));
+    }
+    if let Some(scope) = scopes.last_mut() {
+        scope.insert(name.text.to_string(), operand);
+    }
+    Ok(())
+}
+
+/// The tokens that come in stand where the synonym stood.
+fn substitute(tokens: &mut Vec<Token>, scopes: &[Scope]) {
+    let meaning = |token: &Token| {
+        (token.kind == TokenKind::Ident)
+            .then(|| scopes.iter().rev().find_map(|s| s.get(&*token.text)))
+            .flatten()
+    };
+    if !tokens.iter().any(|token| meaning(token).is_some()) {
+        return;
+    }
+    let mut made = Vec::with_capacity(tokens.len());
+    for token in tokens.drain(..) {
+        match meaning(&token) {
+            None => made.push(token),
+            Some(operand) => made.extend(operand.iter().enumerate().map(|(i, inner)| Token {
+                span: token.span,
+                expansion: token.expansion,
+                joined: if i == 0 { token.joined } else { inner.joined },
+                ..inner.clone()
+            })),
+        }
+    }
+    *tokens = made;
+}

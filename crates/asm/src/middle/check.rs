@@ -1,0 +1,343 @@
+//! What the hardware expects of neighbouring instructions, and declarations
+//! that nothing uses.
+
+use npsim_isa::{CapAccess, Instruction, Shift, ShiftCount, TransferRegister};
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::middle::flow::Flow;
+use crate::middle::liveness::{Liveness, signal_rule};
+use crate::middle::program::{Item, Micro, Side, SignalRef, VariableId, cell};
+use crate::middle::scope::{Element, Space, Symbols};
+use npsim_isa::{Completion, SignalRule};
+
+/// Looks at each instruction and the one before it.
+pub fn neighbours(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+    let micros: Vec<(usize, &Micro)> = items
+        .iter()
+        .enumerate()
+        .filter_map(|(i, item)| item.micro().map(|micro| (i, micro)))
+        .collect();
+    for (position, &(item, micro)) in micros.iter().enumerate() {
+        let before = position.checked_sub(1).map(|i| micros[i].1);
+        let after = micros.get(position + 1);
+        if matches!(micro.template, Instruction::LocalCsrRead { .. }) {
+            csr_read(micro, after.map(|(_, next)| *next), diagnostics);
+        }
+        if let Some(what) = hidden_input(&micro.template) {
+            let entered = flow.entered[item];
+            let direct = before.is_some_and(|before| sets_hidden(&before.template));
+            if entered || !direct {
+                let mut diagnostic = micro
+                    .place
+                    .warning(
+                        codes::INDIRECT_SOURCE,
+                        format!("`{}` takes {what} from the instruction right before it", micro.mnemonic),
+                    )
+                    .label(if entered {
+                        "control can also come from a branch here"
+                    } else {
+                        "no ALU instruction stands right before it"
+                    })
+                    .note("Only the instruction executed directly before counts; a `nop` in between spoils it.")
+                    .help("put the `alu` that computes it directly in front");
+                if let (Some(before), false) = (before, entered) {
+                    diagnostic = diagnostic.also(
+                        before.place.span,
+                        before.place.expansion,
+                        "this one is executed before",
+                    );
+                }
+                diagnostics.push(diagnostic);
+            }
+        }
+    }
+}
+
+fn csr_read(micro: &Micro, next: Option<&Micro>, diagnostics: &mut Vec<Diagnostic>) {
+    if next.is_some_and(|next| matches!(next.template, Instruction::Immed { .. })) {
+        return;
+    }
+    let mut diagnostic = micro
+        .place
+        .error(
+            codes::CSR_READ_WITHOUT_IMMED,
+            "`local_csr_rd` must be followed by `immed`",
+        )
+        .label("its value goes to the next instruction")
+        .note("The hardware puts the value of the CSR in place of the constant of that `immed`.")
+        .help("write `immed[reg, 0]` as the next instruction");
+    if let Some(next) = next {
+        diagnostic = diagnostic.also(
+            next.place.span,
+            next.place.expansion,
+            "this one follows instead",
+        );
+    }
+    diagnostics.push(diagnostic);
+}
+
+/// What an instruction takes from its predecessor, if anything.
+pub fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
+    match instruction {
+        Instruction::AluShf {
+            shift: Shift::LeftIndirect | Shift::RightIndirect,
+            ..
+        }
+        | Instruction::LdField {
+            shift: Shift::LeftIndirect | Shift::RightIndirect,
+            ..
+        }
+        | Instruction::DblShf {
+            count: ShiftCount::Indirect,
+            ..
+        } => Some("its shift count"),
+        Instruction::Asr { .. } => Some("its sign"),
+        Instruction::Command(command) if command.indirect => Some("its modification"),
+        Instruction::CapCsr(access) if access.indirect => Some("its modification"),
+        _ => None,
+    }
+}
+
+/// Whether an instruction goes through the ALU, so that a successor may use its
+/// A operand or result.
+fn sets_hidden(instruction: &Instruction) -> bool {
+    matches!(
+        instruction,
+        Instruction::Alu { .. }
+            | Instruction::AluShf { .. }
+            | Instruction::DblShf { .. }
+            | Instruction::Asr { .. }
+            | Instruction::ByteAlign { .. }
+            | Instruction::LdField { .. }
+            | Instruction::MulLast { .. }
+            | Instruction::Ffs { .. }
+            | Instruction::PopCount3 { .. }
+            | Instruction::Crc { .. }
+            | Instruction::CamLookup { .. }
+            | Instruction::CamReadTag { .. }
+            | Instruction::CamReadState { .. }
+            | Instruction::Immed { .. }
+            | Instruction::ImmedByte { .. }
+            | Instruction::ImmedWord { .. }
+    )
+}
+
+/// Marks signals that DRAM and other two-part commands raise as pairs, and
+/// reports signals whose commands do not agree.
+pub fn pair_signals(items: &[Item], symbols: &mut Symbols, diagnostics: &mut Vec<Diagnostic>) {
+    let mut first: Vec<Option<(bool, &Micro)>> = vec![None; symbols.signals.len()];
+    for micro in items.iter().filter_map(Item::micro) {
+        let Some(used) = micro.completion else {
+            continue;
+        };
+        let SignalRef::Symbol(id) = used.signal else {
+            continue;
+        };
+        let rule = signal_rule(&micro.template);
+        let odd_only = rule == SignalRule::PushOdd;
+        if matches!(
+            rule,
+            SignalRule::Pair | SignalRule::PullPush | SignalRule::PushOdd
+        ) {
+            symbols.signals[id].pair = true;
+        }
+        match first[id] {
+            None => first[id] = Some((odd_only, micro)),
+            Some((known, other)) if known != odd_only => diagnostics.push(
+                used.place
+                    .error(
+                        codes::SIGNAL_KINDS,
+                        format!(
+                            "signal `{}` is used by commands that raise different signals",
+                            symbols.signals[id].name
+                        ),
+                    )
+                    .also(
+                        other.place.span,
+                        other.place.expansion,
+                        "the other kind of command",
+                    )
+                    .note("Some commands raise only the odd signal of a pair; a wait cannot serve both kinds.")
+                    .help("declare another signal for one of them"),
+            ),
+            Some(_) => {}
+        }
+    }
+}
+
+/// Warns of signals that no wait follows.
+pub fn awaited(
+    items: &[Item],
+    symbols: &Symbols,
+    liveness: &Liveness,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for (i, item) in items.iter().enumerate() {
+        let Some(micro) = item.micro() else { continue };
+        let Some(used) = micro.completion else {
+            continue;
+        };
+        let asked = match &micro.template {
+            Instruction::Command(command) => command.completion,
+            Instruction::CapCsr(access) => access.completion,
+            _ => continue,
+        };
+        let (SignalRef::Symbol(id), Completion::SigDone(_)) = (used.signal, asked) else {
+            continue;
+        };
+        if liveness.signals_awaited[i].contains(id) {
+            continue;
+        }
+        diagnostics.push(
+            used.place
+                .warning(
+                    codes::SIGNAL_NEVER_AWAITED,
+                    format!(
+                        "signal `{}` of this command is never waited for",
+                        symbols.signals[id].name
+                    ),
+                )
+                .note("Its registers stay in use for ever, and the signal stays raised.")
+                .help(format!(
+                    "wait with `ctx_arb[{0}]` or `br_signal[{0}, label#]`, or say `.io_completed {0}`",
+                    symbols.signals[id].name
+                )),
+        );
+    }
+}
+
+/// Warns of commands whose registers are in use until nobody knows when.
+pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
+    for micro in items.iter().filter_map(Item::micro) {
+        let (completion, transfer, indirect, pushes) = match &micro.template {
+            Instruction::Command(command) => (
+                command.completion,
+                command.transfer,
+                command.indirect,
+                command.op.info().pushes,
+            ),
+            Instruction::CapCsr(access) => (
+                access.completion,
+                access.transfer,
+                access.indirect,
+                access.access == CapAccess::Read,
+            ),
+            _ => continue,
+        };
+        let moves = micro.transfer.is_some() || transfer != TransferRegister::None;
+        // The override word of `indirect_ref` can name a signal.
+        if completion != Completion::Silent || indirect || !moves {
+            continue;
+        }
+        diagnostics.push(
+            micro
+                .place
+                .warning(
+                    codes::NO_COMPLETION,
+                    format!("this `{}` has no signal", micro.mnemonic),
+                )
+                .note(if pushes {
+                    "Without one nothing tells when the data is in the transfer registers."
+                } else {
+                    "Without one nothing tells when the transfer registers may be written again."
+                })
+                .help("add `sig_done[signal]` and wait for it, or `ctx_swap[signal]`"),
+        );
+    }
+}
+
+/// Warns of registers that are read before anything was written to them, and of
+/// names that nothing uses.
+pub fn names(
+    items: &[Item],
+    symbols: &Symbols,
+    liveness: &Liveness,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for scope in &symbols.scopes {
+        for (name, entry) in &scope.names {
+            let used = |element: &Element| match *element {
+                Element::Register { read, write } => [read, write]
+                    .into_iter()
+                    .flatten()
+                    .any(|id| symbols.variables[id].used),
+                Element::Signal(id) => symbols.signals[id].used,
+            };
+            if entry.elements.iter().any(used) {
+                continue;
+            }
+            let (code, what) = match entry.elements.first() {
+                Some(Element::Signal(_)) => (codes::UNUSED_SIGNAL, "signal"),
+                _ => (codes::UNUSED_REGISTER, "register"),
+            };
+            diagnostics.push(
+                entry
+                    .place
+                    .warning(code, format!("{what} `{name}` is never used"))
+                    .label("dropped")
+                    .help("remove the declaration"),
+            );
+        }
+    }
+    let Some(entry) = liveness.live_in.first() else {
+        return;
+    };
+    for (id, variable) in symbols.variables.iter().enumerate() {
+        let unset = variable.space == Space::Gpr
+            && !variable.private
+            && !variable.initialised
+            && entry.contains(cell(id, Side::In));
+        if !unset {
+            continue;
+        }
+        if let Some(place) = first_read(items, id) {
+            diagnostics.push(
+                place
+                    .warning(
+                        codes::READ_BEFORE_WRITE,
+                        format!("`{}` may be read before it is written", variable.name),
+                    )
+                    .label("read here")
+                    .also(
+                        variable.place.span,
+                        variable.place.expansion,
+                        "declared here",
+                    )
+                    .help(format!(
+                        "set it first, or say `.init {} 0` or `.set {}`",
+                        variable.name, variable.name
+                    )),
+            );
+        }
+    }
+}
+
+fn first_read(items: &[Item], id: VariableId) -> Option<crate::front::statement::Place> {
+    items.iter().filter_map(Item::micro).find_map(|micro| {
+        micro
+            .slots
+            .iter()
+            .find(|slot| slot.reads && slot.value == crate::middle::program::Value::Register(id))
+            .map(|slot| slot.place)
+    })
+}
+
+/// Warns if control can run past the last instruction.
+pub fn end(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+    let (_, falls) = flow.reachable();
+    let Some(last) = items.iter().rev().find_map(Item::micro) else {
+        return;
+    };
+    if falls && !matches!(last.template, Instruction::CtxArb(arb) if arb.breakpoint) {
+        diagnostics.push(
+            last.place
+                .warning(
+                    codes::RUNS_OFF_THE_END,
+                    "the program can run past its last instruction",
+                )
+                .note("What the control store holds after the program is not defined.")
+                .help("end with a branch back, or with `ctx_arb[kill]`"),
+        );
+    }
+}

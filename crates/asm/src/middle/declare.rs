@@ -1,0 +1,383 @@
+//! The first walk over the statements: scopes and declarations.
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::constant;
+use crate::front::statement::{Body, Directive, Place, Statement};
+use crate::front::token::{Token, TokenKind};
+use crate::middle::scope::{Element, Entry, Scope, SignalVariable, Space, Symbols, Variable};
+use npsim_image::Direction;
+
+/// More elements than this no register file has.
+const LONGEST_ARRAY: i64 = 128;
+
+/// Opens and closes scopes and enters all declared names. Gives the symbols and
+/// the scope of each statement.
+pub fn declare(
+    statements: &[Statement],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Symbols, Vec<usize>) {
+    let mut walk = Walk {
+        symbols: Symbols::default(),
+        open: Vec::new(),
+        scope: 0,
+        diagnostics,
+    };
+    let mut scopes = Vec::with_capacity(statements.len());
+    for statement in statements {
+        if let Body::Directive(directive) = &statement.body {
+            walk.directive(directive);
+        }
+        scopes.push(walk.scope);
+    }
+    for (opener, place) in walk.open.clone() {
+        let closer = if opener == ".local" {
+            ".endlocal"
+        } else {
+            ".end"
+        };
+        walk.diagnostics.push(
+            place
+                .error(
+                    codes::UNBALANCED_SCOPE,
+                    format!("`{opener}` without `{closer}`"),
+                )
+                .label("opened here and never closed")
+                .help(format!("add `{closer}`")),
+        );
+    }
+    (walk.symbols, scopes)
+}
+
+/// Qualifiers of a declaration.
+#[derive(Clone, Copy, Default)]
+struct Qualifiers {
+    direction: Option<Direction>,
+    private: bool,
+    global: bool,
+}
+
+impl Qualifiers {
+    /// Both directions together are no restriction.
+    fn join(&mut self, direction: Direction) {
+        self.direction = Some(match self.direction {
+            Some(known) if known != direction => Direction::Both,
+            _ => direction,
+        });
+    }
+}
+
+struct Walk<'a> {
+    symbols: Symbols,
+    open: Vec<(&'static str, Place)>,
+    scope: usize,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Walk<'_> {
+    fn directive(&mut self, directive: &Directive) {
+        let result = match directive.name.as_str() {
+            ".begin" => {
+                self.enter(".begin", directive.place);
+                Ok(())
+            }
+            ".local" => {
+                self.enter(".local", directive.place);
+                self.names(directive, false)
+            }
+            ".end" => self.leave(".begin", ".end", directive.place),
+            ".endlocal" => self.leave(".local", ".endlocal", directive.place),
+            ".reg" => self.names(directive, false),
+            ".sig" => self.names(directive, true),
+            ".import_var" | ".import" => self.imports(directive),
+            _ => Ok(()),
+        };
+        if let Err(diagnostic) = result {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn enter(&mut self, opener: &'static str, place: Place) {
+        self.symbols.scopes.push(Scope {
+            parent: Some(self.scope),
+            ..Scope::default()
+        });
+        self.scope = self.symbols.scopes.len() - 1;
+        self.open.push((opener, place));
+    }
+
+    fn leave(&mut self, opener: &str, closer: &str, place: Place) -> Result<(), Diagnostic> {
+        match self.open.last() {
+            Some((open, _)) if *open == opener => {
+                self.open.pop();
+                self.scope = self.symbols.scopes[self.scope].parent.unwrap_or(0);
+                Ok(())
+            }
+            Some((open, at)) => Err(place
+                .error(
+                    codes::UNBALANCED_SCOPE,
+                    format!("`{closer}` does not close `{open}`"),
+                )
+                .also(at.span, at.expansion, "the innermost open scope")),
+            None => Err(place
+                .error(
+                    codes::UNBALANCED_SCOPE,
+                    format!("`{closer}` without `{opener}`"),
+                )
+                .label("no scope is open here")),
+        }
+    }
+
+    fn imports(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        let names = directive.arguments.iter().filter(|token| !token.is(","));
+        let mut declared = 0usize;
+        for name in names {
+            if name.kind != TokenKind::Ident {
+                return Err(Place::of(name)
+                    .error(
+                        codes::SYNTAX,
+                        format!("expected a name to import, found `{}`", name.text),
+                    )
+                    .label("not expected here"));
+            }
+            let known = self.symbols.imports.entry(name.text.to_string());
+            known.or_insert_with(|| Place::of(name));
+            declared += 1;
+        }
+        if declared == 0 {
+            return Err(directive.place.error(
+                codes::SYNTAX,
+                format!("`{}` imports nothing", directive.name),
+            ));
+        }
+        Ok(())
+    }
+
+    fn names(&mut self, directive: &Directive, signals: bool) -> Result<(), Diagnostic> {
+        let mut qualifiers = Qualifiers::default();
+        let mut rest = directive.arguments.as_slice();
+        let mut declared = 0usize;
+        while let Some((first, after)) = rest.split_first() {
+            if first.is(",") {
+                rest = after;
+                continue;
+            }
+            if first.kind != TokenKind::Ident {
+                return Err(Place::of(first)
+                    .error(
+                        codes::SYNTAX,
+                        format!("expected a name to declare, found `{}`", first.text),
+                    )
+                    .label("not expected here"));
+            }
+            if declared == 0 && !after.is_empty() && qualify(&mut qualifiers, &first.text) {
+                rest = after;
+                continue;
+            }
+            let size;
+            (size, rest) = array_size(after)?;
+            if let Err(diagnostic) = self.name(first, size, qualifiers, signals) {
+                self.diagnostics.push(diagnostic);
+            }
+            declared += 1;
+        }
+        if declared == 0 && directive.name != ".local" {
+            return Err(directive.place.error(
+                codes::SYNTAX,
+                format!("`{}` declares nothing", directive.name),
+            ));
+        }
+        Ok(())
+    }
+
+    fn name(
+        &mut self,
+        token: &Token,
+        size: Option<usize>,
+        qualifiers: Qualifiers,
+        signal: bool,
+    ) -> Result<(), Diagnostic> {
+        let place = Place::of(token);
+        let scope = if qualifiers.global { 0 } else { self.scope };
+        let space = Space::of(&token.text);
+        if signal && space != Space::Gpr {
+            return Err(place.error(
+                codes::SYNTAX,
+                format!("`{}` is a register name, not a signal name", token.text),
+            ));
+        }
+        let direction = qualifiers.direction.unwrap_or(Direction::Both);
+        if let Some(known) = self.symbols.scopes[scope].names.get(&*token.text) {
+            return self.again(token, scope, size, direction, signal, &known.clone());
+        }
+        let elements = (0..size.unwrap_or(1))
+            .map(|i| {
+                let name = if size.is_some() {
+                    format!("{}[{i}]", token.text)
+                } else {
+                    token.text.to_string()
+                };
+                if signal {
+                    self.symbols.signals.push(SignalVariable {
+                        name,
+                        scope,
+                        private: qualifiers.private,
+                        fixed: None,
+                        pair: false,
+                        place,
+                        used: false,
+                    });
+                    Element::Signal(self.symbols.signals.len() - 1)
+                } else {
+                    let id = self.variable(name, scope, space, direction, qualifiers, place);
+                    Element::Register {
+                        read: (direction != Direction::Write).then_some(id),
+                        write: (direction != Direction::Read).then_some(id),
+                    }
+                }
+            })
+            .collect();
+        self.symbols.scopes[scope].names.insert(
+            token.text.to_string(),
+            Entry {
+                elements,
+                array: size.is_some(),
+                place,
+            },
+        );
+        Ok(())
+    }
+
+    fn variable(
+        &mut self,
+        name: String,
+        scope: usize,
+        space: Space,
+        direction: Direction,
+        qualifiers: Qualifiers,
+        place: Place,
+    ) -> usize {
+        self.symbols.variables.push(Variable {
+            name,
+            scope,
+            space,
+            direction: if space.is_transfer() {
+                direction
+            } else {
+                Direction::Both
+            },
+            private: qualifiers.private
+                || qualifiers.global
+                || matches!(space, Space::Absolute | Space::NextNeighbour),
+            fixed: None,
+            place,
+            used: false,
+            initialised: false,
+        });
+        self.symbols.variables.len() - 1
+    }
+
+    /// A second declaration: the missing side of a transfer register, or a slip.
+    fn again(
+        &mut self,
+        token: &Token,
+        scope: usize,
+        size: Option<usize>,
+        direction: Direction,
+        signal: bool,
+        known: &Entry,
+    ) -> Result<(), Diagnostic> {
+        let place = Place::of(token);
+        let same_size = known.elements.len() == size.unwrap_or(1) && known.array == size.is_some();
+        let twice = |level: fn(Place, &'static str, String) -> Diagnostic| {
+            level(
+                place,
+                codes::DECLARED_TWICE,
+                format!("`{}` is declared twice in one scope", token.text),
+            )
+            .also(
+                known.place.span,
+                known.place.expansion,
+                "first declared here",
+            )
+        };
+        let space = Space::of(&token.text);
+        let sides = known.elements.first().copied();
+        let other_side = match sides {
+            Some(Element::Register { read, write }) if space.is_transfer() && same_size => {
+                match direction {
+                    Direction::Read => read.is_none(),
+                    Direction::Write => write.is_none(),
+                    Direction::Both => false,
+                }
+            }
+            _ => false,
+        };
+        if other_side && !signal {
+            let mut elements = known.elements.clone();
+            for (i, element) in elements.iter_mut().enumerate() {
+                let name = if known.array {
+                    format!("{}[{i}]", token.text)
+                } else {
+                    token.text.to_string()
+                };
+                let id = self.variable(name, scope, space, direction, Qualifiers::default(), place);
+                if let Element::Register { read, write } = element {
+                    if direction == Direction::Read {
+                        *read = Some(id);
+                    } else {
+                        *write = Some(id);
+                    }
+                }
+            }
+            if let Some(entry) = self.symbols.scopes[scope].names.get_mut(&*token.text) {
+                entry.elements = elements;
+            }
+            return Ok(());
+        }
+        let was_signal = matches!(sides, Some(Element::Signal(_)));
+        if same_size && was_signal == signal {
+            self.diagnostics.push(
+                twice(Place::warning).note("Both declarations mean the same register or signal."),
+            );
+            return Ok(());
+        }
+        Err(twice(Place::error)
+            .help("give one of them another name, or put them into different `.begin` scopes"))
+    }
+}
+
+/// Takes a qualifier in; says whether the word is one.
+fn qualify(qualifiers: &mut Qualifiers, word: &str) -> bool {
+    match &*word.to_ascii_lowercase() {
+        "read" => qualifiers.join(Direction::Read),
+        "write" => qualifiers.join(Direction::Write),
+        "volatile" | "visible" | "remote" | "extern" => qualifiers.private = true,
+        "global" => {
+            qualifiers.global = true;
+            qualifiers.private = true;
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// `[n]` after a declared name.
+fn array_size(tokens: &[Token]) -> Result<(Option<usize>, &[Token]), Diagnostic> {
+    let Some(open) = tokens.first().filter(|token| token.is("[")) else {
+        return Ok((None, tokens));
+    };
+    let Some(close) = tokens.iter().position(|token| token.is("]")) else {
+        return Err(Place::of(open).error(codes::SYNTAX, "expected `]` after the array size"));
+    };
+    let size = constant::evaluate(&tokens[1..close], Place::of(open))?;
+    if !(1..=LONGEST_ARRAY).contains(&size) {
+        return Err(Place::of(open)
+            .error(
+                codes::ARRAY_BOUNDS,
+                format!("an array of {size} elements is not possible"),
+            )
+            .help(format!("the size must be from 1 to {LONGEST_ARRAY}")));
+    }
+    Ok((Some(size as usize), &tokens[close + 1..]))
+}

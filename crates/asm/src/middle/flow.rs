@@ -1,0 +1,330 @@
+//! The control-flow graph.
+
+use npsim_isa::{Completion, Condition, CtxArb, Instruction};
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::middle::labels::Labels;
+use crate::middle::program::{Item, Micro, Reference, SignalRef};
+use crate::middle::returns::Returns;
+
+/// A way from one item to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The item that follows; the number of items for the end of the program.
+    pub to: usize,
+    /// Signals that have arrived when this way is taken.
+    pub awaited: Vec<SignalRef>,
+}
+
+/// Successors of every item.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// By item.
+    pub successors: Vec<Vec<Edge>>,
+    /// Items of branch targets by item: the label operand of each instruction.
+    pub targets: Vec<Option<usize>>,
+    /// Whether an item can be reached by something else than its predecessor.
+    pub entered: Vec<bool>,
+}
+
+impl Flow {
+    /// Items that can be reached from the start, and whether the end can.
+    #[must_use]
+    pub fn reachable(&self) -> (Vec<bool>, bool) {
+        let count = self.successors.len();
+        let mut seen = vec![false; count + 1];
+        let mut open = vec![0];
+        while let Some(item) = open.pop() {
+            if std::mem::replace(&mut seen[item], true) || item == count {
+                continue;
+            }
+            open.extend(self.successors[item].iter().map(|edge| edge.to));
+        }
+        let end = seen.pop().unwrap_or(false);
+        (seen, end)
+    }
+}
+
+/// What happens after the shadow of an instruction.
+struct Exit {
+    /// Where control may go, with what has arrived then.
+    taken: Vec<Edge>,
+    /// What has arrived when control goes on in line; `None` if it does not.
+    falls: Option<Vec<SignalRef>>,
+}
+
+/// Whether an instruction may not stand in a shadow.
+#[must_use]
+pub fn transfers_control(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Branch { .. }
+        | Instruction::BranchCtx { .. }
+        | Instruction::BranchSignal { .. }
+        | Instruction::BranchInputState { .. }
+        | Instruction::BranchBit { .. }
+        | Instruction::BranchByte { .. }
+        | Instruction::Jump { .. }
+        | Instruction::CtxArb(_) => true,
+        Instruction::Command(command) => matches!(command.completion, Completion::CtxSwap { .. }),
+        Instruction::CapCsr(access) => matches!(access.completion, Completion::CtxSwap { .. }),
+        _ => false,
+    }
+}
+
+/// Defer slots of an instruction.
+#[must_use]
+pub fn defer_slots(instruction: &Instruction) -> u8 {
+    match instruction {
+        Instruction::Branch { defer, .. }
+        | Instruction::BranchCtx { defer, .. }
+        | Instruction::BranchSignal { defer, .. }
+        | Instruction::BranchInputState { defer, .. }
+        | Instruction::BranchBit { defer, .. }
+        | Instruction::BranchByte { defer, .. }
+        | Instruction::Jump { defer, .. } => *defer,
+        Instruction::CtxArb(arb) => arb.defer,
+        Instruction::Command(command) => swap_slots(command.completion),
+        Instruction::CapCsr(access) => swap_slots(access.completion),
+        _ => 0,
+    }
+}
+
+fn swap_slots(completion: Completion) -> u8 {
+    match completion {
+        Completion::CtxSwap { defer, .. } => defer,
+        _ => 0,
+    }
+}
+
+/// Builds the graph; undefined labels and bad shadows are reported.
+pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnostic>) -> Flow {
+    let mut flow = Flow {
+        successors: (0..items.len())
+            .map(|i| {
+                vec![Edge {
+                    to: i + 1,
+                    awaited: Vec::new(),
+                }]
+            })
+            .collect(),
+        targets: vec![None; items.len()],
+        entered: vec![false; items.len() + 1],
+    };
+    for label in labels.all() {
+        flow.entered[label.item] = true;
+    }
+    let resolve = |token, scope, diagnostics: &mut Vec<Diagnostic>| {
+        labels
+            .item(token, scope)
+            .map_err(|diagnostic| diagnostics.push(diagnostic))
+            .ok()
+    };
+    // Where a return address may point to.
+    let mut returns: Vec<usize> = Vec::new();
+    for (i, item) in items.iter().enumerate() {
+        let Some(micro) = item.micro() else { continue };
+        if let Some(token) = &micro.target {
+            flow.targets[i] = resolve(token, micro.scope, diagnostics);
+        }
+        for reference in references(micro) {
+            if let Reference::Label(token) = reference {
+                returns.extend(resolve(token, micro.scope, diagnostics));
+            }
+        }
+    }
+    let calls = Returns::new(items, diagnostics);
+    returns.extend(&calls.reentries);
+    returns.sort_unstable();
+    returns.dedup();
+    let everywhere = || {
+        let mut all: Vec<usize> = labels.all().map(|label| label.item).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    for target in flow.targets.iter().flatten().chain(&returns) {
+        flow.entered[*target] = true;
+    }
+    for (i, item) in items.iter().enumerate() {
+        let Some(micro) = item.micro() else { continue };
+        let shadow = shadow(items, i, micro, diagnostics);
+        let last = shadow.last().copied().unwrap_or(i);
+        let target = flow.targets[i];
+        let Some(exit) = exit_of(micro, target, || {
+            if micro.target.is_none() {
+                let known = calls.of(items, i, &flow.targets, &flow.entered, |token, scope| {
+                    labels.item(token, scope).ok()
+                });
+                if let Some(known) = known {
+                    known
+                } else if returns.is_empty() {
+                    everywhere()
+                } else {
+                    returns.clone()
+                }
+            } else if micro.targets.is_empty() {
+                everywhere()
+            } else {
+                micro
+                    .targets
+                    .iter()
+                    .filter_map(|token| resolve(token, micro.scope, diagnostics))
+                    .collect()
+            }
+        }) else {
+            continue;
+        };
+        // Who enters in the middle of the shadow goes on in line.
+        let entered = shadow.iter().any(|&slot| flow.entered[slot]);
+        let mut edges = exit.taken;
+        match (exit.falls, entered) {
+            (Some(awaited), false) => edges.push(Edge {
+                to: last + 1,
+                awaited,
+            }),
+            (_, true) => edges.push(Edge {
+                to: last + 1,
+                awaited: Vec::new(),
+            }),
+            (None, false) => {}
+        }
+        flow.successors[last] = edges;
+    }
+    flow
+}
+
+/// The references of late constants in an instruction.
+pub fn references(micro: &Micro) -> impl Iterator<Item = &Reference> {
+    let slots = micro.slots.iter().filter_map(|slot| match &slot.value {
+        crate::middle::program::Value::Constant(expression) => Some(expression),
+        _ => None,
+    });
+    slots
+        .chain(micro.late.iter().map(|late| &late.expression))
+        .flat_map(|expression| expression.references.iter().map(|(_, reference)| reference))
+}
+
+fn shadow(
+    items: &[Item],
+    at: usize,
+    micro: &Micro,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<usize> {
+    let wanted = defer_slots(&micro.template) as usize;
+    let slots: Vec<usize> = (at + 1..items.len())
+        .filter(|&i| items[i].micro().is_some())
+        .take(wanted)
+        .collect();
+    let place = micro.place_of(npsim_isa::OperandRole::Defer);
+    if slots.len() < wanted {
+        diagnostics.push(
+            place
+                .error(
+                    codes::DEFER_PAST_END,
+                    format!(
+                        "`defer[{wanted}]` reaches past the end: {} instructions follow",
+                        slots.len()
+                    ),
+                )
+                .help("add `nop` instructions after it, or defer less"),
+        );
+    }
+    for &slot in &slots {
+        let Some(inner) = items[slot].micro() else {
+            continue;
+        };
+        if transfers_control(&inner.template) {
+            diagnostics.push(
+                inner
+                    .place
+                    .error(
+                        codes::BRANCH_IN_DEFER,
+                        format!("`{}` stands in a defer slot", inner.mnemonic),
+                    )
+                    .label("changes the flow of control")
+                    .also(place.span, place.expansion, "the shadow begins here")
+                    .note("Control is already on its way elsewhere when a defer slot runs.")
+                    .help("move it out of the shadow or defer less"),
+            );
+        }
+    }
+    slots
+}
+
+fn exit_of(
+    micro: &Micro,
+    target: Option<usize>,
+    indirect: impl FnOnce() -> Vec<usize>,
+) -> Option<Exit> {
+    let to = |to: usize, awaited: Vec<SignalRef>| Edge { to, awaited };
+    let swap = |completion: Completion| match (completion, micro.completion) {
+        (Completion::CtxSwap { .. }, Some(used)) => Some(Exit {
+            taken: Vec::new(),
+            falls: Some(vec![used.signal]),
+        }),
+        _ => None,
+    };
+    let tested: Vec<SignalRef> = micro.tested.iter().map(|used| used.signal).collect();
+    Some(match &micro.template {
+        Instruction::Branch { condition, .. } => Exit {
+            taken: target.map(|t| to(t, Vec::new())).into_iter().collect(),
+            falls: (*condition != Condition::Always).then(Vec::new),
+        },
+        Instruction::BranchSignal { set, .. } => {
+            let (taken, falls) = if *set {
+                (tested, Vec::new())
+            } else {
+                (Vec::new(), tested)
+            };
+            Exit {
+                taken: target.map(|t| to(t, taken)).into_iter().collect(),
+                falls: Some(falls),
+            }
+        }
+        Instruction::BranchCtx { .. }
+        | Instruction::BranchInputState { .. }
+        | Instruction::BranchBit { .. }
+        | Instruction::BranchByte { .. } => Exit {
+            taken: target.map(|t| to(t, Vec::new())).into_iter().collect(),
+            falls: Some(Vec::new()),
+        },
+        Instruction::Jump { .. } => Exit {
+            taken: indirect()
+                .into_iter()
+                .map(|item| to(item, Vec::new()))
+                .collect(),
+            falls: None,
+        },
+        Instruction::CtxArb(arb) => arbitration(arb, micro, target),
+        Instruction::Command(command) => return swap(command.completion),
+        Instruction::CapCsr(access) => return swap(access.completion),
+        _ => return None,
+    })
+}
+
+fn arbitration(arb: &CtxArb, micro: &Micro, target: Option<usize>) -> Exit {
+    let killed = arb.any && arb.mask == 0 && micro.waits.is_empty() && !arb.breakpoint;
+    // After "any" nobody knows which of several has come.
+    let awaited: Vec<SignalRef> = if arb.any && micro.waits.len() > 1 {
+        Vec::new()
+    } else {
+        micro.waits.iter().map(|used| used.signal).collect()
+    };
+    if killed {
+        return Exit {
+            taken: Vec::new(),
+            falls: None,
+        };
+    }
+    if arb.resume.is_some() {
+        return Exit {
+            taken: target.map(|to| Edge { to, awaited }).into_iter().collect(),
+            falls: None,
+        };
+    }
+    Exit {
+        taken: Vec::new(),
+        falls: Some(awaited),
+    }
+}

@@ -1,0 +1,370 @@
+//! Instructions that come too early: the hardware does not wait for control
+//! registers or for data under way, so a value that is used too soon is an old
+//! one. Only straight lines are looked at; what happens over branches and
+//! context swaps is not judged.
+
+use npsim_isa::{ByteOrder, Completion, Instruction, Operand, TransferRegister, csr};
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::Place;
+use crate::middle::flow::{Flow, defer_slots, transfers_control};
+use crate::middle::groups::Groups;
+use crate::middle::liveness::words;
+use crate::middle::program::{Item, Micro, Side, SignalRef, Value, VariableId};
+use crate::middle::scope::Symbols;
+
+/// Instructions that must lie between writing a pointer and using it.
+const POINTER_LATENCY: usize = 3;
+
+/// Warns of uses that come too early and of code that is never reached.
+pub fn check(
+    items: &[Item],
+    flow: &Flow,
+    symbols: &Symbols,
+    groups: &Groups,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let micros: Vec<(usize, &Micro)> = items
+        .iter()
+        .enumerate()
+        .filter_map(|(i, item)| item.micro().map(|micro| (i, micro)))
+        .collect();
+    pointers(&micros, diagnostics);
+    alignments(&micros, flow, diagnostics);
+    transfers(items, flow, symbols, groups, diagnostics);
+    unreachable(items, flow, diagnostics);
+}
+
+/// What a local CSR points into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pointer {
+    LocalMemory(u8),
+    Transfer,
+    Byte,
+}
+
+impl Pointer {
+    fn is_used_by(self, micro: &Micro) -> Option<Place> {
+        if self == Self::Byte {
+            let aligns = matches!(micro.template, Instruction::ByteAlign { .. });
+            return aligns.then_some(micro.place);
+        }
+        micro
+            .slots
+            .iter()
+            .find(|slot| match (&slot.value, self) {
+                (
+                    Value::Physical(
+                        Operand::LocalMemory { pointer, .. }
+                        | Operand::LocalMemoryStep { pointer, .. },
+                    ),
+                    Self::LocalMemory(wanted),
+                ) => *pointer == wanted,
+                (Value::Physical(Operand::SIndexed(_) | Operand::DIndexed(_)), Self::Transfer) => {
+                    true
+                }
+                _ => false,
+            })
+            .map(|slot| slot.place)
+    }
+}
+
+/// The pointers that a local CSR holds.
+fn pointers_of(name: &str) -> &'static [Pointer] {
+    match name {
+        "ACTIVE_LM_ADDR_0" => &[Pointer::LocalMemory(0)],
+        "ACTIVE_LM_ADDR_1" => &[Pointer::LocalMemory(1)],
+        "T_INDEX" => &[Pointer::Transfer],
+        "BYTE_INDEX" => &[Pointer::Byte],
+        "T_INDEX_BYTE_INDEX" => &[Pointer::Transfer, Pointer::Byte],
+        "ACTIVE_LM_ADDR_0_BYTE_INDEX" => &[Pointer::LocalMemory(0), Pointer::Byte],
+        "ACTIVE_LM_ADDR_1_BYTE_INDEX" => &[Pointer::LocalMemory(1), Pointer::Byte],
+        _ => &[],
+    }
+}
+
+fn pointers(micros: &[(usize, &Micro)], diagnostics: &mut Vec<Diagnostic>) {
+    for (position, (_, micro)) in micros.iter().enumerate() {
+        let Instruction::LocalCsrWrite { csr: address, .. } = micro.template else {
+            continue;
+        };
+        let Some(info) = csr::all().iter().find(|info| info.address == address) else {
+            continue;
+        };
+        for pointer in pointers_of(info.name) {
+            let following = micros[position + 1..].iter().take(POINTER_LATENCY);
+            for (between, (_, next)) in following.enumerate() {
+                if let Some(place) = pointer.is_used_by(next) {
+                    diagnostics.push(too_soon(micro, info.name, place, between));
+                    break;
+                }
+                if transfers_control(&next.template) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn too_soon(micro: &Micro, name: &str, place: Place, between: usize) -> Diagnostic {
+    place
+        .warning(
+            codes::POINTER_TOO_SOON,
+            format!("this still uses the value that {name} had before"),
+        )
+        .label(format!(
+            "{between} instruction{} between, {POINTER_LATENCY} are needed",
+            if between == 1 { "" } else { "s" }
+        ))
+        .also(
+            micro.place.span,
+            micro.place.expansion,
+            "the new value is written here",
+        )
+        .note("A write to this register takes effect in the fourth instruction after it.")
+        .help(format!(
+            "put {} other instruction{} or `nop` between",
+            POINTER_LATENCY - between,
+            if POINTER_LATENCY - between == 1 {
+                ""
+            } else {
+                "s"
+            }
+        ))
+}
+
+fn alignment(micro: &Micro) -> Option<(ByteOrder, bool)> {
+    match micro.template {
+        Instruction::ByteAlign { order, .. } => {
+            let kept = micro
+                .slots
+                .iter()
+                .any(|slot| slot.writes && !matches!(slot.value, Value::Physical(Operand::None)));
+            Some((order, kept))
+        }
+        _ => None,
+    }
+}
+
+fn alignments(micros: &[(usize, &Micro)], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+    for (position, &(item, micro)) in micros.iter().enumerate() {
+        let Some((order, true)) = alignment(micro) else {
+            continue;
+        };
+        let mut entered = flow.entered[item];
+        let mut spoilt: Option<&Micro> = None;
+        let mut found = false;
+        for &(item, before) in micros[..position].iter().rev() {
+            if entered {
+                break;
+            }
+            if alignment(before).is_some_and(|(other, _)| other == order) {
+                found = true;
+                break;
+            }
+            if swaps(before) {
+                spoilt = Some(before);
+                break;
+            }
+            entered = flow.entered[item];
+        }
+        if found || entered {
+            continue;
+        }
+        let mut diagnostic = micro
+            .place
+            .warning(
+                codes::ALIGN_WITHOUT_PREDECESSOR,
+                format!(
+                    "no `{}` before this one has brought the other half",
+                    micro.mnemonic
+                ),
+            )
+            .note("An alignment joins its source with that of the alignment before it.")
+            .help(format!("begin with `{}[--, first]`", micro.mnemonic));
+        if let Some(swap) = spoilt {
+            diagnostic = diagnostic.also(
+                swap.place.span,
+                swap.place.expansion,
+                "other contexts may align something here",
+            );
+        }
+        diagnostics.push(diagnostic);
+    }
+}
+
+/// Whether the context gives up the microengine.
+fn swaps(micro: &Micro) -> bool {
+    matches!(micro.template, Instruction::CtxArb(_)) || completion(micro).is_some_and(|(_, s)| s)
+}
+
+/// The signal a command raises, and whether the context sleeps for it.
+fn completion(micro: &Micro) -> Option<(SignalRef, bool)> {
+    let used = micro.completion?;
+    let asked = match &micro.template {
+        Instruction::Command(command) => command.completion,
+        Instruction::CapCsr(access) => access.completion,
+        _ => return None,
+    };
+    Some((used.signal, matches!(asked, Completion::CtxSwap { .. })))
+}
+
+/// The transfer registers of one side of a command.
+struct Reached<'g> {
+    variables: &'g [VariableId],
+    physical: Option<(bool, u8, u8)>,
+}
+
+impl Reached<'_> {
+    fn includes(&self, value: &Value) -> bool {
+        match value {
+            Value::Register(id) => self.variables.contains(id),
+            Value::Physical(operand) => {
+                let (dram, number) = match operand {
+                    Operand::STransfer(n) => (false, *n),
+                    Operand::DTransfer(n) => (true, *n),
+                    _ => return false,
+                };
+                self.physical.is_some_and(|(kind, first, count)| {
+                    kind == dram && (first..first.saturating_add(count)).contains(&number)
+                })
+            }
+            Value::Constant(_) => false,
+        }
+    }
+}
+
+fn reached<'g>(micro: &Micro, groups: &'g Groups, side: Side) -> Reached<'g> {
+    let (pull, push) = words(&micro.template);
+    let count = if side == Side::Out { pull } else { push };
+    let symbol = micro.transfer.and_then(|transfer| match side {
+        Side::In => transfer.read,
+        Side::Out => transfer.write,
+    });
+    let transfer = match &micro.template {
+        Instruction::Command(command) => command.transfer,
+        Instruction::CapCsr(access) => access.transfer,
+        _ => TransferRegister::None,
+    };
+    Reached {
+        variables: match symbol {
+            Some(id) if count > 0 => groups.reach(id, count, micro.open_count),
+            _ => &[],
+        },
+        physical: match transfer {
+            TransferRegister::None => None,
+            TransferRegister::S(n) => Some((false, n, count)),
+            TransferRegister::D(n) => Some((true, n, count)),
+        },
+    }
+}
+
+/// Warns of registers that a command under way still reads or has yet to fill.
+fn transfers(
+    items: &[Item],
+    flow: &Flow,
+    symbols: &Symbols,
+    groups: &Groups,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for (i, item) in items.iter().enumerate() {
+        let Some(command) = item.micro() else {
+            continue;
+        };
+        let Some((signal, sleeps)) = completion(command) else {
+            continue;
+        };
+        let pulled = reached(command, groups, Side::Out);
+        let pushed = reached(command, groups, Side::In);
+        // A context that sleeps runs only the shadow before its signal.
+        let mut left = if sleeps {
+            defer_slots(&command.template) as usize
+        } else {
+            usize::MAX
+        };
+        for (at, next) in items.iter().enumerate().skip(i + 1) {
+            if flow.entered[at] && !sleeps || left == 0 {
+                break;
+            }
+            let micro = match next {
+                Item::Hint(hint) => {
+                    if hint.completed.contains(&signal) {
+                        break;
+                    }
+                    continue;
+                }
+                Item::Micro(micro) => micro,
+            };
+            left -= 1;
+            for slot in &micro.slots {
+                let (hit, what) = if slot.writes && pulled.includes(&slot.value) {
+                    (
+                        true,
+                        "is written while a command may still send its old value",
+                    )
+                } else if slot.reads && pushed.includes(&slot.value) {
+                    (
+                        true,
+                        "is read before the command that fills it has finished",
+                    )
+                } else {
+                    (false, "")
+                };
+                if !hit {
+                    continue;
+                }
+                let name = match &slot.value {
+                    Value::Register(id) => symbols.variables[*id].name.clone(),
+                    Value::Physical(operand) => operand.to_string(),
+                    Value::Constant(_) => String::new(),
+                };
+                diagnostics.push(
+                    slot.place
+                        .warning(codes::TRANSFER_IN_FLIGHT, format!("`{name}` {what}"))
+                        .also(
+                            command.place.span,
+                            command.place.expansion,
+                            "the command is given here",
+                        )
+                        .note("Its registers belong to the command until its signal has come.")
+                        .help("wait for the signal of the command first"),
+                );
+                left = 0;
+                break;
+            }
+            // A wait, or the end of the straight line.
+            let waits = micro.waits.iter().chain(&micro.tested);
+            if waits.clone().any(|used| used.signal == signal)
+                || transfers_control(&micro.template) && defer_slots(&micro.template) == 0
+                || transfers_control(&micro.template) && !sleeps
+            {
+                break;
+            }
+        }
+    }
+}
+
+/// Warns at the first instruction of each stretch that control never reaches.
+fn unreachable(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+    let (reached, _) = flow.reachable();
+    let mut inside = false;
+    for (i, item) in items.iter().enumerate() {
+        let Some(micro) = item.micro() else { continue };
+        if reached[i] {
+            inside = false;
+            continue;
+        }
+        // What the assembler added is no news to the reader.
+        if micro.generated || std::mem::replace(&mut inside, true) {
+            continue;
+        }
+        diagnostics.push(
+            micro
+                .place
+                .warning(codes::UNREACHABLE_CODE, "this instruction is never reached")
+                .note("No branch, return or `.reentry` leads here.")
+                .help("remove it, or mark it with `.reentry` if its address is computed"),
+        );
+    }
+}

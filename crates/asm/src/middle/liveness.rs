@@ -1,0 +1,302 @@
+//! Which registers and signals hold something needed, and where.
+
+use npsim_isa::{Instruction, SignalRule, Words};
+
+use crate::middle::bit_set::BitSet;
+use crate::middle::flow::Flow;
+use crate::middle::groups::Groups;
+use crate::middle::program::{Item, Micro, Side, SignalRef, Value, cell};
+use crate::middle::scope::Symbols;
+
+/// What one item does.
+#[derive(Clone, Debug, Default)]
+struct Effect {
+    uses: Vec<usize>,
+    /// Certain writes.
+    sets: Vec<usize>,
+    /// Registers that hardware may write or still reads after the item.
+    held: Vec<usize>,
+    raises: Option<SignalRef>,
+    waits: Vec<usize>,
+    /// The item issues a command.
+    issues: bool,
+}
+
+/// The result of the analysis, by item.
+#[derive(Clone, Debug)]
+pub struct Liveness {
+    /// Cells whose value is needed at the start of each item.
+    pub live_in: Vec<BitSet>,
+    /// Cells that nothing else may use right after each item.
+    pub occupied: Vec<BitSet>,
+    /// Signals that nothing else may use right after each item.
+    pub signals: Vec<BitSet>,
+    /// Signals that are awaited later without having been asked for, at the start.
+    pub signals_at_entry: BitSet,
+    /// Signals that are awaited later, after each item.
+    pub signals_awaited: Vec<BitSet>,
+}
+
+/// Longwords that a command takes from the OUT and puts into the IN registers.
+#[must_use]
+pub fn words(instruction: &Instruction) -> (u8, u8) {
+    match instruction {
+        Instruction::Command(command) => {
+            let info = command.op.info();
+            (
+                words_of(info.pull_words, command.count),
+                words_of(info.push_words, command.count),
+            )
+        }
+        Instruction::CapCsr(access) => match access.access {
+            npsim_isa::CapAccess::Read => (0, access.count),
+            npsim_isa::CapAccess::Write => (access.count, 0),
+            npsim_isa::CapAccess::FastWriteAlu => (0, 0),
+        },
+        _ => (0, 0),
+    }
+}
+
+fn words_of(rule: Words, count: u8) -> u8 {
+    match rule {
+        Words::Zero => 0,
+        Words::One => 1,
+        Words::Count => count,
+        Words::CountTimes2 => count * 2,
+        Words::CountTimes4 => count * 4,
+    }
+}
+
+/// Whether a command raises its signal as one of a pair.
+#[must_use]
+pub fn signal_rule(instruction: &Instruction) -> SignalRule {
+    match instruction {
+        Instruction::Command(command) => command.op.info().signals,
+        _ => SignalRule::Single,
+    }
+}
+
+fn effect(item: &Item, symbols: &Symbols, groups: &Groups) -> Effect {
+    match item {
+        Item::Hint(hint) => Effect {
+            uses: hint.uses.clone(),
+            sets: hint.sets.clone(),
+            waits: hint
+                .completed
+                .iter()
+                .filter_map(|signal| match signal {
+                    SignalRef::Symbol(id) => Some(*id),
+                    SignalRef::Physical(_) => None,
+                })
+                .collect(),
+            ..Effect::default()
+        },
+        Item::Micro(micro) => micro_effect(micro, symbols, groups),
+    }
+}
+
+fn micro_effect(micro: &Micro, symbols: &Symbols, groups: &Groups) -> Effect {
+    let mut effect = Effect::default();
+    for slot in &micro.slots {
+        let Value::Register(id) = slot.value else {
+            continue;
+        };
+        let transfer = symbols.variables[id].space.is_transfer();
+        if slot.reads {
+            effect.uses.push(cell(id, Side::In));
+        }
+        if slot.writes {
+            let side = if transfer { Side::Out } else { Side::In };
+            effect.sets.push(cell(id, side));
+        }
+    }
+    if let Some(transfer) = &micro.transfer {
+        let (pull, push) = words(&micro.template);
+        if let (Some(id), true) = (transfer.write, pull > 0) {
+            let reached = groups.reach(id, pull, micro.open_count);
+            let cells = reached.iter().map(|&id| cell(id, Side::Out));
+            effect.uses.extend(cells.clone());
+            effect.held.extend(cells);
+        }
+        if let (Some(id), true) = (transfer.read, push > 0) {
+            let reached = groups.reach(id, push, micro.open_count);
+            let cells = reached.iter().map(|&id| cell(id, Side::In));
+            if !micro.open_count {
+                effect.sets.extend(cells.clone());
+            }
+            effect.held.extend(cells);
+        }
+    }
+    effect.issues = matches!(
+        micro.template,
+        Instruction::Command(_) | Instruction::CapCsr(_)
+    );
+    effect.raises = micro.completion.map(|used| used.signal);
+    effect.waits = micro
+        .waits
+        .iter()
+        .chain(&micro.tested)
+        .filter_map(|used| match used.signal {
+            SignalRef::Symbol(id) => Some(id),
+            SignalRef::Physical(_) => None,
+        })
+        .collect();
+    effect
+}
+
+/// Analyses the program.
+#[must_use]
+pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) -> Liveness {
+    let effects: Vec<Effect> = items
+        .iter()
+        .map(|item| effect(item, symbols, groups))
+        .collect();
+    let cells = symbols.variables.len() * 2;
+    let live_in = backward(
+        flow,
+        cells,
+        |i| &effects[i].uses,
+        |i| effects[i].sets.clone(),
+    );
+    let after = |i: usize, sets: &[BitSet], bound: usize| {
+        let mut out = BitSet::new(bound);
+        for edge in &flow.successors[i] {
+            if let Some(set) = sets.get(edge.to) {
+                out.union_with(set);
+            }
+        }
+        out
+    };
+    let pending = in_flight(items, flow, &effects);
+    let issues: Vec<usize> = (0..items.len()).filter(|&i| effects[i].issues).collect();
+    let mut occupied = Vec::with_capacity(items.len());
+    for (i, effect) in effects.iter().enumerate() {
+        let mut set = after(i, &live_in, cells);
+        for &cell in &effect.sets {
+            set.insert(cell);
+        }
+        for issue in pending[i].iter() {
+            for &cell in &effects[issues[issue]].held {
+                set.insert(cell);
+            }
+        }
+        occupied.push(set);
+    }
+    let count = symbols.signals.len();
+    // A swapping command waits after it has issued, so its own wait is not seen
+    // before it.
+    let signals_in = backward(
+        flow,
+        count,
+        |i| &effects[i].waits,
+        |i| match effects[i].raises {
+            Some(SignalRef::Symbol(id)) => vec![id],
+            _ => Vec::new(),
+        },
+    );
+    let mut signals = Vec::with_capacity(items.len());
+    let mut signals_awaited = Vec::with_capacity(items.len());
+    for (i, unfinished) in pending.iter().enumerate() {
+        let awaited = after(i, &signals_in, count);
+        let mut set = awaited.clone();
+        for issue in unfinished.iter() {
+            if let Some(SignalRef::Symbol(id)) = effects[issues[issue]].raises {
+                set.insert(id);
+            }
+        }
+        signals.push(set);
+        signals_awaited.push(awaited);
+    }
+    Liveness {
+        signals_at_entry: signals_in
+            .first()
+            .cloned()
+            .unwrap_or_else(|| BitSet::new(count)),
+        live_in,
+        occupied,
+        signals,
+        signals_awaited,
+    }
+}
+
+/// Sets at the start of each item, by iteration from the end.
+fn backward<'a>(
+    flow: &Flow,
+    bound: usize,
+    uses: impl Fn(usize) -> &'a Vec<usize>,
+    kills: impl Fn(usize) -> Vec<usize>,
+) -> Vec<BitSet> {
+    let count = flow.successors.len();
+    let mut live = vec![BitSet::new(bound); count];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for i in (0..count).rev() {
+            let mut set = BitSet::new(bound);
+            for edge in &flow.successors[i] {
+                if let Some(next) = live.get(edge.to) {
+                    set.union_with(next);
+                }
+            }
+            for cell in kills(i) {
+                set.remove(cell);
+            }
+            for &cell in uses(i) {
+                set.insert(cell);
+            }
+            changed |= live[i].union_with(&set);
+        }
+    }
+    live
+}
+
+/// Commands that may not have finished right after each item, by their index
+/// among the issuing items.
+fn in_flight(items: &[Item], flow: &Flow, effects: &[Effect]) -> Vec<BitSet> {
+    let issues: Vec<usize> = (0..items.len()).filter(|&i| effects[i].issues).collect();
+    let mut index = vec![None; items.len()];
+    for (k, &i) in issues.iter().enumerate() {
+        index[i] = Some(k);
+    }
+    let ended = |state: &mut BitSet, signals: &[SignalRef]| {
+        if signals.is_empty() {
+            return;
+        }
+        let finished: Vec<usize> = state
+            .iter()
+            .filter(|&k| {
+                effects[issues[k]]
+                    .raises
+                    .is_some_and(|signal| signals.contains(&signal))
+            })
+            .collect();
+        for k in finished {
+            state.remove(k);
+        }
+    };
+    let mut before = vec![BitSet::new(issues.len()); items.len()];
+    let mut after = vec![BitSet::new(issues.len()); items.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for i in 0..items.len() {
+            let mut state = before[i].clone();
+            if let Item::Hint(hint) = &items[i] {
+                ended(&mut state, &hint.completed);
+            }
+            if let Some(k) = index[i] {
+                // The same signal again: what it announced before is over or lost.
+                state.insert(k);
+            }
+            changed |= after[i].union_with(&state);
+            for edge in &flow.successors[i] {
+                let mut state = after[i].clone();
+                ended(&mut state, &edge.awaited);
+                if let Some(next) = before.get_mut(edge.to) {
+                    changed |= next.union_with(&state);
+                }
+            }
+        }
+    }
+    after
+}

@@ -1,0 +1,327 @@
+//! The program between selection and encoding: instructions whose registers,
+//! signals and labels are still symbols.
+
+use npsim_isa::{Instruction, Operand, OperandRole};
+
+use crate::front::statement::Place;
+use crate::front::token::Token;
+
+/// Index into [`crate::middle::scope::Symbols::variables`].
+pub type VariableId = usize;
+/// Index into [`crate::middle::scope::Symbols::signals`].
+pub type SignalId = usize;
+
+/// The storage behind a transfer variable has two sides; all others use the
+/// first only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The IN register, or the register itself.
+    In,
+    /// The OUT register.
+    Out,
+}
+
+/// One side of one variable: what the data flow speaks of.
+#[must_use]
+pub fn cell(variable: VariableId, side: Side) -> usize {
+    variable * 2 + usize::from(side == Side::Out)
+}
+
+/// A signal operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalRef {
+    /// A declared signal.
+    Symbol(SignalId),
+    /// `sN`
+    Physical(u8),
+}
+
+/// What stands in an operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Known already, and in the template.
+    Physical(Operand),
+    /// A variable to be allocated.
+    Register(VariableId),
+    /// A constant that depends on the allocation or on label addresses.
+    Constant(Expression),
+}
+
+/// What an expression names besides numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// `&register`
+    Register(VariableId),
+    /// `&$3`: a register that is given by its number.
+    Number(u8),
+    /// `&signal`
+    Signal(SignalRef),
+    /// `label#`
+    Label(Token),
+    /// The value of an import variable.
+    Import(Token),
+}
+
+/// A constant expression in which some tokens stand for what they refer to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expression {
+    /// The tokens.
+    pub tokens: Vec<Token>,
+    /// Which of them are references, by index.
+    pub references: Vec<(usize, Reference)>,
+}
+
+/// A register or constant operand of an instruction.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Which operand.
+    pub role: OperandRole,
+    /// What it is.
+    pub value: Value,
+    /// Whether the instruction reads it.
+    pub reads: bool,
+    /// Whether the instruction writes it.
+    pub writes: bool,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// The transfer operand of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// The variable whose IN registers are filled.
+    pub read: Option<VariableId>,
+    /// The variable whose OUT registers are taken.
+    pub write: Option<VariableId>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A signal use.
+#[derive(Clone, Copy, Debug)]
+pub struct SignalUse {
+    /// Which.
+    pub signal: SignalRef,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What the constant of an instruction means when it is known late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateKind {
+    /// The 32-bit value of `immed`, whose form is chosen then.
+    Immed,
+    /// The 16-bit value of `immed` with a given shift, or of `immed_w0/1`.
+    Word,
+    /// The 8-bit value of `immed_b0..3`.
+    Byte,
+    /// The data of `cap[fast_wr]`.
+    CapData,
+}
+
+/// A constant that is computed after allocation.
+#[derive(Clone, Debug)]
+pub struct Late {
+    /// Where it goes.
+    pub kind: LateKind,
+    /// The expression.
+    pub expression: Expression,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub struct Micro {
+    /// The instruction with place holders for what is not known yet.
+    pub template: Instruction,
+    /// Register and constant operands.
+    pub slots: Vec<Slot>,
+    /// Where the other operands stand.
+    pub places: Vec<(OperandRole, Place)>,
+    /// The symbolic transfer operand of a command.
+    pub transfer: Option<Transfer>,
+    /// `sig_done` or `ctx_swap`.
+    pub completion: Option<SignalUse>,
+    /// The signals of `ctx_arb`.
+    pub waits: Vec<SignalUse>,
+    /// The signal of `br_signal`.
+    pub tested: Option<SignalUse>,
+    /// The branch target or resume label.
+    pub target: Option<Token>,
+    /// `targets[...]` of a jump.
+    pub targets: Vec<Token>,
+    /// The value known late.
+    pub late: Option<Late>,
+    /// The whole instruction.
+    pub place: Place,
+    /// The mnemonic.
+    pub mnemonic: String,
+    /// The scope it stands in.
+    pub scope: usize,
+    /// `max_N` was written, or `indirect_ref` may change the count.
+    pub open_count: bool,
+    /// Made by the assembler, so that no text stands for it alone.
+    pub generated: bool,
+}
+
+impl Micro {
+    /// A `nop`.
+    #[must_use]
+    pub fn nop(place: Place, scope: usize) -> Self {
+        Self {
+            template: Instruction::Nop,
+            slots: Vec::new(),
+            places: Vec::new(),
+            transfer: None,
+            completion: None,
+            waits: Vec::new(),
+            tested: None,
+            target: None,
+            targets: Vec::new(),
+            late: None,
+            place,
+            mnemonic: "nop".to_owned(),
+            scope,
+            open_count: false,
+            generated: false,
+        }
+    }
+
+    /// Where an operand stands; the whole instruction if it was not written.
+    #[must_use]
+    pub fn place_of(&self, role: OperandRole) -> Place {
+        self.slots
+            .iter()
+            .map(|slot| (slot.role, slot.place))
+            .chain(self.places.iter().copied())
+            .find(|(r, _)| *r == role)
+            .map_or(self.place, |(_, place)| place)
+    }
+
+    /// The variables that the instruction takes through its two register
+    /// ports. The destination of `ld_field` occupies one of them.
+    pub fn ports(&self) -> impl Iterator<Item = &Slot> {
+        let merges = matches!(self.template, Instruction::LdField { .. });
+        self.slots
+            .iter()
+            .filter(move |slot| merges || slot.role != OperandRole::Dest)
+    }
+}
+
+/// What a directive says of subroutines at the place where it stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Mark {
+    /// `.subroutine`
+    Begin(Place),
+    /// `.endsub`
+    End(Place),
+    /// `.reentry`: a jump or return may come here.
+    Reentry,
+}
+
+/// A remark to the analysis.
+#[derive(Clone, Debug, Default)]
+pub struct Hint {
+    /// Subroutines.
+    pub mark: Option<Mark>,
+    /// Cells that get a value here.
+    pub sets: Vec<usize>,
+    /// Cells whose value is needed here.
+    pub uses: Vec<usize>,
+    /// Signals that are raised by others from here on.
+    pub raised: Vec<SignalRef>,
+    /// Signals whose commands are finished here.
+    pub completed: Vec<SignalRef>,
+}
+
+/// An element of the program.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A microword.
+    Micro(Box<Micro>),
+    /// No word.
+    Hint(Hint),
+}
+
+impl Item {
+    /// The instruction, if it is one.
+    #[must_use]
+    pub fn micro(&self) -> Option<&Micro> {
+        match self {
+            Self::Micro(micro) => Some(micro),
+            Self::Hint(_) => None,
+        }
+    }
+}
+
+/// A label.
+#[derive(Clone, Debug)]
+pub struct LabelDefinition {
+    /// With its `#`.
+    pub token: Token,
+    /// Number of the `.begin` scope it stands in.
+    pub scope: usize,
+    /// The item that follows it; the number of items at the end.
+    pub item: usize,
+}
+
+/// The operand of an instruction that a role names.
+#[must_use]
+pub fn operand_mut(instruction: &mut Instruction, role: OperandRole) -> Option<&mut Operand> {
+    use Instruction as I;
+    use OperandRole as R;
+    Some(match (instruction, role) {
+        (
+            I::Alu { dest, .. }
+            | I::AluShf { dest, .. }
+            | I::DblShf { dest, .. }
+            | I::Asr { dest, .. }
+            | I::ByteAlign { dest, .. }
+            | I::LdField { dest, .. }
+            | I::Immed { dest, .. }
+            | I::ImmedByte { dest, .. }
+            | I::ImmedWord { dest, .. }
+            | I::MulLast { dest, .. }
+            | I::Ffs { dest, .. }
+            | I::PopCount3 { dest, .. }
+            | I::CamLookup { dest, .. }
+            | I::CamReadTag { dest, .. }
+            | I::CamReadState { dest, .. }
+            | I::Crc { dest, .. },
+            R::Dest,
+        ) => dest,
+        (
+            I::Alu { a, .. } | I::AluShf { a, .. } | I::DblShf { a, .. } | I::MulStep { a, .. },
+            R::A,
+        ) => a,
+        (
+            I::Alu { b, .. } | I::AluShf { b, .. } | I::DblShf { b, .. } | I::MulStep { b, .. },
+            R::B,
+        ) => b,
+        (I::Command(command), R::A) => &mut command.a,
+        (I::Command(command), R::B) => &mut command.b,
+        (
+            I::Asr { src, .. }
+            | I::ByteAlign { src, .. }
+            | I::LdField { src, .. }
+            | I::Ffs { src, .. }
+            | I::PopCount { src, .. }
+            | I::PopCount3 { src, .. }
+            | I::CamLookup { src, .. }
+            | I::CamWrite { src, .. }
+            | I::Crc { src, .. }
+            | I::BranchBit { src, .. }
+            | I::BranchByte { src, .. }
+            | I::Jump { src, .. }
+            | I::LocalCsrWrite { src, .. },
+            R::Src,
+        ) => src,
+        (
+            I::CamWrite { entry, .. }
+            | I::CamWriteState { entry, .. }
+            | I::CamReadTag { entry, .. }
+            | I::CamReadState { entry, .. },
+            R::Entry,
+        ) => entry,
+        _ => return None,
+    })
+}

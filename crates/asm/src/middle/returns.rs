@@ -1,0 +1,231 @@
+//! Where a `rtn` may go: to the labels whose addresses were put into its
+//! register, and of these, inside a `.subroutine`, to those whose callers called
+//! this one.
+
+use npsim_isa::{Condition, Instruction, Operand, OperandRole};
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::token::Token;
+use crate::middle::flow::{defer_slots, transfers_control};
+use crate::middle::program::{Item, LateKind, Mark, Micro, Reference, Value};
+
+/// What the program shows of calls and returns.
+pub struct Returns {
+    /// Items of each subroutine: the first, and one past the last.
+    subroutines: Vec<(usize, usize)>,
+    /// Items that `.reentry` marks.
+    pub reentries: Vec<usize>,
+    /// The item whose shadow each item stands in.
+    owner: Vec<Option<usize>>,
+}
+
+/// A label's address goes into a register.
+struct Load {
+    item: usize,
+    label: Option<usize>,
+}
+
+impl Returns {
+    /// Finds subroutines; marks that do not match are reported.
+    pub fn new(items: &[Item], diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut subroutines = Vec::new();
+        let mut reentries = Vec::new();
+        let mut open = None;
+        for (i, item) in items.iter().enumerate() {
+            let Item::Hint(hint) = item else { continue };
+            match (hint.mark, open) {
+                (None, _) => {}
+                (Some(Mark::Reentry), _) => reentries.push(i),
+                (Some(Mark::Begin(place)), None) => open = Some((i, place)),
+                (Some(Mark::End(_)), Some((first, _))) => {
+                    subroutines.push((first, i));
+                    open = None;
+                }
+                (Some(Mark::Begin(place)), Some((_, outer))) => diagnostics.push(
+                    place
+                        .error(codes::UNBALANCED_SCOPE, "`.subroutine` inside a subroutine")
+                        .also(outer.span, outer.expansion, "this one is still open")
+                        .help("close the first one with `.endsub`"),
+                ),
+                (Some(Mark::End(place)), None) => diagnostics.push(
+                    place
+                        .error(codes::UNBALANCED_SCOPE, "`.endsub` without `.subroutine`")
+                        .label("no subroutine is open here"),
+                ),
+            }
+        }
+        if let Some((_, place)) = open {
+            diagnostics.push(
+                place
+                    .error(codes::UNBALANCED_SCOPE, "`.subroutine` without `.endsub`")
+                    .label("opened here and never closed")
+                    .help("add `.endsub`"),
+            );
+        }
+        let mut owner = vec![None; items.len()];
+        for (i, item) in items.iter().enumerate() {
+            let slots = item.micro().map_or(0, |m| defer_slots(&m.template));
+            let inside = (i + 1..items.len())
+                .filter(|&at| items[at].micro().is_some())
+                .take(slots as usize);
+            for at in inside {
+                owner[at] = Some(i);
+            }
+        }
+        Self {
+            subroutines,
+            reentries,
+            owner,
+        }
+    }
+
+    /// The items that the `rtn` at `item` may go to, if that can be known.
+    pub fn of(
+        &self,
+        items: &[Item],
+        item: usize,
+        targets: &[Option<usize>],
+        entered: &[bool],
+        mut resolve: impl FnMut(&Token, usize) -> Option<usize>,
+    ) -> Option<Vec<usize>> {
+        let register = items[item]
+            .micro()?
+            .slots
+            .iter()
+            .find(|slot| slot.role == OperandRole::Src)
+            .map(|slot| &slot.value)?;
+        if !matches!(
+            register,
+            Value::Register(_) | Value::Physical(Operand::Gpr(..) | Operand::GprAbsolute(..))
+        ) {
+            return None;
+        }
+        let mut loads = Vec::new();
+        for (i, other) in items.iter().enumerate() {
+            match other {
+                Item::Micro(micro) => {
+                    let writes = micro
+                        .slots
+                        .iter()
+                        .any(|slot| slot.writes && slot.value == *register);
+                    if writes {
+                        let label = loaded_label(micro)?;
+                        loads.push(Load {
+                            item: i,
+                            label: resolve(label, micro.scope),
+                        });
+                    }
+                }
+                Item::Hint(hint) => {
+                    let named =
+                        |&cell: &usize| matches!(register, Value::Register(id) if *id == cell / 2);
+                    if hint.sets.iter().any(named) {
+                        return None;
+                    }
+                }
+            }
+        }
+        if loads.is_empty() {
+            return None;
+        }
+        let inside = self
+            .subroutines
+            .iter()
+            .find(|(first, end)| (*first..*end).contains(&item));
+        let calls: Vec<Option<usize>> = loads
+            .iter()
+            .map(|load| self.call_of(items, load.item, entered))
+            .collect();
+        let selective =
+            inside.is_some_and(|&range| self.only_called(items, range, targets, &calls));
+        let mut found: Vec<usize> = loads
+            .iter()
+            .zip(&calls)
+            .filter(|(_, call)| {
+                let (Some(&(first, end)), true) = (inside, selective) else {
+                    return true;
+                };
+                let target = call.and_then(|call| targets[call]);
+                target.is_none_or(|target| (first..end).contains(&target))
+            })
+            .filter_map(|(load, _)| load.label)
+            .chain(self.reentries.iter().copied())
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        Some(found)
+    }
+
+    /// The unconditional branch that follows the load of a return address.
+    fn call_of(&self, items: &[Item], load: usize, entered: &[bool]) -> Option<usize> {
+        let call = if let Some(branch) = self.owner[load] {
+            branch
+        } else {
+            let next = (load + 1..items.len()).find(|&at| {
+                entered[at]
+                    || items[at]
+                        .micro()
+                        .is_some_and(|m| transfers_control(&m.template))
+            })?;
+            if entered[next] {
+                return None;
+            }
+            next
+        };
+        is_br(items[call].micro()?).then_some(call)
+    }
+
+    /// Whether control comes into the range only by calls.
+    fn only_called(
+        &self,
+        items: &[Item],
+        (first, end): (usize, usize),
+        targets: &[Option<usize>],
+        calls: &[Option<usize>],
+    ) -> bool {
+        let inside = |at: usize| (first..end).contains(&at);
+        let branches_in = (0..items.len())
+            .any(|at| !inside(at) && targets[at].is_some_and(inside) && !calls.contains(&Some(at)));
+        let before = (0..first).rev().find(|&at| items[at].micro().is_some());
+        let falls_in = before.is_some_and(|at| {
+            let leaving = self.owner[at].unwrap_or(at);
+            !items[leaving].micro().is_some_and(is_final)
+        });
+        !branches_in && !falls_in
+    }
+}
+
+fn is_br(micro: &Micro) -> bool {
+    matches!(
+        micro.template,
+        Instruction::Branch {
+            condition: Condition::Always,
+            ..
+        }
+    )
+}
+
+/// Whether control never goes on after the instruction and its shadow.
+fn is_final(micro: &Micro) -> bool {
+    is_br(micro)
+        || match &micro.template {
+            Instruction::Jump { .. } => true,
+            Instruction::CtxArb(arb) => {
+                arb.resume.is_some() || (arb.any && arb.mask == 0 && micro.waits.is_empty())
+            }
+            _ => false,
+        }
+}
+
+/// The label whose address the instruction puts into a register.
+fn loaded_label(micro: &Micro) -> Option<&Token> {
+    let late = micro.late.as_ref()?;
+    if late.kind != LateKind::Immed || late.expression.tokens.len() != 1 {
+        return None;
+    }
+    match late.expression.references.as_slice() {
+        [(_, Reference::Label(token))] => Some(token),
+        _ => None,
+    }
+}

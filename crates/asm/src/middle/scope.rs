@@ -1,0 +1,258 @@
+//! `.begin`/`.end` scopes and the registers and signals declared in them.
+
+use std::collections::BTreeMap;
+
+use npsim_isa::Bank;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::Place;
+use crate::front::token::Token;
+use crate::middle::program::{SignalId, VariableId};
+use crate::spelling::closest;
+use npsim_image::Direction;
+
+/// A register file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Space {
+    /// Context-relative general-purpose registers.
+    Gpr,
+    /// General-purpose registers that all contexts share.
+    Absolute,
+    /// `$`
+    S,
+    /// `$$`
+    D,
+    /// `n$`
+    NextNeighbour,
+}
+
+impl Space {
+    /// The file that a name's sigil names.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        if name.starts_with("n$") {
+            Self::NextNeighbour
+        } else if name.starts_with("$$") {
+            Self::D
+        } else if name.starts_with('$') {
+            Self::S
+        } else if name.starts_with('@') {
+            Self::Absolute
+        } else {
+            Self::Gpr
+        }
+    }
+
+    /// Whether registers of this file have an IN and an OUT side.
+    #[must_use]
+    pub const fn is_transfer(self) -> bool {
+        matches!(self, Self::S | Self::D)
+    }
+}
+
+/// A register that is to be allocated.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// The name; an array element has its number in brackets.
+    pub name: String,
+    /// The scope it was declared in.
+    pub scope: usize,
+    /// Its file.
+    pub space: Space,
+    /// Which sides of a transfer register it stands for.
+    pub direction: Direction,
+    /// It shares its register with no other, whatever the data flow says.
+    pub private: bool,
+    /// The number, and for a GPR the bank, that the source asks for.
+    pub fixed: Option<(Option<Bank>, u8)>,
+    /// Where it was declared.
+    pub place: Place,
+    /// Whether an instruction or directive names it.
+    pub used: bool,
+    /// The loader gives it a value.
+    pub initialised: bool,
+}
+
+/// A signal that is to be allocated.
+#[derive(Clone, Debug)]
+pub struct SignalVariable {
+    /// The name; an array element has its number in brackets.
+    pub name: String,
+    /// The scope it was declared in.
+    pub scope: usize,
+    /// It shares its number with no other.
+    pub private: bool,
+    /// The number that the source asks for.
+    pub fixed: Option<u8>,
+    /// A DRAM command raises it: it owns an even number and the next.
+    pub pair: bool,
+    /// Where it was declared.
+    pub place: Place,
+    /// Whether an instruction or directive names it.
+    pub used: bool,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// A register. A transfer name may have been declared once for each side.
+    Register {
+        /// The variable that reads mean.
+        read: Option<VariableId>,
+        /// The variable that writes mean.
+        write: Option<VariableId>,
+    },
+    /// A signal.
+    Signal(SignalId),
+}
+
+/// A declared name.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// One element, or those of the array.
+    pub elements: Vec<Element>,
+    /// Declared with `[n]`.
+    pub array: bool,
+    /// Where.
+    pub place: Place,
+}
+
+/// The names of one scope.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// The enclosing scope.
+    pub parent: Option<usize>,
+    /// Names declared in it.
+    pub names: BTreeMap<String, Entry>,
+}
+
+/// All scopes of a program; scope 0 is the file.
+#[derive(Clone, Debug)]
+pub struct Symbols {
+    /// The scopes in the order in which they were opened.
+    pub scopes: Vec<Scope>,
+    /// The registers in the order in which they were declared.
+    pub variables: Vec<Variable>,
+    /// The signals in the order in which they were declared.
+    pub signals: Vec<SignalVariable>,
+    /// Import variables and where they are declared.
+    pub imports: BTreeMap<String, Place>,
+}
+
+impl Default for Symbols {
+    fn default() -> Self {
+        Self {
+            scopes: vec![Scope::default()],
+            variables: Vec::new(),
+            signals: Vec::new(),
+            imports: BTreeMap::new(),
+        }
+    }
+}
+
+impl Symbols {
+    /// Looks a name up from a scope outwards.
+    #[must_use]
+    pub fn lookup(&self, scope: usize, name: &str) -> Option<&Entry> {
+        self.outwards(scope)
+            .find_map(|scope| self.scopes[scope].names.get(name))
+    }
+
+    /// The scope and those around it.
+    pub fn outwards(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(scope), |&scope| self.scopes[scope].parent)
+    }
+
+    /// The element that a name with an optional number means.
+    ///
+    /// # Errors
+    /// `undefined-register` or `undefined-signal` style diagnostics are left to
+    /// the caller (`Ok(None)`); an element outside its array is `array-bounds`.
+    pub fn element(
+        &self,
+        scope: usize,
+        token: &Token,
+        index: Option<i64>,
+    ) -> Result<Option<Element>, Diagnostic> {
+        let Some(entry) = self.lookup(scope, &token.text) else {
+            return Ok(None);
+        };
+        let number = index.unwrap_or(0);
+        let found = usize::try_from(number)
+            .ok()
+            .and_then(|i| entry.elements.get(i));
+        match found {
+            Some(_) if index.is_some() && !entry.array => Err(Place::of(token)
+                .error(
+                    codes::ARRAY_BOUNDS,
+                    format!("`{}` is not an array", token.text),
+                )
+                .also(entry.place.span, entry.place.expansion, "declared here")
+                .help(format!("declare it as `{}[n]` with its size", token.text))),
+            Some(element) => Ok(Some(*element)),
+            None => Err(Place::of(token)
+                .error(
+                    codes::ARRAY_BOUNDS,
+                    format!("element {number} of `{}` does not exist", token.text),
+                )
+                .also(
+                    entry.place.span,
+                    entry.place.expansion,
+                    format!("declared here with {} elements", entry.elements.len()),
+                )
+                .help(format!(
+                    "elements are numbered from 0 to {}",
+                    entry.elements.len().saturating_sub(1)
+                ))),
+        }
+    }
+
+    /// A declared name like `name`, for a suggestion.
+    #[must_use]
+    pub fn similar(&self, scope: usize, name: &str, signals: bool) -> Option<&str> {
+        let visible = self.outwards(scope).flat_map(|scope| {
+            self.scopes[scope]
+                .names
+                .iter()
+                .filter(move |(_, entry)| {
+                    matches!(entry.elements.first(), Some(Element::Signal(_))) == signals
+                })
+                .map(|(name, _)| name.as_str())
+        });
+        closest(name, visible)
+    }
+
+    /// Marks the variables and signals of an element as used.
+    pub fn mark(&mut self, element: Element) {
+        match element {
+            Element::Register { read, write } => {
+                for id in [read, write].into_iter().flatten() {
+                    self.variables[id].used = true;
+                }
+            }
+            Element::Signal(id) => self.signals[id].used = true,
+        }
+    }
+}
+
+/// The number of a physical signal name `s1` to `s15`.
+#[must_use]
+pub fn physical_signal(name: &str) -> Option<u8> {
+    let digits = name.strip_prefix(['s', 'S'])?;
+    if digits.len() > 1 && digits.starts_with('0') {
+        return None;
+    }
+    digits.parse().ok().filter(|n| *n < 16)
+}
+
+/// The address of a physical label name `L23` or `L23#`.
+#[must_use]
+pub fn physical_label(name: &str) -> Option<u16> {
+    let digits = name.strip_prefix(['L', 'l'])?;
+    let digits = digits.strip_suffix('#').unwrap_or(digits);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok().filter(|n| *n < 8192)
+}

@@ -1,0 +1,272 @@
+//! Instruction selection: statements to instructions with symbolic operands.
+
+mod builder;
+mod command;
+mod control;
+mod datapath;
+mod directives;
+pub mod forms;
+mod values;
+
+use npsim_isa::Operand;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::{Body, Instruction, Place, Statement};
+use crate::middle::program::{Item, LabelDefinition, VariableId};
+use crate::middle::scope::Symbols;
+use crate::spelling::closest;
+use builder::Builder;
+use npsim_image::{ContextMode, InitialValue, NnMode};
+
+/// Transfer registers that must be neighbours, in order.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The variables from the lowest number upwards.
+    pub variables: Vec<VariableId>,
+    /// The directive.
+    pub place: Place,
+}
+
+/// A value for the loader whose register may still be a symbol.
+#[derive(Clone, Debug)]
+pub enum Initial {
+    /// The register is known.
+    Physical(InitialValue),
+    /// The register is to be allocated.
+    Symbolic {
+        /// The register.
+        variable: VariableId,
+        /// The context, or all.
+        context: Option<u8>,
+        /// The value.
+        value: u32,
+    },
+}
+
+/// The program after selection.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// Instructions and hints in order.
+    pub items: Vec<Item>,
+    /// Labels in order.
+    pub labels: Vec<LabelDefinition>,
+    /// `.xfer_order` lists.
+    pub orders: Vec<Order>,
+    /// `.init` values.
+    pub initial: Vec<Initial>,
+    /// Context mode.
+    pub contexts: ContextMode,
+    /// Next-neighbour mode.
+    pub nn_mode: NnMode,
+    /// Registers named by number.
+    pub physical: Vec<Operand>,
+    /// Signals named by number.
+    pub physical_signals: Vec<u8>,
+}
+
+/// All mnemonics, for suggestions.
+pub const MNEMONICS: &[&str] = &[
+    "alu",
+    "alu_shf",
+    "asr",
+    "dbl_shf",
+    "ld_field",
+    "ld_field_w_clr",
+    "immed",
+    "immed_b0",
+    "immed_b1",
+    "immed_b2",
+    "immed_b3",
+    "immed_w0",
+    "immed_w1",
+    "load_addr",
+    "local_csr_rd",
+    "local_csr_wr",
+    "nop",
+    "halt",
+    "br",
+    "beq",
+    "bne",
+    "bmi",
+    "bpl",
+    "bcs",
+    "bhs",
+    "bcc",
+    "blo",
+    "bvs",
+    "bvc",
+    "bge",
+    "blt",
+    "ble",
+    "bgt",
+    "br_bset",
+    "br_bclr",
+    "br=byte",
+    "br!=byte",
+    "br=ctx",
+    "br!=ctx",
+    "br_signal",
+    "br_!signal",
+    "br_inp_state",
+    "br_!inp_state",
+    "jump",
+    "rtn",
+    "ctx_arb",
+    "sram",
+    "scratch",
+    "dram",
+    "msf",
+    "pci",
+    "cap",
+    "hash_48",
+    "hash_64",
+    "hash_128",
+    "byte_align_be",
+    "byte_align_le",
+    "crc_be",
+    "crc_le",
+    "mul_step",
+    "ffs",
+    "pop_count1",
+    "pop_count2",
+    "pop_count3",
+    "cam_clear",
+    "cam_lookup",
+    "cam_write",
+    "cam_write_state",
+    "cam_read_tag",
+    "cam_read_state",
+];
+
+/// The walk over the statements.
+pub struct Selector<'a> {
+    /// Declared names.
+    pub symbols: &'a mut Symbols,
+    /// Names of macros, for suggestions.
+    pub macros: &'a [String],
+    /// The scope of the current statement.
+    pub scope: usize,
+    /// What is found.
+    pub out: Selection,
+    /// What is wrong.
+    pub diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+/// Selects instructions for all statements; `scopes` has the scope of each, and
+/// `macros` the names that a misspelt call may have meant.
+pub fn select(
+    statements: &[Statement],
+    scopes: &[usize],
+    symbols: &mut Symbols,
+    macros: &[String],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Selection {
+    let mut selector = Selector {
+        symbols,
+        macros,
+        scope: 0,
+        out: Selection::default(),
+        diagnostics,
+    };
+    for (statement, &scope) in statements.iter().zip(scopes) {
+        selector.scope = scope;
+        for label in &statement.labels {
+            selector.out.labels.push(LabelDefinition {
+                token: label.clone(),
+                scope,
+                item: selector.out.items.len(),
+            });
+        }
+        let result = match &statement.body {
+            Body::Empty => Ok(()),
+            Body::Directive(directive) => selector.directive(directive),
+            Body::Instruction(instruction) => selector.instruction(instruction),
+        };
+        if let Err(diagnostic) = result {
+            selector.diagnostics.push(diagnostic);
+            if let Body::Instruction(instruction) = &statement.body {
+                // A word in its place, so that defer slots are counted right.
+                let stand_in = Builder::stand_in(instruction, scope);
+                selector.out.items.push(Item::Micro(Box::new(stand_in)));
+            }
+        }
+    }
+    selector.out
+}
+
+impl Selector<'_> {
+    fn instruction(&mut self, statement: &Instruction) -> Result<(), Diagnostic> {
+        let mut builder = Builder::new(self, statement);
+        let template = match statement.mnemonic.as_str() {
+            "sram" | "scratch" | "dram" | "msf" | "pci" | "cap" | "hash_48" | "hash_64"
+            | "hash_128" => builder.command()?,
+            name if MNEMONICS.contains(&name) => match builder.datapath(name)? {
+                Some(template) => template,
+                None => builder.control(name)?,
+            },
+            name => return Err(unknown(statement, name, self.macros)),
+        };
+        let micro = builder.finish(template)?;
+        self.out.items.push(Item::Micro(Box::new(micro)));
+        Ok(())
+    }
+}
+
+/// How that is written here which other assemblers have a mnemonic for.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "add" => "alu[dest, a, +, b]",
+        "sub" => "alu[dest, a, -, b]",
+        "and" => "alu[dest, a, AND, b]",
+        "or" => "alu[dest, a, OR, b]",
+        "xor" => "alu[dest, a, XOR, b]",
+        "not" => "alu[dest, --, ~B, src]",
+        "mov" | "move" => "alu[dest, --, B, src]",
+        "cmp" => "alu[--, a, -, b]",
+        "shl" | "lsl" | "sll" => "alu_shf[dest, --, B, src, <<n]",
+        "shr" | "lsr" | "srl" => "alu_shf[dest, --, B, src, >>n]",
+        "jmp" | "goto" | "b" => "br[label#]",
+        "call" | "jal" => "bal[register, label#]",
+        "ret" | "return" => "rtn[register]",
+        _ => return None,
+    })
+}
+
+fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic {
+    let place = statement.mnemonic_place;
+    // The operands of a macro's use are not told apart here.
+    let called = name.split('(').next().unwrap_or(name);
+    let (kind, label) = if called == name {
+        ("instruction", "not an instruction")
+    } else {
+        ("macro", "not a macro")
+    };
+    let diagnostic = place
+        .error(
+            codes::UNKNOWN_INSTRUCTION,
+            format!("there is no {kind} `{called}`"),
+        )
+        .label(label);
+    if let Some(written) = elsewhere(called)
+        && !macros.iter().any(|known| known.starts_with(called))
+    {
+        return diagnostic.help(format!("write `{written}`"));
+    }
+    let known = MNEMONICS
+        .iter()
+        .copied()
+        .chain(macros.iter().map(String::as_str));
+    if let Some(near) = closest(called, known) {
+        let diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        return if called == name {
+            diagnostic.patch(place.span, near)
+        } else {
+            diagnostic
+        };
+    }
+    if name.contains('(') {
+        return diagnostic.help("define it above with `#macro`, or include the file that has it");
+    }
+    diagnostic.help("see the instruction reference for the mnemonics of this microengine")
+}

@@ -1,0 +1,446 @@
+//! One instruction under construction.
+
+use npsim_isa::{Instruction as Template, Operand, OperandRole, Shift, ShiftCount};
+
+use super::Selector;
+use super::values::Access;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::constant;
+use crate::front::parse::operand::{Count, ShiftText, shift};
+use crate::front::parse::run;
+use crate::front::statement::{Choice, Instruction, Place};
+use crate::front::token::{Token, TokenKind};
+use crate::middle::program::{Late, LateKind, Micro, SignalRef, SignalUse, Slot, Transfer, Value};
+use crate::spelling::closest;
+
+/// All optional tokens that any instruction knows, for suggestions.
+const OPTIONS: &[&str] = &[
+    "defer",
+    "sig_done",
+    "ctx_swap",
+    "indirect_ref",
+    "ignore_data_error",
+    "any",
+    "all",
+    "br",
+    "targets",
+    "load_cc",
+    "bit_swap",
+    "lm_addr0",
+    "lm_addr1",
+    "bytes_0_3",
+    "bytes_1_3",
+    "bytes_2_3",
+    "byte_3",
+    "bytes_0_2",
+    "bytes_0_1",
+    "byte_0",
+];
+
+/// The instruction under construction.
+pub struct Builder<'s, 'a> {
+    /// Symbols and results.
+    pub selector: &'s mut Selector<'a>,
+    /// What is written.
+    pub statement: &'s Instruction,
+    taken: Vec<bool>,
+    slots: Vec<Slot>,
+    places: Vec<(OperandRole, Place)>,
+    /// The symbolic transfer operand.
+    pub transfer: Option<Transfer>,
+    /// `sig_done` or `ctx_swap`.
+    pub completion: Option<SignalUse>,
+    /// Signals of `ctx_arb`.
+    pub waits: Vec<SignalUse>,
+    /// Signal of `br_signal`.
+    pub tested: Option<SignalUse>,
+    /// Branch target or resume label.
+    pub target: Option<Token>,
+    /// `targets[...]`
+    pub targets: Vec<Token>,
+    /// A value that is known late.
+    pub late: Option<Late>,
+    /// The count may be changed by `indirect_ref`.
+    pub open_count: bool,
+}
+
+impl<'s, 'a> Builder<'s, 'a> {
+    /// Begins with nothing but the statement.
+    pub fn new(selector: &'s mut Selector<'a>, statement: &'s Instruction) -> Self {
+        Self {
+            selector,
+            statement,
+            taken: vec![false; statement.options.len()],
+            slots: Vec::new(),
+            places: Vec::new(),
+            transfer: None,
+            completion: None,
+            waits: Vec::new(),
+            tested: None,
+            target: None,
+            targets: Vec::new(),
+            late: None,
+            open_count: false,
+        }
+    }
+
+    /// A `nop` in the place of an instruction that could not be understood.
+    pub fn stand_in(statement: &Instruction, scope: usize) -> Micro {
+        Micro {
+            mnemonic: statement.mnemonic.clone(),
+            generated: statement.generated,
+            ..Micro::nop(statement.place, scope)
+        }
+    }
+
+    /// Puts everything together; all optional tokens must have been taken.
+    pub fn finish(self, template: Template) -> Result<Micro, Diagnostic> {
+        for (choice, taken) in self.statement.options.iter().zip(&self.taken) {
+            if *taken {
+                continue;
+            }
+            let known = OPTIONS.contains(&choice.name.as_str());
+            let diagnostic = choice.place.error(
+                codes::UNKNOWN_OPTION,
+                if known {
+                    format!(
+                        "`{}` does not go with `{}`",
+                        choice.name, self.statement.mnemonic
+                    )
+                } else {
+                    format!("there is no optional token `{}`", choice.name)
+                },
+            );
+            let near = closest(&choice.name, OPTIONS.iter().copied()).filter(|_| !known);
+            return Err(match near {
+                Some(near) => diagnostic
+                    .help(format!("did you mean `{near}`?"))
+                    .patch(choice.place.span, near),
+                None => diagnostic.help("remove it"),
+            });
+        }
+        Ok(Micro {
+            template,
+            slots: self.slots,
+            places: self.places,
+            transfer: self.transfer,
+            completion: self.completion,
+            waits: self.waits,
+            tested: self.tested,
+            target: self.target,
+            targets: self.targets,
+            late: self.late,
+            place: self.statement.place,
+            mnemonic: self.statement.mnemonic.clone(),
+            scope: self.selector.scope,
+            open_count: self.open_count,
+            generated: self.statement.generated,
+        })
+    }
+
+    /// Checks the number of operands.
+    pub fn arity(&self, least: usize, most: usize) -> Result<(), Diagnostic> {
+        let found = self.statement.operands.len();
+        if (least..=most).contains(&found) {
+            return Ok(());
+        }
+        let wanted = if least == most {
+            format!("{least}")
+        } else {
+            format!("{least} to {most}")
+        };
+        let plural = if most == 1 { "" } else { "s" };
+        let diagnostic = self
+            .statement
+            .place
+            .error(
+                codes::OPERAND_COUNT,
+                format!(
+                    "`{}` takes {wanted} operand{plural} here, {found} given",
+                    self.statement.mnemonic
+                ),
+            )
+            .label("wrong number of operands");
+        let side_by_side = (found < least).then(|| self.side_by_side()).flatten();
+        Err(match side_by_side {
+            Some([before, after]) => diagnostic.help(format!(
+                "is there a comma missing between `{}` and `{}`?",
+                before.text, after.text
+            )),
+            None => diagnostic,
+        })
+    }
+
+    /// Two names or numbers of one operand with nothing between them.
+    fn side_by_side(&self) -> Option<[&'s Token; 2]> {
+        let word = |token: &Token| matches!(token.kind, TokenKind::Ident | TokenKind::Number(_));
+        let mut pairs = self.statement.operands.iter().flat_map(|o| o.windows(2));
+        let pair = pairs.find(|pair| pair.iter().all(word))?;
+        Some([&pair[0], &pair[1]])
+    }
+
+    /// The tokens of an operand; nothing where it was not written.
+    pub fn operand(&self, index: usize) -> &'s [Token] {
+        self.statement
+            .operands
+            .get(index)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Where an operand stands.
+    pub fn place(&self, index: usize) -> Place {
+        Place::of_all(self.operand(index)).unwrap_or(self.statement.place)
+    }
+
+    /// The text of an operand without white space, in lower case.
+    pub fn word(&self, index: usize) -> String {
+        self.operand(index)
+            .iter()
+            .map(|token| token.text.to_ascii_lowercase())
+            .collect()
+    }
+
+    /// Remembers where an operand stands.
+    pub fn locate(&mut self, role: OperandRole, index: usize) {
+        let place = self.place(index);
+        self.places.push((role, place));
+    }
+
+    /// Remembers the place of an optional token.
+    pub fn locate_at(&mut self, role: OperandRole, place: Place) {
+        self.places.push((role, place));
+    }
+
+    /// A source operand.
+    pub fn source(&mut self, index: usize, role: OperandRole) -> Result<Operand, Diagnostic> {
+        self.slot(index, role, Access::Read)
+    }
+
+    /// A destination operand.
+    pub fn dest(&mut self, index: usize) -> Result<Operand, Diagnostic> {
+        self.slot(index, OperandRole::Dest, Access::Write)
+    }
+
+    /// A destination operand of which parts are kept.
+    pub fn modified(&mut self, index: usize) -> Result<Operand, Diagnostic> {
+        self.slot(index, OperandRole::Dest, Access::Modify)
+    }
+
+    fn slot(
+        &mut self,
+        index: usize,
+        role: OperandRole,
+        access: Access,
+    ) -> Result<Operand, Diagnostic> {
+        let place = self.place(index);
+        let value = self.selector.value(self.operand(index), access, place)?;
+        let operand = match &value {
+            Value::Physical(operand) => *operand,
+            Value::Register(_) | Value::Constant(_) => Operand::None,
+        };
+        self.slots.push(Slot {
+            role,
+            value,
+            reads: access.reads(),
+            writes: access.writes(),
+            place,
+        });
+        Ok(operand)
+    }
+
+    /// A constant operand that must be known now.
+    pub fn number(
+        &mut self,
+        index: usize,
+        role: OperandRole,
+        range: std::ops::RangeInclusive<i64>,
+        what: &str,
+    ) -> Result<i64, Diagnostic> {
+        self.locate(role, index);
+        let place = self.place(index);
+        self.selector
+            .number(self.operand(index), range, what, place)
+    }
+
+    /// A constant that may be known late: now, or 0 and remembered.
+    pub fn late_number(&mut self, index: usize, kind: LateKind) -> Result<Option<i64>, Diagnostic> {
+        self.locate(OperandRole::Value, index);
+        let place = self.place(index);
+        let expression = self.selector.expression(self.operand(index))?;
+        if expression.references.is_empty() {
+            return constant::evaluate(&expression.tokens, place).map(Some);
+        }
+        self.late = Some(Late { kind, expression });
+        Ok(None)
+    }
+
+    /// Takes an optional token.
+    pub fn option(&mut self, name: &str) -> Option<&'s Choice> {
+        let index = self
+            .statement
+            .options
+            .iter()
+            .zip(&self.taken)
+            .position(|(choice, taken)| choice.name == name && !taken)?;
+        self.taken[index] = true;
+        Some(&self.statement.options[index])
+    }
+
+    /// Takes an optional token without arguments.
+    pub fn flag(&mut self, name: &str) -> Result<bool, Diagnostic> {
+        match self.option(name) {
+            None => Ok(false),
+            Some(choice) if choice.arguments.is_empty() => Ok(true),
+            Some(choice) => Err(choice
+                .place
+                .error(codes::SYNTAX, format!("`{name}` takes nothing in brackets"))),
+        }
+    }
+
+    /// Takes the first optional token for which `pick` gives a value.
+    pub fn pick<T>(&mut self, pick: impl Fn(&str) -> Option<T>) -> Option<T> {
+        for (choice, taken) in self.statement.options.iter().zip(&mut self.taken) {
+            if let (Some(value), false) = (pick(&choice.name), *taken) {
+                *taken = true;
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// The single argument of an optional token.
+    pub fn argument(choice: &Choice) -> Result<&[Token], Diagnostic> {
+        match choice.arguments.as_slice() {
+            [argument] => Ok(argument),
+            _ => Err(choice.place.error(
+                codes::SYNTAX,
+                format!("`{}` takes one thing in brackets", choice.name),
+            )),
+        }
+    }
+
+    /// `defer[n]`; 0 where it is not written. The encoder knows the limits.
+    pub fn defer(&mut self) -> Result<u8, Diagnostic> {
+        let Some(choice) = self.option("defer") else {
+            return Ok(0);
+        };
+        self.locate_at(OperandRole::Defer, choice.place);
+        let tokens = Self::argument(choice)?;
+        let slots = self.selector.constant(tokens, choice.place)?;
+        u8::try_from(slots).ok().filter(|n| *n <= 3).ok_or_else(|| {
+            choice
+                .place
+                .error(
+                    codes::DEFER_TOO_LARGE,
+                    format!("no instruction has {slots} defer slots"),
+                )
+                .note(
+                    "A branch has at most 3 defer slots; br, ctx_arb and ctx_swap have at most 2.",
+                )
+                .help("use a smaller count")
+        })
+    }
+
+    /// A branch target.
+    pub fn branch_target(&mut self, index: usize) -> Result<u16, Diagnostic> {
+        self.locate(OperandRole::Target, index);
+        let place = self.place(index);
+        self.target = Some(Selector::label(self.operand(index), place)?);
+        Ok(0)
+    }
+
+    /// A signal operand; 0 where it is a symbol.
+    pub fn signal_number(used: SignalUse) -> u8 {
+        match used.signal {
+            SignalRef::Symbol(_) => 0,
+            SignalRef::Physical(number) => number,
+        }
+    }
+
+    fn shift_text(&self, index: usize) -> Result<ShiftText<'s>, Diagnostic> {
+        let place = self.place(index);
+        run(self.operand(index), shift).map_err(|_| {
+            place
+                .error(codes::SYNTAX, "expected a shift")
+                .help("write `<<n`, `>>n`, `<<rotn`, `>>rotn`, `<<indirect` or `>>indirect`")
+        })
+    }
+
+    fn shift_count(&mut self, index: usize, tokens: &[Token]) -> Result<u8, Diagnostic> {
+        let place = self.place(index);
+        self.selector
+            .number(tokens, 0..=31, "a shift count", place)
+            .map(|count| count as u8)
+    }
+
+    /// A shift; none where it is not written.
+    pub fn shift(&mut self, index: usize) -> Result<Shift, Diagnostic> {
+        if self.operand(index).is_empty() {
+            return Ok(Shift::None);
+        }
+        self.locate(OperandRole::Shift, index);
+        if let [one] = self.operand(index)
+            && one.kind == TokenKind::Number(0)
+        {
+            return Ok(Shift::None);
+        }
+        let text = self.shift_text(index)?;
+        Ok(match text.count {
+            Count::Indirect if text.left => Shift::LeftIndirect,
+            Count::Indirect => Shift::RightIndirect,
+            Count::By(tokens) => match self.shift_count(index, tokens)? {
+                0 => Shift::None,
+                n if text.left => Shift::Left(n),
+                n => Shift::Right(n),
+            },
+            Count::Rotate(count) => {
+                let count = u8::try_from(count).ok().filter(|n| *n < 32);
+                rotation(text.left, count.ok_or_else(|| self.bad_rotation(index))?)
+            }
+            Count::RotateBy(tokens) => rotation(text.left, self.shift_count(index, tokens)?),
+        })
+    }
+
+    fn bad_rotation(&self, index: usize) -> Diagnostic {
+        self.place(index)
+            .error(codes::CONSTANT_RANGE, "a rotation is by 0 to 31 bits")
+            .help("use a count from 0 to 31")
+    }
+
+    /// The count of `asr` and `dbl_shf`.
+    pub fn right_count(&mut self, index: usize) -> Result<ShiftCount, Diagnostic> {
+        self.locate(OperandRole::Shift, index);
+        let text = self.shift_text(index)?;
+        let place = self.place(index);
+        if text.left {
+            return Err(place
+                .error(
+                    codes::SYNTAX,
+                    format!("`{}` shifts only to the right", self.statement.mnemonic),
+                )
+                .help("write `>>n` or `>>indirect`"));
+        }
+        match text.count {
+            Count::Indirect => Ok(ShiftCount::Indirect),
+            Count::By(tokens) => self
+                .selector
+                .number(tokens, 1..=31, "a shift count", place)
+                .map(|count| ShiftCount::By(count as u8)),
+            Count::Rotate(_) | Count::RotateBy(_) => Err(place
+                .error(
+                    codes::SYNTAX,
+                    format!("`{}` does not rotate", self.statement.mnemonic),
+                )
+                .help("write `>>n` or `>>indirect`")),
+        }
+    }
+}
+
+fn rotation(left: bool, count: u8) -> Shift {
+    match (left, count) {
+        (_, 0) => Shift::None,
+        (true, n) => Shift::RotateRight(32 - n),
+        (false, n) => Shift::RotateRight(n),
+    }
+}

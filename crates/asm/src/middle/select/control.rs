@@ -1,0 +1,273 @@
+//! Branches, context arbitration and local CSRs.
+
+use npsim_isa::{Condition, CtxArb, InputState, Instruction as Template, OperandRole as Role, csr};
+
+use super::Selector;
+use super::builder::Builder;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::statement::Place;
+use crate::front::token::TokenKind;
+use crate::spelling::closest;
+
+impl Builder<'_, '_> {
+    /// The template of a control instruction; the mnemonic is known to be one.
+    pub fn control(&mut self, name: &str) -> Result<Template, Diagnostic> {
+        if let Some(condition) = condition(name) {
+            self.arity(1, 1)?;
+            return Ok(Template::Branch {
+                condition,
+                target: self.branch_target(0)?,
+                defer: self.defer()?,
+            });
+        }
+        match name {
+            "br=ctx" | "br!=ctx" => {
+                self.arity(2, 2)?;
+                Ok(Template::BranchCtx {
+                    equal: name == "br=ctx",
+                    context: self.number(0, Role::Value, 0..=7, "a context number")? as u8,
+                    target: self.branch_target(1)?,
+                    defer: self.defer()?,
+                })
+            }
+            "br_signal" | "br_!signal" => {
+                self.arity(2, 2)?;
+                self.locate(Role::Signal, 0);
+                let place = self.place(0);
+                let used = self.selector.signal(self.operand(0), place)?;
+                self.tested = Some(used);
+                Ok(Template::BranchSignal {
+                    set: name == "br_signal",
+                    signal: Self::signal_number(used),
+                    target: self.branch_target(1)?,
+                    defer: self.defer()?,
+                })
+            }
+            "br_inp_state" | "br_!inp_state" => {
+                self.arity(2, 2)?;
+                Ok(Template::BranchInputState {
+                    set: name == "br_inp_state",
+                    state: self.input_state()?,
+                    target: self.branch_target(1)?,
+                    defer: self.defer()?,
+                })
+            }
+            "br_bset" | "br_bclr" => {
+                self.arity(3, 3)?;
+                Ok(Template::BranchBit {
+                    set: name == "br_bset",
+                    src: self.source(0, Role::Src)?,
+                    bit: self.number(1, Role::Value, 0..=31, "a bit number")? as u8,
+                    target: self.branch_target(2)?,
+                    defer: self.defer()?,
+                })
+            }
+            "br=byte" | "br!=byte" => {
+                self.arity(4, 4)?;
+                Ok(Template::BranchByte {
+                    equal: name == "br=byte",
+                    src: self.source(0, Role::Src)?,
+                    byte: self.number(1, Role::Value, 0..=3, "a byte number")? as u8,
+                    value: self.number(2, Role::Value, 0..=255, "a byte value")? as u8,
+                    target: self.branch_target(3)?,
+                    defer: self.defer()?,
+                })
+            }
+            "jump" => {
+                self.arity(2, 2)?;
+                let src = self.source(0, Role::Src)?;
+                let base = self.branch_target(1)?;
+                let defer = self.defer()?;
+                if let Some(choice) = self.option("targets") {
+                    for argument in &choice.arguments {
+                        let place = Place::of_all(argument).unwrap_or(choice.place);
+                        let label = Selector::label(argument, place)?;
+                        self.targets.push(label);
+                    }
+                }
+                Ok(Template::Jump { src, base, defer })
+            }
+            "rtn" => {
+                self.arity(1, 1)?;
+                Ok(Template::Jump {
+                    src: self.source(0, Role::Src)?,
+                    base: 0,
+                    defer: self.defer()?,
+                })
+            }
+            "halt" => {
+                self.arity(0, 0)?;
+                Ok(Template::CtxArb(CtxArb {
+                    mask: 0,
+                    any: false,
+                    breakpoint: true,
+                    keep_mask: false,
+                    resume: None,
+                    defer: 0,
+                }))
+            }
+            "ctx_arb" => self.ctx_arb(),
+            "local_csr_rd" => {
+                self.arity(1, 1)?;
+                Ok(Template::LocalCsrRead {
+                    csr: self.local_csr()?,
+                })
+            }
+            _ => {
+                self.arity(2, 2)?;
+                Ok(Template::LocalCsrWrite {
+                    csr: self.local_csr()?,
+                    src: self.source(1, Role::Src)?,
+                })
+            }
+        }
+    }
+
+    fn ctx_arb(&mut self) -> Result<Template, Diagnostic> {
+        let mut arb = CtxArb {
+            mask: 0,
+            any: self.flag("any")?,
+            breakpoint: false,
+            keep_mask: false,
+            resume: None,
+            defer: self.defer()?,
+        };
+        let any_place = self
+            .statement
+            .options
+            .iter()
+            .find(|choice| choice.name == "any")
+            .map(|choice| choice.place);
+        if let (true, Some(place)) = (self.flag("all")? && arb.any, any_place) {
+            return Err(place.error(codes::ANY_AND_ALL, "`any` and `all` contradict each other"));
+        }
+        if let Some(choice) = self.option("br") {
+            let label = Selector::label(Self::argument(choice)?, choice.place)?;
+            self.locate_at(Role::Target, choice.place);
+            self.target = Some(label);
+            arb.resume = Some(0);
+        }
+        self.arity(1, 16)?;
+        let single = self.statement.operands.len() == 1;
+        let word = self.word(0);
+        let special = single
+            && self.operand(0).first().is_some_and(|token| {
+                token.is("--")
+                    || token.kind == TokenKind::Ident
+                        && self
+                            .selector
+                            .symbols
+                            .lookup(self.selector.scope, &token.text)
+                            .is_none()
+            });
+        match word.as_str() {
+            "voluntary" if special => arb.mask = 1,
+            "bpt" if special => arb.breakpoint = true,
+            // The hardware form of kill: an empty mask of which any suffices.
+            "kill" if special => arb.any = true,
+            "--" if special => arb.keep_mask = true,
+            _ => {
+                self.locate(Role::Signal, 0);
+                for i in 0..self.statement.operands.len() {
+                    let place = self.place(i);
+                    let used = self.selector.signal(self.operand(i), place)?;
+                    arb.mask |= match Self::signal_number(used) {
+                        0 => 0,
+                        number => 1 << number,
+                    };
+                    self.waits.push(used);
+                }
+            }
+        }
+        Ok(Template::CtxArb(arb))
+    }
+
+    fn input_state(&mut self) -> Result<InputState, Diagnostic> {
+        self.locate(Role::Value, 0);
+        let place = self.place(0);
+        let word = self.word(0);
+        if let Some(state) = InputState::from_text(&word) {
+            return Ok(state);
+        }
+        let is_name = matches!(self.operand(0), [token] if token.kind == TokenKind::Ident);
+        if !is_name {
+            let number = self.number(0, Role::Value, 0..=15, "an input state number")?;
+            if let Some(state) = InputState::from_code(number as u8) {
+                return Ok(state);
+            }
+        }
+        let diagnostic = place.error(
+            codes::UNKNOWN_STATE,
+            format!(
+                "there is no input state `{}`",
+                crate::front::token::spell(self.operand(0))
+            ),
+        );
+        let names = InputState::ALL.into_iter().map(InputState::text);
+        Err(match closest(&word, names) {
+            Some(near) => diagnostic
+                .help(format!("did you mean `{near}`?"))
+                .patch(place.span, near),
+            None => diagnostic.help(
+                "the states are nn_empty, nn_full, scr_ring0_status to scr_ring11_status, fci_not_empty and fci_full",
+            ),
+        })
+    }
+
+    fn local_csr(&mut self) -> Result<u16, Diagnostic> {
+        self.locate(Role::Csr, 0);
+        let place = self.place(0);
+        if let [token] = self.operand(0)
+            && token.kind == TokenKind::Ident
+        {
+            if let Some(address) = csr::by_name(&token.text) {
+                return Ok(address);
+            }
+            let diagnostic = place.error(
+                codes::UNKNOWN_CSR,
+                format!("there is no local CSR `{}`", token.text),
+            );
+            return Err(
+                match closest(&token.text, csr::all().iter().map(|info| info.name)) {
+                    Some(near) => diagnostic
+                        .help(format!("did you mean `{near}`?"))
+                        .patch(place.span, near),
+                    None => diagnostic.help(
+                        "use a name that `npsim isa \"Local CSRs\"` lists, or a byte address",
+                    ),
+                },
+            );
+        }
+        let address = self.number(0, Role::Csr, 0..=0x1ffc, "a CSR address")?;
+        if address % 4 != 0 {
+            return Err(place
+                .error(
+                    codes::CONSTANT_RANGE,
+                    format!("the CSR address {address:#x} is not a multiple of 4"),
+                )
+                .help("CSRs are addressed by byte and are 4 bytes wide"));
+        }
+        Ok(address as u16)
+    }
+}
+
+/// The condition of a branch mnemonic.
+fn condition(name: &str) -> Option<Condition> {
+    Some(match name {
+        "br" => Condition::Always,
+        "beq" => Condition::Eq,
+        "bne" => Condition::Ne,
+        "bmi" => Condition::Mi,
+        "bpl" => Condition::Pl,
+        "bcs" | "bhs" => Condition::Cs,
+        "bcc" | "blo" => Condition::Cc,
+        "bvs" => Condition::Vs,
+        "bvc" => Condition::Vc,
+        "bge" => Condition::Ge,
+        "blt" => Condition::Lt,
+        "ble" => Condition::Le,
+        "bgt" => Condition::Gt,
+        _ => return None,
+    })
+}

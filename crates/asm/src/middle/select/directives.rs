@@ -1,0 +1,523 @@
+//! Directives other than declarations.
+
+use npsim_isa::Bank;
+
+use super::values::directed;
+use super::{Initial, Order, Selector};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::directives::{GENERAL, STRUCTURED};
+use crate::front::constant;
+use crate::front::statement::{Directive, Place};
+use crate::front::token::{Token, TokenKind};
+use crate::middle::program::{Hint, Item, Mark, Side, SignalRef, VariableId, cell};
+use crate::middle::scope::{Element, Space};
+use crate::spelling::closest;
+use npsim_image::{ContextMode, Direction, InitialValue, NnMode};
+use npsim_isa::physical_register;
+
+/// A name in a directive with its tokens.
+struct Named<'t> {
+    name: &'t Token,
+    index: Option<&'t [Token]>,
+}
+
+impl Selector<'_> {
+    /// Does what a directive says.
+    pub fn directive(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        match directive.name.as_str() {
+            // Scopes and declarations are known since the first walk.
+            ".begin" | ".end" | ".local" | ".endlocal" | ".reg" | ".sig" | ".import_var"
+            | ".import" => Ok(()),
+            ".subroutine" => {
+                self.mark(Mark::Begin(directive.place));
+                Ok(())
+            }
+            ".endsub" => {
+                self.mark(Mark::End(directive.place));
+                Ok(())
+            }
+            ".reentry" => {
+                self.mark(Mark::Reentry);
+                Ok(())
+            }
+            ".xfer_order" => self.order(directive, Direction::Both),
+            ".xfer_order_rd" => self.order(directive, Direction::Read),
+            ".xfer_order_wr" => self.order(directive, Direction::Write),
+            ".set" => self.hint(directive, Direction::Both, true),
+            ".set_rd" => self.hint(directive, Direction::Read, true),
+            ".set_wr" => self.hint(directive, Direction::Write, true),
+            ".use" => self.hint(directive, Direction::Both, false),
+            ".use_rd" => self.hint(directive, Direction::Read, false),
+            ".use_wr" => self.hint(directive, Direction::Write, false),
+            ".set_sig" | ".io_completed" => self.signal_hint(directive),
+            ".addr" | ".areg" | ".breg" | ".reg_addr" => self.address(directive),
+            ".num_contexts" => self.contexts(directive),
+            ".init_nn_mode" => self.nn_mode(directive),
+            ".init" | ".init_ctx" => self.init(directive),
+            ".assert" => Self::assertion(directive),
+            name => Err(unsupported(directive, name)),
+        }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.out.items.push(Item::Hint(Hint {
+            mark: Some(mark),
+            ..Hint::default()
+        }));
+    }
+
+    /// The names of a directive, separated by spaces or commas.
+    fn items(directive: &Directive) -> Result<Vec<Named<'_>>, Diagnostic> {
+        let mut items = Vec::new();
+        let mut rest = directive.arguments.as_slice();
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
+            if first.is(",") {
+                continue;
+            }
+            if first.kind != TokenKind::Ident {
+                return Err(Place::of(first).error(
+                    codes::SYNTAX,
+                    format!("expected a name, found `{}`", first.text),
+                ));
+            }
+            let mut index = None;
+            if rest.first().is_some_and(|token| token.is("[")) {
+                let Some(close) = rest.iter().position(|token| token.is("]")) else {
+                    return Err(Place::of(first).error(codes::SYNTAX, "expected `]`"));
+                };
+                index = Some(&rest[1..close]);
+                rest = &rest[close + 1..];
+            }
+            items.push(Named { name: first, index });
+        }
+        if items.is_empty() {
+            return Err(directive
+                .place
+                .error(codes::SYNTAX, format!("`{}` names nothing", directive.name)));
+        }
+        Ok(items)
+    }
+
+    /// The elements that an item means: one, or all of an array named as a whole.
+    fn elements(&mut self, item: &Named<'_>) -> Result<Vec<Element>, Diagnostic> {
+        if item.index.is_none()
+            && let Some(entry) = self.symbols.lookup(self.scope, &item.name.text)
+        {
+            let elements = entry.elements.clone();
+            for element in &elements {
+                self.symbols.mark(*element);
+            }
+            return Ok(elements);
+        }
+        match self.find(item.name, item.index)? {
+            Some(element) => Ok(vec![element]),
+            None => Err(self.undefined_register(item.name)),
+        }
+    }
+
+    fn order(&mut self, directive: &Directive, direction: Direction) -> Result<(), Diagnostic> {
+        let mut sides: [Vec<VariableId>; 2] = [Vec::new(), Vec::new()];
+        for item in Self::items(directive)? {
+            let place = Place::of(item.name);
+            for element in self.elements(&item)? {
+                let Element::Register { read, write } = element else {
+                    return Err(place.error(
+                        codes::NOT_A_TRANSFER_REGISTER,
+                        format!("`{}` is a signal", item.name.text),
+                    ));
+                };
+                for (side, id) in [read, write].into_iter().enumerate() {
+                    let Some(id) = id else { continue };
+                    if !self.symbols.variables[id].space.is_transfer() {
+                        return Err(place
+                            .error(
+                                codes::NOT_A_TRANSFER_REGISTER,
+                                format!("`{}` is not a transfer register", item.name.text),
+                            )
+                            .help("only transfer registers have an order"));
+                    }
+                    let wanted = match direction {
+                        Direction::Both => true,
+                        Direction::Read => side == 0,
+                        Direction::Write => side == 1,
+                    };
+                    if wanted {
+                        sides[side].push(id);
+                    }
+                }
+            }
+        }
+        // A name without direction is one variable in both lists.
+        let [read, write] = sides;
+        let mut lists = vec![read];
+        if lists[0] != write {
+            lists.push(write);
+        }
+        for variables in lists {
+            let space = variables
+                .first()
+                .map(|&id| self.symbols.variables[id].space);
+            if let Some(&odd) = variables
+                .iter()
+                .find(|&&id| Some(self.symbols.variables[id].space) != space)
+            {
+                return Err(directive
+                    .place
+                    .error(
+                        codes::TRANSFER_ORDER,
+                        format!(
+                            "`{}` is in another register file than the first name",
+                            self.symbols.variables[odd].name
+                        ),
+                    )
+                    .help("order `$` and `$$` registers in separate directives"));
+            }
+            if variables.len() > 1 {
+                self.out.orders.push(Order {
+                    variables,
+                    place: directive.place,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn hint(
+        &mut self,
+        directive: &Directive,
+        direction: Direction,
+        set: bool,
+    ) -> Result<(), Diagnostic> {
+        let mut hint = Hint::default();
+        for item in Self::items(directive)? {
+            if self.symbols.lookup(self.scope, &item.name.text).is_none()
+                && physical_register(&item.name.text).is_some()
+            {
+                continue;
+            }
+            for element in self.elements(&item)? {
+                if let Element::Signal(id) = element {
+                    return Err(Place::of(item.name)
+                        .error(
+                            codes::SIGNAL_AS_REGISTER,
+                            format!("`{}` is a signal", self.symbols.signals[id].name),
+                        )
+                        .help("use `.set_sig` or `.io_completed` for signals"));
+                }
+                for id in directed(element, direction) {
+                    self.hint_cells(&mut hint, id, direction, set);
+                }
+            }
+        }
+        self.out.items.push(Item::Hint(hint));
+        Ok(())
+    }
+
+    fn hint_cells(&mut self, hint: &mut Hint, id: VariableId, direction: Direction, set: bool) {
+        let variable = &mut self.symbols.variables[id];
+        let both = variable.direction == Direction::Both;
+        let transfer = variable.space.is_transfer();
+        let input =
+            !transfer || direction != Direction::Write && variable.direction != Direction::Write;
+        let output =
+            transfer && direction != Direction::Read && variable.direction != Direction::Read;
+        if !set {
+            if input {
+                hint.uses.push(cell(id, Side::In));
+            }
+            if output {
+                hint.uses.push(cell(id, Side::Out));
+            }
+            return;
+        }
+        // Who fills a transfer register by other means does so at a time that the
+        // program does not show, so nothing else may live in it.
+        if transfer {
+            variable.private = true;
+        }
+        if input {
+            hint.sets.push(cell(id, Side::In));
+        }
+        if output && !(both && direction == Direction::Both) {
+            hint.sets.push(cell(id, Side::Out));
+        }
+    }
+
+    fn signal_hint(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        let mut hint = Hint::default();
+        for item in Self::items(directive)? {
+            if item.index.is_none() && self.symbols.lookup(self.scope, &item.name.text).is_none() {
+                let tokens = std::slice::from_ref(item.name);
+                let used = self.signal(tokens, Place::of(item.name))?;
+                self.push_signal(&mut hint, directive, used.signal);
+                continue;
+            }
+            for element in self.elements(&item)? {
+                let Element::Signal(id) = element else {
+                    return Err(Place::of(item.name)
+                        .error(
+                            codes::REGISTER_AS_SIGNAL,
+                            format!("`{}` is a register, not a signal", item.name.text),
+                        )
+                        .help("name a signal declared with `.sig`"));
+                };
+                self.push_signal(&mut hint, directive, SignalRef::Symbol(id));
+            }
+        }
+        self.out.items.push(Item::Hint(hint));
+        Ok(())
+    }
+
+    fn push_signal(&mut self, hint: &mut Hint, directive: &Directive, signal: SignalRef) {
+        if directive.name == ".set_sig" {
+            if let SignalRef::Symbol(id) = signal {
+                self.symbols.signals[id].private = true;
+            }
+            hint.raised.push(signal);
+        } else {
+            hint.completed.push(signal);
+        }
+    }
+
+    /// `.addr name number [A|B]` and its relatives.
+    fn address(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        let arguments: Vec<Token> = directive
+            .arguments
+            .iter()
+            .filter(|token| !token.is(","))
+            .cloned()
+            .collect();
+        let malformed = || {
+            directive
+                .place
+                .error(
+                    codes::SYNTAX,
+                    format!("`{}` needs a name and a number", directive.name),
+                )
+                .help(match directive.name.as_str() {
+                    ".reg_addr" => "write `.reg_addr name number A` or `B`",
+                    _ => "write the name, then the number",
+                })
+        };
+        let (name, index, rest) = match &*arguments {
+            [name, open, rest @ ..] if open.is("[") => {
+                let Some(close) = rest.iter().position(|token| token.is("]")) else {
+                    return Err(malformed());
+                };
+                (name, Some(&rest[..close]), &rest[close + 1..])
+            }
+            [name, rest @ ..] => (name, None, rest),
+            [] => return Err(malformed()),
+        };
+        let Some(number) = rest.first() else {
+            return Err(malformed());
+        };
+        let bank = match (
+            directive.name.as_str(),
+            rest.get(1).map(|token| token.text.to_ascii_uppercase()),
+        ) {
+            (".areg", None) => Some(Bank::A),
+            (".breg", None) => Some(Bank::B),
+            (".addr" | ".reg_addr", Some(text)) if text == "A" => Some(Bank::A),
+            (".addr" | ".reg_addr", Some(text)) if text == "B" => Some(Bank::B),
+            (_, None) => None,
+            _ => return Err(malformed()),
+        };
+        let place = Place::of(number);
+        let Some(element) = self.find(name, index)? else {
+            return Err(self.undefined_register(name));
+        };
+        let value = std::slice::from_ref(number);
+        match element {
+            Element::Signal(id) => {
+                let number = self.number(value, 1..=15, "a signal number", place)?;
+                self.symbols.signals[id].fixed = Some(number as u8);
+            }
+            Element::Register { .. } => {
+                for id in directed(element, Direction::Both) {
+                    let space = self.symbols.variables[id].space;
+                    let limit = if space == Space::Absolute { 127 } else { 31 };
+                    let gpr = matches!(space, Space::Gpr | Space::Absolute);
+                    if gpr && bank.is_none() {
+                        return Err(directive
+                            .place
+                            .error(
+                                codes::SYNTAX,
+                                format!("`{}` needs a bank for `{}`", directive.name, name.text),
+                            )
+                            .help("use `.areg` or `.breg`, or add `A` or `B`"));
+                    }
+                    let number = self.number(value, 0..=limit, "a register number", place)?;
+                    self.symbols.variables[id].fixed = Some((bank.filter(|_| gpr), number as u8));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn contexts(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        self.out.contexts = match constant::evaluate(&directive.arguments, directive.place)? {
+            4 => ContextMode::Four,
+            8 => ContextMode::Eight,
+            other => {
+                return Err(directive
+                    .place
+                    .error(
+                        codes::CONSTANT_RANGE,
+                        format!("a microengine cannot run with {other} contexts"),
+                    )
+                    .help("write `.num_contexts 4` or `.num_contexts 8`"));
+            }
+        };
+        Ok(())
+    }
+
+    fn nn_mode(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        let word = directive
+            .arguments
+            .first()
+            .map_or_else(String::new, |token| token.text.to_ascii_lowercase());
+        self.out.nn_mode = match word.as_str() {
+            "neighbor" | "neighbour" => NnMode::Neighbor,
+            "self" => NnMode::Own,
+            _ => {
+                return Err(directive
+                    .place
+                    .error(
+                        codes::SYNTAX,
+                        format!("`{word}` is not a next-neighbour mode"),
+                    )
+                    .help("write `.init_nn_mode neighbor` or `.init_nn_mode self`"));
+            }
+        };
+        Ok(())
+    }
+
+    fn init(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
+        let mut arguments: Vec<Token> = directive
+            .arguments
+            .iter()
+            .filter(|token| !token.is(","))
+            .cloned()
+            .collect();
+        let mut context = None;
+        if directive.name == ".init_ctx" && !arguments.is_empty() {
+            let first = arguments.remove(0);
+            let place = Place::of(&first);
+            let number = self.number(
+                std::slice::from_ref(&first),
+                0..=7,
+                "a context number",
+                place,
+            )?;
+            context = Some(number as u8);
+        }
+        let Some((name, mut rest)) = arguments.split_first() else {
+            return Err(directive
+                .place
+                .error(
+                    codes::SYNTAX,
+                    format!("`{}` needs a register and a value", directive.name),
+                )
+                .help("write `.init register value`"));
+        };
+        let mut index = None;
+        if rest.first().is_some_and(|token| token.is("["))
+            && let Some(close) = rest.iter().position(|token| token.is("]"))
+        {
+            index = Some(&rest[1..close]);
+            rest = &rest[close + 1..];
+        }
+        let place = Place::of_all(rest).unwrap_or(directive.place);
+        let value = self.number(
+            rest,
+            i64::from(i32::MIN)..=i64::from(u32::MAX),
+            "an initial value",
+            place,
+        )? as u32;
+        match self.find(name, index)? {
+            Some(Element::Register { read, write }) => {
+                if let Some(variable) = read.or(write) {
+                    self.symbols.variables[variable].initialised = true;
+                    self.out.initial.push(Initial::Symbolic {
+                        variable,
+                        context,
+                        value,
+                    });
+                }
+                Ok(())
+            }
+            Some(Element::Signal(_)) => Err(Place::of(name)
+                .error(
+                    codes::SIGNAL_AS_REGISTER,
+                    format!("`{}` is a signal", name.text),
+                )
+                .help("only registers have initial values")),
+            None => match physical_register(&name.text) {
+                Some(register) if index.is_none() => {
+                    self.out.initial.push(Initial::Physical(InitialValue {
+                        register,
+                        context,
+                        value,
+                    }));
+                    Ok(())
+                }
+                _ => Err(self.undefined_register(name)),
+            },
+        }
+    }
+
+    fn assertion(directive: &Directive) -> Result<(), Diagnostic> {
+        let (message, expression) = match directive.arguments.split_last() {
+            Some((last, rest)) if matches!(last.kind, TokenKind::Str | TokenKind::Quoted) => {
+                let rest = rest
+                    .split_last()
+                    .filter(|(token, _)| token.is(","))
+                    .map_or(rest, |(_, rest)| rest);
+                (Some(last.text.clone()), rest)
+            }
+            _ => (None, directive.arguments.as_slice()),
+        };
+        if constant::evaluate(expression, directive.place)? != 0 {
+            return Ok(());
+        }
+        let place = Place::of_all(expression).unwrap_or(directive.place);
+        Err(place
+            .error(
+                codes::ASSERTION_FAILED,
+                match message {
+                    Some(message) => format!("assertion failed: {message}"),
+                    None => "assertion failed".to_owned(),
+                },
+            )
+            .label("this is 0"))
+    }
+}
+
+/// The diagnostic for a directive that this assembler does not handle.
+pub fn unsupported(directive: &Directive, name: &str) -> Diagnostic {
+    let diagnostic = directive.place.error(
+        codes::UNSUPPORTED_DIRECTIVE,
+        format!("the directive `{name}` is not supported"),
+    );
+    let meant = match name {
+        ".endwhile" | ".end_while" | ".wend" => Some(".endw"),
+        ".elseif" | ".elsif" | ".else_if" => Some(".elif"),
+        ".end_if" | ".fi" => Some(".endif"),
+        _ => None,
+    };
+    if let Some(meant) = meant {
+        return diagnostic
+            .help(format!("write `{meant}`"))
+            .patch(directive.place.span, meant);
+    }
+    let known = GENERAL.iter().chain(STRUCTURED);
+    match closest(name, known.copied()) {
+        Some(near) => diagnostic
+            .help(format!("did you mean `{near}`?"))
+            .patch(directive.place.span, near),
+        None => diagnostic.help("remove it, or write what it stands for with instructions"),
+    }
+}

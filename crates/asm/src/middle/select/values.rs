@@ -1,0 +1,616 @@
+//! What operand texts mean: registers, signals, constants, labels.
+
+use npsim_isa::{Operand, msf_csr};
+
+use super::Selector;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::constant;
+use crate::front::parse::operand::{Form, operand};
+use crate::front::parse::run;
+use crate::front::statement::Place;
+use crate::front::token::{Token, TokenKind, arguments};
+use crate::middle::program::{Expression, Reference, SignalRef, SignalUse, Value, VariableId};
+use crate::middle::scope::{Element, physical_label, physical_signal};
+use npsim_image::Direction;
+use npsim_isa::physical_register;
+
+/// How an operand is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Only read.
+    Read,
+    /// Only written.
+    Write,
+    /// Read and written.
+    Modify,
+}
+
+impl Access {
+    /// Whether the old value matters.
+    pub const fn reads(self) -> bool {
+        !matches!(self, Self::Write)
+    }
+
+    /// Whether a new value appears.
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+}
+
+/// The variables that reads and writes through one name mean.
+pub type Sides = (Option<VariableId>, Option<VariableId>);
+
+impl Selector<'_> {
+    /// Parses the form of an operand.
+    pub fn form(tokens: &[Token], place: Place) -> Result<Form<'_>, Diagnostic> {
+        run(tokens, operand).map_err(|diagnostic| {
+            diagnostic.unwrap_or_else(|| place.error(codes::SYNTAX, "an operand is missing"))
+        })
+    }
+
+    /// The value of a register or constant operand.
+    pub fn value(
+        &mut self,
+        tokens: &[Token],
+        access: Access,
+        place: Place,
+    ) -> Result<Value, Diagnostic> {
+        let constant = match Self::form(tokens, place)? {
+            Form::None => return Ok(Value::Physical(Operand::None)),
+            Form::Indexed(operand) => return Ok(Value::Physical(operand)),
+            Form::LocalMemory(pointer, offset) => {
+                let offset = match offset {
+                    None => 0,
+                    Some(tokens) => self.number(tokens, 0..=15, "a local memory offset", place)?,
+                };
+                return Ok(Value::Physical(Operand::LocalMemory {
+                    pointer,
+                    offset: offset as u8,
+                }));
+            }
+            Form::Name(name, index) => match self.named(name, index, access)? {
+                Some(value) => return Ok(value),
+                None => tokens,
+            },
+            Form::Label(_) | Form::Expression(_) => tokens,
+        };
+        if access.writes() {
+            return Err(place
+                .error(
+                    codes::CONSTANT_DESTINATION,
+                    "a constant cannot be a destination",
+                )
+                .help("write to a register, or to `--` to keep only the condition codes"));
+        }
+        let expression = self.expression(constant)?;
+        if !expression.references.is_empty() {
+            let import = expression.references.iter().find_map(|(_, r)| match r {
+                Reference::Import(name) => Some(name),
+                _ => None,
+            });
+            if let Some(name) = import {
+                return Err(place
+                    .error(
+                        codes::IMPORT_VALUE,
+                        format!("the import `{}` can stand only in `immed`", name.text),
+                    )
+                    .note("The linker changes constants of `immed` and its relatives.")
+                    .help("load it into a register with `immed` first"));
+            }
+            return Ok(Value::Constant(expression));
+        }
+        let value = constant::evaluate(&expression.tokens, place)?;
+        small_constant(value, place).map(Value::Physical)
+    }
+
+    /// A name as register or known constant. `None` for a name that is a constant.
+    fn named(
+        &mut self,
+        name: &Token,
+        index: Option<&[Token]>,
+        access: Access,
+    ) -> Result<Option<Value>, Diagnostic> {
+        let place = Place::of(name);
+        if let Some(element) = self.find(name, index)? {
+            return match element {
+                Element::Signal(_) => Err(place
+                    .error(
+                        codes::SIGNAL_AS_REGISTER,
+                        format!("`{}` is a signal, not a register", name.text),
+                    )
+                    .help(format!(
+                        "write `&{}` for the number of the signal",
+                        name.text
+                    ))),
+                Element::Register { read, write } => {
+                    let id = self.side(name, read, write, access)?;
+                    Ok(Some(Value::Register(id)))
+                }
+            };
+        }
+        if index.is_none() {
+            if let Some(operand) = physical_register(&name.text) {
+                self.out.physical.push(operand);
+                return Ok(Some(Value::Physical(operand)));
+            }
+            if access == Access::Read && self.symbols.imports.contains_key(&*name.text) {
+                return Ok(None);
+            }
+            if access == Access::Read && msf_csr::by_name(&name.text).is_some() {
+                return Ok(None);
+            }
+        }
+        Err(self.undefined_register(name))
+    }
+
+    /// The diagnostic for a register name that nothing declares.
+    pub fn undefined_register(&self, name: &Token) -> Diagnostic {
+        let place = Place::of(name);
+        let diagnostic = place
+            .error(
+                codes::UNDEFINED_REGISTER,
+                format!("register `{}` is not declared", name.text),
+            )
+            .label("no such register in this scope");
+        match self.symbols.similar(self.scope, &name.text, false) {
+            Some(near) => {
+                let near = near.to_owned();
+                diagnostic
+                    .help(format!("did you mean `{near}`?"))
+                    .patch(place.span, near)
+            }
+            None => of_project(diagnostic, &name.text)
+                .help(format!("declare it before: `.reg {}`", name.text)),
+        }
+    }
+
+    /// The variable that an access through a name means.
+    fn side(
+        &self,
+        name: &Token,
+        read: Option<VariableId>,
+        write: Option<VariableId>,
+        access: Access,
+    ) -> Result<VariableId, Diagnostic> {
+        let (wanted, other) = if access == Access::Write {
+            (write, read)
+        } else {
+            (read, write)
+        };
+        if let Some(id) = wanted {
+            return Ok(id);
+        }
+        let (declared, done, kind, help) = if access == Access::Write {
+            (
+                "read",
+                "written",
+                "a write goes to the OUT register",
+                "keep the value in a general-purpose register, or declare this one without `read` if a command is to send it",
+            )
+        } else {
+            (
+                "write",
+                "read",
+                "a read takes the IN register, which holds what a unit brought and not what was written",
+                "keep the value in a general-purpose register and read it there",
+            )
+        };
+        let mut diagnostic = Place::of(name)
+            .error(
+                codes::TRANSFER_DIRECTION,
+                format!(
+                    "`{}` is declared `{declared}` and cannot be {done} here",
+                    name.text
+                ),
+            )
+            .note(format!(
+                "A transfer number stands for two registers: {kind}."
+            ))
+            .help(help);
+        if let Some(id) = other {
+            let at = self.symbols.variables[id].place;
+            diagnostic = diagnostic.also(at.span, at.expansion, "declared here");
+        }
+        Err(diagnostic)
+    }
+
+    /// Looks up a name with an optional element number and marks it as used.
+    pub fn find(
+        &mut self,
+        name: &Token,
+        index: Option<&[Token]>,
+    ) -> Result<Option<Element>, Diagnostic> {
+        if self.symbols.lookup(self.scope, &name.text).is_none() {
+            return Ok(None);
+        }
+        let index = match index {
+            None => None,
+            Some(tokens) => Some(constant::evaluate(tokens, Place::of(name))?),
+        };
+        let element = self.symbols.element(self.scope, name, index)?;
+        if let Some(element) = element {
+            self.symbols.mark(element);
+        }
+        Ok(element)
+    }
+
+    /// A signal operand.
+    pub fn signal(&mut self, tokens: &[Token], place: Place) -> Result<SignalUse, Diagnostic> {
+        let signal = match Self::form(tokens, place)? {
+            Form::Name(name, index) => match self.find(name, index)? {
+                Some(Element::Signal(id)) => SignalRef::Symbol(id),
+                Some(Element::Register { .. }) => {
+                    return Err(place
+                        .error(
+                            codes::REGISTER_AS_SIGNAL,
+                            format!("`{}` is a register, not a signal", name.text),
+                        )
+                        .help("name a signal declared with `.sig`"));
+                }
+                None => match physical_signal(&name.text) {
+                    Some(number) if index.is_none() => {
+                        self.out.physical_signals.push(number);
+                        SignalRef::Physical(number)
+                    }
+                    _ => return Err(self.undefined_signal(name)),
+                },
+            },
+            _ => {
+                return Err(place
+                    .error(codes::SYNTAX, "expected a signal")
+                    .help("name a signal declared with `.sig`"));
+            }
+        };
+        Ok(SignalUse { signal, place })
+    }
+
+    fn undefined_signal(&self, name: &Token) -> Diagnostic {
+        let place = Place::of(name);
+        let diagnostic = place
+            .error(
+                codes::UNDEFINED_SIGNAL,
+                format!("signal `{}` is not declared", name.text),
+            )
+            .label("no such signal in this scope");
+        match self.symbols.similar(self.scope, &name.text, true) {
+            Some(near) => {
+                let near = near.to_owned();
+                diagnostic
+                    .help(format!("did you mean `{near}`?"))
+                    .patch(place.span, near)
+            }
+            None => diagnostic.help(format!("declare it before: `.sig {}`", name.text)),
+        }
+    }
+
+    /// A constant that must be known now and lie in a range.
+    pub fn number(
+        &mut self,
+        tokens: &[Token],
+        range: std::ops::RangeInclusive<i64>,
+        what: &str,
+        place: Place,
+    ) -> Result<i64, Diagnostic> {
+        let value = self.constant(tokens, place)?;
+        if range.contains(&value) {
+            return Ok(value);
+        }
+        Err(place
+            .error(
+                codes::CONSTANT_RANGE,
+                format!(
+                    "{what} of {value} is out of range: {} to {}",
+                    range.start(),
+                    range.end()
+                ),
+            )
+            .help(format!(
+                "use a value from {} to {}",
+                range.start(),
+                range.end()
+            )))
+    }
+
+    /// A constant that must be known now.
+    pub fn constant(&mut self, tokens: &[Token], place: Place) -> Result<i64, Diagnostic> {
+        let expression = self.expression(tokens)?;
+        if !expression.references.is_empty() {
+            return Err(place.error(
+                codes::LATE_CONSTANT,
+                "this field needs a constant that is known before registers and labels are placed",
+            )
+            .help("use a number here; `&name` and labels may stand in register operands and in `immed`"));
+        }
+        constant::evaluate(&expression.tokens, place)
+    }
+
+    /// Finds the references in a constant expression.
+    pub fn expression(&mut self, tokens: &[Token]) -> Result<Expression, Diagnostic> {
+        let mut expression = Expression::default();
+        let mut i = 0;
+        while i < tokens.len() {
+            let token = &tokens[i];
+            let after_value = expression
+                .tokens
+                .last()
+                .is_some_and(|last: &Token| last.kind != TokenKind::Punct || last.is(")"));
+            let address_of = token.is("&")
+                && !after_value
+                && tokens
+                    .get(i + 1)
+                    .is_some_and(|t| t.kind == TokenKind::Ident);
+            if address_of {
+                let name = &tokens[i + 1];
+                let index = element_tokens(&tokens[i + 2..]);
+                i += 2 + index.map_or(0, |index| index.len() + 2);
+                let reference = self.address_of(name, index)?;
+                expression
+                    .references
+                    .push((expression.tokens.len(), reference));
+                expression.tokens.push(name.clone());
+                continue;
+            }
+            match token.kind {
+                TokenKind::Label => {
+                    expression
+                        .references
+                        .push((expression.tokens.len(), Reference::Label(token.clone())));
+                    expression.tokens.push(token.clone());
+                }
+                TokenKind::Ident => {
+                    let called = tokens.get(i + 1).is_some_and(|next| next.is("("));
+                    if called && token.text.eq_ignore_ascii_case("mask") {
+                        i += 1 + self.mask(&mut expression, token, &tokens[i + 1..])?;
+                        continue;
+                    }
+                    let import = self.symbols.imports.contains_key(&*token.text)
+                        && self.symbols.lookup(self.scope, &token.text).is_none();
+                    if import {
+                        let reference = Reference::Import(token.clone());
+                        let at = expression.tokens.len();
+                        expression.references.push((at, reference));
+                    }
+                    expression.tokens.push(if called || import {
+                        token.clone()
+                    } else {
+                        self.named_constant(token)?
+                    });
+                }
+                _ => expression.tokens.push(token.clone()),
+            }
+            i += 1;
+        }
+        Ok(expression)
+    }
+
+    /// `mask(name)`: one bit at the number of a signal or register. Gives the
+    /// number of tokens after the word.
+    fn mask(
+        &mut self,
+        expression: &mut Expression,
+        word: &Token,
+        rest: &[Token],
+    ) -> Result<usize, Diagnostic> {
+        let argument = arguments(rest).and_then(|(list, used)| match list.as_slice() {
+            [one] => one.split_first().map(|(name, index)| (name, index, used)),
+            _ => None,
+        });
+        let Some((name, index, used)) = argument.filter(|(n, ..)| n.kind == TokenKind::Ident)
+        else {
+            return Err(Place::of(word)
+                .error(
+                    codes::FUNCTION_ARGUMENT,
+                    "mask takes one signal or register",
+                )
+                .help("write `mask(name)`"));
+        };
+        let reference = self.address_of(name, element_tokens(index))?;
+        let made = |kind: TokenKind, text: &str| Token {
+            kind,
+            text: text.into(),
+            ..word.clone()
+        };
+        expression.tokens.push(made(TokenKind::Punct, "("));
+        expression.tokens.push(made(TokenKind::Number(1), "1"));
+        expression.tokens.push(made(TokenKind::Punct, "<<"));
+        let at = expression.tokens.len();
+        expression.references.push((at, reference));
+        expression.tokens.push(name.clone());
+        expression.tokens.push(made(TokenKind::Punct, ")"));
+        Ok(used)
+    }
+
+    /// `&name`
+    fn address_of(
+        &mut self,
+        name: &Token,
+        index: Option<&[Token]>,
+    ) -> Result<Reference, Diagnostic> {
+        match self.find(name, index)? {
+            Some(Element::Signal(id)) => {
+                // Its number leaves the program's sight: others may raise it.
+                self.symbols.signals[id].private = true;
+                return Ok(Reference::Signal(SignalRef::Symbol(id)));
+            }
+            Some(Element::Register { read, write }) => {
+                for id in [read, write].into_iter().flatten() {
+                    self.symbols.variables[id].private = true;
+                }
+                let (Some(id), true) = (
+                    read.or(write),
+                    read.is_none() || write.is_none() || read == write,
+                ) else {
+                    return Err(Place::of(name)
+                        .error(
+                            codes::AMBIGUOUS_ADDRESS,
+                            format!("`&{}` could mean the IN or the OUT register", name.text),
+                        )
+                        .help("declare two names, one `read` and one `write`"));
+                };
+                return Ok(Reference::Register(id));
+            }
+            None => {}
+        }
+        if let Some(number) = physical_signal(&name.text) {
+            return Ok(Reference::Number(number));
+        }
+        match physical_register(&name.text) {
+            Some(
+                Operand::STransfer(n)
+                | Operand::DTransfer(n)
+                | Operand::Nn(n)
+                | Operand::Gpr(_, n)
+                | Operand::GprAbsolute(_, n),
+            ) => Ok(Reference::Number(n)),
+            _ => Err(self.undefined_register(name)),
+        }
+    }
+
+    /// A name in an expression: an MSF register's address, or a slip.
+    fn named_constant(&self, name: &Token) -> Result<Token, Diagnostic> {
+        if self.symbols.lookup(self.scope, &name.text).is_some()
+            || physical_register(&name.text).is_some()
+        {
+            return Err(Place::of(name)
+                .error(
+                    codes::NOT_CONSTANT,
+                    format!("`{}` has no value before the program runs", name.text),
+                )
+                .help(format!(
+                    "write `&{}` if its number is meant; otherwise compute with `alu`",
+                    name.text
+                )));
+        }
+        if let Some(address) = msf_csr::by_name(&name.text) {
+            return Ok(Token {
+                kind: TokenKind::Number(u64::from(address)),
+                text: address.to_string().into(),
+                ..name.clone()
+            });
+        }
+        let diagnostic = Place::of(name).error(
+            codes::NOT_CONSTANT,
+            format!("`{}` is not defined", name.text),
+        );
+        Err(match self.symbols.similar(self.scope, &name.text, false) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => of_project(diagnostic, &name.text)
+                .help("define it with `#define`, or declare a register with `.reg`"),
+        })
+    }
+
+    /// A label operand.
+    pub fn label(tokens: &[Token], place: Place) -> Result<Token, Diagnostic> {
+        match tokens {
+            [token] if token.kind == TokenKind::Label => Ok(token.clone()),
+            [token] if token.kind == TokenKind::Ident && physical_label(&token.text).is_some() => {
+                Ok(token.clone())
+            }
+            [token] if token.kind == TokenKind::Ident => Err(place
+                .error(
+                    codes::SYNTAX,
+                    format!("expected a label, found `{}`", token.text),
+                )
+                .help(format!("labels end with `#`: `{}#`", token.text))
+                .patch(place.span, format!("{}#", token.text))),
+            _ => Err(place
+                .error(codes::SYNTAX, "expected a label")
+                .help("labels end with `#`, such as `loop#`")),
+        }
+    }
+
+    /// The transfer variables that a name with an optional element means.
+    pub fn transfer_sides(
+        &mut self,
+        name: &Token,
+        index: Option<&[Token]>,
+    ) -> Result<Option<Sides>, Diagnostic> {
+        match self.find(name, index)? {
+            Some(Element::Register { read, write }) => {
+                let transfer = [read, write]
+                    .into_iter()
+                    .flatten()
+                    .all(|id| self.symbols.variables[id].space.is_transfer());
+                if transfer {
+                    return Ok(Some((read, write)));
+                }
+                Err(not_transfer(name))
+            }
+            Some(Element::Signal(_)) => Err(not_transfer(name)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The variables of a name in a directive, restricted to one direction.
+pub fn directed(element: Element, direction: Direction) -> Vec<VariableId> {
+    let Element::Register { read, write } = element else {
+        return Vec::new();
+    };
+    let mut variables: Vec<VariableId> = match direction {
+        Direction::Read => read.into_iter().collect(),
+        Direction::Write => write.into_iter().collect(),
+        Direction::Both => read.into_iter().chain(write).collect(),
+    };
+    variables.dedup();
+    variables
+}
+
+/// Names in capitals are often those that a project defines.
+fn of_project(diagnostic: Diagnostic, name: &str) -> Diagnostic {
+    let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    if name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(capital) {
+        return diagnostic
+            .note("Rings, counters, queues and memories get their names from the project file.");
+    }
+    diagnostic
+}
+
+fn not_transfer(name: &Token) -> Diagnostic {
+    Place::of(name)
+        .error(
+            codes::NOT_A_TRANSFER_REGISTER,
+            format!("`{}` is not a transfer register", name.text),
+        )
+        .note("Memory units reach only transfer registers, whose names begin with `$` or `$$`.")
+        .help(format!(
+            "declare and use `${}`",
+            name.text.trim_start_matches('@')
+        ))
+}
+
+/// `[...]` right after a name: what stands in the brackets.
+fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
+    tokens.first().filter(|token| token.is("["))?;
+    let close = tokens.iter().position(|token| token.is("]"))?;
+    Some(&tokens[1..close])
+}
+
+/// A constant as a register operand.
+pub fn small_constant(value: i64, place: Place) -> Result<Operand, Diagnostic> {
+    u8::try_from(value).map(Operand::Constant).map_err(|_| {
+        place
+            .error(
+                codes::CONSTANT_RANGE,
+                format!("the constant {value} does not fit an operand: 0 to 255"),
+            )
+            .label("needs more than 8 bits")
+            .help(match value {
+                -65536..=65535 => format!(
+                    "load it into a register first: `immed[reg, {:#x}]`{}",
+                    value & 0xffff_ffff,
+                    if (-255..0).contains(&value) {
+                        format!("; or subtract {} instead of adding this", -value)
+                    } else {
+                        String::new()
+                    }
+                ),
+                _ => format!(
+                    "load it into a register first: `immed[reg, {:#x}]` and `immed_w1[reg, {:#x}]`",
+                    value & 0xffff,
+                    value >> 16 & 0xffff
+                ),
+            })
+    })
+}

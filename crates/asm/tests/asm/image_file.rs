@@ -1,0 +1,227 @@
+//! Images survive the way through a file, and damaged files are refused with
+//! the line that is at fault.
+
+use crate::support::image;
+use npsim_image::Image;
+use npsim_image::import::{ImportFixup, ImportPart};
+use npsim_image::{
+    ContextMode, Direction, ImageExpansion, InitialValue, LabelSymbol, NnMode, Origin,
+    RegisterSymbol, SignalSymbol,
+};
+use npsim_isa::{Bank, Operand, Step};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn bank() -> impl Strategy<Value = Bank> {
+    prop_oneof![Just(Bank::A), Just(Bank::B)]
+}
+
+fn operand() -> impl Strategy<Value = Operand> {
+    let step = || {
+        prop_oneof![
+            Just(Step::Keep),
+            Just(Step::Increment),
+            Just(Step::Decrement)
+        ]
+    };
+    prop_oneof![
+        Just(Operand::None),
+        (bank(), 0u8..32).prop_map(|(b, n)| Operand::Gpr(b, n)),
+        (bank(), 0u8..128).prop_map(|(b, n)| Operand::GprAbsolute(b, n)),
+        (0u8..32).prop_map(Operand::STransfer),
+        (0u8..32).prop_map(Operand::DTransfer),
+        (0u8..32).prop_map(Operand::Nn),
+        any::<u8>().prop_map(Operand::Constant),
+        step().prop_map(Operand::SIndexed),
+        step().prop_map(Operand::DIndexed),
+        (0u8..2, 0u8..16).prop_map(|(pointer, offset)| Operand::LocalMemory { pointer, offset }),
+        (
+            0u8..2,
+            prop_oneof![Just(Step::Increment), Just(Step::Decrement)]
+        )
+            .prop_map(|(pointer, step)| Operand::LocalMemoryStep { pointer, step }),
+        Just(Operand::NnPeek),
+        Just(Operand::NnRing),
+    ]
+}
+
+fn origin(files: u32, expansions: u32) -> impl Strategy<Value = Origin> {
+    let expansion = if expansions == 0 {
+        Just(None).boxed()
+    } else {
+        prop::option::of(0..expansions).boxed()
+    };
+    (0..files, any::<u32>(), any::<u32>(), expansion).prop_map(|(file, line, column, expansion)| {
+        Origin {
+            file,
+            line,
+            column,
+            expansion,
+        }
+    })
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z$@_\\[\\]0-9]{0,8}", any::<String>()]
+}
+
+prop_compose! {
+    fn symbols()(
+        labels in vec((name(), any::<u16>()), 0..4),
+        registers in vec((name(), any::<u32>(), operand(), 0..3), 0..4),
+        signals in vec((name(), any::<u32>(), any::<u8>()), 0..4),
+        initial in vec((operand(), prop::option::of(0u8..8), any::<u32>()), 0..4),
+        imports in vec((any::<u16>(), name(), prop::sample::select(ImportPart::ALL.to_vec()),
+            any::<bool>(), prop::option::of(any::<u32>())), 0..4),
+    ) -> Image {
+        Image {
+            labels: labels.into_iter().map(|(name, address)| LabelSymbol { name, address }).collect(),
+            registers: registers.into_iter().map(|(name, scope, operand, d)| RegisterSymbol {
+                name, scope, operand,
+                direction: [Direction::Read, Direction::Write, Direction::Both][d as usize],
+            }).collect(),
+            signals: signals.into_iter()
+                .map(|(name, scope, number)| SignalSymbol { name, scope, number }).collect(),
+            initial_values: initial.into_iter()
+                .map(|(register, context, value)| InitialValue { register, context, value }).collect(),
+            imports: imports.into_iter().map(|(address, name, part, shifted, value)| ImportFixup {
+                address, name, part, shifted, value,
+            }).collect(),
+            ..Image::default()
+        }
+    }
+}
+
+fn any_image() -> impl Strategy<Value = Image> {
+    (1u32..4, 0u32..3, 0usize..6).prop_flat_map(|(files, expansions, words)| {
+        (
+            symbols(),
+            name(),
+            any::<[bool; 3]>(),
+            vec(name(), files as usize),
+            vec((name(), origin(files, expansions)), expansions as usize),
+            vec(0u64..1 << 40, words),
+            vec(origin(files, expansions), words),
+        )
+            .prop_map(
+                |(symbols, name, flags, files, expansions, words, origins)| Image {
+                    name,
+                    contexts: if flags[0] {
+                        ContextMode::Four
+                    } else {
+                        ContextMode::Eight
+                    },
+                    nn_mode: if flags[1] {
+                        NnMode::Own
+                    } else {
+                        NnMode::Neighbor
+                    },
+                    files,
+                    expansions: expansions
+                        .into_iter()
+                        .enumerate()
+                        .map(|(index, (name, mut call))| {
+                            // Only an earlier one encloses another.
+                            call.expansion = call.expansion.filter(|n| (*n as usize) < index);
+                            ImageExpansion { name, call }
+                        })
+                        .collect(),
+                    words,
+                    origins: if flags[2] { origins } else { Vec::new() },
+                    ..symbols
+                },
+            )
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_image_comes_back(image in any_image()) {
+        let bytes = image.to_file_bytes();
+        prop_assert_eq!(Image::from_file_bytes(&bytes), Ok(image));
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in vec(any::<u8>(), 0..200)) {
+        let _ = Image::from_file_bytes(&bytes);
+    }
+
+    #[test]
+    fn a_damaged_line_is_refused_or_read(image in any_image(), at in any::<prop::sample::Index>(), byte: u8) {
+        let mut bytes = image.to_file_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Err(error) = Image::from_file_bytes(&bytes) {
+            let lines = 1 + bytes.split(|b| *b == b'\n').count();
+            prop_assert!((1..=lines).contains(&error.line), "{}", error);
+        }
+    }
+}
+
+#[test]
+fn an_assembled_program_comes_back() {
+    let image = image(
+        "#macro put(x)\nimmed[x, N]\n#endm\n.import_var N\n.reg count\n.sig s\n.init count 3\nput(count)\nloop#: alu[count, count, -, 1]\nbne[loop#]\nctx_arb[s], br[loop#]\n",
+    );
+    assert_eq!(Image::from_file_bytes(&image.to_file_bytes()), Ok(image));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    for (text, line, part) in [
+        ("", 1, "no image file"),
+        ("npsim-image 2\nend\n", 1, "version 2"),
+        ("npsim-image one\nend\n", 1, "no version"),
+        ("npsim-image 1\nword 12\nend\n", 2, "ten hex digits"),
+        ("npsim-image 1\nname \"x\nend\n", 2, "not closed"),
+        ("npsim-image 1\nname \"x\" y\nend\n", 2, "`y` is too much"),
+        ("npsim-image 1\ncontexts 7\nend\n", 2, "`7` contexts"),
+        (
+            "npsim-image 1\nlabel \"x\"\nend\n",
+            2,
+            "the address is missing",
+        ),
+        (
+            "npsim-image 1\nlabel \"x\" 70000\nend\n",
+            2,
+            "no number that fits",
+        ),
+        (
+            "npsim-image 1\nregister \"x\" 0 a32 both\nend\n",
+            2,
+            "no register",
+        ),
+        ("npsim-image 1\nwibble\nend\n", 2, "no line `wibble`"),
+        (
+            "npsim-image 1\nword 0000000000\norigin 0 1 1 -\nend\n",
+            4,
+            "file 0",
+        ),
+        (
+            "npsim-image 1\nfile \"a\"\nword 0000000000\norigin 0 1 1 2\nend\n",
+            5,
+            "expansion 2",
+        ),
+        (
+            "npsim-image 1\nfile \"a\"\norigin 0 1 1 -\nend\n",
+            4,
+            "0 words have 1",
+        ),
+        (
+            "npsim-image 1\nfile \"a\"\nexpansion \"m\" 0 1 1 0\nend\n",
+            4,
+            "only an earlier one",
+        ),
+        (
+            "npsim-image 1\nfile \"a\"\nexpansion \"m\" 0 1 1 1\nexpansion \"n\" 0 1 1 0\nend\n",
+            5,
+            "expansion 0 stands in expansion 1",
+        ),
+        ("npsim-image 1\nname \"x\"\n", 3, "without `end`"),
+        ("npsim-image 1\nend\nmore\n", 3, "follow `end`"),
+    ] {
+        let error = Image::from_file_bytes(text.as_bytes()).unwrap_err();
+        assert_eq!(error.line, line, "{text}: {error}");
+        assert!(error.message.contains(part), "{text}: {error}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The assembler from outside: texts in, words, messages and files out.
+
+mod corpus;
+mod diagnostics;
+mod evaluate;
+mod image_file;
+mod programs;
+mod robustness;
+mod semantics;
+mod structured;
+mod support;
+mod vectors;

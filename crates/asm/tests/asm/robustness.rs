@@ -1,0 +1,294 @@
+//! No text makes the assembler panic, and no image means an error with a place.
+
+use crate::support::{describe, run};
+use npsim_asm::Level;
+use proptest::prelude::*;
+
+fn word() -> impl Strategy<Value = String> {
+    let fixed = [
+        "alu",
+        "alu_shf",
+        "immed",
+        "br",
+        "beq",
+        "br=byte",
+        "br!=ctx",
+        "sram",
+        "scratch",
+        "dram",
+        "read",
+        "write",
+        "ctx_swap",
+        "sig_done",
+        "defer",
+        "x",
+        "y",
+        "$x",
+        "$$d",
+        "@a",
+        "n$n",
+        "s1",
+        "a0",
+        "b31",
+        "L3",
+        "l#",
+        "l#:",
+        "[",
+        "]",
+        "(",
+        ")",
+        ",",
+        "--",
+        "+",
+        "-",
+        "B",
+        "AND",
+        "~",
+        "<<",
+        ">>",
+        "indirect",
+        "rot3",
+        "0",
+        "1",
+        "255",
+        "0x10000",
+        "99999999999",
+        ".reg",
+        ".sig",
+        ".begin",
+        ".end",
+        ".set",
+        ".xfer_order",
+        ".addr",
+        ".num_contexts",
+        ".init",
+        ".if",
+        ".elif",
+        ".else",
+        ".endif",
+        ".while",
+        ".endw",
+        ".repeat",
+        ".until",
+        ".break",
+        ".import_var",
+        ".operand_synonym",
+        ".subroutine",
+        ".endsub",
+        "BIT",
+        "SIGNAL",
+        "mask",
+        "&&",
+        "||",
+        "!",
+        "==",
+        "<",
+        "volatile",
+        "&",
+        "*",
+        "*l$index0",
+        "*$index",
+        "++",
+        "ctx_arb",
+        "kill",
+        "any",
+        "targets",
+        "jump",
+        "rtn",
+        "load_addr",
+        "local_csr_rd",
+        "local_csr_wr",
+        "ACTIVE_CTX_STS",
+        "indirect_ref",
+        "max_8",
+        "hash_48",
+        "cap",
+        "fast_wr",
+        "msf",
+        "mul_step",
+        "16x16_start",
+        "ld_field",
+        "0011",
+        "#define",
+        "#macro",
+        "#endm",
+        "#if",
+        "#endif",
+        "\"t\"",
+        "'q'",
+        ";",
+        "//",
+        "/*",
+        "\u{e4}",
+        "\t",
+    ];
+    prop_oneof![
+        8 => proptest::sample::select(fixed.to_vec()).prop_map(str::to_owned),
+        1 => "[ -~]{0,6}",
+    ]
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let operand = || {
+        proptest::sample::select(vec![
+            "x",
+            "y",
+            "z",
+            "$x",
+            "$y",
+            "$$d",
+            "@a",
+            "--",
+            "5",
+            "300",
+            "a3",
+            "b4",
+            "(1<<3)",
+            "&$x",
+            "(&s | 1)",
+            "l#",
+            "*l$index0[3]",
+            "*l$index1++",
+            "$9",
+            "w[1]",
+            "w[9]",
+            "s",
+            "t",
+        ])
+    };
+    let instruction = (
+        proptest::sample::select(vec![
+            "alu",
+            "alu_shf",
+            "immed",
+            "br_bset",
+            "sram",
+            "dram",
+            "scratch",
+            "msf",
+            "ctx_arb",
+            "br_signal",
+            "ld_field",
+            "crc_be",
+            "cam_lookup",
+            "local_csr_wr",
+            "hash_48",
+            "cap",
+            "rtn",
+            "dbl_shf",
+            "br",
+            "jump",
+        ]),
+        proptest::collection::vec(
+            prop_oneof![
+                operand(),
+                proptest::sample::select(vec![
+                    "+",
+                    "AND",
+                    "B",
+                    "read",
+                    "write",
+                    "test_and_add",
+                    ">>3"
+                ])
+            ],
+            0..6,
+        ),
+        proptest::sample::select(vec![
+            "",
+            ", ctx_swap[s]",
+            ", sig_done[t]",
+            ", defer[1]",
+            ", indirect_ref",
+            ", any",
+            ", load_cc",
+        ]),
+    )
+        .prop_map(|(name, operands, option)| format!("{name}[{}]{option}", operands.join(", ")));
+    prop_oneof![
+        3 => instruction,
+        2 => proptest::collection::vec(word(), 0..10).prop_map(|words| words.join(" ")),
+        1 => Just("l#:".to_owned()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_text_gives_an_image_or_an_error(lines in proptest::collection::vec(line(), 0..25)) {
+        let declarations = ".reg x y z w[3] $x $y $$d @a\n.sig s t\n";
+        let text = format!("{declarations}{}\n", lines.join("\n"));
+        let assembly = run(&text);
+        let errors: Vec<_> = assembly
+            .diagnostics
+            .iter()
+            .filter(|d| d.level == Level::Error)
+            .collect();
+        prop_assert_eq!(errors.is_empty(), assembly.image.is_some(), "{}", describe(&assembly));
+        for diagnostic in &assembly.diagnostics {
+            let span = diagnostic.primary.span;
+            let file = &assembly.sources.file(span.file).text;
+            prop_assert!(span.lo <= span.hi && span.hi as usize <= file.len());
+            prop_assert!(!diagnostic.message.is_empty());
+            prop_assert!(npsim_asm::codes::explain(diagnostic.code).is_some(), "{}", diagnostic.code);
+        }
+    }
+}
+
+/// Messages of one code.
+fn of_code<'a>(assembly: &'a npsim_asm::Assembly, code: &str) -> Vec<&'a npsim_asm::Diagnostic> {
+    let all = assembly.diagnostics.iter();
+    all.filter(|d| d.code == code).collect()
+}
+
+#[test]
+fn a_slip_in_an_endless_loop_is_said_once() {
+    let assembly = run("#define I 0\n#while (I < 3)\n#evall I (I + 1)\n#endloop\n");
+    assert_eq!(of_code(&assembly, "unknown-directive").len(), 1);
+    assert_eq!(of_code(&assembly, "expansion-limit").len(), 1);
+    let assembly = run("#while 1\nimmedd[a0, 1]\n#endloop\n");
+    assert_eq!(assembly.diagnostics.len(), 1, "{}", describe(&assembly));
+    assert_eq!(assembly.diagnostics[0].code, "expansion-limit");
+    let assembly = run("#while (LIMIT < 3)\n#endloop\n");
+    assert_eq!(of_code(&assembly, "undefined-in-condition").len(), 1);
+}
+
+#[test]
+fn a_slip_in_a_macro_is_said_of_each_use_and_guessed_once() {
+    let assembly =
+        run("#define LIMIT 3\n#macro m()\n#if LIMT > 2\nnop\n#endif\n#endm\nm()\nm()\nm()\nhalt\n");
+    let said = of_code(&assembly, "undefined-in-condition");
+    assert_eq!(said.len(), 3, "{}", describe(&assembly));
+    let guesses = |d: &npsim_asm::Diagnostic| format!("{:?}", d.help).contains("`LIMIT`");
+    assert!(guesses(said[0]), "{}", describe(&assembly));
+    assert!(!guesses(said[1]) && !guesses(said[2]));
+}
+
+#[test]
+fn very_many_names_that_hold_nothing_cost_little() {
+    let names = |letter: &str| -> String {
+        let all: Vec<String> = (0..40_000).map(|i| format!("{letter}{i}")).collect();
+        all.join(" ")
+    };
+    let assembly = run(&format!(".reg {}\n.sig {}\nhalt\n", names("r"), names("s")));
+    let image = assembly.image.as_ref().map(|image| image.words.len());
+    assert_eq!(image, Some(1));
+    assert_eq!(of_code(&assembly, "unused-register").len(), 40_000);
+    assert_eq!(of_code(&assembly, "unused-signal").len(), 40_000);
+}
+
+#[test]
+fn blocks_that_a_loop_opens_and_nothing_closes_are_told_apart() {
+    let assembly = run(".reg x\nimmed[x, 0]\n#repeat 20000\n.if (x == 1)\n#endloop\nhalt\n");
+    assert!(assembly.image.is_none());
+    assert_eq!(of_code(&assembly, "unbalanced-block").len(), 20_000);
+}
+
+#[test]
+fn synonyms_of_synonyms_do_not_grow_without_bound() {
+    let assembly = run(&".operand_synonym x x x x x\n".repeat(40));
+    assert!(assembly.image.is_none());
+    let said = &assembly.diagnostics[0].message;
+    assert!(said.contains("1024 tokens"), "{}", describe(&assembly));
+}

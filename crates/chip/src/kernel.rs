@@ -1,0 +1,16 @@
+//! What all parts of the chip stand on: time and its events, the buses and the
+//! commands on them, memories, checks, and what a run tells those who watch it.
+
+pub mod bus;
+pub mod check;
+pub mod disturb;
+pub mod event;
+pub mod fabric;
+pub mod journal;
+pub mod lines;
+pub mod lock;
+pub mod memory;
+pub mod observer;
+pub mod ring_status;
+pub mod trace_event;
+pub mod unit_counters;

@@ -1,0 +1,298 @@
+//! Disturbances of a run, none of which a real chip has of its own: contexts that
+//! hang for a while, and units whose answers come late. They show whether microcode
+//! relies on timing where it must not.
+//!
+//! All of it is simulated time: the same disturbances give the same run.
+
+use std::fmt;
+
+use npsim_isa::Unit;
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::microengine::numbered;
+
+/// The latest cycle at which a stall may end. No run comes that far.
+pub const LAST_CYCLE: Cycle = 1 << 59;
+
+/// The most stalls that are told in words.
+pub const MOST_LINES: usize = 8;
+
+/// What disturbs a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disturbances {
+    /// Units that answer late.
+    pub late: Lateness,
+    /// Contexts that hang, in the order given.
+    pub stalls: Vec<Stall>,
+}
+
+impl Disturbances {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.late.is_none() && self.stalls.is_empty()
+    }
+
+    /// From when on nothing that happened until `last` is held up any more: behind the
+    /// latest completion, and behind the stalls that begin before so much rest is over.
+    #[must_use]
+    pub fn undisturbed_after(&self, last: Cycle, rest: Cycle) -> Cycle {
+        let late = self.late.dram.max(self.late.sram).max(self.late.scratch);
+        let mut stalls: Vec<_> = self.stalls.iter().collect();
+        stalls.sort_by_key(|stall| stall.from);
+        stalls
+            .iter()
+            .fold(last.saturating_add(Cycle::from(late)), |end, stall| {
+                if stall.from < end.saturating_add(rest) {
+                    end.max(stall.until)
+                } else {
+                    end
+                }
+            })
+    }
+
+    /// In words, a line for each: what is late, then who hangs when, up to
+    /// [`MOST_LINES`]. Contexts that hang together share a line.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.late.is_none() {
+            lines.push(format!("completions come late at random: {}", self.late));
+        }
+        let mut together: Vec<(Stall, Vec<u8>)> = Vec::new();
+        for stall in &self.stalls {
+            let same =
+                |it: &Stall| (it.me, it.from, it.until) == (stall.me, stall.from, stall.until);
+            match together.iter_mut().find(|(first, _)| same(first)) {
+                Some((_, contexts)) => contexts.push(stall.context),
+                None => together.push((*stall, vec![stall.context])),
+            }
+        }
+        let more = together.len().saturating_sub(MOST_LINES);
+        for (stall, mut contexts) in together.into_iter().take(MOST_LINES) {
+            contexts.sort_unstable();
+            contexts.dedup();
+            let hang = if contexts.len() == 1 { "hangs" } else { "hang" };
+            lines.push(format!(
+                "microengine {} {} {hang} from cycle {} until {}",
+                stall.me,
+                numbered(&contexts),
+                stall.from,
+                stall.until
+            ));
+        }
+        if more > 0 {
+            lines.push(format!("and {more} more stalls"));
+        }
+        lines
+    }
+}
+
+/// A context that is not run for a while. It does not get the pipeline from `from`
+/// until before `until`; if it has the pipeline at `from` it keeps it until it gives
+/// it up, since a microengine takes it from no context. Its signals and transfers
+/// arrive all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stall {
+    /// Index of the microengine.
+    pub me: u8,
+    /// Context 0-7.
+    pub context: u8,
+    /// The first cycle.
+    pub from: Cycle,
+    /// The first cycle at which it may run again; at most [`LAST_CYCLE`].
+    pub until: Cycle,
+}
+
+/// By how many cycles the completions of a unit's commands come late at most: each
+/// by its own number of 0 to that many, drawn at random.
+///
+/// What is late is what the microengine sees: data in its IN registers, the signal,
+/// or both where they belong together. When the unit reads or writes its memory,
+/// and in which order, is not changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lateness {
+    /// The same seed gives the same run.
+    pub seed: u64,
+    /// Cycles for DRAM.
+    pub dram: u32,
+    /// Cycles for all SRAM channels, with what is attached to them.
+    pub sram: u32,
+    /// Cycles for the scratchpad.
+    pub scratch: u32,
+}
+
+impl Lateness {
+    /// Whether nothing is late.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.dram == 0 && self.sram == 0 && self.scratch == 0
+    }
+
+    const fn most(&self, unit: Unit) -> u32 {
+        match unit {
+            Unit::Dram => self.dram,
+            Unit::Sram => self.sram,
+            Unit::Scratch => self.scratch,
+            Unit::Hash | Unit::Msf | Unit::Cap | Unit::Pci => 0,
+        }
+    }
+}
+
+/// `dram up to 400 cycles, sram up to 200 (seed 1)`.
+impl fmt::Display for Lateness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [
+            ("dram", self.dram),
+            ("sram", self.sram),
+            ("scratch", self.scratch),
+        ];
+        let mut between = "";
+        for (name, most) in units.into_iter().filter(|unit| unit.1 > 0) {
+            write!(f, "{between}{name} up to {most} cycles")?;
+            between = ", ";
+        }
+        write!(f, " (seed {})", self.seed)
+    }
+}
+
+/// Draws how late completions are.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Latecomers {
+    most: Lateness,
+    on: bool,
+    /// State of a `SplitMix64`.
+    state: u64,
+}
+
+impl Latecomers {
+    pub fn new(most: Lateness) -> Self {
+        Self {
+            most,
+            on: !most.is_none(),
+            state: most.seed,
+        }
+    }
+
+    /// What was asked for.
+    pub const fn asked(&self) -> Lateness {
+        self.most
+    }
+
+    /// Whether anything may be late.
+    #[inline]
+    pub const fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// How many cycles late the next completion of a unit is.
+    pub fn draw(&mut self, unit: Unit) -> Cycle {
+        let most = self.most.most(unit);
+        if most == 0 {
+            return 0;
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        // The upper half, spread over 0 to `most`.
+        ((bits >> 32) * (u64::from(most) + 1)) >> 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Disturbances, Latecomers, Lateness, Stall};
+    use npsim_isa::Unit;
+
+    fn drawn(seed: u64, unit: Unit) -> Vec<u64> {
+        let mut late = Latecomers::new(Lateness {
+            seed,
+            dram: 3,
+            sram: u32::MAX,
+            scratch: 0,
+        });
+        (0..1000).map(|_| late.draw(unit)).collect()
+    }
+
+    #[test]
+    fn every_number_up_to_the_most_comes_about_as_often() {
+        let drawn = drawn(1, Unit::Dram);
+        for number in 0..=3 {
+            let count = drawn.iter().filter(|&&it| it == number).count();
+            assert!((200..300).contains(&count), "{number}: {count}");
+        }
+        assert!(drawn.iter().all(|&it| it <= 3));
+    }
+
+    #[test]
+    fn seeds_differ_and_other_units_are_in_time() {
+        assert_eq!(drawn(1, Unit::Sram), drawn(1, Unit::Sram));
+        assert_ne!(drawn(1, Unit::Sram), drawn(2, Unit::Sram));
+        assert!(drawn(0, Unit::Sram).iter().any(|&it| it > 1 << 31));
+        assert!(drawn(0, Unit::Scratch).iter().all(|&it| it == 0));
+        assert!(drawn(0, Unit::Hash).iter().all(|&it| it == 0));
+    }
+
+    #[test]
+    fn it_is_told_in_words() {
+        let late = Lateness {
+            seed: 7,
+            dram: 400,
+            sram: 0,
+            scratch: 5,
+        };
+        assert_eq!(
+            late.to_string(),
+            "dram up to 400 cycles, scratch up to 5 cycles (seed 7)"
+        );
+        let stall = |context| Stall {
+            me: u8::from(context > 2),
+            context,
+            from: 10,
+            until: 90,
+        };
+        let mut all = Disturbances {
+            late,
+            stalls: vec![stall(2), stall(0), stall(3)],
+        };
+        assert_eq!(
+            all.lines()[1..],
+            [
+                "microengine 0 contexts 0 and 2 hang from cycle 10 until 90",
+                "microengine 1 context 3 hangs from cycle 10 until 90",
+            ]
+        );
+        assert!(!all.is_none());
+        let later = |from| Stall { from, ..stall(1) };
+        all.stalls.extend((11..20).map(later));
+        assert_eq!(all.lines().len(), 10);
+        assert_eq!(all.lines()[9], "and 3 more stalls");
+        assert!(Disturbances::default().is_none());
+        assert!(Disturbances::default().lines().is_empty());
+    }
+
+    #[test]
+    fn a_run_rests_behind_stalls_that_begin_before_it_would_end() {
+        let stall = |from, until| Stall {
+            me: 0,
+            context: 0,
+            from,
+            until,
+        };
+        let some = |late, stalls| Disturbances {
+            late: Lateness {
+                dram: late,
+                ..Lateness::default()
+            },
+            stalls,
+        };
+        assert_eq!(Disturbances::default().undisturbed_after(50, 10), 50);
+        assert_eq!(some(7, vec![]).undisturbed_after(50, 10), 57);
+        // The second begins while the first is waited for, the third after the rest.
+        let stalls = vec![stall(215, 300), stall(55, 210), stall(400, 900)];
+        assert_eq!(some(0, stalls).undisturbed_after(50, 10), 300);
+    }
+}

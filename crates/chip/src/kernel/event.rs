@@ -1,0 +1,402 @@
+//! The event queue: what happens when, in one total order.
+//!
+//! Events order by (time, rank, sequence). The rank puts data and signals that
+//! reach registers before units, units before the media interface, and
+//! microengines last, so a microengine that looks at a cycle sees everything
+//! that happened up to and at that cycle.
+//!
+//! Nearly all events lie less than four thousand cycles ahead. They stand in a
+//! wheel of one bucket per cycle, each bucket a short list in order; a bitmap
+//! finds the next bucket that is not empty. Later events wait in a heap and
+//! move to the wheel when their time comes near. Turns of microengines, two
+//! fifths of all events, are last in their cycle and one each, so they are kept
+//! as one time for each microengine.
+
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::Cycle;
+use crate::kernel::bus::Target;
+use crate::kernel::fabric::Slot;
+
+/// Something that happens at a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// The last data word of a command is in the IN registers (rank 0).
+    Push(Slot),
+    /// A command's data has been taken from the OUT registers (rank 0).
+    Pull(Slot),
+    /// A signal reaches a context (rank 0).
+    Signal {
+        /// Index of the microengine, 0 to n - 1.
+        me: u8,
+        /// Context 0-7.
+        context: u8,
+        /// Signal number 1-15.
+        signal: u8,
+    },
+    /// A word reaches a microengine's next-neighbour ring (rank 0).
+    NnPut {
+        /// Index of the receiving microengine.
+        me: u8,
+        /// Position in the ring, 0-127.
+        index: u8,
+        /// The word.
+        value: u32,
+        /// A put to the ring; else a write of one register.
+        ring: bool,
+    },
+    /// A context's future count may have come (rank 0).
+    Timer {
+        /// Index of the microengine, 0 to n - 1.
+        me: u8,
+        /// Context 0-7.
+        context: u8,
+    },
+    /// A stall of a context is over that held a microengine back (rank 0).
+    StallOver(u8),
+    /// The arbiter of a cluster's command bus looks at what waits (rank 1).
+    CommandBus(u8),
+    /// A command reaches its unit's inlet (rank 1).
+    Arrive(Slot),
+    /// A unit has served a command (rank 1).
+    Ready(Slot),
+    /// A unit that was busy can start its next command (rank 1).
+    Turn(Target),
+    /// The media interface has something to do: its own code (rank 2).
+    Media(u32),
+    /// The general-purpose core's task runs (rank 3).
+    Gpp(u16),
+    /// A microengine goes on (rank 4, then by its number).
+    Microengine(u8),
+}
+
+impl Event {
+    #[inline]
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Push(_)
+            | Self::Pull(_)
+            | Self::Signal { .. }
+            | Self::Timer { .. }
+            | Self::StallOver(_)
+            | Self::NnPut { .. } => 0,
+            Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
+            Self::Media(_) => 2,
+            Self::Gpp(_) => 3,
+            Self::Microengine(me) => 4 + me,
+        }
+    }
+}
+
+/// Cycles that the wheel covers: as many as 64 words of 64 bits have bits, so
+/// that one more word tells which of them have any.
+const SPAN: usize = 64 * 64;
+const MASK: Cycle = SPAN as Cycle - 1;
+const WORDS: usize = SPAN / 64;
+/// Microengines of the largest chip, in two halves.
+const MICROENGINES: usize = 16;
+const HALF: usize = MICROENGINES / 2;
+/// End of a bucket's list and of the list of free nodes.
+const NIL: u32 = u32::MAX;
+
+/// The turn of a microengine that has none.
+const NEVER: u64 = u64::MAX;
+
+/// A turn as one number, in whose order turns are taken. Times beyond 2^60
+/// cycles, sixty years, do not come.
+#[inline]
+const fn turn_key(time: Cycle, me: usize) -> u64 {
+    time << 4 | me as u64
+}
+
+#[inline]
+const fn turn_time(key: u64) -> Cycle {
+    if key == NEVER { Cycle::MAX } else { key >> 4 }
+}
+
+/// The earliest of eight turns, in a tree: no comparison waits for all before it.
+#[inline]
+fn earliest(&[a, b, c, d, e, f, g, h]: &[u64; HALF]) -> u64 {
+    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Far {
+    time: Cycle,
+    /// Rank in the top byte, sequence below: one comparison orders both.
+    order: u64,
+    event: Event,
+}
+
+impl Ord for Far {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.time, self.order).cmp(&(other.time, other.order))
+    }
+}
+
+impl PartialOrd for Far {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    order: u64,
+    event: Event,
+    next: u32,
+}
+
+/// All pending events.
+#[derive(Clone, Debug)]
+pub struct EventQueue {
+    /// First node of each bucket; every event in the wheel has a time in
+    /// `base .. base + SPAN`.
+    buckets: Vec<u32>,
+    /// Bit per bucket that is not empty, and bit per word of them that is not 0.
+    occupied: [u64; WORDS],
+    words: u64,
+    nodes: Vec<Node>,
+    free: u32,
+    /// Events of `base + SPAN` and later.
+    far: BinaryHeap<Reverse<Far>>,
+    /// When each microengine takes its turn, as a [`turn_key`]; `NEVER` for not
+    /// at all. Turns come last in their cycle, by the microengine's number, so
+    /// they need no place in the wheel.
+    turns: [[u64; HALF]; 2],
+    base: Cycle,
+    /// The earliest of all events but turns, of `far`, and of all.
+    next_other: Cycle,
+    next_far: Cycle,
+    next: Cycle,
+    /// The earliest of `turns`.
+    next_turn: u64,
+    len: usize,
+    sequence: u64,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self {
+            buckets: vec![NIL; SPAN],
+            occupied: [0; WORDS],
+            words: 0,
+            nodes: Vec::new(),
+            free: NIL,
+            far: BinaryHeap::new(),
+            turns: [[NEVER; HALF]; 2],
+            base: 0,
+            next_other: Cycle::MAX,
+            next_far: Cycle::MAX,
+            next: Cycle::MAX,
+            next_turn: NEVER,
+            len: 0,
+            sequence: 0,
+        }
+    }
+}
+
+impl EventQueue {
+    /// Adds an event. A time before the last event that was taken counts as
+    /// that event's time. A microengine has one turn to come: of two the earlier
+    /// one stands.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // What is left of it depends on the kind, which callers know.
+    pub fn post(&mut self, time: Cycle, event: Event) {
+        debug_assert!(time >= self.base, "{event:?} is posted into the past");
+        if let Event::Microengine(me) = event {
+            self.post_turn(time, me);
+        } else {
+            self.post_other(time, u64::from(event.rank()) << 56, event);
+        }
+    }
+
+    #[inline]
+    fn post_turn(&mut self, time: Cycle, me: u8) {
+        let time = time.max(self.base);
+        let me = me as usize % MICROENGINES;
+        let key = turn_key(time, me);
+        let turn = &mut self.turns[me / HALF][me % HALF];
+        self.len += usize::from(*turn == NEVER);
+        *turn = key.min(*turn);
+        self.next_turn = self.next_turn.min(key);
+        self.next = self.next.min(time);
+    }
+
+    #[inline(never)]
+    fn post_other(&mut self, time: Cycle, rank: u64, event: Event) {
+        let order = rank | self.sequence;
+        self.sequence += 1;
+        self.put(time.max(self.base), order, event);
+    }
+
+    #[inline]
+    fn put(&mut self, time: Cycle, order: u64, event: Event) {
+        self.len += 1;
+        self.next_other = self.next_other.min(time);
+        self.next = self.next.min(time);
+        if time - self.base < SPAN as Cycle {
+            self.insert(time, order, event);
+        } else {
+            self.post_far(time, order, event);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn post_far(&mut self, time: Cycle, order: u64, event: Event) {
+        self.next_far = self.next_far.min(time);
+        self.far.push(Reverse(Far { time, order, event }));
+    }
+
+    /// The time of the next event; `Cycle::MAX` when nothing is pending.
+    #[must_use]
+    #[inline]
+    pub fn next_time(&self) -> Cycle {
+        self.next
+    }
+
+    /// Takes the next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Cycle, Event)> {
+        if self.len == 0 {
+            return None;
+        }
+        self.len -= 1;
+        let time = self.next;
+        self.base = time;
+        if self.next_far.wrapping_sub(time) < SPAN as Cycle {
+            self.come_near();
+        }
+        let event = if self.next_other == time {
+            self.take(time)
+        } else {
+            self.take_turn()
+        };
+        self.next = self.next_other.min(turn_time(self.next_turn));
+        Some((time, event))
+    }
+
+    /// Number of pending events.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is pending.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes the turn that is due.
+    #[inline]
+    fn take_turn(&mut self) -> Event {
+        let first = self.next_turn as usize % MICROENGINES;
+        self.turns[first / HALF][first % HALF] = NEVER;
+        let [low, high] = &self.turns;
+        self.next_turn = earliest(low).min(earliest(high));
+        Event::Microengine(first as u8)
+    }
+
+    /// Takes the first event of the bucket of a cycle.
+    #[inline]
+    fn take(&mut self, time: Cycle) -> Event {
+        let bucket = (time & MASK) as usize;
+        let index = self.buckets[bucket];
+        let node = &mut self.nodes[index as usize];
+        let (event, next) = (node.event, node.next);
+        node.next = self.free;
+        self.free = index;
+        self.buckets[bucket] = next;
+        if next == NIL {
+            let word = &mut self.occupied[bucket / 64];
+            *word &= !(1 << (bucket % 64));
+            self.words &= !(u64::from(*word == 0) << (bucket / 64));
+            self.next_other = self.find_next();
+        }
+        event
+    }
+
+    /// Moves what lies in the wheel's span now from the heap to the wheel.
+    #[cold]
+    #[inline(never)]
+    fn come_near(&mut self) {
+        while let Some(&Reverse(far)) = self.far.peek()
+            && far.time - self.base < SPAN as Cycle
+        {
+            self.far.pop();
+            self.insert(far.time, far.order, far.event);
+        }
+        self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // All posts but the far ones end here, by way of one function.
+    fn insert(&mut self, time: Cycle, order: u64, event: Event) {
+        if self.free == NIL {
+            self.grow();
+        }
+        let index = self.free;
+        let bucket = (time & MASK) as usize;
+        let (mut before, mut after) = (NIL, self.buckets[bucket]);
+        if after == NIL {
+            self.occupied[bucket / 64] |= 1 << (bucket % 64);
+            self.words |= 1 << (bucket / 64);
+        }
+        while after != NIL {
+            let node = &self.nodes[after as usize];
+            if node.order > order {
+                break;
+            }
+            (before, after) = (after, node.next);
+        }
+        let node = &mut self.nodes[index as usize];
+        self.free = node.next;
+        node.order = order;
+        node.event = event;
+        node.next = after;
+        if before == NIL {
+            self.buckets[bucket] = index;
+        } else {
+            self.nodes[before as usize].next = index;
+        }
+    }
+
+    /// Adds a free node; there never are more than were pending at one time.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            order: 0,
+            event: Event::Microengine(0),
+            next: NIL,
+        });
+    }
+
+    /// The earliest time in the wheel from `base` on, else in the heap.
+    #[inline]
+    fn find_next(&self) -> Cycle {
+        let start = (self.base & MASK) as usize;
+        let mut at = start / 64;
+        let mut bits = self.occupied[at] & u64::MAX << (start % 64);
+        if bits == 0 {
+            if self.words == 0 {
+                return self.next_far;
+            }
+            // The words after this one, round to what lies before `start` in it.
+            let next = (at + 1) % WORDS;
+            at = (next + self.words.rotate_right(next as u32).trailing_zeros() as usize) % WORDS;
+            bits = self.occupied[at];
+        }
+        let bucket = at * 64 + bits.trailing_zeros() as usize;
+        self.base + (bucket.wrapping_sub(start) as Cycle & MASK)
+    }
+}
+
+mod order;
+#[cfg(test)]
+mod tests;

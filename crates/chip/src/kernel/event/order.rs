@@ -1,0 +1,123 @@
+//! The event queue in a saved state: the pending events in their order, whatever
+//! list, bucket or heap they stand in.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{Event, EventQueue, NEVER, NIL, SPAN, turn_time};
+use crate::Cycle;
+
+/// What a queue is made again from.
+#[derive(Serialize, Deserialize)]
+struct Pending {
+    base: Cycle,
+    sequence: u64,
+    events: Vec<(Cycle, u64, Event)>,
+}
+
+impl EventQueue {
+    /// All pending events, in their order.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = Event> {
+        self.in_order().into_iter().map(|(_, _, event)| event)
+    }
+
+    /// All pending events in the order in which they will be taken.
+    fn in_order(&self) -> Vec<(Cycle, u64, Event)> {
+        let start = self.base % SPAN as Cycle;
+        let mut all = Vec::with_capacity(self.len);
+        for (bucket, &first) in self.buckets.iter().enumerate() {
+            // Every bucket stands for one cycle of `base .. base + SPAN`.
+            let ahead = (bucket as Cycle + SPAN as Cycle - start) % SPAN as Cycle;
+            let mut index = first;
+            while index != NIL {
+                let node = &self.nodes[index as usize];
+                all.push((self.base + ahead, node.order, node.event));
+                index = node.next;
+            }
+        }
+        all.extend(
+            self.far
+                .iter()
+                .map(|far| (far.0.time, far.0.order, far.0.event)),
+        );
+        let turns = (0u8..).zip(self.turns.iter().flatten());
+        all.extend(turns.filter(|(_, key)| **key != NEVER).map(|(me, &key)| {
+            let event = Event::Microengine(me);
+            (turn_time(key), u64::from(event.rank()) << 56, event)
+        }));
+        all.sort_unstable_by_key(|&(time, order, _)| (time, order));
+        all
+    }
+}
+
+impl Serialize for EventQueue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let pending = Pending {
+            base: self.base,
+            sequence: self.sequence,
+            events: self.in_order(),
+        };
+        pending.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventQueue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let pending = Pending::deserialize(deserializer)?;
+        let mut queue = Self {
+            base: pending.base,
+            sequence: pending.sequence,
+            ..Self::default()
+        };
+        for (time, order, event) in pending.events {
+            if time < queue.base {
+                return Err(de::Error::custom("an event lies in the past"));
+            }
+            match event {
+                Event::Microengine(me) => queue.post_turn(time, me),
+                _ => queue.put(time, order, event),
+            }
+        }
+        Ok(queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EventQueue, SPAN};
+    use crate::kernel::event::Event;
+
+    #[test]
+    fn what_was_saved_comes_in_the_same_order() {
+        let mut queue = EventQueue::default();
+        for step in 0..200u64 {
+            queue.post(step * 37 % 4000, Event::Gpp(step as u16));
+            queue.post(step * 37 % 4000, Event::Microengine(step as u8));
+        }
+        for _ in 0..150 {
+            queue.pop();
+        }
+        let bytes = postcard::to_allocvec(&queue).unwrap();
+        let mut again: EventQueue = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(again.len(), queue.len());
+        let base = queue.base;
+        for queue in [&mut queue, &mut again] {
+            queue.post(base + SPAN as u64 / 2, Event::Gpp(999));
+        }
+        while let Some(taken) = queue.pop() {
+            assert_eq!(again.next_time(), taken.0);
+            assert_eq!(again.pop(), Some(taken));
+        }
+        assert!(again.is_empty());
+    }
+
+    #[test]
+    fn an_event_of_the_past_is_refused() {
+        let pending = super::Pending {
+            base: 10,
+            sequence: 1,
+            events: vec![(9, 0, Event::Gpp(0))],
+        };
+        let bytes = postcard::to_allocvec(&pending).unwrap();
+        assert!(postcard::from_bytes::<EventQueue>(&bytes).is_err());
+    }
+}

@@ -1,0 +1,453 @@
+//! What joins microengines and units: the event queue, the commands in flight,
+//! and the buses that carry commands, pulled and pushed data.
+//!
+//! A command's life: a microengine issues it ([`Fabric::issue`]), it wins its
+//! cluster's command bus and reaches the unit's inlet ([`Event::Arrive`]); while
+//! the inlet is full it waits in its microengine's FIFO. A unit that takes a
+//! command out of its inlet says so with [`Fabric::release`]. A unit that wants
+//! data calls [`Fabric::pull`]; at [`Event::Pull`] the chip takes the OUT
+//! registers and raises the pull signal. When a unit has the result, or knows
+//! when it will, it pushes it with [`Fabric::push`] or [`Fabric::push_at`]; at
+//! [`Event::Push`] the chip writes the IN registers, raises the push signal and
+//! retires the slot. A command that pushes nothing ends with
+//! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between
+//! ([`Event::Ready`]).
+
+mod validate;
+
+use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::kernel::bus::{Admission, Buses, Target};
+use crate::kernel::check::{Check, Checks, Fault};
+use crate::kernel::disturb::{Latecomers, Lateness};
+use crate::kernel::event::{Event, EventQueue};
+use crate::kernel::journal::Journal;
+use crate::kernel::lines::Tag;
+use crate::kernel::observer::Observer;
+use crate::kernel::ring_status::RingStatusLines;
+use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::profile::Profile;
+
+/// Index of a command in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Slot(pub u32);
+
+/// Which register file a command pushes to or pulls from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TransferKind {
+    /// S transfer registers.
+    S,
+    /// D transfer registers.
+    D,
+}
+
+/// A command as the bus carries it. Built by the microengine at issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusCommand {
+    /// Unit and sub-command.
+    pub op: CommandOp,
+    /// Microengine index of the issuer.
+    pub me: u8,
+    /// Context of the issuer, 0-7.
+    pub context: u8,
+    /// Word address of the instruction, for messages.
+    pub pc: u16,
+    /// Byte address (a + b).
+    pub address: u32,
+    /// References in the unit's own units: longwords, quadwords for DRAM,
+    /// operands for the hash unit. 1-16.
+    pub count: u8,
+    /// Microengine whose registers are used (differs from `me` only under an
+    /// indirect override).
+    pub transfer_me: u8,
+    /// First register, absolute 0-127.
+    pub transfer: u8,
+    /// Which registers.
+    pub transfer_kind: TransferKind,
+    /// Context that gets the signals.
+    pub signal_context: u8,
+    /// Bit s: signal s is raised when data has been pulled.
+    pub pull_signals: u16,
+    /// Bit s: signal s is raised when data has been pushed, or, for commands
+    /// that push nothing but signal at the end, at the end.
+    pub push_signals: u16,
+    /// Byte mask, 0xff when not overridden.
+    pub byte_mask: u8,
+    /// Data that rides in the command: fast-write data, an atomic's no-pull
+    /// immediate.
+    pub immediate: Option<u32>,
+    /// The raw override word when `indirect_ref` was given (RBUF/TBUF
+    /// addresses are read from it by the DRAM controller).
+    pub indirect: Option<u32>,
+}
+
+/// A command with its data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InFlight {
+    /// The command.
+    pub command: BusCommand,
+    /// Cycle at which it was issued.
+    pub issued: Cycle,
+    /// Pulled data, then the data to be pushed.
+    pub data: [u32; 32],
+    /// Longwords of `data` that count.
+    pub words: u8,
+    /// A unit's own remark between its steps.
+    pub note: u64,
+    /// Which arrival the data came from, on its way between RBUF, DRAM and TBUF.
+    pub tag: Tag,
+}
+
+/// The note of what was opened without a command.
+const UNASKED: u64 = u64::MAX;
+
+impl InFlight {
+    /// Whether a unit pushes data on its own.
+    #[must_use]
+    pub const fn is_unasked(&self) -> bool {
+        self.note == UNASKED
+    }
+}
+
+/// Whether a command was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issue {
+    /// It is on its way to this unit.
+    Accepted(Target),
+    /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there is room; the
+    /// microengine posts nothing and then issues again.
+    Held,
+}
+
+/// Pointers of a microengine's next-neighbour ring, where both neighbours see
+/// them. All are modulo 128.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NnRing {
+    /// Words that the writer has put: its `NN_PUT`.
+    pub put: u8,
+    /// Words that have arrived: `put` without those on their way.
+    pub arrived: u8,
+    /// Words that the owner has taken: its `NN_GET`.
+    pub get: u8,
+}
+
+/// The chip's interior between its units.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fabric {
+    /// The cycle of the event being handled. A microengine that runs ahead
+    /// keeps its own time and passes it along.
+    pub now: Cycle,
+    /// Everything that will happen.
+    pub events: EventQueue,
+    /// Command, push and pull buses.
+    pub buses: Buses,
+    /// The chip as data.
+    #[serde(skip, default = "Profile::absent")]
+    pub profile: Profile,
+    /// Checks in force and the first fault.
+    pub checks: Checks,
+    /// The scratch rings' status bits as microengines see them.
+    pub ring_lines: RingStatusLines,
+    /// Microengines do not run past this cycle, the end of the run in progress.
+    pub horizon: Cycle,
+    /// Next-neighbour ring of each microengine.
+    pub nn_rings: Vec<NnRing>,
+    /// What units tell whoever watches, which is nothing of the chip's own.
+    #[serde(skip)]
+    pub journal: Journal,
+    late: Latecomers,
+    slots: Vec<InFlight>,
+    free: Vec<Slot>,
+}
+
+impl Fabric {
+    /// A quiet interior.
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
+        let nn_rings = vec![NnRing::default(); profile.microengines() as usize];
+        Self {
+            now: 0,
+            events: EventQueue::default(),
+            buses: Buses::new(&profile),
+            ring_lines: RingStatusLines::new(profile.ring_status_lag()),
+            profile,
+            checks: Checks::default(),
+            horizon: Cycle::MAX,
+            nn_rings,
+            journal: Journal::default(),
+            late: Latecomers::default(),
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// Lets completions come late from now on.
+    pub fn disturb(&mut self, late: Lateness) {
+        self.late = Latecomers::new(late);
+    }
+
+    /// How late completions are at most.
+    #[must_use]
+    pub fn lateness(&self) -> Lateness {
+        self.late.asked()
+    }
+
+    /// How many cycles late the completion of a command is that comes next.
+    #[inline]
+    pub(crate) fn late(&mut self, slot: Slot) -> Cycle {
+        if self.late.is_on() {
+            self.draw_late(slot)
+        } else {
+            0
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn draw_late(&mut self, slot: Slot) -> Cycle {
+        let unit = self.flight(slot).command.op.info().unit;
+        self.late.draw(unit)
+    }
+
+    /// Signals of a command reach their context at `due`, apart from any data.
+    pub(crate) fn signal_at(&mut self, due: Cycle, command: &BusCommand, signals: u16) {
+        let (me, context) = (command.transfer_me, command.signal_context);
+        for signal in (1..16).filter(|signal| signals >> signal & 1 == 1) {
+            self.journal
+                .expect(due, (me, context, signal), || Cause::of(command));
+            let event = Event::Signal {
+                me,
+                context,
+                signal,
+            };
+            self.events.post(due, event);
+        }
+    }
+
+    /// A microengine issues a command at its local time `now`, which is never
+    /// before [`Fabric::now`] nor after the next pending event.
+    pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
+        let target = self.buses.target_of(&command);
+        let admission = self.buses.admit(now, command.me, target);
+        if admission == Admission::Full {
+            return Issue::Held;
+        }
+        let slot = self.place(command, now);
+        self.journal
+            .tell(now, || TraceEvent::Command { slot, command });
+        if let Admission::Arrives(arrival) = admission {
+            self.events.post(arrival, Event::Arrive(slot));
+        } else {
+            self.buses.hold(now, command.me, slot, target);
+            let cluster = self.profile.cluster_of(command.me);
+            self.look(now, cluster as usize);
+        }
+        Issue::Accepted(target)
+    }
+
+    /// Opens a command that no microengine issued, for data that a unit pushes
+    /// on its own.
+    pub fn open(&mut self, command: BusCommand) -> Slot {
+        let slot = self.place(command, self.now);
+        self.flight_mut(slot).note = UNASKED;
+        slot
+    }
+
+    fn place(&mut self, command: BusCommand, issued: Cycle) -> Slot {
+        if let Some(slot) = self.free.pop() {
+            // Field by field: the data would be moved otherwise.
+            let flight = &mut self.slots[slot.0 as usize];
+            flight.command = command;
+            flight.issued = issued;
+            flight.data.fill(0);
+            flight.words = 0;
+            flight.note = 0;
+            flight.tag = Tag::default();
+            slot
+        } else {
+            self.slots.push(InFlight {
+                command,
+                issued,
+                data: [0; 32],
+                words: 0,
+                note: 0,
+                tag: Tag::default(),
+            });
+            Slot(self.slots.len() as u32 - 1)
+        }
+    }
+
+    /// A unit has decided when it serves a command; for whoever watches.
+    #[inline]
+    pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
+        if self.journal.is_open() {
+            self.tell_served(slot, (target, lane), from, until);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_served(&mut self, slot: Slot, (target, lane): (Target, u8), from: Cycle, until: Cycle) {
+        let command = self.flight(slot).command;
+        self.journal.tell(self.now, || TraceEvent::Served {
+            target,
+            lane,
+            slot,
+            command,
+            from,
+            until,
+        });
+    }
+
+    /// Hands what was written down to the observer.
+    pub fn tell<P: Observer>(&mut self, observer: &mut P) {
+        self.journal.hand_on(observer);
+        for (bus, from, until) in self.buses.taken.drain(..) {
+            observer.see(from, &TraceEvent::Bus { bus, from, until });
+        }
+    }
+
+    /// A unit has taken a command from its inlet. Commands that waited for
+    /// room set out, and microengines that stalled on them go on.
+    pub fn release(&mut self, target: Target) {
+        let Some(first) = self.buses.release(target) else {
+            return;
+        };
+        let count = self.buses.clusters();
+        for step in 0..count {
+            self.arbitrate((first + step) % count);
+        }
+    }
+
+    /// A cluster's arbiter looks at the commands that wait for its bus.
+    pub fn command_bus(&mut self, cluster: u8) {
+        self.buses.look_came(cluster as usize);
+        self.arbitrate(cluster as usize);
+    }
+
+    fn arbitrate(&mut self, cluster: usize) {
+        if let Some(grant) = self.buses.arbitrate(self.now, cluster) {
+            self.events.post(grant.arrival, Event::Arrive(grant.slot));
+            if let Some((me, cycle)) = grant.wake {
+                self.events.post(cycle, Event::Microengine(me));
+            }
+        }
+        self.look(self.now, cluster);
+    }
+
+    /// Lets a cluster's arbiter look when a command of it can go.
+    fn look(&mut self, now: Cycle, cluster: usize) {
+        if let Some(at) = self.buses.next_look(now, cluster) {
+            self.events.post(at, Event::CommandBus(cluster as u8));
+        }
+    }
+
+    /// The status bit of a scratch ring as a microengine sees it.
+    #[must_use]
+    pub fn ring_status(&self, ring: u8, now: Cycle) -> bool {
+        self.ring_lines.level(ring, now)
+    }
+
+    /// A command in flight.
+    #[must_use]
+    pub fn flight(&self, slot: Slot) -> &InFlight {
+        &self.slots[slot.0 as usize]
+    }
+
+    /// A command in flight.
+    pub fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
+        &mut self.slots[slot.0 as usize]
+    }
+
+    /// Number of commands in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Asks for `words` longwords of the issuer's OUT registers, not before
+    /// `not_before`; [`Event::Pull`] follows when the last has been taken.
+    pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let done = self.buses.pull(self.now, lead, &flight.command, words);
+        self.events.post(done, Event::Pull(slot));
+    }
+
+    /// The unit will have served the command at `at`: [`Event::Ready`].
+    pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
+        self.events.post(at, Event::Ready(slot));
+    }
+
+    /// Pushes the first `words` longwords of the slot's data, starting no
+    /// earlier than now; [`Event::Push`] follows with the last of them. With
+    /// `words` 0 only the push signals are delivered.
+    pub fn push(&mut self, slot: Slot, words: u8) {
+        self.push_at(slot, words, self.now);
+    }
+
+    /// As [`Self::push`], but the data is ready only at `not_before`. The data
+    /// must be in the slot now.
+    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+        let flight = &mut self.slots[slot.0 as usize];
+        flight.words = words;
+        let lead = not_before.saturating_sub(self.now);
+        let done = self.buses.push(self.now, lead, &flight.command, words);
+        let done = done + self.late(slot);
+        self.events.post(done, Event::Push(slot));
+    }
+
+    /// Ends a command whose work is done: delivers its push signals if it still
+    /// has any, else retires it.
+    pub fn finish(&mut self, slot: Slot) {
+        if self.flight(slot).command.push_signals == 0 {
+            self.retire(slot);
+        } else {
+            self.push(slot, 0);
+        }
+    }
+
+    /// Ends a command that pushes nothing.
+    pub fn retire(&mut self, slot: Slot) {
+        if self.journal.is_open() {
+            self.tell_done(slot);
+        }
+        self.free.push(slot);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_done(&mut self, slot: Slot) {
+        let flight = self.flight(slot);
+        if !flight.is_unasked() {
+            let command = flight.command;
+            self.journal
+                .tell(self.now, || TraceEvent::Done { slot, command });
+        }
+    }
+
+    /// Raises a fault of a command in flight, at the instruction that issued it.
+    pub fn fault(
+        &mut self,
+        slot: Slot,
+        check: Option<Check>,
+        message: String,
+        help: Option<String>,
+    ) {
+        let command = self.flight(slot).command;
+        let fault = Fault {
+            check,
+            cycle: self.now,
+            me: Some(command.me),
+            context: Some(command.context),
+            pc: Some(command.pc),
+            message,
+            notes: Vec::new(),
+            help,
+        };
+        self.checks.raise(fault);
+    }
+}

@@ -1,0 +1,101 @@
+//! Whether a fabric that was read from a file has only what its chip has: no
+//! command, microengine, context or unit that is not there.
+
+use super::{BusCommand, Fabric, Slot};
+use crate::kernel::event::Event;
+
+/// Contexts of a microengine.
+const CONTEXTS: u8 = 8;
+/// Signals of a context.
+const SIGNALS: u8 = 16;
+/// Places of a next-neighbour ring.
+const NN_PLACES: u8 = 128;
+/// Transfer registers of a microengine in one direction.
+const TRANSFERS: u8 = 128;
+
+impl Fabric {
+    /// Whether all that is pending or in flight is of a chip like that of `other`.
+    pub(crate) fn is_sound_beside(&self, other: &Self) -> bool {
+        let microengines = other.nn_rings.len();
+        self.nn_rings.len() == microengines
+            && self.buses.is_like(&other.buses)
+            && self.buses.held_slots().all(|slot| self.has(slot))
+            && self.free.iter().all(|&slot| self.has(slot))
+            && self.slots.iter().all(|flight| {
+                flight.data.len() >= usize::from(flight.words)
+                    && is_sound(&flight.command, microengines)
+            })
+            && self
+                .events
+                .pending()
+                .all(|event| self.can_happen(event, microengines))
+    }
+
+    fn has(&self, slot: Slot) -> bool {
+        (slot.0 as usize) < self.slots.len()
+    }
+
+    fn can_happen(&self, event: Event, microengines: usize) -> bool {
+        match event {
+            Event::Push(slot) | Event::Pull(slot) | Event::Arrive(slot) | Event::Ready(slot) => {
+                self.has(slot)
+            }
+            Event::Signal {
+                me,
+                context,
+                signal,
+            } => usize::from(me) < microengines && context < CONTEXTS && signal < SIGNALS,
+            Event::NnPut { me, index, .. } => usize::from(me) < microengines && index < NN_PLACES,
+            Event::Timer { me, context } => usize::from(me) < microengines && context < CONTEXTS,
+            Event::CommandBus(cluster) => usize::from(cluster) < self.buses.clusters(),
+            Event::Turn(target) => target.is_one(),
+            // Media interface and core look at their codes themselves.
+            Event::Media(_) | Event::Gpp(_) => true,
+            Event::Microengine(me) | Event::StallOver(me) => usize::from(me) < microengines,
+        }
+    }
+}
+
+fn is_sound(command: &BusCommand, microengines: usize) -> bool {
+    usize::from(command.me) < microengines
+        && usize::from(command.transfer_me) < microengines
+        && command.context < CONTEXTS
+        && command.signal_context < CONTEXTS
+        && command.transfer < TRANSFERS
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::event::Event;
+    use crate::kernel::fabric::{Fabric, NnRing, Slot};
+    use crate::profile::Profile;
+
+    #[test]
+    fn what_is_not_there_is_found() {
+        let whole = Fabric::new(Profile::load("ixp2400").unwrap());
+        assert!(whole.is_sound_beside(&whole));
+        let wrong: [fn(&mut Fabric); 9] = [
+            |fabric| fabric.events.post(5, Event::Ready(Slot(0))),
+            |fabric| fabric.events.post(5000, Event::Microengine(8)),
+            |fabric| fabric.events.post(5, Event::Timer { me: 0, context: 8 }),
+            |fabric| fabric.events.post(5, Event::CommandBus(2)),
+            |fabric| fabric.events.post(5, Event::StallOver(8)),
+            |fabric| fabric.free.push(Slot(0)),
+            |fabric| fabric.nn_rings.push(NnRing::default()),
+            |fabric| fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap()).buses,
+            |fabric| {
+                let target = crate::kernel::bus::Target::HASH;
+                fabric.buses.hold(0, 0, Slot(3), target);
+            },
+        ];
+        for (number, wrong) in wrong.into_iter().enumerate() {
+            let mut fabric = whole.clone();
+            wrong(&mut fabric);
+            assert!(!fabric.is_sound_beside(&whole), "{number}");
+        }
+        let mut fabric = whole.clone();
+        fabric.events.post(5000, Event::Microengine(7));
+        fabric.events.post(5, Event::CommandBus(1));
+        assert!(fabric.is_sound_beside(&whole));
+    }
+}

@@ -1,0 +1,346 @@
+//! Longwords of scratch and SRAM that are watched as locks: bit 0 is 1 while
+//! somebody holds it.
+//!
+//! The unit that executes the operations books what they do to the bit, at the
+//! cycle in which the operation starts there. A lock that somebody failed to take
+//! while it was held is *handed over*: the time from its release until it is taken
+//! again is lost to all. Where nobody failed, nobody is known to wait, and the lock
+//! is idle.
+
+use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::kernel::fabric::{BusCommand, Fabric};
+use crate::kernel::trace_event::{LockStep, TraceEvent};
+
+/// A longword that is watched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lock {
+    /// Its place in the boot plan's list.
+    pub index: u16,
+    /// Its name.
+    pub name: String,
+    /// Longword address in the unit.
+    word: u32,
+    state: State,
+    /// What has happened to it.
+    pub counts: LockCounts,
+}
+
+/// What happened to a lock until now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockCounts {
+    /// Operations that would set the bit.
+    pub tries: u64,
+    /// Of these, the ones that found it 0.
+    pub acquired: u64,
+    /// Operations that cleared the bit.
+    pub released: u64,
+    /// Cycles from acquisition to release.
+    pub held: Cycle,
+    /// The longest of these times that is over.
+    pub held_longest: Cycle,
+    /// Acquisitions of a lock for which somebody waited.
+    pub handovers: u64,
+    /// Cycles from the releases before them.
+    pub handover: Cycle,
+    /// The shortest of these times.
+    pub handover_shortest: Cycle,
+    /// The longest of these times.
+    pub handover_longest: Cycle,
+}
+
+/// A hold of a lock that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Who took it; nobody known for a lock whose bit was 1 before the start.
+    pub by: Holder,
+    /// The cycle in which it was taken.
+    pub since: Cycle,
+    /// Tries that have failed since.
+    pub failed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum State {
+    Held {
+        by: Holder,
+        since: Cycle,
+        /// Tries that failed meanwhile.
+        failed: u64,
+    },
+    Free {
+        since: Cycle,
+        /// Somebody had failed to take it when it was released.
+        wanted: bool,
+    },
+}
+
+impl Lock {
+    /// What has happened before `now`: a time that is not over counts as far as
+    /// it has come.
+    #[must_use]
+    pub fn counts_at(&self, now: Cycle) -> LockCounts {
+        let mut counts = self.counts;
+        match self.state {
+            State::Held { since, .. } => counts.held += now.saturating_sub(since),
+            State::Free {
+                since,
+                wanted: true,
+            } => counts.handover += now.saturating_sub(since),
+            State::Free { .. } => {}
+        }
+        counts
+    }
+
+    /// Who holds it.
+    #[must_use]
+    pub fn hold(&self) -> Option<Hold> {
+        match self.state {
+            State::Held { by, since, failed } => Some(Hold { by, since, failed }),
+            State::Free { .. } => None,
+        }
+    }
+
+    /// The bit was `old`, an operation has made it `new`; `tries` says whether
+    /// the operation is one that takes locks.
+    fn book(&mut self, tries: bool, [old, new]: [bool; 2], by: Holder, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let lock = self.index;
+        if tries && new {
+            self.counts.tries += 1;
+            if old {
+                if let State::Held { failed, .. } = &mut self.state {
+                    *failed += 1;
+                }
+                return;
+            }
+        }
+        match (old, new) {
+            (false, true) => {
+                if !tries {
+                    self.counts.tries += 1;
+                }
+                self.counts.acquired += 1;
+                let mut handed_over = false;
+                if let State::Free { since, wanted } = self.state
+                    && wanted
+                {
+                    handed_over = true;
+                    let took = now - since;
+                    let counts = &mut self.counts;
+                    counts.handover_shortest = if counts.handovers == 0 {
+                        took
+                    } else {
+                        counts.handover_shortest.min(took)
+                    };
+                    counts.handovers += 1;
+                    counts.handover += took;
+                    counts.handover_longest = counts.handover_longest.max(took);
+                }
+                self.state = State::Held {
+                    by,
+                    since: now,
+                    failed: 0,
+                };
+                let step = LockStep::Taken { by, handed_over };
+                fabric.journal.tell(now, || TraceEvent::Lock { lock, step });
+            }
+            (true, false) => {
+                self.counts.released += 1;
+                let mut failures = 0;
+                if let State::Held { since, failed, .. } = self.state {
+                    self.counts.held += now - since;
+                    self.counts.held_longest = self.counts.held_longest.max(now - since);
+                    failures = failed;
+                }
+                self.state = State::Free {
+                    since: now,
+                    wanted: failures > 0,
+                };
+                let step = LockStep::Released { failed: failures };
+                fabric.journal.tell(now, || TraceEvent::Lock { lock, step });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Who takes a lock: microengine and context, or the general-purpose core.
+pub type Holder = Option<(u8, u8)>;
+
+/// The locks of one unit or channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Locks(Vec<Lock>);
+
+impl Locks {
+    /// Watches a longword from now on, whose value is `value`.
+    pub fn watch(&mut self, index: u16, name: String, word: u32, value: u32) {
+        let state = if value & 1 == 1 {
+            State::Held {
+                by: None,
+                since: 0,
+                failed: 0,
+            }
+        } else {
+            State::Free {
+                since: 0,
+                wanted: false,
+            }
+        };
+        self.0.push(Lock {
+            index,
+            name,
+            word,
+            state,
+            counts: LockCounts::default(),
+        });
+    }
+
+    /// Whether there is none, so that nothing has to be told.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Lock> {
+        self.0.iter()
+    }
+
+    /// A command is about to change so many longwords from one on: `old` gives what
+    /// stands in the memory, `new` what will.
+    pub fn command(
+        &mut self,
+        command: &BusCommand,
+        longwords: (u32, u32),
+        old: impl Fn(u32) -> u32,
+        new: impl Fn(u32) -> u32,
+        fabric: &mut Fabric,
+    ) {
+        let by = Some((command.me, command.context));
+        self.change(takes(command.op), by, longwords, old, new, fabric);
+    }
+
+    /// Somebody is about to change so many longwords from one on; `takes` says
+    /// whether one that sets the bit tries to take the lock.
+    #[cold]
+    #[inline(never)]
+    pub fn change(
+        &mut self,
+        takes: bool,
+        by: Holder,
+        (first, count): (u32, u32),
+        old: impl Fn(u32) -> u32,
+        new: impl Fn(u32) -> u32,
+        fabric: &mut Fabric,
+    ) {
+        for lock in &mut self.0 {
+            let at = lock.word.wrapping_sub(first);
+            if at < count {
+                lock.book(takes, [old(at) & 1 == 1, new(at) & 1 == 1], by, fabric);
+            }
+        }
+    }
+}
+
+/// Whether an operation that sets bit 0 is an attempt to take a lock. Arithmetic
+/// is not: it takes one only where the bit changes.
+const fn takes(op: CommandOp) -> bool {
+    use CommandOp as Op;
+    matches!(
+        op,
+        Op::ScratchTestAndSet
+            | Op::ScratchSet
+            | Op::ScratchSwap
+            | Op::ScratchWrite
+            | Op::SramTestAndSet
+            | Op::SramSet
+            | Op::SramSwap
+            | Op::SramWrite
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hold, Holder, Locks};
+    use crate::kernel::fabric::Fabric;
+    use crate::profile::Profile;
+
+    const ME: Holder = Some((4, 1));
+
+    fn fabric() -> Fabric {
+        Fabric::new(Profile::load("ixp2400").unwrap())
+    }
+
+    /// The bit goes from `old` to `new` at a cycle.
+    fn at(locks: &mut Locks, fabric: &mut Fabric, now: u64, old: u32, new: u32) {
+        fabric.now = now;
+        locks.change(new == 1, ME, (8, 1), |_| old, |_| new, fabric);
+    }
+
+    #[test]
+    fn times_are_booked_as_held_handed_over_or_neither() {
+        let (mut locks, mut fabric) = (Locks::default(), fabric());
+        locks.watch(0, "L".into(), 8, 0);
+        at(&mut locks, &mut fabric, 100, 0, 1);
+        at(&mut locks, &mut fabric, 130, 1, 1);
+        at(&mut locks, &mut fabric, 150, 1, 0);
+        at(&mut locks, &mut fabric, 170, 0, 1);
+        at(&mut locks, &mut fabric, 200, 1, 0);
+        // Nobody failed: the lock is idle until it is taken again.
+        at(&mut locks, &mut fabric, 1000, 0, 1);
+        let lock = locks.iter().next().unwrap();
+        let counts = lock.counts_at(1005);
+        assert_eq!((counts.tries, counts.acquired, counts.released), (4, 3, 2));
+        assert_eq!((counts.held, counts.held_longest), (50 + 30 + 5, 50));
+        assert_eq!((counts.handovers, counts.handover), (1, 20));
+        assert_eq!(counts.handover_shortest, 20);
+    }
+
+    #[test]
+    fn who_holds_a_lock_is_known_until_it_is_released() {
+        let (mut locks, mut fabric) = (Locks::default(), fabric());
+        locks.watch(0, "L".into(), 8, 0);
+        let hold = |locks: &Locks| locks.iter().next().unwrap().hold();
+        assert_eq!(hold(&locks), None);
+        at(&mut locks, &mut fabric, 100, 0, 1);
+        at(&mut locks, &mut fabric, 130, 1, 1);
+        let expected = Hold {
+            by: ME,
+            since: 100,
+            failed: 1,
+        };
+        assert_eq!(hold(&locks), Some(expected));
+        at(&mut locks, &mut fabric, 150, 1, 0);
+        assert_eq!(hold(&locks), None);
+    }
+
+    #[test]
+    fn a_lock_that_is_wanted_is_being_handed_over_until_now() {
+        let (mut locks, mut fabric) = (Locks::default(), fabric());
+        locks.watch(0, "L".into(), 8, 1);
+        at(&mut locks, &mut fabric, 10, 1, 1);
+        at(&mut locks, &mut fabric, 40, 1, 0);
+        let counts = locks.iter().next().unwrap().counts_at(47);
+        assert_eq!((counts.held, counts.handover), (40, 7));
+        assert_eq!((counts.handovers, counts.tries, counts.acquired), (0, 1, 0));
+    }
+
+    #[test]
+    fn only_the_longword_itself_concerns_a_lock() {
+        let (mut locks, mut fabric) = (Locks::default(), fabric());
+        locks.watch(0, "L".into(), 8, 0);
+        fabric.now = 5;
+        let change = |first, count| (first, count);
+        locks.change(true, ME, change(4, 4), |_| 0, |_| 1, &mut fabric);
+        locks.change(true, ME, change(9, 4), |_| 0, |_| 1, &mut fabric);
+        assert_eq!(locks.iter().next().unwrap().counts.tries, 0);
+        // A burst that covers it: the fourth longword is the lock.
+        let new = |at: u32| u32::from(at == 3);
+        locks.change(true, ME, change(5, 4), |_| 0, new, &mut fabric);
+        assert_eq!(locks.iter().next().unwrap().counts.acquired, 1);
+    }
+}

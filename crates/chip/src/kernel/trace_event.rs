@@ -1,0 +1,450 @@
+//! What can happen on a chip, as a watcher sees it.
+
+use npsim_isa::CommandOp;
+
+use crate::Cycle;
+use crate::kernel::bus::Target;
+use crate::kernel::fabric::{BusCommand, Slot};
+use crate::kernel::lines::MediaDrop;
+use crate::kernel::lock::Holder;
+
+/// What a context does from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextState {
+    /// It is not enabled.
+    Inactive,
+    /// It could run, but another context does.
+    Ready,
+    /// It has the pipeline.
+    Executing,
+    /// It sleeps until signals come.
+    Waiting {
+        /// Bit s: signal s wakes it.
+        signals: u16,
+        /// One of them is enough.
+        any: bool,
+    },
+    /// It gave up the pipeline for good.
+    Killed,
+}
+
+/// Where a signal came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// A command of a microengine has pulled its data, or is done.
+    Command {
+        /// Its operation.
+        op: CommandOp,
+        /// The microengine that issued it.
+        me: u8,
+        /// The context.
+        context: u8,
+        /// The instruction.
+        pc: u16,
+    },
+    /// The media interface gave an mpacket to a thread of a freelist.
+    Mpacket,
+    /// The media interface gave up waiting for an mpacket.
+    FreelistTimeout,
+    /// A context wrote a signal register.
+    Thread {
+        /// Its microengine.
+        me: u8,
+        /// Its number.
+        context: u8,
+    },
+    /// A context's timer.
+    Timer,
+    /// It was on its way before anyone watched.
+    Unknown,
+}
+
+impl Cause {
+    /// The cause of a signal that a command raises.
+    #[must_use]
+    pub const fn of(command: &BusCommand) -> Self {
+        Self::Command {
+            op: command.op,
+            me: command.me,
+            context: command.context,
+            pc: command.pc,
+        }
+    }
+}
+
+/// A bus of the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bus {
+    /// The command bus of a cluster.
+    Command(u8),
+    /// The S push bus of a cluster.
+    SPush(u8),
+    /// The S pull bus of a cluster.
+    SPull(u8),
+    /// The D push bus.
+    DPush,
+    /// The D pull bus.
+    DPull,
+    /// The data pins of a DRAM channel.
+    DramPins(u8),
+    /// From the MACs to RBUF.
+    Receive,
+    /// From TBUF to the MACs.
+    Transmit,
+}
+
+/// A ring or queue of the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RingName {
+    /// A scratch ring; fill in longwords.
+    Scratch(u8),
+    /// The next-neighbour ring that a microengine reads; fill in longwords.
+    Neighbour(u8),
+    /// A Q-array entry: longwords of a ring or journal, packets or buffers of
+    /// a queue.
+    Sram {
+        /// Channel.
+        channel: u8,
+        /// Q-array entry.
+        entry: u8,
+    },
+}
+
+/// Something that a task of the general-purpose core keeps up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Quick-Start: what may be granted, in units of 40 kbit/s.
+    Limit,
+    /// Quick-Start: what was granted in the window before, in units of 40 kbit/s.
+    Grants,
+    /// Quick-Start: the last sample of the lines' use, in units of 40 kbit/s.
+    Utilisation,
+    /// Quick-Start: the largest of the last samples.
+    PeakUtilisation,
+    /// XCP: positive feedback given to an interval, in bytes per second.
+    PositiveResidue,
+    /// XCP: negative feedback given to an interval, in bytes per second.
+    NegativeResidue,
+    /// XCP and RCP: rate of the input in an interval, in bytes per second.
+    Input,
+    /// XCP: length of the interval that begins, in ns.
+    Interval,
+    /// XCP and RCP: average round-trip time in ns.
+    AverageRtt,
+    /// XCP and RCP: the queue that counts, in bytes.
+    Queue,
+    /// RCP: the rate of every flow in bytes per second.
+    Rate,
+}
+
+impl Level {
+    /// What it is called where it is shown, with its unit.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Limit => "limit (40 kbit/s)",
+            Self::Grants => "grants of the last window (40 kbit/s)",
+            Self::Utilisation => "utilisation (40 kbit/s)",
+            Self::PeakUtilisation => "peak utilisation (40 kbit/s)",
+            Self::PositiveResidue => "positive feedback (byte/s)",
+            Self::NegativeResidue => "negative feedback (byte/s)",
+            Self::Input => "input (byte/s)",
+            Self::Interval => "interval (ns)",
+            Self::AverageRtt => "average round-trip time (ns)",
+            Self::Queue => "queue (bytes)",
+            Self::Rate => "rate (byte/s)",
+        }
+    }
+}
+
+/// What happens to a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockStep {
+    /// Somebody has it from now on.
+    Taken {
+        /// Microengine and context, or the general-purpose core.
+        by: Holder,
+        /// Somebody had failed to take it before it was released.
+        handed_over: bool,
+    },
+    /// It is free.
+    Released {
+        /// Operations that failed to take it while it was held.
+        failed: u64,
+    },
+}
+
+/// What happens to an RBUF element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RbufStep {
+    /// An mpacket is in it.
+    Filled {
+        /// Its port.
+        port: u8,
+        /// Its length.
+        bytes: u16,
+        /// It is a frame's first.
+        sop: bool,
+        /// It is a frame's last.
+        eop: bool,
+    },
+    /// A thread got it.
+    Handed {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+    },
+    /// DRAM took data from it.
+    Read {
+        /// Microengine of the command.
+        me: u8,
+        /// Context of the command.
+        context: u8,
+    },
+    /// It is free again.
+    Freed {
+        /// Microengine that freed it.
+        me: u8,
+        /// Its context.
+        context: u8,
+    },
+}
+
+/// What happens to a TBUF element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TbufStep {
+    /// DRAM moved data to it.
+    Written {
+        /// Microengine of the command.
+        me: u8,
+        /// Context of the command.
+        context: u8,
+    },
+    /// It may be sent.
+    Valid {
+        /// Microengine that wrote its control word.
+        me: u8,
+        /// Its context.
+        context: u8,
+        /// Port that it is for.
+        port: u8,
+    },
+    /// It is with its MAC, or was skipped.
+    Sent,
+}
+
+/// Something that a watcher sees. The cycle at which it happens is told beside
+/// it ([`Observer::see`](crate::kernel::observer::Observer::see)); microengines and contexts are
+/// indices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TraceEvent {
+    /// Instructions that follow one another in line are issued, one a cycle.
+    Issued {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// The first one.
+        pc: u16,
+        /// How many.
+        count: u16,
+    },
+    /// Issue slots are thrown away, the first in this cycle.
+    Aborted {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// The branch or swap that did it.
+        pc: u16,
+        /// How many.
+        slots: Cycle,
+    },
+    /// The command FIFO is full and a command waits for a unit to take one out
+    /// of it. [`Stalled`](Self::Stalled) follows when there is room.
+    Held {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// The command's instruction.
+        pc: u16,
+    },
+    /// A command could not be issued because the command FIFO was full. It is
+    /// told when it is known until when.
+    Stalled {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// The command's instruction.
+        pc: u16,
+        /// When there is room.
+        until: Cycle,
+    },
+    /// A context changes its state.
+    Context {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// Its new state.
+        doing: ContextState,
+        /// The next instruction when it executes, else the one with which it
+        /// gave up the pipeline.
+        pc: u16,
+    },
+    /// A command is issued. Its slot names it until it is [`Done`](Self::Done).
+    Command {
+        /// Its slot.
+        slot: Slot,
+        /// The command.
+        command: BusCommand,
+    },
+    /// A command reaches its unit and waits there.
+    Queued {
+        /// The unit or channel.
+        target: Target,
+        /// Its slot.
+        slot: Slot,
+        /// The command.
+        command: BusCommand,
+    },
+    /// A unit has decided when it serves a command, which waits no more.
+    Served {
+        /// The unit or channel.
+        target: Target,
+        /// The part of the unit that is busy: DRAM bank; 0 for reads and 1 for
+        /// writes of SRAM and the media interface; else 0. A part serves one
+        /// command at a time.
+        lane: u8,
+        /// Its slot.
+        slot: Slot,
+        /// The command.
+        command: BusCommand,
+        /// First busy cycle.
+        from: Cycle,
+        /// First cycle in which the part is free again.
+        until: Cycle,
+    },
+    /// A command is done: its data is in the registers or in the memory.
+    Done {
+        /// Its slot, free for another command.
+        slot: Slot,
+        /// The command.
+        command: BusCommand,
+    },
+    /// Signals reach a context. What they wake is told next.
+    Signal {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// Bit s: signal s.
+        signals: u16,
+        /// Where they come from.
+        cause: Cause,
+    },
+    /// A bus is taken.
+    Bus {
+        /// Which one.
+        bus: Bus,
+        /// First cycle.
+        from: Cycle,
+        /// First free cycle.
+        until: Cycle,
+    },
+    /// A ring or queue is put to or taken from.
+    Ring {
+        /// Which one.
+        ring: RingName,
+        /// What is on it now.
+        fill: u32,
+    },
+    /// A frame begins to arrive.
+    Arrives {
+        /// Port.
+        port: u8,
+        /// The caller's number of it.
+        frame: u64,
+        /// Length without its check sequence.
+        bytes: u32,
+        /// Its last bit.
+        until: Cycle,
+    },
+    /// A frame is lost at the media interface.
+    Dropped {
+        /// Port.
+        port: u8,
+        /// Its number, if it is known.
+        frame: Option<u64>,
+        /// Why.
+        reason: MediaDrop,
+    },
+    /// A frame has left; this cycle has its last bit.
+    Departed {
+        /// Port.
+        port: u8,
+        /// The number of the arrival that it was made from, if that is known.
+        frame: Option<u64>,
+        /// Length without its check sequence.
+        bytes: u32,
+        /// Its first bit.
+        from: Cycle,
+    },
+    /// Something happens to an RBUF element.
+    Rbuf {
+        /// Element.
+        element: u8,
+        /// The frame of which it holds, or held, a part.
+        frame: u64,
+        /// What.
+        step: RbufStep,
+    },
+    /// Something happens to a TBUF element.
+    Tbuf {
+        /// Element.
+        element: u8,
+        /// The frame whose beginning it holds, if it does and that is known.
+        frame: Option<u64>,
+        /// What.
+        step: TbufStep,
+    },
+    /// A command reads or writes the DRAM block that holds a frame's beginning.
+    Touched {
+        /// The frame.
+        frame: u64,
+        /// Microengine of the command.
+        me: u8,
+        /// Context of the command.
+        context: u8,
+    },
+    /// A longword that the boot plan watches as a lock is taken or released.
+    Lock {
+        /// Its place in the plan.
+        lock: u16,
+        /// What happens.
+        step: LockStep,
+    },
+    /// A task of the general-purpose core has a new value for something.
+    Level {
+        /// Index of the task.
+        task: u16,
+        /// The group of ports that it is of.
+        group: u16,
+        /// What.
+        level: Level,
+        /// Its value from now on.
+        value: i64,
+    },
+    /// A task of the general-purpose core makes an access or works.
+    Gpp {
+        /// Index of the task.
+        task: u16,
+        /// What it does.
+        step: &'static str,
+        /// Until when.
+        until: Cycle,
+    },
+}

@@ -1,0 +1,450 @@
+//! The attentive path: one instruction with all its checks, its operands that
+//! are no plain registers, and whatever else keeps it from the tight loop.
+
+use npsim_isa::{CamLmTarget, Instruction, Operand, Shift};
+
+use super::control::Outcome;
+use super::datapath::{Datapath, Next};
+use super::local_memory::{Index, LocalMemory};
+use super::operation::{Kind, Op, Side, Special};
+use super::program::Word;
+use super::registers::{D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask};
+use super::turn::penalty;
+use super::{After, Flow, Microengine, slow};
+use crate::Cycle;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::observer::Observer;
+use crate::kernel::trace_event::TraceEvent;
+
+impl Microengine {
+    /// Executes one instruction.
+    pub(super) fn attentive<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) -> Flow {
+        self.attentive_or(fabric, observer)
+            .unwrap_or_else(|flow| flow)
+    }
+
+    /// Everything that can keep the instruction from executing now comes before
+    /// its first effect, so that it can be tried again.
+    fn attentive_or<P: Observer>(
+        &mut self,
+        fabric: &mut Fabric,
+        observer: &mut P,
+    ) -> Result<Flow, Flow> {
+        if self.slow & slow::PENDING != 0 {
+            self.memory
+                .settle(self.cycle, &mut self.datapath.byte_index);
+            if !self.memory.has_pending() {
+                self.slow &= !slow::PENDING;
+            }
+        }
+        let pc = self.pc as usize;
+        let (Some(&op), Some(side)) = (self.lane().ops().get(pc), self.program.sides.get(pc))
+        else {
+            return Err(self.no_instruction(fabric));
+        };
+        let (looks, sets_codes) = (side.looks, side.sets_codes);
+        if looks && !self.may_look(fabric) {
+            return Err(Flow::Post(self.cycle));
+        }
+        if op.attention != 0 {
+            self.prepare(pc, &op, fabric)?;
+        }
+        let csr = self.slow & slow::CSR != 0;
+        let next = if op.kind == Kind::Outside {
+            let outcome = self.outside(&op, fabric);
+            if P::ON {
+                fabric.tell(observer);
+            }
+            match outcome? {
+                Outcome::Next(next) => next,
+                Outcome::Swap { defer, resume } => {
+                    self.issued(op.kind, csr, observer);
+                    self.finish(pc, fabric);
+                    return Ok(self.yields(defer, resume));
+                }
+                Outcome::Halt => {
+                    self.issued(op.kind, csr, observer);
+                    return Ok(Flow::Halt);
+                }
+            }
+        } else {
+            self.pure(op, pc, csr)
+        };
+        let target = match next {
+            Next::Sequential | Next::Outside => {
+                self.issued(op.kind, csr, observer);
+                self.finish(pc, fabric);
+                return Ok(self.advance(sets_codes, observer));
+            }
+            Next::Taken => op.d,
+            Next::Jump(to) => to.min(self.program.words.len() as u32 - 1) as u16,
+        };
+        self.refuse_in_slot(fabric)?;
+        self.enter_checked(target, fabric)?;
+        let slots = Cycle::from(penalty(
+            &op,
+            self.cycle == self.arrived,
+            self.arrived_with_codes,
+        ));
+        let slots = slots.saturating_sub(Cycle::from(op.n));
+        self.issued(op.kind, csr, observer);
+        self.finish(pc, fabric);
+        if op.n == 0 {
+            self.go(target, slots, false, observer);
+        } else {
+            self.pc += 1;
+            self.defers(op.n, After::Jump(target), slots);
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// An instruction has executed: it took its cycle, a local CSR's value was
+    /// there for it alone, and a tested signal is consumed.
+    fn issued<P: Observer>(&mut self, kind: Kind, csr: bool, observer: &mut P) {
+        if P::ON {
+            let issued = TraceEvent::Issued {
+                me: self.index,
+                context: self.datapath.context,
+                pc: self.pc,
+                count: 1,
+            };
+            observer.see(self.cycle, &issued);
+        }
+        self.cycle += 1;
+        self.stats.instructions += 1;
+        let mut csr_read = false;
+        if kind == Kind::Outside {
+            match self.program.words[self.pc as usize] {
+                Word::Instruction(Instruction::BranchSignal { signal, .. }) => {
+                    self.contexts[self.datapath.context as usize].signals &= !(1 << signal);
+                }
+                Word::Instruction(Instruction::LocalCsrRead { .. }) => csr_read = true,
+                _ => {}
+            }
+        }
+        if csr && !csr_read {
+            self.slow &= !slow::CSR;
+        }
+    }
+
+    /// To the next word, or to where the control instruction goes whose last
+    /// defer slot this was.
+    fn advance<P: Observer>(&mut self, sets_codes: bool, observer: &mut P) -> Flow {
+        self.pc += 1;
+        if self.slow & slow::DEFER == 0 {
+            return Flow::Continue;
+        }
+        self.defer_left -= 1;
+        if self.defer_left != 0 {
+            return Flow::Continue;
+        }
+        self.slow &= !slow::DEFER;
+        match self.after {
+            After::Jump(target) => {
+                self.tell_aborted(self.deferred_by, self.after_penalty, observer);
+                self.pc = target;
+                self.cycle += self.after_penalty;
+                self.stats.aborted += self.after_penalty;
+                self.arrived = self.cycle;
+                self.arrived_with_codes = sets_codes && self.after_penalty == 0;
+                Flow::Continue
+            }
+            After::Swap(resume) => {
+                self.pc = resume.unwrap_or(self.pc);
+                Flow::Swap
+            }
+        }
+    }
+
+    fn go<P: Observer>(&mut self, target: u16, slots: Cycle, with_codes: bool, observer: &mut P) {
+        self.tell_aborted(self.pc, slots, observer);
+        self.pc = target;
+        self.cycle += slots;
+        self.stats.aborted += slots;
+        self.arrived = self.cycle;
+        self.arrived_with_codes = with_codes;
+    }
+
+    /// Tells the observer of slots thrown away from the present cycle on.
+    fn tell_aborted<P: Observer>(&self, pc: u16, slots: Cycle, observer: &mut P) {
+        if P::ON && slots != 0 {
+            let aborted = TraceEvent::Aborted {
+                me: self.index,
+                context: self.datapath.context,
+                pc,
+                slots,
+            };
+            observer.see(self.cycle, &aborted);
+        }
+    }
+
+    /// The word before the present one has defer slots.
+    fn defers(&mut self, slots: u8, after: After, penalty: Cycle) {
+        self.deferred_by = self.pc - 1;
+        self.slow |= slow::DEFER;
+        self.defer_left = slots;
+        self.after = after;
+        self.after_penalty = penalty;
+    }
+
+    /// The context gives up the pipeline, after defer slots if there are any.
+    fn yields(&mut self, defer: u8, resume: Option<u16>) -> Flow {
+        self.contexts[self.datapath.context as usize & 7].yielded_at = self.pc;
+        self.pc += 1;
+        self.after_penalty = self.timing.swap.saturating_sub(Cycle::from(defer));
+        if defer == 0 {
+            self.pc = resume.unwrap_or(self.pc);
+            return Flow::Swap;
+        }
+        self.defers(defer, After::Swap(resume), self.after_penalty);
+        Flow::Continue
+    }
+
+    /// An operation of the datapath with what the tight loop never sees.
+    fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> Next {
+        match self.program.words[pc] {
+            Word::Instruction(Instruction::LdField { mask, shift, .. }) => {
+                let count = self.datapath.previous_a & 31;
+                let placed = match shift {
+                    Shift::LeftIndirect => Some(((32 - count as u8) & 31, u32::MAX << count)),
+                    Shift::RightIndirect => Some((count as u8, u32::MAX >> count)),
+                    _ => None,
+                };
+                if let Some((n, bits)) = placed {
+                    (op.n, op.x) = (n, bits & byte_mask(mask & 15));
+                }
+            }
+            Word::Instruction(Instruction::CamLookup {
+                lm_addr: Some(CamLmTarget { pointer, block }),
+                ..
+            }) => {
+                let tag = self.datapath.get(op.a);
+                // The lookup of the operation itself gives the same: a hit that
+                // is hit again stays the most recent.
+                let found = self.datapath.cam.lookup(tag);
+                let words = (u32::from(block) << 10 | found & 0x3ff) >> 2;
+                self.index_write(Index::Pointer(pointer & 1), words, self.timing.lm_addr_gap);
+            }
+            Word::Instruction(Instruction::Immed { .. }) if csr => op.x = self.csr_value,
+            _ => {}
+        }
+        let codes = self.datapath.codes;
+        let next = self.datapath.step(&op);
+        if self.slow & slow::CODES_OFF != 0 {
+            self.datapath.codes = codes;
+        }
+        next
+    }
+
+    /// A delayed write of an index register.
+    pub(super) fn index_write(&mut self, index: Index, value: u32, gap: Cycle) {
+        self.memory.write(index, value, self.cycle, gap);
+        self.slow |= slow::PENDING;
+    }
+
+    /// Checks operands and fetches those that are no plain registers.
+    fn prepare(&mut self, pc: usize, op: &Op, fabric: &mut Fabric) -> Result<(), Flow> {
+        let side = self.program.sides[pc];
+        let mut clean = true;
+        for (operand, slot) in side.reads.into_iter().zip([op.a, op.b, op.a]) {
+            let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
+            if !transfer && operand.bank().is_none() {
+                continue;
+            }
+            let slot = usize::from(slot);
+            if transfer {
+                self.check_owner(slot, fabric)?;
+            }
+            if !self.initialised.has(slot) {
+                clean = false;
+                self.uninitialised(slot, fabric)?;
+            }
+        }
+        let a = self.fetch(side.special_a, fabric)?;
+        let b = self.fetch(side.special_b, fabric)?;
+        let d = self.check_destination(&side, fabric)?;
+        let file = &mut self.datapath.file;
+        for (slot, value) in [(TEMP_A, a), (TEMP_B, b), (TEMP_D, d)] {
+            if let Some(value) = value {
+                file[slot as usize] = value;
+            }
+        }
+        if side.dest != Operand::None && side.special_d == Special::None {
+            let slot = usize::from(op.d);
+            if matches!(side.dest, Operand::STransfer(_) | Operand::DTransfer(_)) {
+                self.check_owner(slot, fabric)?;
+            }
+            self.initialised.mark(slot);
+        }
+        if clean && (side.guarded || !side.always) {
+            self.lanes[self.datapath.context as usize & 7].relieve(pc);
+        }
+        Ok(())
+    }
+
+    /// An operation whose special operands are all in local memory, in the tight
+    /// loop: nothing is pending and its registers are known to be initialised.
+    /// `None` when an address has no word.
+    #[inline(never)]
+    pub(super) fn local_step(
+        datapath: &mut Datapath,
+        memory: &mut LocalMemory,
+        op: &Op,
+        side: &Side,
+    ) -> Option<()> {
+        let mut steps = [0; 2];
+        let mut place = |memory: &LocalMemory, special| {
+            let (pointer, offset) = match special {
+                Special::Local { pointer, offset } => (pointer as usize & 1, u32::from(offset)),
+                Special::LocalStep { pointer, step } => {
+                    steps[pointer as usize & 1] = i32::from(step);
+                    (pointer as usize & 1, 0)
+                }
+                _ => return None,
+            };
+            Some((memory.pointers[pointer] | offset) as usize & 1023)
+        };
+        if let Some(at) = place(memory, side.special_a) {
+            datapath.file[TEMP_A as usize] = *memory.words.get(at)?;
+        }
+        if let Some(at) = place(memory, side.special_b) {
+            datapath.file[TEMP_B as usize] = *memory.words.get(at)?;
+        }
+        let target = place(memory, side.special_d);
+        if let Some(at) = target {
+            datapath.file[TEMP_D as usize] = *memory.words.get(at)?;
+        }
+        datapath.operate(op);
+        if let Some(at) = target {
+            memory.words[at] = datapath.file[TEMP_D as usize];
+        }
+        for (pointer, step) in memory.pointers.iter_mut().zip(steps) {
+            *pointer = pointer.wrapping_add_signed(step) & 1023;
+        }
+        Some(())
+    }
+
+    /// The value of a special source.
+    fn fetch(&mut self, special: Special, fabric: &mut Fabric) -> Result<Option<u32>, Flow> {
+        Ok(match special {
+            Special::None | Special::Neighbour { .. } => None,
+            Special::Local { .. } | Special::LocalStep { .. } => {
+                let address = self.local_address(special, fabric)?;
+                Some(self.memory.words[address])
+            }
+            Special::Indexed { file, .. } => {
+                let slot = self.indexed(file);
+                if file < S_OUT {
+                    self.check_owner(slot, fabric)?;
+                    if !self.initialised.has(slot) {
+                        self.uninitialised(slot, fabric)?;
+                    }
+                }
+                Some(self.datapath.file[slot])
+            }
+            Special::Ring { .. } => Some(self.ring_head(fabric)),
+        })
+    }
+
+    /// Checks a special destination; gives its old value where it is merged.
+    fn check_destination(&mut self, side: &Side, fabric: &mut Fabric) -> Result<Option<u32>, Flow> {
+        match side.special_d {
+            Special::Local { .. } | Special::LocalStep { .. } => {
+                let address = self.local_address(side.special_d, fabric)?;
+                Ok(side.merges.then(|| self.memory.words[address]))
+            }
+            Special::Indexed { file, step } => {
+                self.check_owner(self.indexed(file), fabric)?;
+                if !side.merges {
+                    return Ok(None);
+                }
+                let incoming = if file == S_OUT { S_IN } else { D_IN };
+                debug_assert!(
+                    file == S_OUT || file == D_OUT,
+                    "destinations are OUT registers"
+                );
+                self.fetch(
+                    Special::Indexed {
+                        file: incoming,
+                        step,
+                    },
+                    fabric,
+                )
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn indexed(&self, file: u16) -> usize {
+        file as usize + (self.memory.transfer_index & 127) as usize
+    }
+
+    /// The local memory word of an operand.
+    fn local_address(&mut self, special: Special, fabric: &mut Fabric) -> Result<usize, Flow> {
+        let (pointer, offset) = match special {
+            Special::Local { pointer, offset } => (pointer, offset),
+            Special::LocalStep { pointer, .. } => (pointer, 0),
+            _ => (0, 0),
+        };
+        if let Some(written) = self.memory.early(pointer) {
+            self.local_memory_early(pointer, written, fabric)?;
+        }
+        let address = (self.memory.pointers[pointer as usize] | u32::from(offset)) as usize & 1023;
+        if address >= self.memory.words.len() {
+            return Err(self.local_memory_missing(pointer, address, fabric));
+        }
+        Ok(address)
+    }
+
+    /// Stores a special destination and moves indices, each once.
+    #[inline]
+    fn finish(&mut self, pc: usize, fabric: &mut Fabric) {
+        if self.program.sides[pc].always {
+            self.finish_specials(pc, fabric);
+        }
+    }
+
+    fn finish_specials(&mut self, pc: usize, fabric: &mut Fabric) {
+        let side = self.program.sides[pc];
+        let value = self.datapath.file[TEMP_D as usize];
+        match side.special_d {
+            Special::None => {}
+            Special::Local { pointer, offset } => {
+                let address =
+                    (self.memory.pointers[pointer as usize] | u32::from(offset)) as usize & 1023;
+                self.memory.words[address] = value;
+            }
+            Special::LocalStep { pointer, .. } => {
+                let address = self.memory.pointers[pointer as usize] as usize & 1023;
+                self.memory.words[address] = value;
+            }
+            Special::Indexed { file, .. } => {
+                let slot = self.indexed(file);
+                self.datapath.file[slot] = value;
+                self.initialised.mark(slot);
+            }
+            Special::Ring { .. } => self.ring_put(value, fabric),
+            Special::Neighbour { register } => self.neighbour_write(register, value, fabric),
+        }
+        let mut pointers = [0_i8; 2];
+        let mut transfer = 0_i8;
+        for special in [side.special_a, side.special_b, side.special_d] {
+            match special {
+                Special::LocalStep { pointer, step } => pointers[pointer as usize] = step,
+                Special::Indexed { step, .. } if step != 0 => transfer = step,
+                _ => {}
+            }
+        }
+        for (pointer, step) in self.memory.pointers.iter_mut().zip(pointers) {
+            *pointer = pointer.wrapping_add_signed(i32::from(step)) & 1023;
+        }
+        self.memory.transfer_index = self
+            .memory
+            .transfer_index
+            .wrapping_add_signed(i32::from(transfer))
+            & 127;
+        if [side.special_a, side.special_b].contains(&Special::Ring { take: true }) {
+            self.ring_take(fabric);
+        }
+    }
+}

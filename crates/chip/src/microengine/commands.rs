@@ -1,0 +1,290 @@
+//! Memory and I/O commands: from the instruction to what the bus carries.
+
+use npsim_isa::{
+    CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words,
+};
+
+use super::control::Outcome;
+use super::datapath::Next;
+use super::registers::{Claim, transfer_file};
+use super::{Flow, Microengine};
+use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
+
+/// A command as the instruction gives it.
+struct Request {
+    op: CommandOp,
+    transfer: TransferRegister,
+    address: u32,
+    count: u8,
+    completion: Completion,
+    indirect: bool,
+    immediate: Option<u32>,
+}
+
+/// A command ready for the bus and the longwords it moves.
+struct Prepared {
+    command: BusCommand,
+    pulled: u8,
+    pushed: u8,
+}
+
+impl Microengine {
+    pub(super) fn memory_command(
+        &mut self,
+        command: &Command,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        // A fast write carries its data above the address.
+        let fast = command.op == CommandOp::MsfFastWr;
+        let request = Request {
+            op: command.op,
+            transfer: command.transfer,
+            address: if fast { address & 0xffff } else { address },
+            count: command.count,
+            completion: command.completion,
+            indirect: command.indirect,
+            immediate: fast.then_some(address >> 16),
+        };
+        self.issue(&request, fabric)
+    }
+
+    pub(super) fn cap_fast_write(
+        &mut self,
+        csr: u16,
+        data: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        let request = Request {
+            op: CommandOp::CapWrite,
+            transfer: TransferRegister::None,
+            address: u32::from(csr),
+            count: 1,
+            completion: Completion::Silent,
+            indirect: false,
+            immediate: Some(data),
+        };
+        self.issue(&request, fabric)
+    }
+
+    pub(super) fn cap_csr(
+        &mut self,
+        access: &CapCsr,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        let fast = access.access == CapAccess::FastWriteAlu;
+        let request = Request {
+            op: if access.access == CapAccess::Read {
+                CommandOp::CapRead
+            } else {
+                CommandOp::CapWrite
+            },
+            transfer: access.transfer,
+            address: u32::from(access.csr),
+            count: access.count.max(1),
+            completion: access.completion,
+            indirect: access.indirect && !fast,
+            immediate: fast.then_some(self.datapath.previous_result),
+        };
+        self.issue(&request, fabric)
+    }
+
+    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Flow> {
+        if matches!(request.completion, Completion::CtxSwap { .. }) {
+            self.refuse_in_slot(fabric)?;
+        }
+        let prepared = self.bus_command(request, fabric)?;
+        self.check_transfer(request, &prepared, fabric)?;
+        let command = prepared.command;
+        let target = match fabric.issue(self.cycle, command) {
+            Issue::Accepted(target) => target,
+            Issue::Held => return Err(Flow::Held),
+        };
+        self.stats.references[target.index()] += 1;
+        self.claim(request, &prepared);
+        let Completion::CtxSwap { signal, defer } = request.completion else {
+            return Ok(Outcome::Next(Next::Sequential));
+        };
+        let raised = command.pull_signals | command.push_signals;
+        self.waits_for(if raised == 0 { 1 << signal } else { raised }, false);
+        Ok(Outcome::Swap {
+            defer,
+            resume: None,
+        })
+    }
+
+    /// Data that is to be pulled must have been written, and registers that are
+    /// to be filled must not be waiting for another command's data.
+    fn check_transfer(
+        &mut self,
+        request: &Request,
+        prepared: &Prepared,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let command = &prepared.command;
+        if command.transfer_me != self.index || request.transfer == TransferRegister::None {
+            return Ok(());
+        }
+        let register = u16::from(command.transfer);
+        let first = |incoming| transfer_file(command.transfer_kind, incoming) + register;
+        let longest = prepared.pulled.max(prepared.pushed);
+        if register + u16::from(longest) <= 128
+            && self.initialised.has_all(first(false), prepared.pulled)
+            && !self.claims.owns_any(first(true), prepared.pushed)
+        {
+            return Ok(());
+        }
+        self.check_each_transfer(prepared, fabric)
+    }
+
+    /// The same register by register: what is wrong, or wraps, is rare.
+    #[cold]
+    #[inline(never)]
+    fn check_each_transfer(
+        &mut self,
+        prepared: &Prepared,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let command = &prepared.command;
+        let slots = |incoming: bool, words: u8| {
+            let first = transfer_file(command.transfer_kind, incoming);
+            let register = u16::from(command.transfer);
+            (0..u16::from(words)).map(move |i| usize::from(first + (register + i) % 128))
+        };
+        for slot in slots(false, prepared.pulled) {
+            if !self.initialised.has(slot) {
+                self.uninitialised(slot, fabric)?;
+            }
+        }
+        for slot in slots(true, prepared.pushed) {
+            self.check_free(slot, fabric)?;
+        }
+        Ok(())
+    }
+
+    /// The registers belong to the unit until it has taken or filled them.
+    fn claim(&mut self, request: &Request, prepared: &Prepared) {
+        let command = &prepared.command;
+        if command.transfer_me != self.index || request.transfer == TransferRegister::None {
+            return;
+        }
+        for (words, incoming) in [(prepared.pulled, false), (prepared.pushed, true)] {
+            if words != 0 {
+                self.claims.add(Claim {
+                    first: transfer_file(command.transfer_kind, incoming)
+                        + u16::from(command.transfer),
+                    words,
+                    op: Some(command.op),
+                    context: command.context,
+                    pc: command.pc,
+                    issued: self.cycle,
+                });
+            }
+        }
+    }
+
+    fn bus_command(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Prepared, Flow> {
+        let info = request.op.info();
+        let context = self.datapath.context;
+        let (kind, register) = match request.transfer {
+            TransferRegister::S(n) => (TransferKind::S, n),
+            TransferRegister::D(n) => (TransferKind::D, n),
+            TransferRegister::None => match info.default_transfer {
+                npsim_isa::TransferKind::S => (TransferKind::S, 0),
+                npsim_isa::TransferKind::D => (TransferKind::D, 0),
+            },
+        };
+        let mut command = BusCommand {
+            op: request.op,
+            me: self.index,
+            context,
+            pc: self.pc,
+            address: request.address,
+            count: request.count.max(1),
+            transfer_me: self.index,
+            transfer: (context * 16 + register) & 127,
+            transfer_kind: kind,
+            signal_context: context,
+            pull_signals: 0,
+            push_signals: 0,
+            byte_mask: 0xff,
+            immediate: request.immediate,
+            indirect: request.indirect.then_some(self.datapath.previous_result),
+        };
+        if let Some(word) = command.indirect {
+            self.override_with(word, &mut command, fabric)?;
+        }
+        let count = u32::from(command.count);
+        let immediate = command.immediate.is_some();
+        let pulled = if immediate {
+            0
+        } else {
+            info.pull_words.of(count).min(32) as u8
+        };
+        let pushed = info.push_words.of(count).min(32) as u8;
+        let signal = match request.completion {
+            Completion::Silent => 0,
+            Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => signal,
+        };
+        if signal != 0 && !(immediate && pushed == 0) {
+            let (one, other) = (1 << signal, 1 << (signal | 1));
+            (command.pull_signals, command.push_signals) = match info.signals {
+                SignalRule::None => (0, 0),
+                SignalRule::Single if pulled != 0 && pushed == 0 => (one, 0),
+                SignalRule::Single => (0, one),
+                SignalRule::Pair if pulled != 0 && pushed == 0 => (one | other, 0),
+                SignalRule::Pair => (0, one | other),
+                SignalRule::PullPush if pulled != 0 => (one, other),
+                SignalRule::PullPush | SignalRule::PushOdd => (0, other),
+            };
+        }
+        Ok(Prepared {
+            command,
+            pulled,
+            pushed,
+        })
+    }
+
+    /// Applies an `indirect_ref` override word.
+    fn override_with(
+        &mut self,
+        word: u32,
+        command: &mut BusCommand,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let info = command.op.info();
+        let bit = |n: u32| word & 1 << n != 0;
+        if bit(31) {
+            let number = (word >> 26 & 31) as u8;
+            let Some(me) = fabric.profile.index_of(number) else {
+                return Err(self.no_microengine(number, fabric));
+            };
+            command.transfer_me = me;
+        }
+        let atomic = matches!(info.unit, Unit::Sram | Unit::Scratch)
+            && info.pull_words == Words::One
+            && command.op != CommandOp::SramCsrWr;
+        let no_pull = atomic && bit(25) && bit(24) && bit(20);
+        if no_pull {
+            // Eleven bits of data stand where count and byte mask would.
+            command.immediate = Some(word >> 12 & 0xff | (word >> 21 & 7) << 8);
+        } else if bit(25) {
+            command.count = (word >> 21 & 15) as u8 + 1;
+        }
+        if bit(3) {
+            command.signal_context = (word & 7) as u8;
+        }
+        let buffers = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
+        if buffers {
+            // The buffer address takes up the bits of mask and register.
+            return Ok(());
+        }
+        if bit(20) && !no_pull {
+            command.byte_mask = (word >> 12) as u8;
+        }
+        if bit(11) {
+            command.transfer = (word >> 4 & 127) as u8;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,363 @@
+//! Faults of a microengine, with what its program calls the things involved.
+
+use npsim_image::{ContextMode, Direction};
+use npsim_isa::{Bank, Operand};
+
+use super::program::Word;
+use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
+use super::{Flow, Microengine, slow};
+use crate::Cycle;
+use crate::kernel::check::{Check, Fault};
+use crate::kernel::fabric::Fabric;
+
+/// What a fault says.
+struct Report {
+    message: String,
+    notes: Vec<String>,
+    help: &'static str,
+}
+
+impl Microengine {
+    /// Raises a fault at the present instruction, in the order of all looks.
+    /// `Err` tells the interpreter to stop or to come back when it is in order.
+    fn complain(
+        &mut self,
+        check: Option<Check>,
+        fabric: &mut Fabric,
+        report: impl FnOnce(&Self) -> Report,
+    ) -> Result<(), Flow> {
+        if !self.may_look(fabric) {
+            return Err(Flow::Post(self.cycle));
+        }
+        let allowed = check.is_some_and(|check| fabric.checks.is_allowed(check));
+        let Report {
+            message,
+            notes,
+            help,
+        } = if allowed {
+            Report {
+                message: String::new(),
+                notes: Vec::new(),
+                help: "",
+            }
+        } else {
+            report(self)
+        };
+        fabric.checks.raise(Fault {
+            check,
+            cycle: self.cycle,
+            me: Some(self.index),
+            context: Some(self.datapath.context),
+            pc: Some(self.pc),
+            message,
+            notes,
+            help: Some(help.to_owned()),
+        });
+        if allowed { Ok(()) } else { Err(Flow::Stop) }
+    }
+
+    fn stop(&mut self, fabric: &mut Fabric, report: impl FnOnce(&Self) -> Report) -> Flow {
+        self.complain(None, fabric, report)
+            .err()
+            .unwrap_or(Flow::Stop)
+    }
+
+    /// The word here is no instruction.
+    pub(super) fn no_instruction(&mut self, fabric: &mut Fabric) -> Flow {
+        self.stop(fabric, |me| match me.program.words.get(me.pc as usize) {
+            Some(Word::Invalid(reason)) => Report {
+                message: format!("the word at address {} is no instruction: {reason}", me.pc),
+                notes: Vec::new(),
+                help: "look for a jump to a wrong address, or data among the instructions",
+            },
+            _ => Report {
+                message: format!(
+                    "execution left the program, which has the addresses 0 to {}",
+                    me.program.words.len().saturating_sub(2)
+                ),
+                notes: Vec::new(),
+                help: "end the program with a branch or ctx_arb[kill], or look for a jump or rtn to a wrong address",
+            },
+        })
+    }
+
+    /// A unit owns the register.
+    pub(super) fn check_owner(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
+        let touch = if slot >= S_OUT as usize {
+            "written"
+        } else {
+            "read"
+        };
+        self.check_claim(slot, touch, fabric)
+    }
+
+    /// A command wants to fill a register that another command will fill.
+    pub(super) fn check_free(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
+        self.check_claim(slot, "given to a second command", fabric)
+    }
+
+    fn check_claim(
+        &mut self,
+        slot: usize,
+        touch: &'static str,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        if self.claims.of(slot).is_none() {
+            return Ok(());
+        }
+        if !self.may_look(fabric) {
+            return Err(Flow::Post(self.cycle));
+        }
+        let Some(&claim) = self.claims.of(slot) else {
+            return Ok(());
+        };
+        self.complain(Some(Check::TransferInFlight), fabric, |me| {
+            let name = me.register_name(slot);
+            let owner = claim.op.map_or_else(
+                || "the media interface, which will push a receive status word".to_owned(),
+                |op| {
+                    let info = op.info();
+                    format!(
+                        "{}[{}] at {}, issued by context {} at cycle {}",
+                        info.unit.info().name,
+                        info.name,
+                        me.program.image.place(claim.pc),
+                        claim.context,
+                        claim.issued
+                    )
+                },
+            );
+            Report {
+                message: format!("{name} is {touch} while a unit owns it"),
+                notes: vec![format!("the owner is {owner}")],
+                help: if slot >= S_OUT as usize {
+                    "wait for the command's signal before the register is written again"
+                } else {
+                    "wait for the command's signal before the register is used"
+                },
+            }
+        })
+    }
+
+    /// The register was never written.
+    pub(super) fn uninitialised(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
+        self.complain(Some(Check::UninitialisedRead), fabric, |me| Report {
+            message: format!(
+                "{} is read, but nothing was ever written to it",
+                me.register_name(slot)
+            ),
+            notes: Vec::new(),
+            help: if slot >= S_OUT as usize {
+                "write all registers that the command takes first"
+            } else if slot >= S_IN as usize {
+                "read data into it first, and wait for the signal"
+            } else {
+                "write it first; every context has registers of its own"
+            },
+        })
+    }
+
+    /// Local memory is used before a write of its address took effect.
+    pub(super) fn local_memory_early(
+        &mut self,
+        pointer: u8,
+        written: Cycle,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        self.complain(Some(Check::LocalMemoryEarly), fabric, |me| Report {
+            message: format!(
+                "*l$index{pointer} is used before the write of LM_ADDR_{pointer} took effect"
+            ),
+            notes: vec![
+                format!("it was written at cycle {written}; the old address is still in use"),
+                format!("{} instructions must lie between", me.timing.lm_addr_gap),
+            ],
+            help: "put other instructions or nops between the write and the use",
+        })
+    }
+
+    /// The local memory address has no word.
+    pub(super) fn local_memory_missing(
+        &mut self,
+        pointer: u8,
+        address: usize,
+        fabric: &mut Fabric,
+    ) -> Flow {
+        self.stop(fabric, |me| Report {
+            message: format!(
+                "*l$index{pointer} points to local memory word {address}, but there are {}",
+                me.memory.words.len()
+            ),
+            notes: Vec::new(),
+            help: "LM_ADDR is a byte address: a word's number times 4",
+        })
+    }
+
+    /// A control instruction stands in a defer slot of another that takes effect.
+    pub(super) fn refuse_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
+        if self.slow & slow::DEFER == 0 {
+            return Ok(());
+        }
+        Err(self.stop(fabric, |_| Report {
+            message: "a control instruction takes effect in a defer slot of another".to_owned(),
+            notes: Vec::new(),
+            help: "defer slots may hold only instructions that go on to the next",
+        }))
+    }
+
+    /// Control goes to an address that may be a defer slot.
+    pub(super) fn enter_checked(&mut self, target: u16, fabric: &mut Fabric) -> Result<(), Flow> {
+        let Some(owner) = self
+            .program
+            .sides
+            .get(target as usize)
+            .and_then(|side| side.slot_of)
+        else {
+            return Ok(());
+        };
+        self.complain(Some(Check::DeferSlotEntry), fabric, |me| Report {
+            message: format!(
+                "control goes to address {target}, a defer slot of the instruction at {owner}"
+            ),
+            notes: vec![format!("the slot is at {}", me.program.image.place(target))],
+            help: "without its control instruction the slot falls through; move the label",
+        })
+    }
+
+    /// There is no such local CSR.
+    pub(super) fn no_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Flow {
+        self.stop(fabric, |_| Report {
+            message: format!("there is no local CSR at 0x{csr:03x}"),
+            notes: Vec::new(),
+            help: "local CSRs are named; see `local_csr_rd` in the reference",
+        })
+    }
+
+    /// An override names a microengine that the chip does not have.
+    pub(super) fn no_microengine(&mut self, number: u8, fabric: &mut Fabric) -> Flow {
+        self.stop(fabric, |me| Report {
+            message: format!("the indirect_ref override names microengine 0x{number:02x}, which is not there"),
+            notes: vec![format!("the override word is 0x{:08x}", me.datapath.previous_result)],
+            help: "bits 30..26 hold the number when bit 31 is set; the override is the result of the instruction before",
+        })
+    }
+
+    /// Signals that had arrived and were not consumed are raised again.
+    pub(super) fn raised_twice(&mut self, context: u8, again: u16, fabric: &mut Fabric) {
+        let pc = self.place_of(context);
+        let names: Vec<_> = (1..16)
+            .filter(|s| again & 1 << s != 0)
+            .map(|s| self.signal_name(s))
+            .collect();
+        fabric.checks.raise(Fault {
+            check: Some(Check::SignalRaisedTwice),
+            cycle: fabric.now,
+            me: Some(self.index),
+            context: Some(context),
+            pc: Some(pc),
+            message: format!(
+                "{} of context {context} is raised again before it was consumed",
+                names.join(" and ")
+            ),
+            notes: vec![format!(
+                "the context is at {}",
+                self.program.image.place(pc)
+            )],
+            help: Some(
+                "wait for the signal, or test it with br_signal, before asking for it again"
+                    .to_owned(),
+            ),
+        });
+    }
+
+    /// The address at which a context is.
+    pub(super) fn context_pc(&self, context: u8) -> u16 {
+        let it = &self.contexts[context as usize];
+        if it.state == super::ContextPhase::Executing {
+            self.pc
+        } else {
+            it.pc
+        }
+    }
+
+    /// The instruction at which a context is, or with which it went to sleep.
+    pub(super) fn place_of(&self, context: u8) -> u16 {
+        let it = &self.contexts[context as usize & 7];
+        if it.state == super::ContextPhase::Sleeping {
+            it.yielded_at
+        } else {
+            self.context_pc(context)
+        }
+    }
+
+    /// A signal by the name that the program gives it.
+    pub(super) fn signal_name(&self, number: u8) -> String {
+        let mut names: Vec<_> = self
+            .program
+            .image
+            .signals
+            .iter()
+            .filter(|signal| signal.number == number || signal.number | 1 == number)
+            .map(|signal| signal.name.as_str())
+            .collect();
+        names.dedup();
+        match names[..] {
+            [name] => format!("signal {number} (`{name}`)"),
+            _ => format!("signal {number}"),
+        }
+    }
+
+    /// A register by the name that the program gives it, and its number.
+    fn register_name(&self, slot: usize) -> String {
+        let context = self.datapath.context;
+        let file = (slot & !127) as u16;
+        let base = self.datapath.base() as usize;
+        let span = if self.mode == ContextMode::Four {
+            32
+        } else {
+            16
+        };
+        let absolute = slot & 127;
+        let relative = absolute
+            .checked_sub(base)
+            .filter(|&n| n < span)
+            .map(|n| n as u8);
+        let operand = |n| match file {
+            S_IN | S_OUT => Operand::STransfer(n),
+            D_IN | D_OUT => Operand::DTransfer(n),
+            NN => Operand::Nn(n),
+            B => Operand::Gpr(Bank::B, n),
+            _ => Operand::Gpr(Bank::A, n),
+        };
+        let direction = match file {
+            S_IN | D_IN => Direction::Read,
+            S_OUT | D_OUT => Direction::Write,
+            _ => Direction::Both,
+        };
+        let mut names: Vec<&str> = Vec::new();
+        let absolute_operand = match file {
+            B => Some(Operand::GprAbsolute(Bank::B, absolute as u8)),
+            0 => Some(Operand::GprAbsolute(Bank::A, absolute as u8)),
+            _ => None,
+        };
+        for symbol in &self.program.image.registers {
+            let same = Some(symbol.operand) == relative.map(operand)
+                || Some(symbol.operand) == absolute_operand;
+            let way = symbol.direction == direction || symbol.direction == Direction::Both;
+            if same && way && !names.contains(&symbol.name.as_str()) {
+                names.push(&symbol.name);
+            }
+        }
+        let physical = match relative {
+            Some(n) => format!("{} of context {context}", operand(n)),
+            None => format!(
+                "{}, absolute register {absolute},",
+                operand(absolute as u8 % span as u8)
+            ),
+        };
+        match names[..] {
+            [name] => format!("`{name}` ({physical})"),
+            _ => physical,
+        }
+    }
+}

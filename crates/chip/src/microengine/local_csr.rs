@@ -1,0 +1,358 @@
+//! Local control and status registers.
+
+use npsim_image::ContextMode;
+use npsim_isa::csr;
+
+use super::local_memory::Index;
+use super::{ContextPhase, Flow, Microengine, random, slow};
+use crate::Cycle;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::Cause;
+
+/// Bits of `CTX_ENABLES` with a meaning here.
+mod enables {
+    pub const LM_0_GLOBAL: u32 = 1 << 16;
+    pub const LM_1_GLOBAL: u32 = 1 << 17;
+    pub const NN_MODE: u32 = 1 << 20;
+    pub const RANDOM_MODE: u32 = 1 << 30;
+    pub const FOUR_CONTEXTS: u32 = 1 << 31;
+    pub const HANDLED: u32 =
+        0xff00 | LM_0_GLOBAL | LM_1_GLOBAL | 3 << 18 | NN_MODE | RANDOM_MODE | FOUR_CONTEXTS;
+}
+
+/// The bit of `CC_ENABLE` that lets the codes change.
+const CODES_ENABLE: u32 = 1 << 13;
+
+impl Microengine {
+    /// Whether a CSR is the INDIRECT_ view, and the context it shows.
+    fn viewed(&self, csr: u16) -> usize {
+        let indirect = matches!(
+            csr,
+            csr::INDIRECT_CTX_STS
+                | csr::INDIRECT_CTX_SIG_EVENTS
+                | csr::INDIRECT_CTX_WAKEUP_EVENTS
+                | csr::INDIRECT_CTX_FUTURE_COUNT
+                | csr::INDIRECT_FUTURE_COUNT_SIGNAL
+                | csr::INDIRECT_LM_ADDR_0
+                | csr::INDIRECT_LM_ADDR_1
+                | csr::INDIRECT_LM_ADDR_0_BYTE_INDEX
+                | csr::INDIRECT_LM_ADDR_1_BYTE_INDEX
+        );
+        usize::from(
+            if indirect {
+                self.csr_pointer
+            } else {
+                self.datapath.context
+            } & 7,
+        )
+    }
+
+    /// The value of a local CSR at the present cycle.
+    pub(super) fn read_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Result<u32, Flow> {
+        let viewed = self.viewed(csr);
+        let context = &self.contexts[viewed];
+        Ok(match csr {
+            csr::CTX_ARB_CNTL => u32::from(self.datapath.context) | u32::from(self.last) << 4,
+            csr::CTX_ENABLES => self.enables(),
+            csr::CC_ENABLE => {
+                if self.slow & slow::CODES_OFF == 0 {
+                    CODES_ENABLE
+                } else {
+                    0
+                }
+            }
+            csr::CSR_CTX_POINTER => u32::from(self.csr_pointer),
+            csr::INDIRECT_CTX_STS => {
+                let ready = matches!(context.state, ContextPhase::Ready | ContextPhase::Executing);
+                u32::from(self.context_pc(viewed as u8)) | u32::from(ready) << 31
+            }
+            csr::ACTIVE_CTX_STS => {
+                u32::from(self.datapath.context)
+                    | u32::from(self.number) << 3
+                    | u32::from(self.pc) << 8
+                    | 1 << 31
+            }
+            csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => u32::from(context.signals),
+            csr::INDIRECT_CTX_WAKEUP_EVENTS | csr::ACTIVE_CTX_WAKEUP_EVENTS => {
+                u32::from(context.wakeup) | u32::from(context.any) << 16
+            }
+            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+                u32::from(context.future_count)
+            }
+            csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+                u32::from(context.future_signal)
+            }
+            csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => self.pointer(0, viewed) << 2,
+            csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => self.pointer(1, viewed) << 2,
+            csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
+                self.pointer(0, viewed) << 2 | self.datapath.byte_index
+            }
+            csr::INDIRECT_LM_ADDR_1_BYTE_INDEX | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX => {
+                self.pointer(1, viewed) << 2 | self.datapath.byte_index
+            }
+            csr::BYTE_INDEX => self.datapath.byte_index,
+            csr::T_INDEX => self.memory.transfer_index << 2,
+            csr::T_INDEX_BYTE_INDEX => self.memory.transfer_index << 2 | self.datapath.byte_index,
+            csr::NN_PUT => self.nn_put_pointer(fabric),
+            csr::NN_GET => u32::from(fabric.nn_rings[self.index as usize].get),
+            csr::TIMESTAMP_LOW => self.timestamp_now() as u32,
+            csr::TIMESTAMP_HIGH => (self.timestamp_now() >> 32) as u32,
+            csr::CRC_REMAINDER => self.datapath.crc_remainder,
+            csr::PROFILE_COUNT => self.profile_count.wrapping_add(self.cycle as u32) & 0xffff,
+            csr::PSEUDO_RANDOM_NUMBER => self.next_random(),
+            _ => match self.held_csrs.get(usize::from(csr / 4)) {
+                Some(&held) => held,
+                None => return Err(self.no_csr(csr, fabric)),
+            },
+        })
+    }
+
+    /// Writes a local CSR at the present cycle.
+    pub(super) fn write_csr(
+        &mut self,
+        csr: u16,
+        value: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), Flow> {
+        let viewed = self.viewed(csr);
+        let gap = self.timing.csr_gap;
+        match csr {
+            csr::CTX_ENABLES => self.set_enables(value, fabric),
+            csr::CC_ENABLE => {
+                self.slow &= !slow::CODES_OFF;
+                if value & CODES_ENABLE == 0 {
+                    self.slow |= slow::CODES_OFF;
+                }
+            }
+            csr::CSR_CTX_POINTER => self.csr_pointer = value as u8 & 7,
+            csr::INDIRECT_CTX_STS => self.contexts[viewed].pc = value as u16 & 0x1fff,
+            csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => {
+                self.contexts[viewed].signals = value as u16;
+                self.reconsider(viewed as u8, fabric);
+            }
+            csr::INDIRECT_CTX_WAKEUP_EVENTS | csr::ACTIVE_CTX_WAKEUP_EVENTS => {
+                self.contexts[viewed].wakeup = value as u16;
+                self.contexts[viewed].any = value & 1 << 16 != 0;
+                self.reconsider(viewed as u8, fabric);
+            }
+            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+                self.contexts[viewed].future_count = value as u16;
+                self.arm_timer(viewed, fabric);
+            }
+            csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
+                self.contexts[viewed].future_signal = value as u8 & 15;
+                self.arm_timer(viewed, fabric);
+            }
+            csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => {
+                self.set_pointer(0, viewed, csr, value);
+            }
+            csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => {
+                self.set_pointer(1, viewed, csr, value);
+            }
+            csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
+                self.set_pointer(0, viewed, csr, value);
+                self.index_write(Index::Byte, value & 3, gap);
+            }
+            csr::INDIRECT_LM_ADDR_1_BYTE_INDEX | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX => {
+                self.set_pointer(1, viewed, csr, value);
+                self.index_write(Index::Byte, value & 3, gap);
+            }
+            csr::BYTE_INDEX => self.index_write(Index::Byte, value & 3, gap),
+            csr::T_INDEX => self.index_write(Index::Transfer, value >> 2 & 127, gap),
+            csr::T_INDEX_BYTE_INDEX => {
+                self.index_write(Index::Transfer, value >> 2 & 127, gap);
+                self.index_write(Index::Byte, value & 3, gap);
+            }
+            csr::NN_PUT => self.set_nn_put_pointer(value, fabric),
+            csr::NN_GET => fabric.nn_rings[self.index as usize].get = value as u8 & 127,
+            csr::TIMESTAMP_LOW => {
+                let high = self.timestamp_now() >> 32;
+                self.set_timestamp(high << 32 | u64::from(value), fabric);
+            }
+            csr::TIMESTAMP_HIGH => {
+                let low = self.timestamp_now() & 0xffff_ffff;
+                self.set_timestamp(u64::from(value) << 32 | low, fabric);
+            }
+            csr::NEXT_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_add(1), value, fabric),
+            csr::PREV_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_sub(1), value, fabric),
+            csr::SAME_ME_SIGNAL => self.send_signal(Some(self.index), value, fabric),
+            csr::CRC_REMAINDER => self.datapath.crc_remainder = value,
+            csr::PROFILE_COUNT => self.profile_count = value.wrapping_sub(self.cycle as u32),
+            csr::PSEUDO_RANDOM_NUMBER => {
+                self.random = value;
+                self.random_set = self.cycle;
+            }
+            _ => match self.held_csrs.get_mut(usize::from(csr / 4)) {
+                Some(held) => *held = value,
+                None => return Err(self.no_csr(csr, fabric)),
+            },
+        }
+        Ok(())
+    }
+
+    fn enables(&self) -> u32 {
+        let flag = |on: bool, bit: u32| if on { bit } else { 0 };
+        self.other_enables
+            | u32::from(self.enabled) << 8
+            | flag(self.memory.global[0], enables::LM_0_GLOBAL)
+            | flag(self.memory.global[1], enables::LM_1_GLOBAL)
+            | u32::from(self.nn_empty_threshold) << 18
+            | flag(self.nn_self, enables::NN_MODE)
+            | flag(self.random_free_running, enables::RANDOM_MODE)
+            | flag(self.mode == ContextMode::Four, enables::FOUR_CONTEXTS)
+    }
+
+    /// A context that is disabled goes on until it gives up the pipeline.
+    fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
+        self.other_enables = value & !enables::HANDLED;
+        self.memory.global = [
+            value & enables::LM_0_GLOBAL != 0,
+            value & enables::LM_1_GLOBAL != 0,
+        ];
+        self.nn_empty_threshold = (value >> 18 & 3) as u8;
+        self.nn_self = value & enables::NN_MODE != 0;
+        if self.random_free_running != (value & enables::RANDOM_MODE != 0) {
+            self.random = self.random_now();
+            self.random_set = self.cycle;
+            self.random_free_running = value & enables::RANDOM_MODE != 0;
+        }
+        let mode = if value & enables::FOUR_CONTEXTS != 0 {
+            ContextMode::Four
+        } else {
+            ContextMode::Eight
+        };
+        if mode != self.mode {
+            self.mode = mode;
+            self.program.decode(mode);
+            self.lanes = Default::default();
+            self.open_lane();
+        }
+        self.enabled = self.usable((value >> 8) as u8);
+        for c in 0..8 {
+            let on = self.enabled & 1 << c != 0;
+            let context = &mut self.contexts[c as usize];
+            match (context.state, on) {
+                (ContextPhase::Inactive, true) => {
+                    context.enter(ContextPhase::Sleeping, fabric.now);
+                    self.journal_context(c, fabric);
+                    self.reconsider(c, fabric);
+                }
+                (ContextPhase::Ready | ContextPhase::Sleeping, false) => {
+                    context.enter(ContextPhase::Inactive, fabric.now);
+                    self.journal_context(c, fabric);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A pointer of a context: the running one's working copy.
+    fn pointer(&self, pointer: usize, context: usize) -> u32 {
+        if self.memory.global[pointer] || context == usize::from(self.datapath.context) {
+            self.memory.pointers[pointer]
+        } else {
+            self.memory.saved[context][pointer]
+        }
+    }
+
+    fn set_pointer(&mut self, pointer: u8, context: usize, csr: u16, value: u32) {
+        let words = value >> 2 & 1023;
+        let active = matches!(
+            csr,
+            csr::ACTIVE_LM_ADDR_0
+                | csr::ACTIVE_LM_ADDR_1
+                | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX
+                | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX
+        );
+        if active || context == usize::from(self.datapath.context) {
+            self.index_write(Index::Pointer(pointer), words, self.timing.lm_addr_gap);
+        } else {
+            self.memory.saved[context][pointer as usize] = words;
+        }
+    }
+
+    fn timestamp_now(&self) -> u64 {
+        self.timestamp + (self.cycle - self.timestamp_set) / self.timing.timestamp
+    }
+
+    fn set_timestamp(&mut self, value: u64, fabric: &mut Fabric) {
+        self.timestamp = value;
+        self.timestamp_set = self.cycle;
+        for context in 0..8 {
+            if self.contexts[context].timer_due.is_some() {
+                self.arm_timer(context, fabric);
+            }
+        }
+    }
+
+    /// The timer fires once, when the low half of the timestamp next becomes the
+    /// future count.
+    fn arm_timer(&mut self, context: usize, fabric: &mut Fabric) {
+        let it = &self.contexts[context];
+        if it.future_signal == 0 {
+            self.contexts[context].timer_due = None;
+            return;
+        }
+        let counts = (self.cycle - self.timestamp_set) / self.timing.timestamp;
+        let now = (self.timestamp + counts) as u16;
+        let left = Cycle::from(it.future_count.wrapping_sub(now));
+        let due = self.timestamp_set + (counts + left) * self.timing.timestamp;
+        let due = due.max(self.cycle + 1);
+        self.contexts[context].timer_due = Some(due);
+        fabric.events.post(
+            due,
+            Event::Timer {
+                me: self.index,
+                context: context as u8,
+            },
+        );
+    }
+
+    /// Raises a signal as a write of a signal CSR says.
+    fn send_signal(&mut self, me: Option<u8>, value: u32, fabric: &mut Fabric) {
+        let signal = (value >> 3 & 15) as u8;
+        let context = if value & 0x80 == 0 {
+            value as u8 & 7
+        } else {
+            let step = if self.mode == ContextMode::Four { 2 } else { 1 };
+            (self.datapath.context + step) & 7
+        };
+        let Some(me) = me.filter(|&me| me < fabric.profile.microengines()) else {
+            return;
+        };
+        if signal != 0 {
+            let due = self.cycle + self.timing.signal;
+            fabric
+                .journal
+                .expect(due, (me, context, signal), || Cause::Thread {
+                    me: self.index,
+                    context: self.datapath.context,
+                });
+            fabric.events.post(
+                due,
+                Event::Signal {
+                    me,
+                    context,
+                    signal,
+                },
+            );
+        }
+    }
+
+    fn random_now(&self) -> u32 {
+        let steps = if self.random_free_running {
+            self.cycle - self.random_set
+        } else {
+            0
+        };
+        random::advance(self.random, steps)
+    }
+
+    fn next_random(&mut self) -> u32 {
+        if !self.random_free_running {
+            self.random = random::advance(self.random, 1);
+        }
+        self.random_now()
+    }
+}

@@ -1,0 +1,510 @@
+//! The microengine: an interpreter of decoded instructions that runs ahead of
+//! the rest of the chip until it must look at it.
+//!
+//! Pure operations (`datapath`) run in a tight loop on the microengine's own
+//! time. Whatever reads what others write, or reaches them, is a look: it
+//! executes only when no event of the chip is due before it, so all looks of
+//! all microengines happen in one order. An operation's first execution by a
+//! context takes the attentive path, which checks and records what is
+//! initialised; then the tight loop has it, unless it needs attention always
+//! (indexed transfer registers, the next-neighbour ring). A `lane` is the
+//! program as one context runs it; `quick` forms leave out what nobody reads.
+
+mod attend;
+mod cam;
+mod commands;
+mod context;
+mod control;
+mod crc;
+mod datapath;
+mod fault;
+mod lane;
+mod local_csr;
+mod local_memory;
+mod next_neighbour;
+mod operation;
+mod predecode;
+mod program;
+mod quick;
+mod random;
+mod registers;
+mod report;
+mod restore;
+mod stall;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod turn;
+
+use npsim_image::{ContextMode, NnMode};
+use npsim_isa::Operand;
+use serde::{Deserialize, Serialize};
+
+pub use context::ContextPhase;
+pub use program::{Program, ProgramError};
+pub use report::WaitInfo;
+pub(crate) use report::numbered;
+pub use stats::{ContextTimes, MeStats};
+
+use crate::Cycle;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::profile::Profile;
+use context::Context;
+use datapath::Datapath;
+use lane::Lane;
+use local_memory::LocalMemory;
+use registers::{Claim, Claims, Initialised, RELATIVE, resolve, transfer_file};
+use stall::Stalls;
+use timing::Timing;
+
+/// What the microengine does when it gets its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    /// No context is ready; a signal posts the next turn.
+    Idle,
+    /// The arbiter takes the next ready context.
+    Pick,
+    /// A context executes.
+    Run,
+    /// The context has given up the pipeline in the previous cycle.
+    Swap,
+    /// The fabric tells when the command FIFO has room.
+    Held,
+    /// A breakpoint stopped it.
+    Halted,
+}
+
+/// Why the interpreter left its loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Continue,
+    /// To go on at this cycle.
+    Post(Cycle),
+    /// The context gives up the pipeline.
+    Swap,
+    /// The command FIFO is full.
+    Held,
+    /// A fault stands.
+    Stop,
+    /// A breakpoint.
+    Halt,
+}
+
+/// What follows the last defer slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum After {
+    Jump(u16),
+    /// The context resumes here, or after the slots.
+    Swap(Option<u16>),
+}
+
+/// Reasons for the slow path.
+mod slow {
+    /// Defer slots are being executed.
+    pub const DEFER: u8 = 1;
+    /// The next `immed` gets a local CSR's value.
+    pub const CSR: u8 = 2;
+    /// `CC_ENABLE` keeps the condition codes as they are.
+    pub const CODES_OFF: u8 = 4;
+    /// Writes of index registers are on their way.
+    pub const PENDING: u8 = 8;
+}
+
+/// One microengine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent flags of the hardware"
+)]
+pub struct Microengine {
+    index: u8,
+    number: u8,
+    timing: Timing,
+    /// Loaded again from its image when a state is restored.
+    #[serde(skip, default = "Program::absent")]
+    program: Program,
+    /// The program of each context, once the context runs.
+    #[serde(skip)]
+    lanes: [Lane; 8],
+    datapath: Datapath,
+    memory: LocalMemory,
+    initialised: Initialised,
+    claims: Claims,
+    contexts: [Context; 8],
+    /// Bit c: context c is enabled.
+    enabled: u8,
+    mode: ContextMode,
+    /// Bits of `CTX_ENABLES` that only hold their value.
+    other_enables: u32,
+    nn_self: bool,
+    nn_empty_threshold: u8,
+    csr_pointer: u8,
+    /// Local CSRs without an effect here, by longword.
+    #[serde(with = "serde_big_array::BigArray")]
+    held_csrs: [u32; 128],
+    random: u32,
+    random_set: Cycle,
+    random_free_running: bool,
+    timestamp: u64,
+    timestamp_set: Cycle,
+    profile_count: u32,
+
+    phase: Phase,
+    /// Local time: the cycle of the next instruction.
+    cycle: Cycle,
+    pc: u16,
+    slow: u8,
+    defer_left: u8,
+    after: After,
+    /// The instruction whose defer slots are being executed.
+    deferred_by: u16,
+    /// Slots that are thrown away after the defer slots.
+    after_penalty: Cycle,
+    csr_value: u32,
+    /// When the context came to its present stretch of code, and whether the
+    /// instruction before set the codes.
+    arrived: Cycle,
+    arrived_with_codes: bool,
+    last: u8,
+    pick_latency: Cycle,
+    /// When the last refill after an idle time ends.
+    refilled: Cycle,
+    /// The event's own cycle, at which looking is always in order.
+    entered: Cycle,
+    limit: Cycle,
+    running: bool,
+    /// When which context hangs, if the user wants that.
+    stalls: Stalls,
+    stats: MeStats,
+}
+
+impl Microengine {
+    /// An idle microengine without a program.
+    #[must_use]
+    pub fn new(index: u8, profile: &Profile) -> Self {
+        let timing = Timing::new(profile);
+        let program = Program::empty(profile);
+        Self {
+            index,
+            number: profile.number_of(index),
+            timing,
+            program,
+            lanes: Default::default(),
+            datapath: Datapath::new(),
+            memory: LocalMemory::new(timing.local_memory_words),
+            initialised: Initialised::new(),
+            claims: Claims::default(),
+            contexts: std::array::from_fn(|_| Context::new()),
+            enabled: 0,
+            mode: ContextMode::Eight,
+            other_enables: 0,
+            nn_self: false,
+            nn_empty_threshold: 0,
+            csr_pointer: 0,
+            held_csrs: [0; 128],
+            random: 1,
+            random_set: 0,
+            random_free_running: false,
+            timestamp: 0,
+            timestamp_set: 0,
+            profile_count: 0,
+            phase: Phase::Idle,
+            cycle: 0,
+            pc: 0,
+            slow: 0,
+            defer_left: 0,
+            after: After::Jump(0),
+            deferred_by: 0,
+            after_penalty: 0,
+            csr_value: 0,
+            arrived: 0,
+            arrived_with_codes: false,
+            last: 7,
+            pick_latency: 0,
+            refilled: 0,
+            entered: 0,
+            limit: 0,
+            running: false,
+            stalls: Stalls::none(),
+            stats: MeStats::default(),
+        }
+    }
+
+    /// Loads a program with its initial register values.
+    pub fn load(&mut self, program: Program) {
+        let image = std::sync::Arc::clone(program.image());
+        self.program = program;
+        self.lanes = Default::default();
+        self.open_lane();
+        self.mode = image.contexts;
+        self.nn_self = image.nn_mode == NnMode::Own;
+        for initial in &image.initial_values {
+            match initial.context {
+                Some(context) => self.write_register(initial.register, context, initial.value),
+                None => (0..8).for_each(|context| {
+                    self.write_register(initial.register, context, initial.value);
+                }),
+            }
+        }
+    }
+
+    /// Enables contexts (bit c: context c) at address 0 and lets the arbiter
+    /// choose among them. In four-context mode the odd ones stay inactive.
+    pub fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
+        let now = fabric.now;
+        if !self.running {
+            self.running = true;
+            self.stats.started = now;
+            self.cycle = now;
+            for context in &mut self.contexts {
+                context.open(now);
+            }
+        }
+        let usable = self.usable(contexts);
+        for c in 0..8 {
+            let context = &mut self.contexts[c as usize];
+            if usable & 1 << c != 0 && context.state == ContextPhase::Inactive {
+                context.signals |= 1;
+                context.wakeup = 1;
+                context.any = false;
+                context.pc = 0;
+                context.enter(ContextPhase::Ready, now);
+                self.journal_context(c, fabric);
+            }
+        }
+        self.enabled |= usable;
+        if self.enabled != 0 && matches!(self.phase, Phase::Idle | Phase::Halted) {
+            self.wake(0, fabric);
+        }
+    }
+
+    /// The program of the running context.
+    fn lane(&self) -> &Lane {
+        &self.lanes[self.datapath.context as usize & 7]
+    }
+
+    /// Resolves the program for the running context if that is not done yet.
+    fn open_lane(&mut self) {
+        let base = self.datapath.base();
+        let lane = &mut self.lanes[self.datapath.context as usize & 7];
+        if lane.is_empty() {
+            *lane = Lane::new(&self.program.ops, base);
+        }
+    }
+
+    fn usable(&self, contexts: u8) -> u8 {
+        match self.mode {
+            ContextMode::Four => contexts & 0x55,
+            ContextMode::Eight => contexts,
+        }
+    }
+
+    /// Posts the arbiter's turn.
+    fn wake(&mut self, latency: Cycle, fabric: &mut Fabric) {
+        self.phase = Phase::Pick;
+        self.pick_latency = latency;
+        fabric
+            .events
+            .post(fabric.now, Event::Microengine(self.index));
+    }
+
+    /// Signals reach a context: bit s of `mask` is signal s.
+    pub fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+        let at = context as usize & 7;
+        let again = self.contexts[at].signals & mask & !1;
+        if again != 0 {
+            self.raised_twice(context & 7, again, fabric);
+        }
+        self.contexts[at].signals |= mask;
+        self.reconsider(context & 7, fabric);
+    }
+
+    /// A sleeping context whose condition holds becomes ready.
+    fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let it = &mut self.contexts[context as usize];
+        if it.state == ContextPhase::Sleeping && it.satisfied() {
+            it.enter(ContextPhase::Ready, now);
+            self.journal_context(context, fabric);
+            if self.phase == Phase::Idle {
+                self.wake(self.timing.wake, fabric);
+            }
+        }
+    }
+
+    /// Writes a context's new state down for whoever watches.
+    #[inline]
+    fn journal_context(&self, context: u8, fabric: &mut Fabric) {
+        if fabric.journal.is_open() {
+            self.write_context(context, fabric);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_context(&self, context: u8, fabric: &mut Fabric) {
+        let (at, what) = self.context_change(context);
+        fabric.journal.tell(at, || what);
+    }
+
+    /// A future count may have come: it has unless the timer was set again.
+    pub fn timer(&mut self, context: u8, fabric: &mut Fabric) {
+        let it = &mut self.contexts[context as usize & 7];
+        if it.timer_due == Some(fabric.now) {
+            it.timer_due = None;
+            let mask = 1 << (it.future_signal & 15);
+            let me = self.index;
+            fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+                me,
+                context,
+                signals: mask,
+                cause: Cause::Timer,
+            });
+            self.signal(context & 7, mask, fabric);
+        }
+    }
+
+    /// Data reaches IN registers, from an absolute register on; a unit's claim
+    /// to them ends.
+    pub fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
+        let file = transfer_file(kind, true);
+        let first = file + u16::from(register & 127);
+        self.claims.release(first);
+        // More words than a command moves come only from the host.
+        if words.len() < 64 && usize::from(register & 127) + words.len() <= 128 {
+            self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
+            self.initialised.mark_all(first, words.len() as u8);
+            return;
+        }
+        for (offset, &word) in words.iter().enumerate() {
+            let slot = file as usize + ((register as usize + offset) & 127);
+            self.datapath.file[slot] = word;
+            self.initialised.mark(slot);
+        }
+    }
+
+    /// Takes OUT registers, from an absolute register on; a unit's claim to
+    /// them ends.
+    pub fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
+        let file = transfer_file(kind, false);
+        self.claims.release(file + u16::from(register & 127));
+        for (offset, word) in out.iter_mut().enumerate() {
+            *word = self.datapath.file[file as usize + ((register as usize + offset) & 127)];
+        }
+    }
+
+    /// Gives IN registers to a unit that will push to them without a command.
+    pub fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
+        let first = transfer_file(kind, true) + u16::from(register & 127);
+        let (context, pc) = (self.datapath.context, self.pc);
+        self.claims.add(Claim {
+            first,
+            words,
+            op: None,
+            context,
+            pc,
+            issued: self.cycle,
+        });
+    }
+
+    /// The slot an operand names for a context; `incoming`: the IN register.
+    fn slot_of(&self, operand: Operand, context: u8, incoming: bool) -> Option<usize> {
+        let limit = if self.mode == ContextMode::Four {
+            32
+        } else {
+            16
+        };
+        let slot = if incoming {
+            registers::source_slot(operand, limit)
+        } else {
+            registers::destination_slot(operand, limit)
+        }?;
+        (slot & !RELATIVE < registers::CONSTANT).then(|| resolve(slot, u16::from(context & 7) * 16))
+    }
+
+    /// Writes a register from outside: general-purpose, next-neighbour, IN
+    /// transfer. Other operands are left alone.
+    pub fn write_register(&mut self, register: Operand, context: u8, value: u32) {
+        if let Some(slot) = self.slot_of(register, context, true) {
+            self.datapath.file[slot] = value;
+            self.initialised.mark(slot);
+        }
+    }
+
+    /// Reads a register from outside: general-purpose, next-neighbour, IN
+    /// transfer. Other operands are 0.
+    #[must_use]
+    pub fn read_register(&self, register: Operand, context: u8) -> u32 {
+        self.slot_of(register, context, true)
+            .map_or(0, |slot| self.datapath.file[slot])
+    }
+
+    /// Reads an OUT transfer register from outside.
+    #[must_use]
+    pub fn read_out_register(&self, kind: TransferKind, register: u8) -> u32 {
+        self.datapath.file[transfer_file(kind, false) as usize + (register as usize & 127)]
+    }
+
+    /// Local memory.
+    #[must_use]
+    pub fn local_memory(&self) -> &[u32] {
+        &self.memory.words
+    }
+
+    /// Local memory, to be written by a loader.
+    pub fn local_memory_mut(&mut self) -> &mut [u32] {
+        &mut self.memory.words
+    }
+
+    /// Its index on the chip.
+    #[must_use]
+    pub fn index(&self) -> u8 {
+        self.index
+    }
+
+    /// Local time: all instructions before this cycle are done.
+    #[must_use]
+    pub fn local_time(&self) -> Cycle {
+        self.cycle
+    }
+
+    /// The program that is loaded.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Counts of what is over; the present idle or sleeping time is not in it.
+    #[must_use]
+    pub fn stats(&self) -> &MeStats {
+        &self.stats
+    }
+
+    /// Counts with everything up to `now`: all cycles from the start to then are
+    /// in it, and none after, although the microengine may have run further.
+    #[must_use]
+    pub fn stats_at(&self, now: Cycle) -> MeStats {
+        let mut stats = self.stats;
+        if !self.running {
+            return stats;
+        }
+        let refill = self.refilled.saturating_sub(now);
+        stats.idle -= refill.min(stats.idle);
+        let beyond = self.cycle.saturating_sub(now + refill);
+        stats.clip(beyond, self.phase != Phase::Swap);
+        let rest = now.saturating_sub(self.cycle);
+        match self.phase {
+            Phase::Held => stats.stalled += rest,
+            Phase::Idle | Phase::Pick | Phase::Halted | Phase::Run | Phase::Swap => {
+                stats.idle += rest;
+            }
+        }
+        for ((number, context), times) in (0..).zip(&self.contexts).zip(&mut stats.contexts) {
+            *times = context.times_at(now, number == self.last && refill == 0);
+        }
+        stats
+    }
+}

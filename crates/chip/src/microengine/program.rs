@@ -1,0 +1,232 @@
+//! Instructions decoded once, at load, into what the interpreter runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use npsim_image::ContextMode;
+use npsim_image::Image;
+use npsim_isa::{Command, Instruction, TransferRegister, decode_lenient};
+
+use super::operation::{Op, Side};
+use super::predecode::Maker;
+use super::quick;
+use super::timing::Timing;
+use crate::profile::Profile;
+
+/// A program that cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// It does not fit.
+    #[error(
+        "program `{name}` has {words} instructions, but a control store holds {most}; shorten it or divide it among microengines"
+    )]
+    TooLong {
+        /// The program.
+        name: String,
+        /// Its length.
+        words: usize,
+        /// Size of a control store.
+        most: usize,
+    },
+}
+
+/// What stands at an address.
+#[derive(Clone, Debug)]
+pub(super) enum Word {
+    Instruction(Instruction),
+    /// No instruction; why.
+    Invalid(String),
+    /// The word after the last.
+    End,
+}
+
+/// A program, decoded.
+#[derive(Clone)]
+pub struct Program {
+    pub(super) image: Arc<Image>,
+    pub(super) ops: Vec<Op>,
+    pub(super) words: Arc<[Word]>,
+    pub(super) sides: Arc<[Side]>,
+    timing: Timing,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("name", &self.image.name)
+            .field("words", &self.image.words.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// Decodes an image. Words that are no instructions are kept: they are a
+    /// fault only when they are executed.
+    ///
+    /// # Errors
+    /// The image is longer than a control store.
+    pub fn new(image: &Image, profile: &Profile) -> Result<Self, ProgramError> {
+        let most = usize::from(profile.control_store_words());
+        if image.words.len() > most {
+            return Err(ProgramError::TooLong {
+                name: image.name.clone(),
+                words: image.words.len(),
+                most,
+            });
+        }
+        let mut words: Vec<_> = image.words.iter().map(|&word| decode_word(word)).collect();
+        words.push(Word::End);
+        let mut program = Self {
+            image: Arc::new(image.clone()),
+            ops: Vec::new(),
+            words: words.into(),
+            sides: Arc::new([]),
+            timing: Timing::new(profile),
+        };
+        program.decode(image.contexts);
+        Ok(program)
+    }
+
+    /// No instructions at all.
+    pub(super) fn empty(profile: &Profile) -> Self {
+        let mut program = Self {
+            image: Arc::new(Image::default()),
+            ops: Vec::new(),
+            words: Arc::new([Word::End]),
+            sides: Arc::new([]),
+            timing: Timing::new(profile),
+        };
+        program.decode(ContextMode::Eight);
+        program
+    }
+
+    /// What stands for a program between reading a microengine's state and
+    /// giving it its program back.
+    pub(super) fn absent() -> Self {
+        Self {
+            image: Arc::new(Image::default()),
+            ops: Vec::new(),
+            words: Arc::new([Word::End]),
+            sides: Arc::new([]),
+            timing: Timing::default(),
+        }
+    }
+
+    /// The image it was made from.
+    #[must_use]
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// Resolves operands for a context mode.
+    pub(super) fn decode(&mut self, mode: ContextMode) {
+        let limit = match mode {
+            ContextMode::Four => 32,
+            ContextMode::Eight => 16,
+        };
+        let mut ops = Vec::with_capacity(self.words.len());
+        let mut sides: Vec<Side> = Vec::with_capacity(self.words.len());
+        for (address, word) in self.words.iter().enumerate() {
+            let mut maker = Maker::new(limit, &self.timing, self.words.len() - 1);
+            maker.after_codes = sides.last().is_some_and(|side| side.sets_codes);
+            if let Word::Instruction(instruction) = word {
+                let raw = self.image.words.get(address).copied().unwrap_or_default();
+                maker.instruction(&with_transfer_of(*instruction, raw, mode));
+            }
+            ops.push(maker.op);
+            sides.push(maker.side);
+        }
+        for (address, word) in self.words.iter().enumerate() {
+            let Word::Instruction(instruction) = word else {
+                continue;
+            };
+            for slot in 1..=usize::from(defer(instruction)) {
+                if let Some(side) = sides.get_mut(address + slot) {
+                    side.slot_of = Some(address as u16);
+                }
+            }
+        }
+        for (op, side) in ops.iter_mut().zip(&mut sides) {
+            let target = op.kind.branches().then_some(op.d as usize);
+            if target
+                .is_some_and(|target| self.words.len() > target && sides_slot(&self.words, target))
+            {
+                side.always = true;
+                side.guarded = false;
+            }
+            if side.always {
+                op.attention |= Op::WATCHED;
+            }
+        }
+        quick::find(&mut ops);
+        self.ops = ops;
+        self.sides = sides.into();
+    }
+}
+
+/// Whether an address lies in the defer slots of an earlier instruction.
+fn sides_slot(words: &[Word], target: usize) -> bool {
+    (1..=3).any(|back| {
+        target.checked_sub(back).is_some_and(
+            |at| matches!(&words[at], Word::Instruction(instruction) if usize::from(defer(instruction)) >= back),
+        )
+    })
+}
+
+fn decode_word(word: u64) -> Word {
+    match decode_lenient(word) {
+        Ok(instruction) => Word::Instruction(instruction),
+        Err(error) => Word::Invalid(error.to_string()),
+    }
+}
+
+/// In four-context mode the transfer field of a memory command is a 5-bit
+/// register of the unit's own kind; with eight contexts its top bit selects the
+/// other kind, which is how the decoder reads it.
+pub(super) fn with_transfer_of(
+    instruction: Instruction,
+    word: u64,
+    mode: ContextMode,
+) -> Instruction {
+    let register = (word >> 20 & 31) as u8;
+    if mode == ContextMode::Eight || register < 16 {
+        return instruction;
+    }
+    match instruction {
+        Instruction::Command(command) if command.transfer != TransferRegister::None => {
+            let transfer = match command.op.info().default_transfer {
+                npsim_isa::TransferKind::S => TransferRegister::S(register),
+                npsim_isa::TransferKind::D => TransferRegister::D(register),
+            };
+            Instruction::Command(Command {
+                transfer,
+                ..command
+            })
+        }
+        other => other,
+    }
+}
+
+/// Defer slots of a control instruction.
+pub(super) fn defer(instruction: &Instruction) -> u8 {
+    use npsim_isa::Completion;
+    match instruction {
+        Instruction::Branch { defer, .. }
+        | Instruction::BranchCtx { defer, .. }
+        | Instruction::BranchSignal { defer, .. }
+        | Instruction::BranchInputState { defer, .. }
+        | Instruction::BranchBit { defer, .. }
+        | Instruction::BranchByte { defer, .. }
+        | Instruction::Jump { defer, .. } => *defer,
+        Instruction::CtxArb(arb) => arb.defer,
+        Instruction::Command(command) => match command.completion {
+            Completion::CtxSwap { defer, .. } => defer,
+            _ => 0,
+        },
+        Instruction::CapCsr(access) => match access.completion {
+            Completion::CtxSwap { defer, .. } => defer,
+            _ => 0,
+        },
+        _ => 0,
+    }
+}

@@ -1,0 +1,269 @@
+//! The flat register file and who owns transfer registers at the moment.
+
+use npsim_isa::{Bank, CommandOp, Operand};
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::kernel::fabric::TransferKind;
+
+pub(super) const A: u16 = 0;
+pub(super) const B: u16 = 128;
+pub(super) const S_IN: u16 = 256;
+pub(super) const D_IN: u16 = 384;
+pub(super) const S_OUT: u16 = 512;
+pub(super) const D_OUT: u16 = 640;
+pub(super) const NN: u16 = 768;
+/// Temporaries for operands that are no plain registers.
+pub(super) const TEMP_A: u16 = 896;
+pub(super) const TEMP_B: u16 = 897;
+pub(super) const TEMP_D: u16 = 898;
+/// Where results go that nobody wants.
+pub(super) const SINK: u16 = 899;
+/// Constants 0-255 at their own slots, so that they are read as registers are.
+pub(super) const CONSTANT: u16 = 1024;
+/// `KEEP + m`: the longword mask of the bytes that byte enables `m` leave alone.
+pub(super) const KEEP: u16 = 1280;
+/// Slots in the file; a power of two so that an index is masked, not checked.
+pub(super) const SLOTS: usize = 2048;
+/// Marks a slot as relative to the running context.
+pub(super) const RELATIVE: u16 = 0x8000;
+
+/// A file with its constants in place.
+pub(super) fn new_file() -> [u32; SLOTS] {
+    let mut file = [0; SLOTS];
+    for k in 0..256 {
+        file[CONSTANT as usize + k] = k as u32;
+    }
+    for mask in 0..16_u32 {
+        file[KEEP as usize + mask as usize] = !byte_mask(mask as u8);
+    }
+    file
+}
+
+/// The longword mask of four byte enables, bit 3 the most significant byte.
+pub(super) fn byte_mask(enables: u8) -> u32 {
+    (0..4)
+        .filter(|byte| enables & 1 << byte != 0)
+        .map(|byte| 0xff << (8 * byte))
+        .sum()
+}
+
+/// The flat base of the file that units push to or pull from.
+pub(super) const fn transfer_file(kind: TransferKind, incoming: bool) -> u16 {
+    match (kind, incoming) {
+        (TransferKind::S, true) => S_IN,
+        (TransferKind::D, true) => D_IN,
+        (TransferKind::S, false) => S_OUT,
+        (TransferKind::D, false) => D_OUT,
+    }
+}
+
+/// The slot that an operand reads; `limit` is the number of context-relative
+/// registers. `None` for operands that are no plain registers.
+pub(super) fn source_slot(operand: Operand, limit: u8) -> Option<u16> {
+    let relative = |file: u16, n: u8| RELATIVE | (file + u16::from(n % limit));
+    Some(match operand {
+        Operand::None => CONSTANT,
+        Operand::Gpr(Bank::A, n) => relative(A, n),
+        Operand::Gpr(Bank::B, n) => relative(B, n),
+        Operand::GprAbsolute(Bank::A, n) => A + u16::from(n & 127),
+        Operand::GprAbsolute(Bank::B, n) => B + u16::from(n & 127),
+        Operand::STransfer(n) => relative(S_IN, n),
+        Operand::DTransfer(n) => relative(D_IN, n),
+        Operand::Nn(n) => relative(NN, n),
+        Operand::Constant(k) => CONSTANT + u16::from(k),
+        _ => return None,
+    })
+}
+
+/// The slot that an operand writes.
+pub(super) fn destination_slot(operand: Operand, limit: u8) -> Option<u16> {
+    let relative = |file: u16, n: u8| RELATIVE | (file + u16::from(n % limit));
+    match operand {
+        Operand::None => Some(SINK),
+        Operand::STransfer(n) => Some(relative(S_OUT, n)),
+        Operand::DTransfer(n) => Some(relative(D_OUT, n)),
+        Operand::Nn(_) | Operand::Constant(_) => None,
+        _ => source_slot(operand, limit),
+    }
+}
+
+/// A slot with the context's base applied.
+#[inline]
+pub(super) const fn resolve(slot: u16, base: u16) -> usize {
+    let relative = (slot as i16 >> 15) as u16;
+    ((slot & !RELATIVE) + (base & relative)) as usize & (SLOTS - 1)
+}
+
+/// Which slots have ever been written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Initialised([u64; SLOTS / 64]);
+
+impl Initialised {
+    pub fn new() -> Self {
+        let mut bits = [0; SLOTS / 64];
+        bits[NN as usize / 64..].fill(u64::MAX);
+        Self(bits)
+    }
+
+    pub fn mark(&mut self, slot: usize) {
+        self.0[slot / 64] |= 1 << (slot % 64);
+    }
+
+    pub fn has(&self, slot: usize) -> bool {
+        self.0[slot / 64] & 1 << (slot % 64) != 0
+    }
+
+    /// Whether all of up to 63 slots have been written.
+    pub fn has_all(&self, first: u16, words: u8) -> bool {
+        let mut all = true;
+        Bits::new(first, words).each(|at, bits| {
+            all &= self.0.get(at).is_some_and(|word| !word & bits == 0);
+        });
+        all
+    }
+
+    /// Marks up to 63 slots.
+    pub fn mark_all(&mut self, first: u16, words: u8) {
+        Bits::new(first, words).each(|at, bits| {
+            if let Some(word) = self.0.get_mut(at) {
+                *word |= bits;
+            }
+        });
+    }
+}
+
+/// Transfer registers that a unit owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Claim {
+    /// First slot.
+    pub first: u16,
+    pub words: u8,
+    /// The command; `None` when the media interface pushes by itself.
+    pub op: Option<CommandOp>,
+    pub context: u8,
+    pub pc: u16,
+    pub issued: Cycle,
+}
+
+impl Claim {
+    pub fn covers(&self, slot: usize) -> bool {
+        self.slots().contains(&slot)
+    }
+
+    fn slots(&self) -> std::ops::Range<usize> {
+        usize::from(self.first)..usize::from(self.first) + usize::from(self.words)
+    }
+
+    fn bits(&self) -> Bits {
+        Bits::new(self.first, self.words)
+    }
+}
+
+/// Up to 63 neighbouring slots as bits of two words that follow one another.
+#[derive(Clone, Copy, Debug)]
+struct Bits {
+    word: usize,
+    low: u64,
+    high: u64,
+}
+
+impl Bits {
+    #[inline]
+    fn new(first: u16, words: u8) -> Self {
+        let bits = (1 << (words & 63)) - 1_u64;
+        let shift = first % 64;
+        Self {
+            word: usize::from(first / 64),
+            low: bits << shift,
+            high: bits >> 1 >> (63 - shift),
+        }
+    }
+
+    /// The words that they concern, with their bits.
+    #[inline]
+    fn each(self, mut change: impl FnMut(usize, u64)) {
+        change(self.word, self.low);
+        if self.high != 0 {
+            change(self.word + 1, self.high);
+        }
+    }
+}
+
+/// All claims of a microengine, and one bit a slot to ask quickly.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Claims {
+    /// Oldest first.
+    open: Vec<Claim>,
+    owned: [u64; NN as usize / 64],
+    /// Claims may have slots in common, which only a check that is allowed lets
+    /// happen.
+    shared: bool,
+}
+
+impl Claims {
+    pub fn add(&mut self, claim: Claim) {
+        if self.open.is_empty() {
+            self.shared = false;
+        }
+        self.shared |= self.owns_any(claim.first, claim.words);
+        self.open.push(claim);
+        self.cover(&claim);
+    }
+
+    fn cover(&mut self, claim: &Claim) {
+        claim.bits().each(|at, bits| {
+            if let Some(word) = self.owned.get_mut(at) {
+                *word |= bits;
+            }
+        });
+    }
+
+    /// Whether a unit owns a slot.
+    #[inline]
+    pub fn owns(&self, slot: u16) -> bool {
+        let word = self.owned.get(usize::from(slot / 64)).copied();
+        word.unwrap_or(0) & 1 << (slot % 64) != 0
+    }
+
+    /// Whether a unit owns one of up to 63 slots.
+    #[inline]
+    pub fn owns_any(&self, first: u16, words: u8) -> bool {
+        let mut any = false;
+        Bits::new(first, words).each(|at, bits| {
+            any |= self.owned.get(at).is_some_and(|word| word & bits != 0);
+        });
+        any
+    }
+
+    /// The oldest claim of a slot.
+    pub fn of(&self, slot: usize) -> Option<&Claim> {
+        if !self.owns(slot as u16) {
+            return None;
+        }
+        self.open.iter().find(|claim| claim.covers(slot))
+    }
+
+    /// Ends the oldest claim that begins at a slot.
+    pub fn release(&mut self, first: u16) {
+        let Some(at) = self.open.iter().position(|claim| claim.first == first) else {
+            return;
+        };
+        let ended = self.open.remove(at);
+        ended.bits().each(|at, bits| {
+            if let Some(word) = self.owned.get_mut(at) {
+                *word &= !bits;
+            }
+        });
+        if self.shared {
+            for at in 0..self.open.len() {
+                let claim = self.open[at];
+                if claim.slots().start < ended.slots().end
+                    && ended.slots().start < claim.slots().end
+                {
+                    self.cover(&claim);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Contexts that hang: a disturbance of the run that the user asks for.
+//!
+//! Whether a context hangs depends on the cycle at which the arbiter looks. Nothing
+//! is pending for a stall unless a context could run but for it: then the
+//! microengine is woken when the stall is over.
+
+use serde::{Deserialize, Serialize};
+
+use super::context::{ContextPhase, next_ready};
+use super::{Microengine, Phase};
+use crate::Cycle;
+use crate::kernel::disturb::Stall;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::Fabric;
+
+/// The stalls of a microengine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Stalls {
+    all: Vec<Stall>,
+    /// When the microengine is woken next for the end of one.
+    due: Cycle,
+}
+
+impl Stalls {
+    pub const fn none() -> Self {
+        Self {
+            all: Vec::new(),
+            due: Cycle::MAX,
+        }
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    fn at(&self, at: Cycle) -> impl Iterator<Item = &Stall> {
+        let there = move |stall: &&Stall| (stall.from..stall.until).contains(&at);
+        self.all.iter().filter(there)
+    }
+
+    /// When the last of the stalls ends in which a context hangs at a cycle.
+    pub fn end(&self, context: u8, at: Cycle) -> Option<Cycle> {
+        let own = self.at(at).filter(|stall| stall.context == context);
+        own.map(|stall| stall.until).max()
+    }
+}
+
+impl Microengine {
+    /// Lets a context hang for a while; false if the microengine does not run such
+    /// a context.
+    pub fn stall(&mut self, stall: Stall) -> bool {
+        let runs = self.usable(self.enabled) >> (stall.context & 7) & 1 == 1;
+        if runs {
+            self.stalls.all.push(stall);
+        }
+        runs
+    }
+
+    /// The stalls that were asked for.
+    #[must_use]
+    pub fn stalls(&self) -> &[Stall] {
+        &self.stalls.all
+    }
+
+    /// The context after `last` that gets the pipeline at a cycle.
+    #[inline]
+    pub(super) fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
+        if self.stalls.is_empty() {
+            next_ready(&self.contexts, last, 0xff)
+        } else {
+            self.choose_around_stalls(last, at, fabric)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn choose_around_stalls(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
+        let hung = self
+            .stalls
+            .at(at)
+            .fold(0, |hung, it| hung | 1 << (it.context & 7));
+        let next = next_ready(&self.contexts, last, !hung);
+        if next.is_none() {
+            self.wait_for_a_stall(at, fabric);
+        }
+        next
+    }
+
+    /// Nothing else can run: the first stall's end among those that hold back a
+    /// context must not be missed.
+    fn wait_for_a_stall(&mut self, at: Cycle, fabric: &mut Fabric) {
+        let contexts = &self.contexts;
+        let ready = |it: &&Stall| contexts[it.context as usize & 7].state == ContextPhase::Ready;
+        let end = self.stalls.at(at).filter(ready).map(|it| it.until).min();
+        if let Some(end) = end.filter(|&end| end < self.stalls.due) {
+            self.stalls.due = end;
+            fabric.events.post(end, Event::StallOver(self.index));
+        }
+    }
+
+    /// A stall is over that held a context back.
+    pub fn stall_over(&mut self, fabric: &mut Fabric) {
+        if self.stalls.due <= fabric.now {
+            self.stalls.due = Cycle::MAX;
+        }
+        let ready = next_ready(&self.contexts, self.last, 0xff).is_some();
+        if self.phase == Phase::Idle && ready {
+            self.wake(self.timing.wake, fabric);
+        }
+    }
+}

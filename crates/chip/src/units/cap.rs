@@ -1,0 +1,449 @@
+//! The CSR access proxy: chip-wide registers, interrupts of the
+//! general-purpose core, signals between threads, the reflector, and a mailbox
+//! in place of PCI.
+
+use npsim_isa::{CommandOp, cap_csr};
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::gpp::{Gpp, InterruptLine};
+use crate::kernel::bus::Target;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
+use crate::kernel::trace_event::Cause;
+use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::profile::Profile;
+use crate::units::hash::{Hash, HashWidth};
+use crate::units::scratch::{RingRegister, Scratch};
+
+/// Threads that have a message register: 16 microengines of eight contexts.
+const THREADS: usize = 128;
+/// PCI longwords that are modelled.
+pub const MAILBOX: usize = 4;
+
+/// The CSR access proxy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cap {
+    messages: Vec<u32>,
+    summary: [u32; THREADS / 32],
+    self_destruct: [u32; 2],
+    misc_control: u32,
+    product_id: u32,
+    mailbox: [u32; MAILBOX],
+    /// When the next command can start; one a bus clock and register.
+    free_at: Cycle,
+    bus_cycle: Cycle,
+    read_lead: Cycle,
+    write_lead: Cycle,
+    fast_write_lead: Cycle,
+    interthread_lead: Cycle,
+    reflect_lead: Cycle,
+    waiting: usize,
+    /// What it counted.
+    pub counters: UnitCounters,
+    /// Registers read.
+    pub reads: u64,
+    /// Registers written, fast writes included.
+    pub writes: u64,
+    /// Signals raised between threads.
+    pub interthread_signals: u64,
+    /// Reflector transfers.
+    pub reflections: u64,
+}
+
+impl Cap {
+    /// All registers clear.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let inlet = profile.issue_to_inlet();
+        // The reflector moves the words over a pull and a push bus.
+        let both_ways = inlet + 2 * (profile.bus_cycle() + profile.transfer_latency());
+        Self {
+            messages: vec![0; THREADS],
+            summary: [0; THREADS / 32],
+            self_destruct: [0; 2],
+            misc_control: 0,
+            product_id: profile.product_id(),
+            mailbox: [0; MAILBOX],
+            free_at: 0,
+            bus_cycle: profile.bus_cycle(),
+            read_lead: profile.push_lead(profile.cap_read(), 1),
+            write_lead: profile.pull_lead(profile.cap_write(), 1),
+            fast_write_lead: profile.cap_fast_write().saturating_sub(inlet),
+            interthread_lead: profile.interthread_signal().saturating_sub(inlet),
+            reflect_lead: profile.cap_reflect().saturating_sub(both_ways),
+            waiting: 0,
+            counters: UnitCounters::default(),
+            reads: 0,
+            writes: 0,
+            interthread_signals: 0,
+            reflections: 0,
+        }
+    }
+
+    /// The PCI mailbox.
+    #[must_use]
+    pub const fn mailbox(&self) -> &[u32; MAILBOX] {
+        &self.mailbox
+    }
+
+    /// A command is at the inlet.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let words = if command.immediate.is_some() {
+            1
+        } else {
+            command.count.clamp(1, 32)
+        };
+        let now = self.free_at.max(fabric.now);
+        let busy = Cycle::from(words) * self.bus_cycle;
+        self.free_at = now + busy;
+        if command.op.info().pushes {
+            self.counters.used(Way::Read, busy);
+        } else {
+            self.counters.used(Way::Write, busy);
+        }
+        self.counters.started(command.op, words, now - fabric.now);
+        fabric.serves(slot, Target::CAP, 0, now, self.free_at);
+        if now > fabric.now {
+            self.waiting += 1;
+            self.counters.queue(fabric.now, self.waiting);
+            fabric.events.post(now, Event::Turn(Target::CAP));
+        } else {
+            fabric.release(Target::CAP);
+        }
+        match command.op {
+            CommandOp::CapRead | CommandOp::PciRead => fabric.ready_at(slot, now + self.read_lead),
+            CommandOp::CapWrite if command.immediate.is_some() => {
+                let lead = if command.address == u32::from(cap_csr::INTERTHREAD_SIGNAL) {
+                    self.interthread_lead
+                } else {
+                    self.fast_write_lead
+                };
+                fabric.ready_at(slot, now + lead);
+            }
+            CommandOp::CapWrite | CommandOp::PciWrite => {
+                fabric.pull(slot, command.count, now + self.write_lead);
+            }
+            CommandOp::CapReflectRead | CommandOp::CapReflectWrite => {
+                self.reflect(slot, command, now, fabric);
+            }
+            other => {
+                let message = format!("the CSR proxy has no command {}", other.info().name);
+                fabric.fault(slot, None, message, None);
+                fabric.finish(slot);
+            }
+        }
+    }
+
+    /// A command that waited has started.
+    pub fn turn(&mut self, fabric: &mut Fabric) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.counters.queue(fabric.now, self.waiting);
+        fabric.release(Target::CAP);
+    }
+
+    /// Starts a reflector transfer: the words leave the other microengine's OUT
+    /// registers (read) or the issuer's (write).
+    fn reflect(&mut self, slot: Slot, command: BusCommand, start: Cycle, fabric: &mut Fabric) {
+        let Some((me, _)) = reflected(command.address, &fabric.profile) else {
+            let message = format!(
+                "cap[{}]: 0x{:x} names no microengine",
+                command.op.info().name,
+                command.address
+            );
+            let help =
+                "bits 14-10 are the microengine's five-bit number, bits 8-2 its transfer register"
+                    .to_owned();
+            fabric.fault(slot, None, message, Some(help));
+            fabric.finish(slot);
+            return;
+        };
+        self.reflections += 1;
+        if command.op == CommandOp::CapReflectRead {
+            let own = u64::from(command.transfer_me) << 8 | u64::from(command.transfer);
+            let flight = fabric.flight_mut(slot);
+            flight.note = own;
+            flight.command.transfer_me = me;
+            flight.command.transfer = register(command.address);
+            flight.command.transfer_kind = TransferKind::S;
+        }
+        fabric.pull(slot, command.count, start + self.reflect_lead);
+    }
+
+    /// A command's data has been taken from OUT registers.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let words = fabric.flight(slot).words;
+        let command = fabric.flight(slot).command;
+        match command.op {
+            CommandOp::CapReflectRead => {
+                let flight = fabric.flight_mut(slot);
+                flight.command.transfer_me = (flight.note >> 8) as u8;
+                flight.command.transfer = flight.note as u8;
+                fabric.push(slot, words);
+            }
+            CommandOp::CapReflectWrite => {
+                if let Some((me, register)) = reflected(command.address, &fabric.profile) {
+                    let flight = fabric.flight_mut(slot);
+                    flight.command.transfer_me = me;
+                    flight.command.transfer = register;
+                    flight.command.transfer_kind = TransferKind::S;
+                    // The issuer has its signal; the other side gets none.
+                    flight.command.push_signals = 0;
+                    fabric.push(slot, words);
+                }
+            }
+            _ => fabric.ready_at(slot, fabric.now),
+        }
+    }
+
+    /// A command acts.
+    pub fn ready(
+        &mut self,
+        slot: Slot,
+        fabric: &mut Fabric,
+        scratch: &mut Scratch,
+        hash: &mut Hash,
+        gpp: &mut Gpp,
+    ) {
+        let flight = fabric.flight(slot);
+        let (command, words, mut data) = (flight.command, flight.words as usize, flight.data);
+        let pci = matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite);
+        if matches!(command.op, CommandOp::CapRead | CommandOp::PciRead) {
+            let words = command.count.clamp(1, 16) as usize;
+            for (address, word) in longwords(command.address).zip(&mut data[..words]) {
+                let value = if pci {
+                    self.read_mailbox(address)
+                } else {
+                    self.read(address, scratch, hash)
+                };
+                *word = value.unwrap_or_default();
+                if value.is_none() {
+                    unknown(slot, address, fabric);
+                }
+            }
+            fabric.flight_mut(slot).data = data;
+            fabric.push(slot, words as u8);
+            return;
+        }
+        let words = command.immediate.map_or(words, |value| {
+            data[0] = value;
+            1
+        });
+        for (address, &word) in longwords(command.address).zip(&data[..words.min(data.len())]) {
+            if pci {
+                self.write_mailbox(slot, address, word, fabric);
+            } else {
+                self.write(slot, address, word, fabric, scratch, hash, gpp);
+            }
+        }
+        fabric.finish(slot);
+    }
+
+    fn read_mailbox(&self, address: u32) -> Option<u32> {
+        self.mailbox.get(address as usize / 4).copied()
+    }
+
+    fn write_mailbox(&mut self, slot: Slot, address: u32, value: u32, fabric: &mut Fabric) {
+        match self.mailbox.get_mut(address as usize / 4) {
+            Some(word) => *word = value,
+            None => unknown(slot, address, fabric),
+        }
+    }
+
+    fn read(&mut self, address: u32, scratch: &Scratch, hash: &Hash) -> Option<u32> {
+        self.reads += 1;
+        let address = known(address)?;
+        Some(match address {
+            cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
+                let thread = usize::from(address - cap_csr::THREAD_MESSAGE_0) / 4;
+                self.summary[thread / 32] &= !(1 << (thread % 32));
+                std::mem::take(&mut self.messages[thread])
+            }
+            cap_csr::THREAD_MESSAGE_SUMMARY_0..=cap_csr::THREAD_MESSAGE_SUMMARY_3 => {
+                self.summary[usize::from(address - cap_csr::THREAD_MESSAGE_SUMMARY_0) / 4]
+            }
+            cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => std::mem::take(
+                &mut self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4],
+            ),
+            cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
+                let (ring, register) = ring_register(address)?;
+                scratch.ring_register(ring, register)
+            }
+            cap_csr::HASH_MULTIPLIER_48_1..=cap_csr::HASH_MULTIPLIER_128_4 => {
+                let (width, word) = multiplier(address);
+                (hash.multiplier(width) >> (32 * word)) as u32
+            }
+            cap_csr::PRODUCT_ID => self.product_id,
+            cap_csr::CAP_MISC_CONTROL => self.misc_control,
+            // Write-only registers and the loader's clock, reset and strap
+            // registers read as zero.
+            _ => 0,
+        })
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a register write may reach every unit behind the proxy"
+    )]
+    fn write(
+        &mut self,
+        slot: Slot,
+        address: u32,
+        value: u32,
+        fabric: &mut Fabric,
+        scratch: &mut Scratch,
+        hash: &mut Hash,
+        gpp: &mut Gpp,
+    ) {
+        self.writes += 1;
+        let Some(address) = known(address) else {
+            unknown(slot, address, fabric);
+            return;
+        };
+        match address {
+            cap_csr::INTERTHREAD_SIGNAL => self.interthread(slot, value, fabric),
+            cap_csr::XSCALE_INT_A => {
+                gpp.interrupt(InterruptLine::A, thread_of(slot, fabric), fabric);
+            }
+            cap_csr::XSCALE_INT_B => {
+                gpp.interrupt(InterruptLine::B, thread_of(slot, fabric), fabric);
+            }
+            cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
+                let thread = usize::from(address - cap_csr::THREAD_MESSAGE_0) / 4;
+                self.messages[thread] = value;
+                self.summary[thread / 32] |= 1 << (thread % 32);
+            }
+            cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => {
+                self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4] |= value;
+            }
+            cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
+                match ring_register(address) {
+                    Some((ring, register)) => {
+                        scratch.set_ring_register(ring, register, value, fabric);
+                    }
+                    None => unknown(slot, u32::from(address), fabric),
+                }
+            }
+            cap_csr::HASH_MULTIPLIER_48_1..=cap_csr::HASH_MULTIPLIER_128_4 => {
+                let (width, word) = multiplier(address);
+                hash.set_multiplier_word(width, word, value);
+            }
+            cap_csr::CAP_MISC_CONTROL => self.misc_control = value,
+            _ => {
+                let name = cap_csr::name(address).unwrap_or("this register");
+                let message = format!("cap[write]: microcode cannot write {name} in this model");
+                let help = "clocks, resets and straps are set by the loader".to_owned();
+                fabric.fault(slot, None, message, Some(help));
+            }
+        }
+    }
+
+    /// Raises a signal: microengine number in bits 11-7, context 6-4, signal 3-0.
+    fn interthread(&mut self, slot: Slot, value: u32, fabric: &mut Fabric) {
+        let number = (value >> 7 & 0x1f) as u8;
+        let (context, signal) = ((value >> 4 & 7) as u8, (value & 15) as u8);
+        match fabric.profile.index_of(number) {
+            Some(me) if signal != 0 => {
+                self.interthread_signals += 1;
+                let command = fabric.flight(slot).command;
+                fabric
+                    .journal
+                    .expect(fabric.now, (me, context, signal), || Cause::Thread {
+                        me: command.me,
+                        context: command.context,
+                    });
+                fabric.events.post(
+                    fabric.now,
+                    Event::Signal {
+                        me,
+                        context,
+                        signal,
+                    },
+                );
+            }
+            found => {
+                let wrong = if found.is_none() {
+                    format!("microengine {number}")
+                } else {
+                    "signal 0".to_owned()
+                };
+                let message =
+                    format!("INTERTHREAD_SIGNAL: 0x{value:x} names {wrong}, which does not exist");
+                let help = "bits 11-7 are the five-bit microengine number (cluster in bit 4), 6-4 the context, 3-0 the signal";
+                fabric.fault(slot, None, message, Some(help.to_owned()));
+            }
+        }
+    }
+}
+
+/// The number of the issuing thread: 64 for each cluster, 8 for each
+/// microengine in it.
+fn thread_of(slot: Slot, fabric: &Fabric) -> u8 {
+    let command = fabric.flight(slot).command;
+    let number = fabric.profile.number_of(command.me);
+    (number >> 4) * 64 + (number & 7) * 8 + command.context
+}
+
+/// The addresses of the longwords from the one at `address` on.
+fn longwords(address: u32) -> impl Iterator<Item = u32> {
+    (0..32).map(move |i| (address & !3).wrapping_add(4 * i))
+}
+
+fn known(address: u32) -> Option<u16> {
+    u16::try_from(address)
+        .ok()
+        .filter(|&a| cap_csr::name(a).is_some())
+}
+
+fn ring_register(address: u16) -> Option<(u8, RingRegister)> {
+    let offset = address - cap_csr::SCRATCH_RING_BASE_0;
+    let register = match offset & 15 {
+        0 => RingRegister::Base,
+        4 => RingRegister::Head,
+        8 => RingRegister::Tail,
+        _ => return None,
+    };
+    Some(((offset >> 4) as u8, register))
+}
+
+fn multiplier(address: u16) -> (HashWidth, usize) {
+    let word = usize::from(address - cap_csr::HASH_MULTIPLIER_48_1) / 4;
+    match word {
+        0..2 => (HashWidth::Bits48, word),
+        2..4 => (HashWidth::Bits64, word - 2),
+        _ => (HashWidth::Bits128, word - 4),
+    }
+}
+
+/// Index of the microengine that a reflector address names, and the register.
+/// The layout is assumed: as the windows of the microengines' own CSRs, 1 KB
+/// for each five-bit number.
+fn reflected(address: u32, profile: &Profile) -> Option<(u8, u8)> {
+    let me = profile.index_of((address >> 10 & 0x1f) as u8)?;
+    Some((me, register(address)))
+}
+
+const fn register(address: u32) -> u8 {
+    (address >> 2 & 0x7f) as u8
+}
+
+fn unknown(slot: Slot, address: u32, fabric: &mut Fabric) {
+    let command = fabric.flight(slot).command;
+    let name = command.op.info().name;
+    let (message, help) = if matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite) {
+        (
+            format!("pci[{name}] at 0x{address:x}: PCI is not modelled beyond a mailbox"),
+            "the mailbox is four longwords at addresses 0 to 12".to_owned(),
+        )
+    } else {
+        (
+            format!("cap[{name}]: no register is at 0x{address:04x}"),
+            "name the register instead of computing its address".to_owned(),
+        )
+    };
+    fabric.fault(slot, None, message, Some(help));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,468 @@
+//! The DRAM channels: memory behind banks with row timing, and the transfers
+//! between DRAM and the media interface's buffers.
+//!
+//! Each bank serves its commands in the order of their arrival; among banks the
+//! channel chooses. A command moves its data when its data
+//! pins are booked. Both signals of a DRAM command come together at its end.
+
+mod channel;
+
+use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::kernel::bus::Target;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
+use crate::kernel::lines::Tag;
+use crate::kernel::memory::{OutOfRange, Paged};
+use crate::kernel::trace_event::{Bus, TraceEvent};
+use crate::kernel::unit_counters::UnitCounters;
+use crate::profile::Profile;
+use crate::units::msf::Msf;
+use channel::{Booked, Channel, Part};
+
+/// Bytes of memory that share one packet tag.
+const TAG_BLOCK: u32 = 64;
+
+/// All DRAM channels.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Dram {
+    #[serde(skip)]
+    pub(crate) memory: Paged<u32>,
+    #[serde(skip)]
+    pub(crate) tags: Paged<Tag>,
+    channels: Vec<Channel>,
+    interleave: u32,
+    bytes: u64,
+    write_lead: Cycle,
+    rbuf_lead: Cycle,
+    /// First burst in the controller to the push of a read, and of a transfer
+    /// to TBUF.
+    read_back: Cycle,
+    tbuf_back: Cycle,
+    /// The first burst of an access, in whole cycles.
+    first_burst: Cycle,
+    burst_half_cycles: Cycle,
+    bus_cycle: Cycle,
+    transfer_latency: Cycle,
+}
+
+impl Dram {
+    /// Zeroed memory, idle banks.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let bytes = u64::from(profile.dram_channel_bytes()) * u64::from(profile.dram_channels());
+        let burst = profile.dram_burst_half_cycles().div_ceil(2);
+        let access = profile.dram_row_to_column() + profile.dram_column_to_data() + burst;
+        let bus_cycle = profile.bus_cycle();
+        // The media targets are those of eight quadwords, one per bus clock.
+        let media = profile.push_lead(0, 0) + 8 * bus_cycle;
+        Self {
+            memory: Paged::new((bytes / 4) as usize),
+            tags: Paged::new(bytes.div_ceil(u64::from(TAG_BLOCK)) as usize),
+            channels: (0..profile.dram_channels())
+                .map(|_| Channel::new(profile))
+                .collect(),
+            interleave: profile.dram_channel_interleave(),
+            bytes,
+            write_lead: profile.pull_lead(profile.dram_write(), 2),
+            rbuf_lead: profile
+                .pull_lead(profile.dram_rbuf_rd(), 0)
+                .saturating_sub(media),
+            read_back: profile
+                .push_lead(profile.dram_read(), 2)
+                .saturating_sub(access),
+            tbuf_back: profile
+                .push_lead(profile.dram_tbuf_wr(), 0)
+                .saturating_sub(media + access),
+            first_burst: burst,
+            burst_half_cycles: profile.dram_burst_half_cycles(),
+            bus_cycle,
+            transfer_latency: profile.transfer_latency(),
+        }
+    }
+
+    /// A command has reached the inlet of its channel.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let command = fabric.flight(slot).command;
+        let (address, bytes) = (command.address & !7, quadwords(command.count) * 8);
+        let first = self.channel_of(address);
+        if let Err((message, help)) = self.check(slot, fabric) {
+            fabric.release(Target::dram(first as u8));
+            fabric.fault(slot, None, message, Some(help.to_owned()));
+            return fabric.finish(slot);
+        }
+        if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
+            // Nothing passes through the microengine's registers: all signals
+            // are raised at the end.
+            let command = &mut fabric.flight_mut(slot).command;
+            command.push_signals |= command.pull_signals;
+            command.pull_signals = 0;
+        }
+        let write = matches!(command.op, CommandOp::DramWrite | CommandOp::DramRbufRd);
+        // Less than a quadword is read, merged and written.
+        let passes = if write && command.count <= 1 && command.byte_mask != 0xff {
+            2
+        } else {
+            1
+        };
+        let mut parts = 0;
+        let mut at = address;
+        let end = address + bytes;
+        while at < end {
+            let next = if self.channels.len() == 1 {
+                end
+            } else {
+                end.min((at / self.interleave + 1) * self.interleave)
+            };
+            let channel = self.channel_of(at);
+            let local = self.local_address(at);
+            let part =
+                self.channels[channel].part(slot, local, next - at, write, passes, parts == 0, now);
+            self.channels[channel].accept(part, now);
+            parts += 1;
+            at = next;
+        }
+        fabric.flight_mut(slot).note = parts;
+        if parts == 1 {
+            self.serve(first, fabric);
+        } else {
+            self.serve_all(fabric);
+        }
+    }
+
+    /// A command's data has come from the OUT registers.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        self.data_is_there(slot, fabric);
+    }
+
+    /// The media interface's bus has carried a transfer.
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, msf: &mut Msf) {
+        let flight = fabric.flight(slot);
+        let (command, mut data, tag) = (flight.command, flight.data, flight.tag);
+        let words = usize::from(quadwords(command.count) as u8) * 2;
+        let buffer = buffer_address(command.indirect.unwrap_or(0));
+        if command.op == CommandOp::DramTbufWr {
+            match msf.tbuf_write(buffer, &data[..words], tag) {
+                Ok(()) => msf.tell_tbuf_written(buffer, tag, &command, fabric),
+                Err(error) => media_fault(slot, "tbuf_wr", &error.to_string(), fabric),
+            }
+            return fabric.finish(slot);
+        }
+        match msf.rbuf_read(buffer, &mut data[..words]) {
+            Ok(tag) => {
+                msf.tell_rbuf_read(buffer, &command, fabric);
+                let flight = fabric.flight_mut(slot);
+                flight.data = data;
+                flight.tag = tag;
+            }
+            Err(error) => media_fault(slot, "rbuf_rd", &error.to_string(), fabric),
+        }
+        // The element's data is taken: the signals are due though the memory is
+        // written later.
+        fabric.flight_mut(slot).command.push_signals = 0;
+        let due = fabric.now + self.transfer_latency + fabric.late(slot);
+        fabric.signal_at(due, &command, command.push_signals);
+        self.data_is_there(slot, fabric);
+    }
+
+    /// A channel can start its next command.
+    pub fn turn(&mut self, target: Target, fabric: &mut Fabric) {
+        let channel = target.channel() as usize;
+        if channel < self.channels.len() {
+            self.channels[channel].turn_came(fabric.now);
+            self.serve(channel, fabric);
+        }
+    }
+
+    fn data_is_there(&mut self, slot: Slot, fabric: &mut Fabric) {
+        for channel in 0..self.channels.len() {
+            if self.channels[channel].data_is_there(slot, fabric.now) {
+                self.serve(channel, fabric);
+            }
+        }
+    }
+
+    fn serve_all(&mut self, fabric: &mut Fabric) {
+        for channel in 0..self.channels.len() {
+            self.serve(channel, fabric);
+        }
+    }
+
+    /// Lets a channel take commands from its inlet and book its pins.
+    fn serve(&mut self, channel: usize, fabric: &mut Fabric) {
+        let target = Target::dram(channel as u8);
+        loop {
+            while let Some(part) = self.channels[channel].take() {
+                if part.leads {
+                    fabric.release(target);
+                    self.ask_for_data(part, fabric);
+                }
+            }
+            let ready_at = |slot: Slot| fabric.buses.push_ready(&fabric.flight(slot).command);
+            match self.channels[channel].book(fabric.now, ready_at) {
+                Some(Booked::Data { part, pins, free }) => {
+                    self.channels[channel].counters.words += u64::from(part.words);
+                    if fabric.journal.is_open() {
+                        tell_pins(target, pins, fabric);
+                        fabric.serves(part.slot, target, part.bank, fabric.now, free);
+                    }
+                    self.booked(part, pins.0, fabric);
+                }
+                Some(Booked::Later(at)) => return fabric.events.post(at, Event::Turn(target)),
+                None => return,
+            }
+        }
+    }
+
+    fn ask_for_data(&mut self, part: Part, fabric: &mut Fabric) {
+        let command = &fabric.flight(part.slot).command;
+        let quadwords = quadwords(command.count) as u8;
+        match command.op {
+            CommandOp::DramWrite => {
+                let at = fabric.now + self.write_lead;
+                fabric.pull(part.slot, 2 * quadwords, at);
+            }
+            CommandOp::DramRbufRd => {
+                let end = fabric
+                    .buses
+                    .media_pull(fabric.now, self.rbuf_lead, quadwords);
+                fabric.ready_at(part.slot, end);
+            }
+            _ => {}
+        }
+    }
+
+    /// A part has its time on the pins; with the last part the data moves.
+    fn booked(&mut self, part: Part, start: Cycle, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let slot = part.slot;
+        let flight = fabric.flight_mut(slot);
+        flight.note -= 1;
+        let command = flight.command;
+        let channel = self.channel_of(command.address & !7);
+        let words = quadwords(command.count) as u8 * 2;
+        if part.leads {
+            self.channels[channel]
+                .counters
+                .started(command.op, 0, now - part.since);
+        }
+        if flight.note != 0 {
+            return;
+        }
+        let tag = flight.tag;
+        self.tell_touch(&command, words, fabric);
+        let (first, block) = (
+            (command.address / 8 * 2) as usize,
+            command.address / TAG_BLOCK,
+        );
+        let last_block = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
+        let moved = match command.op {
+            CommandOp::DramWrite if words == 2 && command.byte_mask != 0xff => {
+                self.write_masked(first, &fabric.flight(slot).data[..2], command.byte_mask)
+            }
+            CommandOp::DramWrite => self
+                .memory
+                .write(first, &fabric.flight(slot).data[..words as usize]),
+            CommandOp::DramRbufRd => {
+                for block in block..=last_block {
+                    let _ = self.tags.set(block as usize, tag);
+                }
+                self.memory
+                    .write(first, &fabric.flight(slot).data[..words as usize])
+            }
+            _ => self
+                .memory
+                .read(first, &mut fabric.flight_mut(slot).data[..words as usize]),
+        };
+        debug_assert!(moved.is_ok(), "the range was checked on arrival");
+        let first_burst = start + self.first_burst;
+        match command.op {
+            CommandOp::DramRead => {
+                let on_pins = (Cycle::from(part.bursts - 1) * self.burst_half_cycles).div_ceil(2);
+                let on_bus = Cycle::from(words - 2) * self.bus_cycle;
+                fabric.push_at(
+                    slot,
+                    words,
+                    first_burst + self.read_back + on_pins.saturating_sub(on_bus),
+                );
+            }
+            CommandOp::DramTbufWr => {
+                let tag = (block..=last_block)
+                    .filter_map(|b| self.tags.get(b as usize))
+                    .find(|tag| !tag.is_none());
+                fabric.flight_mut(slot).tag = tag.unwrap_or_default();
+                let lead = first_burst + self.tbuf_back - now;
+                let end = fabric.buses.media_push(now, lead, words / 2);
+                fabric.ready_at(slot, end);
+            }
+            _ => fabric.finish(slot),
+        }
+    }
+
+    /// Tells whoever watches that a command reads or writes a frame's beginning.
+    fn tell_touch(&self, command: &BusCommand, words: u8, fabric: &mut Fabric) {
+        let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
+        if media || !fabric.journal.is_open() {
+            return;
+        }
+        let first = command.address / TAG_BLOCK;
+        let last = ((command.address & !7) + u32::from(words) * 4 - 1) / TAG_BLOCK;
+        let frame = (first..=last)
+            .filter_map(|block| self.tags.get(block as usize))
+            .find_map(Tag::frame);
+        if let Some(frame) = frame {
+            let (me, context) = (command.me, command.context);
+            fabric
+                .journal
+                .tell(fabric.now, || TraceEvent::Touched { frame, me, context });
+        }
+    }
+
+    fn write_masked(&mut self, first: usize, words: &[u32], mask: u8) -> Result<(), OutOfRange> {
+        for (place, &word) in words.iter().enumerate() {
+            let old = self.memory.get(first + place).ok_or(OutOfRange)?;
+            self.memory
+                .set(first + place, merge(old, word, mask >> (4 * place)))?;
+        }
+        Ok(())
+    }
+
+    fn check(&self, slot: Slot, fabric: &Fabric) -> Result<(), (String, &'static str)> {
+        let command = &fabric.flight(slot).command;
+        let name = command.op.info().name;
+        let bytes = quadwords(command.count) * 8;
+        let end = u64::from(command.address & !7) + u64::from(bytes);
+        if end > self.bytes {
+            let message = format!(
+                "dram[{name}] of {bytes} bytes at address {:#x}: DRAM ends at {:#x}",
+                command.address, self.bytes
+            );
+            return Err((
+                message,
+                "check the address operands: their sum is a byte address",
+            ));
+        }
+        let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
+        if media && command.indirect.is_none() {
+            let message = format!("dram[{name}] without indirect_ref names no buffer element");
+            return Err((
+                message,
+                "put the element's address in bits 18-5 of the previous ALU result and add indirect_ref",
+            ));
+        }
+        Ok(())
+    }
+
+    fn channel_of(&self, address: u32) -> usize {
+        if self.channels.len() == 1 {
+            0
+        } else {
+            (address / self.interleave) as usize % self.channels.len()
+        }
+    }
+
+    /// The address within its channel.
+    fn local_address(&self, address: u32) -> u32 {
+        let count = self.channels.len() as u32;
+        if count == 1 {
+            return address;
+        }
+        address / self.interleave / count * self.interleave + address % self.interleave
+    }
+
+    /// The core reads bytes now; gives how long it waits for bank and pins.
+    pub(crate) fn core_read(&mut self, address: u32, bytes: u32, fabric: &mut Fabric) -> Cycle {
+        let waited = fabric.buses.core_command(fabric.now);
+        let (channel, local) = (self.channel_of(address), self.local_address(address));
+        let words = (bytes / 4).min(32) as u8;
+        fabric
+            .buses
+            .core_data(fabric.now, TransferKind::D, true, words);
+        let now = fabric.now + waited;
+        let (at_bank, pins) = self.channels[channel].core_read(local, bytes, now);
+        tell_pins(Target::dram(channel as u8), pins, fabric);
+        waited + at_bank
+    }
+
+    /// Reads bytes in network order; `None` where there is no memory.
+    #[must_use]
+    pub fn read_bytes(&self, address: u32, len: usize) -> Option<Vec<u8>> {
+        let bytes = (0..len).map(|at| {
+            let byte = address as usize + at;
+            Some(self.memory.get(byte / 4)?.to_be_bytes()[byte % 4])
+        });
+        bytes.collect()
+    }
+
+    /// Writes bytes in network order; false, and nothing written, where there
+    /// is no memory.
+    pub fn write_bytes(&mut self, address: u32, bytes: &[u8]) -> bool {
+        if address as u64 + bytes.len() as u64 > self.bytes {
+            return false;
+        }
+        for (at, &value) in bytes.iter().enumerate() {
+            let byte = address as usize + at;
+            let mut word = self.memory.get(byte / 4).unwrap_or(0).to_be_bytes();
+            word[byte % 4] = value;
+            let _ = self.memory.set(byte / 4, u32::from_be_bytes(word));
+        }
+        true
+    }
+
+    /// A longword at a byte address; `None` where there is no memory.
+    #[must_use]
+    pub fn read_word(&self, address: u32) -> Option<u32> {
+        self.memory.get((address / 4) as usize)
+    }
+
+    /// Writes a longword at a byte address; false where there is no memory.
+    pub fn write_word(&mut self, address: u32, value: u32) -> bool {
+        self.memory.set((address / 4) as usize, value).is_ok()
+    }
+
+    /// What each channel counted.
+    pub fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+        self.channels.iter().map(|channel| &channel.counters)
+    }
+}
+
+/// Tells whoever watches that the pins of a channel are taken from when until
+/// when.
+fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
+    let bus = Bus::DramPins(target.channel());
+    fabric
+        .journal
+        .tell(from, || TraceEvent::Bus { bus, from, until });
+}
+
+/// Quadwords of a command.
+fn quadwords(count: u8) -> u32 {
+    u32::from(count.clamp(1, 16))
+}
+
+/// The buffer's byte address on the media interface: bits 18-5 of the override.
+const fn buffer_address(indirect: u32) -> u32 {
+    indirect >> 5 & 0x3fff
+}
+
+fn media_fault(slot: Slot, name: &str, error: &str, fabric: &mut Fabric) {
+    let help =
+        "the override word holds the element's address (0x2000 + element * size) in bits 18-5";
+    fabric.fault(
+        slot,
+        None,
+        format!("dram[{name}]: {error}"),
+        Some(help.to_owned()),
+    );
+}
+
+/// Bits 3-0 of the mask choose bytes, bit 3 the most significant.
+fn merge(old: u32, new: u32, mask: u8) -> u32 {
+    let bytes = (0..4)
+        .filter(|byte| mask >> byte & 1 == 1)
+        .fold(0, |bytes, byte| bytes | 0xff << (8 * byte));
+    old & !bytes | new & bytes
+}

@@ -1,0 +1,369 @@
+//! One DRAM channel: an inlet, a FIFO per bank, and the choice of the bank that
+//! gets the data pins next.
+//!
+//! Rows close after each access. A bank can start again a row cycle after its
+//! last start, and not before its data is through and the row is precharged.
+//! Banks take turns; a bank whose command would turn the data pins around is
+//! passed over for one whose command would not, at most twice. The pins are
+//! booked no further ahead than a row takes to open, so the choice stays open
+//! as long as it can without leaving the pins idle. A bank does not start to
+//! read while the bus that takes the data is booked too far ahead. A refresh
+//! waits until the rows of its banks are closed and then blocks these banks.
+//!
+//! Bursts may end between two microengine cycles, so the time of the pins is
+//! counted in half cycles.
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+use crate::Cycle;
+use crate::kernel::fabric::Slot;
+use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::profile::Profile;
+
+/// The part of a command that one channel serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub slot: Slot,
+    pub bank: u8,
+    write: bool,
+    /// Bursts on the pins.
+    pub bursts: u32,
+    /// Longwords of the command in this channel.
+    pub words: u8,
+    /// Whether its data, if it needs any, is there.
+    ready: bool,
+    /// The part that stands for the whole command in inlet and counters.
+    pub leads: bool,
+    /// Since when it could start, but for others.
+    pub since: Cycle,
+}
+
+/// What came of looking for the next command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Booked {
+    /// The part has the data pins.
+    Data {
+        part: Part,
+        /// From when until when, rounded up to whole cycles.
+        pins: (Cycle, Cycle),
+        /// When its bank is free again.
+        free: Cycle,
+    },
+    /// Nothing can start before this cycle.
+    Later(Cycle),
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Bank {
+    fifo: VecDeque<Part>,
+    free: Cycle,
+    passed_over: u8,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Timing {
+    bank_interleave: u32,
+    bank_depth: usize,
+    burst_bytes: u32,
+    /// In half cycles.
+    burst: Cycle,
+    column_to_data: Cycle,
+    access: Cycle,
+    row_cycle: Cycle,
+    precharge: Cycle,
+    write_recovery: Cycle,
+    read_to_write: Cycle,
+    write_to_read: Cycle,
+    refresh_interval: Cycle,
+    refresh_cycles: Cycle,
+    refresh_banks: usize,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Channel {
+    timing: Timing,
+    inlet: VecDeque<Part>,
+    banks: Vec<Bank>,
+    /// The bank after the one that was served last.
+    turn: usize,
+    /// In half cycles.
+    pins_free: Cycle,
+    /// Half cycles of `counters.busy` that make no whole one, by direction.
+    odd: [Cycle; 2],
+    pins_wrote: bool,
+    next_refresh: Cycle,
+    /// The first bank of the next refresh.
+    refresh_turn: usize,
+    /// The earliest pending turn; `Cycle::MAX` for none.
+    turn_at: Cycle,
+    waiting: usize,
+    pub counters: UnitCounters,
+}
+
+impl Channel {
+    pub fn new(profile: &Profile) -> Self {
+        let timing = Timing {
+            bank_interleave: profile.dram_bank_interleave(),
+            bank_depth: profile.dram_bank_fifo_depth() as usize,
+            burst_bytes: profile.dram_burst_bytes(),
+            burst: profile.dram_burst_half_cycles(),
+            column_to_data: profile.dram_column_to_data(),
+            access: profile.dram_row_to_column() + profile.dram_column_to_data(),
+            row_cycle: profile.dram_row_cycle(),
+            precharge: profile.dram_precharge(),
+            write_recovery: profile.dram_write_recovery(),
+            read_to_write: profile.dram_read_to_write(),
+            write_to_read: profile.dram_write_to_read(),
+            refresh_interval: profile.dram_refresh_interval(),
+            refresh_cycles: profile.dram_refresh_cycles(),
+            refresh_banks: usize::from(profile.dram_refresh_banks().min(profile.dram_banks())),
+        };
+        Self {
+            next_refresh: timing.refresh_interval,
+            timing,
+            inlet: VecDeque::new(),
+            banks: vec![Bank::default(); profile.dram_banks() as usize],
+            turn: 0,
+            pins_free: 0,
+            odd: [0; 2],
+            pins_wrote: false,
+            refresh_turn: 0,
+            turn_at: Cycle::MAX,
+            waiting: 0,
+            counters: UnitCounters::default(),
+        }
+    }
+
+    /// The part of `bytes` at an address within the channel.
+    #[expect(clippy::too_many_arguments, reason = "the facts of one command")]
+    pub fn part(
+        &self,
+        slot: Slot,
+        address: u32,
+        bytes: u32,
+        write: bool,
+        passes: u32,
+        leads: bool,
+        now: Cycle,
+    ) -> Part {
+        let timing = &self.timing;
+        let bursts = (address + bytes - 1) / timing.burst_bytes - address / timing.burst_bytes + 1;
+        let bank = address / timing.bank_interleave % self.banks.len() as u32;
+        Part {
+            slot,
+            bank: bank as u8,
+            write,
+            bursts: bursts * passes,
+            words: (bytes / 4) as u8,
+            ready: !write,
+            leads,
+            since: now,
+        }
+    }
+
+    /// Puts a part into the inlet.
+    pub fn accept(&mut self, part: Part, now: Cycle) {
+        self.inlet.push_back(part);
+        self.waiting += 1;
+        self.counters.queue(now, self.waiting);
+    }
+
+    /// Moves the inlet's first part to its bank, if that has room.
+    pub fn take(&mut self) -> Option<Part> {
+        let part = *self.inlet.front()?;
+        let bank = &mut self.banks[part.bank as usize];
+        if bank.fifo.len() >= self.timing.bank_depth {
+            return None;
+        }
+        self.inlet.pop_front();
+        bank.fifo.push_back(part);
+        Some(part)
+    }
+
+    /// A command's data has come; true if a part of it is here.
+    pub fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
+        let parts = self
+            .banks
+            .iter_mut()
+            .flat_map(|bank| &mut bank.fifo)
+            .chain(&mut self.inlet);
+        let mut found = false;
+        for part in parts.filter(|part| part.slot == slot) {
+            part.ready = true;
+            part.since = now;
+            found = true;
+        }
+        found
+    }
+
+    /// A turn that was asked for has come.
+    pub fn turn_came(&mut self, now: Cycle) {
+        if self.turn_at <= now {
+            self.turn_at = Cycle::MAX;
+        }
+    }
+
+    /// Books the pins for the next command; `None` when there is nothing to
+    /// wait for but data, commands or a turn already asked for. `ready_at` says
+    /// when a read's data could be carried away.
+    pub fn book(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Option<Booked> {
+        if !self
+            .banks
+            .iter()
+            .any(|bank| bank.fifo.front().is_some_and(|part| part.ready))
+        {
+            return None;
+        }
+        self.refresh(now);
+        let pins_free = self.pins_free / 2;
+        if pins_free > now + self.timing.access {
+            return self.later(pins_free - self.timing.access);
+        }
+        match self.choose(now, ready_at) {
+            Ok(bank) => Some(self.start(bank, now)),
+            Err(earliest) => self.later(earliest),
+        }
+    }
+
+    fn later(&mut self, at: Cycle) -> Option<Booked> {
+        if at >= self.turn_at {
+            return None;
+        }
+        self.turn_at = at;
+        Some(Booked::Later(at))
+    }
+
+    fn refresh(&mut self, now: Cycle) {
+        if now < self.next_refresh {
+            return;
+        }
+        let missed = (now - self.next_refresh) / self.timing.refresh_interval;
+        let last = self.next_refresh + missed * self.timing.refresh_interval;
+        self.next_refresh = last + self.timing.refresh_interval;
+        let (count, together) = (self.banks.len(), self.timing.refresh_banks);
+        let skipped = (missed % count as Cycle) as usize * together;
+        let first = (self.refresh_turn + skipped) % count;
+        self.refresh_turn = (first + together) % count;
+        let set = || (first..first + together).map(|at| at % count);
+        let closed = set().map(|at| self.banks[at].free).max().unwrap_or(0);
+        for at in set() {
+            self.banks[at].free = last.max(closed) + self.timing.refresh_cycles;
+        }
+        self.counters.refreshing += (missed + 1) * self.timing.refresh_cycles;
+    }
+
+    /// The bank to serve, or when the first could be.
+    fn choose(&mut self, now: Cycle, ready_at: impl Fn(Slot) -> Cycle) -> Result<usize, Cycle> {
+        let count = self.banks.len();
+        let mut earliest = Cycle::MAX;
+        let mut turning = None;
+        let mut passed = 0u32;
+        let mut chosen = None;
+        for step in 0..count {
+            let at = (self.turn + step) % count;
+            let bank = &self.banks[at];
+            let Some(part) = bank.fifo.front().filter(|part| part.ready) else {
+                continue;
+            };
+            let free = if part.write {
+                bank.free
+            } else {
+                bank.free.max(ready_at(part.slot))
+            };
+            if free > now {
+                earliest = earliest.min(free);
+            } else if part.write == self.pins_wrote || bank.passed_over >= 2 {
+                chosen = Some(at);
+                break;
+            } else {
+                turning = turning.or(Some(at));
+                passed |= 1 << at;
+            }
+        }
+        let bank = match (chosen, turning) {
+            (Some(bank), _) => {
+                for (at, other) in self.banks.iter_mut().enumerate() {
+                    other.passed_over += u8::from(passed >> at & 1 == 1);
+                }
+                bank
+            }
+            (None, Some(bank)) => bank,
+            (None, None) => return Err(earliest),
+        };
+        self.turn = (bank + 1) % count;
+        Ok(bank)
+    }
+
+    fn start(&mut self, at: usize, now: Cycle) -> Booked {
+        let timing = &self.timing;
+        let bank = &mut self.banks[at];
+        let part = bank
+            .fifo
+            .pop_front()
+            .expect("the chosen bank has a command");
+        let turnaround = match (self.pins_wrote, part.write) {
+            (false, true) => timing.read_to_write,
+            (true, false) => timing.write_to_read,
+            _ => 0,
+        };
+        let opened = 2 * (now + timing.access);
+        let start = opened.max(self.pins_free + 2 * turnaround);
+        self.counters.turning += start.saturating_sub(opened.max(self.pins_free)) / 2;
+        let on_pins = Cycle::from(part.bursts) * timing.burst;
+        self.pins_free = start + on_pins;
+        self.pins_wrote = part.write;
+        let end = self.pins_free.div_ceil(2);
+        let closed = if part.write {
+            end + timing.write_recovery + timing.precharge
+        } else {
+            end - timing.column_to_data + timing.precharge
+        };
+        bank.free = closed.max(now + timing.row_cycle);
+        bank.passed_over = 0;
+        let free = bank.free;
+        self.waiting -= 1;
+        self.counters.queue(now, self.waiting);
+        self.count_pins(part.write, on_pins);
+        Booked::Data {
+            part,
+            pins: (start.div_ceil(2), end),
+            free,
+        }
+    }
+
+    fn count_pins(&mut self, write: bool, half_cycles: Cycle) {
+        let odd = &mut self.odd[usize::from(write)];
+        *odd += half_cycles;
+        let way = if write { Way::Write } else { Way::Read };
+        self.counters.used(way, *odd / 2);
+        *odd %= 2;
+    }
+
+    /// The core reads `bytes` at an address within the channel now, from the
+    /// bank's next free time on; gives how long it waits for bank and pins, and
+    /// from when until when it has the pins.
+    pub fn core_read(&mut self, address: u32, bytes: u32, now: Cycle) -> (Cycle, (Cycle, Cycle)) {
+        self.refresh(now);
+        let timing = &self.timing;
+        let bank = (address / timing.bank_interleave) as usize % self.banks.len();
+        let bank = &mut self.banks[bank];
+        let activated = now.max(bank.free);
+        let opened = 2 * (activated + timing.access);
+        let turnaround = if self.pins_wrote {
+            timing.write_to_read
+        } else {
+            0
+        };
+        let start = opened.max(self.pins_free + 2 * turnaround);
+        let on_pins = Cycle::from(bytes.div_ceil(timing.burst_bytes)) * timing.burst;
+        self.pins_free = start + on_pins;
+        self.pins_wrote = false;
+        let pins = (start.div_ceil(2), self.pins_free.div_ceil(2));
+        let closed = pins.1 - timing.column_to_data + timing.precharge;
+        bank.free = closed.max(activated + timing.row_cycle);
+        let waited = pins.0 - (now + timing.access);
+        self.count_pins(false, on_pins);
+        (waited, pins)
+    }
+}

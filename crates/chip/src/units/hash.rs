@@ -1,0 +1,287 @@
+//! The hash unit: multiplies an operand of 48, 64 or 128 bits by a programmable
+//! multiplier, as polynomials over GF(2), and gives the remainder of a fixed
+//! generator polynomial.
+
+use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::kernel::bus::Target;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::unit_counters::UnitCounters;
+use crate::profile::Profile;
+
+/// Operand widths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashWidth {
+    /// G = x^48 + x^36 + x^25 + x^10 + 1
+    Bits48,
+    /// G = x^64 + x^54 + x^35 + x^17 + 1
+    Bits64,
+    /// G = x^128 + x^98 + x^69 + x^33 + 1
+    Bits128,
+}
+
+impl HashWidth {
+    /// Bits of operand, multiplier and result.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Bits48 => 48,
+            Self::Bits64 => 64,
+            Self::Bits128 => 128,
+        }
+    }
+
+    /// Longwords of an operand and a result.
+    #[must_use]
+    pub const fn words(self) -> usize {
+        match self {
+            Self::Bits48 | Self::Bits64 => 2,
+            Self::Bits128 => 4,
+        }
+    }
+
+    /// Exponents of the generator between the highest and 0.
+    const fn middle(self) -> [u32; 3] {
+        match self {
+            Self::Bits48 => [36, 25, 10],
+            Self::Bits64 => [54, 35, 17],
+            Self::Bits128 => [98, 69, 33],
+        }
+    }
+
+    const fn of(op: CommandOp) -> Self {
+        match op {
+            CommandOp::Hash48 => Self::Bits48,
+            CommandOp::Hash64 => Self::Bits64,
+            _ => Self::Bits128,
+        }
+    }
+}
+
+/// `operand * multiplier mod G` over GF(2); bits beyond the width are ignored.
+#[must_use]
+pub fn hash(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
+    let bits = width.bits();
+    let mask = u128::MAX >> (128 - bits);
+    let (operand, multiplier) = (operand & mask, multiplier & mask);
+    // The product as `high * x^bits + low`.
+    let (mut high, mut low) = (0u128, 0u128);
+    let mut rest = operand;
+    while rest != 0 {
+        let shift = rest.trailing_zeros();
+        rest &= rest - 1;
+        low ^= multiplier << shift & mask;
+        if shift > 0 {
+            high ^= multiplier >> (bits - shift);
+        }
+    }
+    // x^bits is congruent to the rest of G.
+    while high != 0 {
+        low ^= high;
+        let mut over = 0;
+        for shift in width.middle() {
+            low ^= high << shift & mask;
+            over ^= high >> (bits - shift);
+        }
+        high = over;
+    }
+    low
+}
+
+/// The hash unit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hash {
+    multipliers: [u128; 3],
+    array_free: Cycle,
+    waiting: usize,
+    pull_lead: Cycle,
+    /// Cycles in the multiplier array, and in both buffers together, by width.
+    times: [(Cycle, Cycle); 3],
+    /// What it counted.
+    pub counters: UnitCounters,
+}
+
+impl Hash {
+    /// Multipliers before software sets any: the reset values are not
+    /// documented, so the loader sets these.
+    pub const DEFAULT_MULTIPLIERS: [u128; 3] = [
+        0x9e37_79b9_7f4b,
+        0x9e37_79b9_7f4a_7c15,
+        0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835,
+    ];
+
+    /// An idle unit.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let clock = profile.bus_cycle();
+        let short = 2 * profile.hash_buffer_48_64() * clock;
+        let times = [
+            (profile.hash_array_48() * clock, short),
+            (profile.hash_array_64() * clock, short),
+            (
+                profile.hash_array_128() * clock,
+                2 * profile.hash_buffer_128() * clock,
+            ),
+        ];
+        // One hash_48 on an idle chip: the way there with two longwords pulled,
+        // the unit itself, two longwords pushed.
+        let unit = times[0].0 + times[0].1;
+        let back = profile.push_lead_after_pull(profile.hash_one(), unit, 2);
+        Self {
+            multipliers: Self::DEFAULT_MULTIPLIERS,
+            array_free: 0,
+            waiting: 0,
+            pull_lead: profile.pull_lead(back, 2),
+            times,
+            counters: UnitCounters::default(),
+        }
+    }
+
+    /// The multiplier of a width.
+    #[must_use]
+    pub fn multiplier(&self, width: HashWidth) -> u128 {
+        self.multipliers[width as usize]
+    }
+
+    /// Sets longword `word` (0 lowest) of a width's multiplier, as a write of
+    /// `HASH_MULTIPLIER_48_1`, ... does; false when the width has no such word.
+    pub fn set_multiplier_word(&mut self, width: HashWidth, word: usize, value: u32) -> bool {
+        if word >= width.words() {
+            return false;
+        }
+        let shift = 32 * word;
+        let multiplier = &mut self.multipliers[width as usize];
+        *multiplier = *multiplier & !(u128::from(u32::MAX) << shift) | u128::from(value) << shift;
+        *multiplier &= u128::MAX >> (128 - width.bits());
+        true
+    }
+
+    /// A command has reached the inlet: its operands are pulled.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        self.waiting += 1;
+        self.counters.queue(fabric.now, self.waiting);
+        let command = &fabric.flight(slot).command;
+        let words = HashWidth::of(command.op).words() as u8 * command.count.clamp(1, 3);
+        let at = fabric.now + self.pull_lead;
+        fabric.pull(slot, words, at);
+    }
+
+    /// The operands are there: they go through the array one after the other.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let flight = fabric.flight_mut(slot);
+        let (op, count) = (flight.command.op, flight.command.count.clamp(1, 3));
+        let width = HashWidth::of(op);
+        let words = width.words();
+        for operand in flight.data[..words * usize::from(count)].chunks_exact_mut(words) {
+            let value = operand
+                .iter()
+                .rev()
+                .fold(0, |value, &word| value << 32 | u128::from(word));
+            let result = hash(width, value, self.multipliers[width as usize]);
+            for (place, word) in operand.iter_mut().enumerate() {
+                *word = (result >> (32 * place)) as u32;
+            }
+        }
+        let (array, buffers) = self.times[width as usize];
+        let start = self.array_free.max(now);
+        let busy = array * Cycle::from(count);
+        self.array_free = start + busy;
+        self.counters.busy += busy;
+        self.counters
+            .started(op, (words * usize::from(count)) as u8, start - now);
+        fabric.serves(slot, Target::HASH, 0, start, start + busy);
+        // Its place among the operands is free when it enters the array.
+        fabric.events.post(start, Event::Turn(Target::HASH));
+        fabric.push_at(
+            slot,
+            (words * usize::from(count)) as u8,
+            start + busy + buffers,
+        );
+    }
+
+    /// A command's operands have entered the array.
+    pub fn turn(&mut self, fabric: &mut Fabric) {
+        self.waiting -= 1;
+        self.counters.queue(fabric.now, self.waiting);
+        fabric.release(Target::HASH);
+    }
+
+    /// A command has been served.
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
+        fabric.finish(slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Schoolbook: product bit by bit, then long division bit by bit.
+    fn slow(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
+        let bits = width.bits() as usize;
+        let mut product = [false; 256];
+        for i in 0..bits {
+            for j in 0..bits {
+                product[i + j] ^= operand >> i & 1 == 1 && multiplier >> j & 1 == 1;
+            }
+        }
+        let mut generator = vec![0, bits];
+        generator.extend(width.middle().map(|e| e as usize));
+        for top in (bits..256).rev() {
+            if product[top] {
+                for &exponent in &generator {
+                    product[top - bits + exponent] ^= true;
+                }
+            }
+        }
+        (0..bits).fold(0, |value, bit| value | u128::from(product[bit]) << bit)
+    }
+
+    proptest! {
+        #[test]
+        fn every_width_agrees_with_long_division(operand: u128, multiplier: u128) {
+            for width in [HashWidth::Bits48, HashWidth::Bits64, HashWidth::Bits128] {
+                prop_assert_eq!(hash(width, operand, multiplier), slow(width, operand, multiplier));
+            }
+        }
+    }
+
+    #[test]
+    fn x_times_the_top_bit_is_the_generator_without_its_top() {
+        assert_eq!(
+            hash(HashWidth::Bits48, 1 << 47, 2),
+            1 << 36 | 1 << 25 | 1 << 10 | 1
+        );
+        assert_eq!(
+            hash(HashWidth::Bits64, 1 << 63, 2),
+            1 << 54 | 1 << 35 | 1 << 17 | 1
+        );
+        assert_eq!(
+            hash(HashWidth::Bits128, 1 << 127, 2),
+            1 << 98 | 1 << 69 | 1 << 33 | 1
+        );
+        assert_eq!(
+            hash(HashWidth::Bits64, 0x1234_5678_9abc_def0, 1),
+            0x1234_5678_9abc_def0
+        );
+    }
+
+    #[test]
+    fn multiplier_words_are_set_one_by_one() {
+        let mut unit = Hash::new(&Profile::load("ixp2400").unwrap());
+        assert!(unit.set_multiplier_word(HashWidth::Bits48, 0, 0x1111_1111));
+        assert!(unit.set_multiplier_word(HashWidth::Bits48, 1, 0x2222_3333));
+        assert!(!unit.set_multiplier_word(HashWidth::Bits48, 2, 1));
+        assert_eq!(
+            unit.multiplier(HashWidth::Bits48),
+            0x3333_1111_1111,
+            "48 bits are kept"
+        );
+    }
+}

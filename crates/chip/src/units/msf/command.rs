@@ -1,0 +1,441 @@
+//! Commands of microengines to the media interface, and its registers.
+
+use npsim_isa::{CommandOp, msf_csr};
+
+use super::calendar::ENTRIES;
+use super::rbuf::Holder;
+use super::receive::{FREELISTS, Waiter};
+use super::{DATA_WINDOW, Msf};
+use crate::Cycle;
+use crate::board::MediaBus;
+use crate::kernel::bus::Target;
+use crate::kernel::check::Check;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::lines::Tag;
+use crate::kernel::unit_counters::Way;
+use crate::microengine::Microengine;
+
+/// Remark of a write whose data has been pulled.
+const PULLED: u64 = 1;
+const WINDOW_END: u32 = DATA_WINDOW + 0x2000;
+const CONTROL: u32 = msf_csr::TBUF_ELEMENT_CONTROL_0 as u32;
+const CONTROL_END: u32 = CONTROL + 128 * 8;
+
+impl Msf {
+    /// A command is at the inlet.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let words = words_of(command.op, command.count);
+        let now = fabric.now;
+        let occupied = u64::from(words) * self.parameters.word;
+        let start = match command.op {
+            CommandOp::MsfFastWr => now,
+            CommandOp::MsfWrite | CommandOp::MsfWrite64 => self.write_free.max(now),
+            _ => self.read_free.max(now),
+        };
+        if start > now {
+            fabric.events.post(start, Event::Turn(Target::MSF));
+        } else {
+            fabric.release(Target::MSF);
+        }
+        match command.op {
+            CommandOp::MsfFastWr => {
+                self.counters.started(command.op, 1, 0);
+                fabric.serves(slot, Target::MSF, 1, now, now);
+                fabric.ready_at(slot, now + self.parameters.fast_write_lead);
+            }
+            CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
+                self.write_free = start + occupied;
+                fabric.serves(slot, Target::MSF, 1, start, self.write_free);
+                self.counters.started(command.op, words, start - now);
+                self.counters.used(Way::Write, occupied);
+                fabric.pull(slot, words, start + self.parameters.write_lead);
+            }
+            CommandOp::MsfRead | CommandOp::MsfRead64 => {
+                self.read_free = start + occupied;
+                fabric.serves(slot, Target::MSF, 0, start, self.read_free);
+                self.counters.started(command.op, words, start - now);
+                self.counters.used(Way::Read, occupied);
+                fabric.ready_at(slot, start + self.parameters.read_lead);
+            }
+            other => {
+                let message = format!("the media interface has no command {}", other.info().name);
+                fabric.fault(slot, None, message, None);
+                fabric.retire(slot);
+                return;
+            }
+        }
+        self.waiting += 1;
+        self.counters.queue(now, self.waiting);
+    }
+
+    /// A write's data has been taken from the OUT registers.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        // The registers act in `ready`, where the microengines are at hand.
+        fabric.flight_mut(slot).note = PULLED;
+        fabric.ready_at(slot, fabric.now);
+    }
+
+    /// A command acts: reads push, writes and fast writes take effect.
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, microengines: &mut [Microengine]) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.counters.queue(fabric.now, self.waiting);
+        let flight = fabric.flight(slot);
+        let (command, note, words, data) = (
+            flight.command,
+            flight.note,
+            flight.words as usize,
+            flight.data,
+        );
+        if command.op == CommandOp::MsfFastWr {
+            let data = command.immediate.unwrap_or(command.address >> 16) & 0xffff;
+            self.write_register(slot, command.address & 0xffff, data, fabric, microengines);
+            fabric.finish(slot);
+        } else if note == PULLED {
+            self.write(
+                slot,
+                command.address,
+                &data[..words.min(data.len())],
+                fabric,
+                microengines,
+            );
+            fabric.finish(slot);
+        } else {
+            self.read(slot, fabric);
+        }
+    }
+
+    fn read(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let words = words_of(command.op, command.count);
+        let address = aligned(command.op, command.address);
+        let mut data = [0; 32];
+        let out = &mut data[..words as usize];
+        if (DATA_WINDOW..WINDOW_END).contains(&address) {
+            if let Err(error) = self.rbuf_read(address, out) {
+                fabric.fault(slot, None, format!("msf[read]: {error}"), None);
+            }
+        } else {
+            for (i, word) in out.iter_mut().enumerate() {
+                let at = address.wrapping_add(4 * i as u32);
+                if let Some(value) = self.read_register(at, fabric.now) {
+                    *word = value;
+                } else {
+                    self.unknown(slot, "read", at, fabric);
+                }
+            }
+        }
+        fabric.flight_mut(slot).data = data;
+        fabric.push(slot, words);
+    }
+
+    fn write(
+        &mut self,
+        slot: Slot,
+        address: u32,
+        data: &[u32],
+        fabric: &mut Fabric,
+        microengines: &mut [Microengine],
+    ) {
+        let address = aligned(fabric.flight(slot).command.op, address);
+        if (DATA_WINDOW..WINDOW_END).contains(&address) {
+            self.last_activity = fabric.now;
+            if let Err(error) = self.tbuf_write(address, data, Tag::default()) {
+                fabric.fault(slot, None, format!("msf[write]: {error}"), None);
+            }
+        } else if (CONTROL..CONTROL_END).contains(&address) {
+            self.write_control(slot, address, data, fabric);
+        } else {
+            for (i, &word) in data.iter().enumerate() {
+                self.write_register(
+                    slot,
+                    address.wrapping_add(4 * i as u32),
+                    word,
+                    fabric,
+                    microengines,
+                );
+            }
+        }
+    }
+
+    fn write_control(&mut self, slot: Slot, address: u32, data: &[u32], fabric: &mut Fabric) {
+        if !address.is_multiple_of(8) || !data.len().is_multiple_of(2) {
+            let message = format!(
+                "{} longwords written at 0x{address:04x}: the control words of a TBUF element are two longwords at a multiple of 8",
+                data.len()
+            );
+            let help = "write both longwords with one msf[write, ..., 2]".to_owned();
+            fabric.fault(slot, None, message, Some(help));
+            return;
+        }
+        for (i, pair) in data.chunks_exact(2).enumerate() {
+            let number = (address - CONTROL) / 8 + i as u32;
+            self.last_activity = fabric.now;
+            let Some(element) = self.transmit.tbuf.element_of(number) else {
+                let tbuf = &self.transmit.tbuf;
+                let message = format!(
+                    "TBUF element {number} does not exist, the last is {}",
+                    tbuf.number_of(tbuf.elements() - 1)
+                );
+                let help = tbuf.numbering().to_owned();
+                fabric.fault(slot, None, message, Some(help));
+                continue;
+            };
+            let set = self.transmit.set_valid(element, [pair[0], pair[1]], fabric);
+            if set.is_ok() {
+                let command = fabric.flight(slot).command;
+                self.tell_tbuf_valid(element, &command, fabric);
+            }
+            if let Err(refusal) = set {
+                let help = refusal.help.to_owned();
+                fabric.fault(slot, None, refusal.message, Some(help));
+            }
+        }
+    }
+
+    /// A register's value now; `None` for an address where none is.
+    #[must_use]
+    pub fn read_register(&self, address: u32, now: Cycle) -> Option<u32> {
+        if (CONTROL..CONTROL_END).contains(&address) {
+            let tbuf = &self.transmit.tbuf;
+            let control = tbuf.control(tbuf.element_of((address - CONTROL) / 8)?)?;
+            return Some(control[address as usize / 4 % 2]);
+        }
+        if let Some(calendar) = &self.calendar
+            && let Some(place) = Status::at(address)
+        {
+            return Some(match place {
+                Status::Length => calendar.length(),
+                Status::Entry(n) => calendar.entry(n),
+                Status::Port(n) => calendar.status(n, &self.ports, now) as u32,
+                Status::Ports(n) => calendar.statuses(n, &self.ports, now),
+            });
+        }
+        let known = self.register(address)?;
+        Some(match known {
+            msf_csr::TX_SEQUENCE_0 => self.transmit.tbuf.sequence(),
+            // With one partition nothing is ever pending on the others.
+            msf_csr::TX_SEQUENCE_1 | msf_csr::TX_SEQUENCE_2 => 1 << 31,
+            msf_csr::RX_THREAD_FREELIST_TIMEOUT_0
+            | msf_csr::RX_THREAD_FREELIST_TIMEOUT_1
+            | msf_csr::RX_THREAD_FREELIST_TIMEOUT_2 => {
+                let list = (known - msf_csr::RX_THREAD_FREELIST_TIMEOUT_0) as usize / 4;
+                (self.receive.timeout(list) / self.parameters.timeout_unit) as u32
+            }
+            _ => self.registers[known as usize / 4],
+        })
+    }
+
+    /// The register at a byte address, among those that both buses have and
+    /// those of this one.
+    fn register(&self, address: u32) -> Option<u16> {
+        let address = u16::try_from(address).ok().filter(|&a| a < 0x100)?;
+        let other = self.parameters.bus == MediaBus::Spi4
+            && (msf_csr::RX_UP_CONTROL_0..=msf_csr::TX_UP_CONTROL_3).contains(&address);
+        msf_csr::name(address).filter(|_| !other).map(|_| address)
+    }
+
+    fn unknown(&self, slot: Slot, what: &str, address: u32, fabric: &mut Fabric) {
+        let message = format!("msf[{what}]: no register is at 0x{address:04x}");
+        let help = match self.parameters.bus {
+            MediaBus::Spi3 if Status::at(address).is_some() => {
+                Some("calendars and FIFO status are for SPI-4; this interface runs SPI-3")
+            }
+            MediaBus::Spi4 if address < 0x100 && msf_csr::name(address as u16).is_some() => {
+                Some("RX_UP_CONTROL and TX_UP_CONTROL are for SPI-3; this interface runs SPI-4")
+            }
+            _ => None,
+        };
+        fabric.fault(slot, None, message, help.map(str::to_owned));
+    }
+
+    fn write_register(
+        &mut self,
+        slot: Slot,
+        address: u32,
+        data: u32,
+        fabric: &mut Fabric,
+        microengines: &mut [Microengine],
+    ) {
+        if let Some(calendar) = &mut self.calendar
+            && let Some(place) = Status::at(address)
+        {
+            match place {
+                Status::Length => calendar.set_length(data),
+                Status::Entry(n) => calendar.set_entry(n, data),
+                // RX_PORT_CALENDAR_STATUS: what is sent instead of the fill of
+                // RBUF, in a mode that is not modelled.
+                Status::Port(_) => {}
+                Status::Ports(n) => {
+                    let message = format!("TX_MULTIPLE_PORT_STATUS_{n} is read only");
+                    fabric.fault(slot, None, message, None);
+                }
+            }
+            return;
+        }
+        let Some(known) = self.register(address) else {
+            self.unknown(slot, "write", address, fabric);
+            return;
+        };
+        match known {
+            msf_csr::RX_THREAD_FREELIST_0
+            | msf_csr::RX_THREAD_FREELIST_1
+            | msf_csr::RX_THREAD_FREELIST_2 => {
+                let list = (known - msf_csr::RX_THREAD_FREELIST_0) as usize / 4;
+                self.enlist(slot, list % FREELISTS, data, fabric, microengines);
+            }
+            msf_csr::RBUF_ELEMENT_DONE => self.element_done(slot, data, fabric),
+            msf_csr::RX_THREAD_FREELIST_TIMEOUT_0
+            | msf_csr::RX_THREAD_FREELIST_TIMEOUT_1
+            | msf_csr::RX_THREAD_FREELIST_TIMEOUT_2 => {
+                let list = (known - msf_csr::RX_THREAD_FREELIST_TIMEOUT_0) as usize / 4;
+                self.receive.set_timeout(
+                    list,
+                    u64::from(data) * self.parameters.timeout_unit,
+                    fabric,
+                );
+            }
+            msf_csr::TX_SEQUENCE_0 | msf_csr::TX_SEQUENCE_1 | msf_csr::TX_SEQUENCE_2 => {
+                let message = format!(
+                    "{} is read only",
+                    msf_csr::name(known).unwrap_or("this register")
+                );
+                fabric.fault(slot, None, message, None);
+            }
+            msf_csr::MSF_RX_CONTROL | msf_csr::MSF_TX_CONTROL => {
+                let old = self.registers[known as usize / 4];
+                // Bits 3-2 are the element size; CSIX and widths stand above.
+                if (old ^ data) & (3 << 2 | 0x007f_0000) != 0 {
+                    let message = format!(
+                        "{} is set to 0x{data:08x}: mode and element size stay as they were at boot (0x{old:08x})",
+                        msf_csr::name(known).unwrap_or("the control register")
+                    );
+                    let help =
+                        "set the element size in the project file's [media] table".to_owned();
+                    fabric.fault(slot, None, message, Some(help));
+                }
+                self.registers[known as usize / 4] = data;
+            }
+            _ => self.registers[known as usize / 4] = data,
+        }
+    }
+
+    fn enlist(
+        &mut self,
+        slot: Slot,
+        list: usize,
+        data: u32,
+        fabric: &mut Fabric,
+        microengines: &mut [Microengine],
+    ) {
+        match Waiter::from_register(data, &fabric.profile) {
+            Ok(waiter) => {
+                if let Some(me) = microengines.get_mut(waiter.me as usize) {
+                    me.claim_in(TransferKind::S, waiter.absolute_register(), 2);
+                }
+                let handed = self.receive.handed;
+                if let Err(message) =
+                    self.receive
+                        .enlist(list, waiter, self.parameters.freelist_depth, fabric)
+                {
+                    fabric.fault(slot, None, message, None);
+                }
+                if self.receive.handed != handed {
+                    self.last_activity = fabric.now;
+                }
+            }
+            Err(message) => {
+                let message = format!("RX_THREAD_FREELIST_{list}: {message}");
+                let help = match self.parameters.bus {
+                    MediaBus::Spi3 => {
+                        "on the IXP2400 bit 9 is the cluster and bits 8-7 the microengine in it"
+                    }
+                    MediaBus::Spi4 => {
+                        "on the IXP2800 bits 11-7 are the microengine's number, as in ACTIVE_CTX_STS"
+                    }
+                }
+                .to_owned();
+                fabric.fault(slot, None, message, Some(help));
+            }
+        }
+    }
+
+    fn element_done(&mut self, slot: Slot, data: u32, fabric: &mut Fabric) {
+        let rbuf = &self.receive.rbuf;
+        let Some(element) = rbuf.element_of(data) else {
+            let last = (rbuf.elements().len() - 1) as u8;
+            let message = format!(
+                "RBUF_ELEMENT_DONE: element {data} does not exist, the last is {}",
+                rbuf.number_of(last)
+            );
+            let help = "the element number is in bits 30-24 of the receive status word".to_owned();
+            fabric.fault(slot, None, message, Some(help));
+            return;
+        };
+        self.last_activity = fabric.now;
+        match self.receive.rbuf.release(element) {
+            Ok(()) => {
+                let command = fabric.flight(slot).command;
+                self.tell_rbuf_freed(element, &command, fabric);
+                // An mpacket may have waited for it.
+                self.receive.arbitrate(&self.ports, fabric);
+            }
+            Err(holder) => {
+                let state = match holder {
+                    Holder::Filling => "a frame is being received into it",
+                    Holder::Full => "it holds an mpacket that no thread has got yet",
+                    _ => "it is free",
+                };
+                let message = format!("RBUF element {data} is freed twice: {state}");
+                let help = "write each element number to RBUF_ELEMENT_DONE once for each receive status word".to_owned();
+                fabric.fault(slot, Some(Check::RbufDoubleFree), message, Some(help));
+            }
+        }
+    }
+}
+
+/// Longwords that a command moves.
+fn words_of(op: CommandOp, count: u8) -> u8 {
+    let info = op.info();
+    let words = info.pull_words.of(u32::from(count)) + info.push_words.of(u32::from(count));
+    words.min(32) as u8
+}
+
+/// The address without the bits below the command's granularity.
+fn aligned(op: CommandOp, address: u32) -> u32 {
+    let quadwords = matches!(op, CommandOp::MsfRead64 | CommandOp::MsfWrite64);
+    address & if quadwords { !7 } else { !3 }
+}
+
+/// A place of the FIFO status channel.
+enum Status {
+    /// `TX_CALENDAR_LENGTH`.
+    Length,
+    /// `TX_CALENDAR_n`.
+    Entry(usize),
+    /// `TX_PORT_STATUS_n`.
+    Port(usize),
+    /// `TX_MULTIPLE_PORT_STATUS_n`.
+    Ports(usize),
+}
+
+impl Status {
+    /// What stands at a byte address of an SPI-4 interface.
+    fn at(address: u32) -> Option<Self> {
+        const SHARED: u32 = msf_csr::TX_MULTIPLE_PORT_STATUS_0 as u32;
+        const SHARED_END: u32 = SHARED + ENTRIES as u32 / 16 * 4;
+        const CALENDAR: u32 = msf_csr::TX_CALENDAR_0 as u32;
+        const STATUS: u32 = msf_csr::RX_PORT_CALENDAR_STATUS as u32;
+        const STATUS_END: u32 = STATUS + ENTRIES as u32 * 4;
+        const LENGTH: u32 = msf_csr::TX_MPHY_POLL_LIMIT as u32;
+        let word = |base: u32| ((address - base) / 4) as usize;
+        match address & !3 {
+            LENGTH => Some(Self::Length),
+            SHARED..SHARED_END => Some(Self::Ports(word(SHARED))),
+            CALENDAR..STATUS => Some(Self::Entry(word(CALENDAR))),
+            STATUS..STATUS_END => Some(Self::Port(word(STATUS))),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The media switch fabric interface with one partition of RBUF and TBUF: a
+//! 32-bit SPI-3 (POS-PHY level 3) bus each way on the IXP2400, as on the ENP-2611;
+//! a 16-bit SPI-4.2 bus each way on the IXP2800. Which one a chip has stands in
+//! its profile; microcode sees the difference in a few fields.
+//!
+//! In: [`Lines`] → MAC receive FIFO → receive bus → RBUF
+//! element → thread on `RX_THREAD_FREELIST_0`. Out: TBUF elements in strict
+//! order → transmit bus → MAC transmit FIFO (store and forward) → line. Frames
+//! are without their check sequence inside the chip.
+
+pub mod calendar;
+pub mod clock;
+mod command;
+pub mod link;
+mod parameters;
+pub mod port;
+pub mod rbuf;
+pub mod receive;
+pub mod tbuf;
+mod trace;
+pub mod transmit;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Cycle;
+use crate::board::MediaBus;
+use crate::gpp::boot::Boot;
+use crate::kernel::check::{Check, Fault};
+use crate::kernel::fabric::Fabric;
+use crate::kernel::lines::{Lines, Tag};
+use crate::kernel::unit_counters::UnitCounters;
+use crate::microengine::Microengine;
+use crate::profile::Profile;
+use calendar::Calendar;
+pub use parameters::MediaParameters;
+use port::Port;
+pub use rbuf::Leak;
+use receive::Receive;
+use serde::{Deserialize, Serialize};
+use transmit::Transmit;
+
+/// Start of the data window: reads take RBUF, writes go to TBUF.
+pub const DATA_WINDOW: u32 = 0x2000;
+/// Erratum of the IXP2400: these RBUF elements may corrupt data.
+const BAD_ELEMENTS: u32 = 69;
+/// Leaked elements that a fault lists.
+const LEAKS_SHOWN: usize = 8;
+
+/// What a range of RBUF or TBUF cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MsfError {
+    /// Not on a longword.
+    #[error("byte offset 0x{0:x} in the media buffer is not a multiple of 4")]
+    Unaligned(u32),
+    /// Not inside the buffer.
+    #[error("{bytes} bytes at offset 0x{offset:x} are not inside the media buffer")]
+    OutOfBuffer {
+        /// Byte offset from the start of the buffer.
+        offset: u32,
+        /// Length.
+        bytes: u32,
+    },
+    /// Not in the data window.
+    #[error(
+        "media address 0x{0:x} is not in the data window 0x2000-0x3fff; set bit 18 of the override word"
+    )]
+    OutsideWindow(u32),
+}
+
+/// What an [`Event::Media`](crate::kernel::event::Event::Media) means: the code in the
+/// upper bits, an argument below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Code {
+    Arrival,
+    ReceiveBus,
+    ReceiveDone,
+    Timeout,
+    TransmitBus,
+    TransmitDone,
+    LineEnd,
+}
+
+impl Code {
+    const ALL: [Self; 7] = [
+        Self::Arrival,
+        Self::ReceiveBus,
+        Self::ReceiveDone,
+        Self::Timeout,
+        Self::TransmitBus,
+        Self::TransmitDone,
+        Self::LineEnd,
+    ];
+    const SHIFT: u32 = 24;
+
+    const fn with(self, argument: u32) -> u32 {
+        (self as u32) << Self::SHIFT | argument
+    }
+
+    fn of(code: u32) -> (Option<Self>, u32) {
+        let found = Self::ALL.get((code >> Self::SHIFT) as usize).copied();
+        (found, code & ((1 << Self::SHIFT) - 1))
+    }
+}
+
+/// The media interface.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Msf {
+    /// The receive half.
+    pub receive: Receive,
+    /// The transmit half.
+    pub transmit: Transmit,
+    ports: Vec<Port>,
+    parameters: MediaParameters,
+    /// Registers that are kept and have no effect in this mode, by word offset.
+    registers: Vec<u32>,
+    /// The FIFO status channel; SPI-4 only.
+    calendar: Option<Calendar>,
+    read_free: Cycle,
+    write_free: Cycle,
+    last_activity: Cycle,
+    /// Commands that have come and did not act yet.
+    waiting: usize,
+    /// Commands served.
+    pub counters: UnitCounters,
+}
+
+/// An element size in bytes with its code in a control register; 64 where it is none.
+const fn element_size(bytes: u16) -> (u16, u32) {
+    match bytes {
+        128 => (128, 1),
+        256 => (256, 2),
+        _ => (64, 0),
+    }
+}
+
+impl Msf {
+    /// A media interface with a loader's settings. RBUF elements are in the
+    /// pool except number 0 and those of the chip's erratum, as the reference
+    /// driver leaves them. An element size that is not 64, 128 or 256 is taken
+    /// as 64.
+    #[must_use]
+    pub fn new(profile: &Profile, boot: &Boot) -> Self {
+        let parameters = MediaParameters::new(profile);
+        let (element_bytes, size_code) = element_size(boot.element_size);
+        let (transmit_element_bytes, transmit_size_code) = match boot.transmit_element_size {
+            0 => (element_bytes, size_code),
+            size => element_size(size),
+        };
+        let mut withheld = vec![0];
+        if let Some(erratum) = profile.erratum(BAD_ELEMENTS) {
+            withheld.extend_from_slice(&erratum.elements[size_code as usize]);
+        }
+        let port = |setup: &crate::gpp::boot::PortSetup| {
+            Port::new(
+                parameters.microengine_hz,
+                setup.bits_per_second,
+                parameters.transmit_fifo_bytes,
+            )
+        };
+        let mut registers = vec![0; 0x100 / 4];
+        let control = match parameters.bus {
+            // 1x32, MPHY-32, polled status, level 3.
+            MediaBus::Spi3 => 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17,
+            // One partition; the place of the element size is taken from the
+            // IXP2400.
+            MediaBus::Spi4 => 0,
+        };
+        registers[0] = control | size_code << 2;
+        registers[1] = control | transmit_size_code << 2;
+        Self {
+            receive: Receive::new(&parameters, element_bytes, &withheld),
+            transmit: Transmit::new(&parameters, transmit_element_bytes),
+            ports: boot.ports.iter().map(port).collect(),
+            calendar: (parameters.bus == MediaBus::Spi4)
+                .then(|| Calendar::new(&parameters, boot.ports.len())),
+            parameters,
+            registers,
+            read_free: 0,
+            write_free: 0,
+            last_activity: 0,
+            waiting: 0,
+            counters: UnitCounters::default(),
+        }
+    }
+
+    /// The ports in the order of their number.
+    #[must_use]
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// Before which cycle the first bit of no frame has left or can leave but of
+    /// those that [were told](Lines::departed), if nothing is left to happen
+    /// before `now`.
+    #[must_use]
+    pub fn departures_known(&self, now: Cycle) -> Cycle {
+        let leaving = self.ports.iter().filter_map(Port::leaving_since);
+        leaving.fold(now, Cycle::min)
+    }
+
+    /// Bytes of an RBUF element.
+    #[must_use]
+    pub const fn element_bytes(&self) -> u16 {
+        self.receive.rbuf.element_bytes()
+    }
+
+    /// The last cycle at which a frame was received or sent or an RBUF or TBUF
+    /// element changed hands.
+    #[must_use]
+    pub const fn last_activity(&self) -> Cycle {
+        self.last_activity
+    }
+
+    /// Whether all frames of the lines have arrived and nothing moves that does
+    /// not wait for microcode.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.receive.exhausted()
+            && self.transmit.is_idle()
+            && self
+                .ports
+                .iter()
+                .all(|p| p.incoming.is_empty() && p.sending() == 0)
+    }
+
+    /// Whether all frames of the lines have arrived.
+    #[must_use]
+    pub const fn all_offered(&self) -> bool {
+        self.receive.exhausted()
+    }
+
+    /// RBUF elements that threads got and did not free. After a run has
+    /// drained, each is a leak.
+    #[must_use]
+    pub fn leaks(&self) -> Vec<Leak> {
+        self.receive.rbuf.leaks().collect()
+    }
+
+    /// Raises [`Check::RbufLeak`] when threads still have RBUF elements: for the
+    /// end of a run that has drained.
+    pub fn raise_leaks(&self, fabric: &mut Fabric) {
+        let leaks = self.leaks();
+        let Some(first) = leaks.first() else { return };
+        let shown = leaks.iter().take(LEAKS_SHOWN).map(|leak| {
+            format!(
+                "element {} with a part of frame {} from port {}: microengine {} context {} got it at cycle {}",
+                leak.element, leak.frame, leak.port, leak.me, leak.context, leak.since
+            )
+        });
+        let more = leaks.len().saturating_sub(LEAKS_SHOWN);
+        let rest = (more > 0).then(|| format!("and {more} more"));
+        fabric.checks.raise(Fault {
+            check: Some(Check::RbufLeak),
+            cycle: fabric.now,
+            me: Some(first.me),
+            context: Some(first.context),
+            pc: None,
+            message: match leaks.len() {
+                1 => "an RBUF element was never freed".to_owned(),
+                n => format!("{n} RBUF elements were never freed"),
+            },
+            notes: shown.chain(rest).collect(),
+            help: Some(
+                "free each element with a fast_wr of its number to RBUF_ELEMENT_DONE, also where a packet is dropped; if it was still at work on them, let the run go on longer (`--drain`)"
+                    .to_owned(),
+            ),
+        });
+    }
+
+    /// Whether a context waits for an mpacket on a freelist.
+    #[must_use]
+    pub fn is_waiting(&self, me: u8, context: u8) -> bool {
+        self.receive.is_waiting(me, context)
+    }
+
+    /// Fetches the next frame from the lines if none is known.
+    pub fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
+        self.receive.refill(fabric, lines);
+    }
+
+    /// Reads RBUF for the DRAM controller: `address` is in the data window.
+    /// Gives the packet tag.
+    ///
+    /// # Errors
+    /// The range is not in the window.
+    pub fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
+        self.receive.rbuf.read(window(address)?, words)
+    }
+
+    /// Writes TBUF for the DRAM controller: `address` is in the data window.
+    ///
+    /// # Errors
+    /// The range is not in the window.
+    pub fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
+        self.transmit.tbuf.write(window(address)?, words, tag)
+    }
+
+    /// Handles a media event.
+    pub fn event(
+        &mut self,
+        code: u32,
+        fabric: &mut Fabric,
+        _microengines: &mut [Microengine],
+        lines: &mut dyn Lines,
+    ) {
+        let (code, argument) = Code::of(code);
+        let Some(code) = code else { return };
+        match code {
+            Code::Arrival => self.receive.arrival(&mut self.ports, fabric, lines),
+            Code::ReceiveBus => self.receive.arbitrate(&self.ports, fabric),
+            Code::ReceiveDone => self.receive.transferred(&mut self.ports, fabric),
+            Code::Timeout => self.receive.timed_out(argument, fabric),
+            Code::TransmitBus => self.transmit.arbitrate(&mut self.ports, fabric, lines),
+            Code::TransmitDone => self.transmit.transferred(&mut self.ports, fabric, lines),
+            Code::LineEnd => {
+                self.transmit
+                    .line_end(argument as usize, &mut self.ports, fabric, lines);
+            }
+        }
+        if code != Code::Timeout {
+            self.last_activity = fabric.now;
+        }
+    }
+}
+
+fn window(address: u32) -> Result<u32, MsfError> {
+    let offset = address.checked_sub(DATA_WINDOW).filter(|&o| o < 0x2000);
+    offset.ok_or(MsfError::OutsideWindow(address))
+}

@@ -1,0 +1,392 @@
+//! A port's MAC: the receive and transmit FIFOs between line and media bus.
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+use super::clock::Clock;
+use crate::Cycle;
+use crate::kernel::lines::{Arrival, Tag};
+
+/// Preamble and start delimiter, bytes.
+pub const PREAMBLE: u64 = 8;
+/// Frame check sequence, bytes.
+pub const CHECK_SEQUENCE: u64 = 4;
+/// Smallest gap between frames, bytes.
+pub const GAP: u64 = 12;
+/// Shortest frame without its check sequence; the MAC pads to it.
+pub const SHORTEST: usize = 60;
+
+/// A frame in the receive FIFO or still on the line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Incoming {
+    /// The frame.
+    pub arrival: Arrival,
+    /// Bytes that have gone to RBUF.
+    pub moved: usize,
+}
+
+impl Incoming {
+    /// Bytes of the next mpacket.
+    #[must_use]
+    pub fn chunk(&self, element_bytes: u16) -> usize {
+        (self.arrival.bytes.len() - self.moved).min(element_bytes as usize)
+    }
+
+    /// Cycle at which the next mpacket is in the FIFO; the last one counts when
+    /// the check sequence has been seen.
+    #[must_use]
+    pub fn available(&self, element_bytes: u16) -> Cycle {
+        let Arrival {
+            start, end, bytes, ..
+        } = &self.arrival;
+        let upto = self.moved + self.chunk(element_bytes);
+        if upto == bytes.len() {
+            return *end;
+        }
+        let whole = PREAMBLE + bytes.len() as u64 + CHECK_SEQUENCE;
+        let part = PREAMBLE + upto as u64;
+        start + (u128::from(end - start) * u128::from(part)).div_ceil(u128::from(whole)) as Cycle
+    }
+}
+
+/// A frame in the transmit FIFO.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// The frame.
+    pub bytes: Vec<u8>,
+    /// Packet tag of its first mpacket.
+    pub tag: Tag,
+}
+
+/// The frame on the line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Leaving {
+    /// The frame.
+    pub frame: Outgoing,
+    /// First preamble bit, in line ticks.
+    start: u128,
+    /// Last bit of the check sequence, in line ticks.
+    end: u128,
+}
+
+/// What the MAC does with the next mpacket of the transmit bus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Assembly {
+    /// It expects a frame's first.
+    #[default]
+    Between,
+    /// It collects a frame.
+    Within,
+    /// It throws away what is left of a frame.
+    Discarding,
+}
+
+/// What a port has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortCounts {
+    /// Frames that started to arrive.
+    pub received_frames: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Frames wholly in RBUF.
+    pub delivered_frames: u64,
+    /// Frames that found no room in the receive FIFO.
+    pub overflow_frames: u64,
+    /// Most bytes in the receive FIFO.
+    pub receive_fifo_peak: u64,
+    /// Frames that have left.
+    pub sent_frames: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Most bytes in the transmit FIFO.
+    pub transmit_fifo_peak: u64,
+}
+
+/// A port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Port {
+    /// Line rate.
+    pub bits_per_second: u64,
+    /// Frames that arrive, first one first.
+    pub incoming: VecDeque<Incoming>,
+    /// Counts.
+    pub counts: PortCounts,
+    /// What the next mpacket from TBUF means.
+    pub assembly: Assembly,
+    /// The frame that is put together.
+    pub partial: Outgoing,
+    queue: VecDeque<Outgoing>,
+    leaving: Option<Leaving>,
+    /// Bytes of all frames in the transmit FIFO, the whole of the one on the line.
+    held: u64,
+    capacity: u64,
+    /// Cycles a bit takes as a fraction `(a, b)`. A line tick is 1/b of a cycle.
+    bit: (u64, u64),
+    /// Line tick from which the next preamble may start.
+    line_free: u128,
+    #[serde(skip)]
+    spare: Vec<Vec<u8>>,
+}
+
+impl Port {
+    /// A quiet port.
+    #[must_use]
+    pub fn new(microengine_hz: u64, bits_per_second: u64, transmit_fifo_bytes: u32) -> Self {
+        Self {
+            bits_per_second,
+            incoming: VecDeque::new(),
+            counts: PortCounts::default(),
+            assembly: Assembly::Between,
+            partial: Outgoing::default(),
+            queue: VecDeque::new(),
+            leaving: None,
+            held: 0,
+            capacity: u64::from(transmit_fifo_bytes),
+            bit: Clock::new(microengine_hz, bits_per_second).ratio(),
+            line_free: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Bytes of frames whose reception has begun and that are not in RBUF.
+    #[must_use]
+    pub fn receive_backlog(&self) -> u64 {
+        self.incoming
+            .iter()
+            .map(|i| (i.arrival.bytes.len() - i.moved) as u64)
+            .sum()
+    }
+
+    /// Frames given to the MAC that have not left.
+    #[must_use]
+    pub fn sending(&self) -> usize {
+        self.queue.len() + usize::from(self.leaving.is_some())
+    }
+
+    /// First preamble bit of the frame on the line.
+    #[must_use]
+    pub fn leaving_since(&self) -> Option<Cycle> {
+        let leaving = self.leaving.as_ref()?;
+        Some(self.cycle(leaving.start))
+    }
+
+    /// When the transmit FIFO has room for `bytes` more; `None` when that needs
+    /// more than the frame on the line to leave.
+    #[must_use]
+    pub fn room_at(&self, bytes: u64, now: Cycle) -> Option<Cycle> {
+        let excess = (self.held + bytes).saturating_sub(self.capacity);
+        if excess == 0 {
+            return Some(now);
+        }
+        let leaving = self.leaving.as_ref()?;
+        if excess > leaving.frame.bytes.len() as u64 {
+            return None;
+        }
+        let tick = leaving.start + u128::from((PREAMBLE + excess) * 8 * self.bit.0);
+        Some(self.cycle(tick).max(now))
+    }
+
+    /// Whether the FIFO could take `bytes` more once everything whole has left.
+    #[must_use]
+    pub fn can_ever_hold(&self, bytes: u64) -> bool {
+        self.partial.bytes.len() as u64 + bytes <= self.capacity
+    }
+
+    /// Reserves room for an mpacket that is on the transmit bus.
+    pub fn reserve(&mut self, bytes: u64, now: Cycle) {
+        self.held += bytes;
+        let occupied = self.transmit_fill(now);
+        self.counts.transmit_fifo_peak = self.counts.transmit_fifo_peak.max(occupied);
+    }
+
+    /// Bytes in the transmit FIFO, with those that are on their way to it.
+    #[must_use]
+    pub fn transmit_fill(&self, now: Cycle) -> u64 {
+        self.held - self.drained(now)
+    }
+
+    /// Bytes of the frame on the line that have left the FIFO.
+    fn drained(&self, now: Cycle) -> u64 {
+        self.leaving.as_ref().map_or(0, |leaving| {
+            let tick = u128::from(now) * u128::from(self.bit.1);
+            let bytes = tick.saturating_sub(leaving.start) / u128::from(self.bit.0 * 8);
+            (bytes as u64)
+                .saturating_sub(PREAMBLE)
+                .min(leaving.frame.bytes.len() as u64)
+        })
+    }
+
+    /// Gives back room that was reserved for bytes that are thrown away.
+    pub fn unreserve(&mut self, bytes: u64) {
+        self.held -= bytes;
+    }
+
+    /// Drops the frame that is put together and gives its tag.
+    pub fn drop_partial(&mut self) -> Tag {
+        self.held -= self.partial.bytes.len() as u64;
+        self.partial.bytes.clear();
+        std::mem::take(&mut self.partial.tag)
+    }
+
+    /// The frame that is put together is whole: it is padded and waits for the
+    /// line. Gives the cycle of its end when the line was free.
+    pub fn complete(&mut self, now: Cycle) -> Option<Cycle> {
+        let empty = Outgoing {
+            bytes: self.spare.pop().unwrap_or_default(),
+            tag: Tag::default(),
+        };
+        let mut frame = std::mem::replace(&mut self.partial, empty);
+        let short = SHORTEST.saturating_sub(frame.bytes.len());
+        self.reserve(short as u64, now);
+        frame.bytes.resize(frame.bytes.len() + short, 0);
+        self.queue.push_back(frame);
+        self.start_next(now)
+    }
+
+    /// Puts the next frame on the line if it is free; gives the cycle of its end.
+    fn start_next(&mut self, now: Cycle) -> Option<Cycle> {
+        if self.leaving.is_some() {
+            return None;
+        }
+        let frame = self.queue.pop_front()?;
+        let (per_bit, scale) = self.bit;
+        let start = self.line_free.max(u128::from(now) * u128::from(scale));
+        let bytes = PREAMBLE + frame.bytes.len() as u64 + CHECK_SEQUENCE;
+        let end = start + u128::from(bytes * 8) * u128::from(per_bit);
+        self.line_free = end + u128::from(GAP * 8) * u128::from(per_bit);
+        self.leaving = Some(Leaving { frame, start, end });
+        Some(self.cycle(end))
+    }
+
+    /// The frame on the line has left: its start, end and itself.
+    pub fn left(&mut self) -> Option<(Cycle, Cycle, Outgoing)> {
+        let leaving = self.leaving.take()?;
+        let bytes = leaving.frame.bytes.len() as u64;
+        self.held -= bytes;
+        self.counts.sent_frames += 1;
+        self.counts.sent_bytes += bytes;
+        Some((
+            self.cycle(leaving.start),
+            self.cycle(leaving.end),
+            leaving.frame,
+        ))
+    }
+
+    /// Goes on with the next frame after [`Port::left`]; gives the cycle of its
+    /// end. The bytes of the frame that has left are used again.
+    pub fn next(&mut self, now: Cycle, done: Outgoing) -> Option<Cycle> {
+        let mut bytes = done.bytes;
+        bytes.clear();
+        self.spare.push(bytes);
+        self.start_next(now)
+    }
+
+    fn cycle(&self, tick: u128) -> Cycle {
+        tick.div_ceil(u128::from(self.bit.1)) as Cycle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(rate: u64) -> Port {
+        Port::new(600_000_000, rate, 4096)
+    }
+
+    fn give(port: &mut Port, bytes: usize, now: Cycle) -> Option<Cycle> {
+        port.reserve(bytes as u64, now);
+        port.partial.bytes.resize(bytes, 0xaa);
+        port.complete(now)
+    }
+
+    #[test]
+    fn shortest_frames_take_672_nanoseconds_each() {
+        let mut port = port(1_000_000_000);
+        assert_eq!(
+            give(&mut port, 60, 10),
+            Some(10 + 346),
+            "72 bytes are 345.6 cycles"
+        );
+        assert_eq!(port.leaving_since(), Some(10));
+        for _ in 0..10 {
+            assert_eq!(give(&mut port, 60, 20), None);
+        }
+        let mut starts = Vec::new();
+        let mut now = 356;
+        while let Some((start, end, frame)) = port.left() {
+            starts.push(start);
+            assert_eq!(frame.bytes.len(), 60);
+            assert_eq!(end, now);
+            match port.next(now, frame) {
+                Some(next) => now = next,
+                None => break,
+            }
+        }
+        // 672 ns are 403.2 cycles; five of them are whole.
+        assert_eq!(starts.len(), 11);
+        assert_eq!(
+            [starts[0], starts[5], starts[10]],
+            [10, 10 + 2016, 10 + 4032]
+        );
+        assert_eq!(starts[1], 10 + 404);
+    }
+
+    #[test]
+    fn the_gap_is_kept_when_the_next_frame_comes_at_once() {
+        let mut port = port(1_000_000_000);
+        let end = give(&mut port, 100, 0).unwrap();
+        let (_, _, frame) = port.left().unwrap();
+        assert_eq!(port.next(end, frame), None);
+        give(&mut port, 100, end + 1);
+        let (start, ..) = port.left().unwrap();
+        // 112 bytes and the gap: 124 bytes at 4.8 cycles.
+        assert_eq!(start, 596);
+    }
+
+    #[test]
+    fn short_frames_are_padded() {
+        let mut port = port(1_000_000_000);
+        give(&mut port, 14, 0);
+        assert_eq!(port.left().unwrap().2.bytes.len(), 60);
+    }
+
+    #[test]
+    fn room_comes_as_bytes_leave() {
+        let mut port = port(1_000_000_000);
+        for _ in 0..4 {
+            give(&mut port, 1000, 0);
+        }
+        assert_eq!(port.room_at(96, 0), Some(0));
+        // One byte too many: preamble and one byte at 4.8 cycles.
+        assert_eq!(port.room_at(97, 0), Some(44));
+        assert_eq!(port.room_at(97, 50), Some(50));
+        assert_eq!(port.room_at(1097, 0), None);
+        assert!(!port.can_ever_hold(4097));
+    }
+
+    #[test]
+    fn mpackets_are_there_when_their_last_byte_is() {
+        let arrival = Arrival {
+            start: 1000,
+            end: 1000 + 346,
+            port: 0,
+            bytes: vec![0; 60],
+            frame: 0,
+        };
+        let frame = Incoming { arrival, moved: 0 };
+        assert_eq!(frame.available(64), 1346);
+        // 112 bytes on the line at five cycles a byte.
+        let arrival = Arrival {
+            start: 1000,
+            end: 1560,
+            port: 0,
+            bytes: vec![0; 100],
+            frame: 0,
+        };
+        let mut frame = Incoming { arrival, moved: 0 };
+        assert_eq!((frame.chunk(64), frame.available(64)), (64, 1360));
+        frame.moved = 64;
+        assert_eq!((frame.chunk(64), frame.available(64)), (36, 1560));
+    }
+}

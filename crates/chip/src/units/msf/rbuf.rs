@@ -1,0 +1,424 @@
+//! The receive buffer: elements, who has them, and the list of full ones.
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+use super::{MediaParameters, MsfError};
+use crate::Cycle;
+use crate::board::MediaBus;
+
+/// Bytes of the smallest element, in which SPI-4 counts.
+pub(super) const LEAST_ELEMENT: u16 = 64;
+/// Type field of the status word: the control word announced payload.
+const PAYLOAD_TYPE: u32 = 1 << 8;
+use crate::kernel::lines::Tag;
+
+/// Who has an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Holder {
+    /// Nobody: it was never put into the pool.
+    Withheld,
+    /// The pool.
+    Pool,
+    /// The receive bus, which fills it.
+    Filling,
+    /// The list of full elements.
+    Full,
+    /// Microcode.
+    Thread {
+        /// Index of the microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// When it was handed over.
+        since: Cycle,
+    },
+}
+
+/// What an element holds and who has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Element {
+    /// Who has it.
+    pub holder: Holder,
+    /// Port its mpacket came from.
+    pub port: u8,
+    /// Bytes, 1 to the element size.
+    pub bytes: u16,
+    /// First mpacket of its frame.
+    pub sop: bool,
+    /// Last mpacket of its frame.
+    pub eop: bool,
+    /// The caller's number of the frame.
+    pub frame: u64,
+    /// Last bit of the frame on the line.
+    pub arrived: Cycle,
+    checksum: u16,
+}
+
+/// An element that microcode has and did not free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leak {
+    /// Element number.
+    pub element: u8,
+    /// The frame whose mpacket it holds.
+    pub frame: u64,
+    /// Port the frame came from.
+    pub port: u8,
+    /// Index of the microengine whose thread got it.
+    pub me: u8,
+    /// The thread's context.
+    pub context: u8,
+    /// When it got it.
+    pub since: Cycle,
+}
+
+/// The receive buffer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rbuf {
+    bus: MediaBus,
+    element_bytes: u16,
+    words: Vec<u32>,
+    elements: Vec<Element>,
+    pool: VecDeque<u8>,
+    full: VecDeque<u8>,
+    /// Fewest elements that were in the pool at one time.
+    pub lowest: u64,
+    /// Most elements that were full and waited for a thread.
+    pub full_peak: u64,
+    /// Elements closed.
+    pub closed: u64,
+    /// Elements freed.
+    pub freed: u64,
+}
+
+impl Rbuf {
+    /// A buffer whose pool holds every element but the `withheld` ones.
+    #[must_use]
+    pub fn new(parameters: &MediaParameters, element_bytes: u16, withheld: &[u8]) -> Self {
+        let buffer_bytes = parameters.rbuf_bytes;
+        let count = (buffer_bytes / u32::from(element_bytes)) as u8;
+        let empty = Element {
+            holder: Holder::Withheld,
+            port: 0,
+            bytes: 0,
+            sop: false,
+            eop: false,
+            frame: 0,
+            arrived: 0,
+            checksum: 0,
+        };
+        let mut elements = vec![empty; count as usize];
+        let pool: VecDeque<u8> = (0..count).filter(|e| !withheld.contains(e)).collect();
+        for &element in &pool {
+            elements[element as usize].holder = Holder::Pool;
+        }
+        Self {
+            bus: parameters.bus,
+            element_bytes,
+            words: vec![0; (buffer_bytes / 4) as usize],
+            lowest: pool.len() as u64,
+            elements,
+            pool,
+            full: VecDeque::with_capacity(count as usize),
+            full_peak: 0,
+            closed: 0,
+            freed: 0,
+        }
+    }
+
+    /// Bytes of an element.
+    #[must_use]
+    pub const fn element_bytes(&self) -> u16 {
+        self.element_bytes
+    }
+
+    /// All elements in the order of their number.
+    #[must_use]
+    pub fn elements(&self) -> &[Element] {
+        &self.elements
+    }
+
+    /// Elements in the pool.
+    #[must_use]
+    pub fn free(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Closed elements that wait for a thread.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.full.len()
+    }
+
+    /// Takes the element that has been in the pool longest.
+    pub fn allocate(&mut self) -> Option<u8> {
+        let element = self.pool.pop_front()?;
+        self.elements[element as usize].holder = Holder::Filling;
+        self.lowest = self.lowest.min(self.pool.len() as u64);
+        Some(element)
+    }
+
+    /// Closes an element with its mpacket and appends it to the full list.
+    pub fn close(&mut self, element: u8, mpacket: &[u8], port: u8, sop: bool, eop: bool, tag: Tag) {
+        let start = element as usize * self.element_bytes as usize / 4;
+        for (word, bytes) in self.words[start..].iter_mut().zip(mpacket.chunks(4)) {
+            *word = big_endian(bytes);
+        }
+        self.elements[element as usize] = Element {
+            holder: Holder::Full,
+            port,
+            bytes: mpacket.len() as u16,
+            sop,
+            eop,
+            frame: tag.frame().unwrap_or_default(),
+            arrived: tag.arrived().unwrap_or_default(),
+            checksum: checksum(mpacket),
+        };
+        self.full.push_back(element);
+        self.full_peak = self.full_peak.max(self.full.len() as u64);
+        self.closed += 1;
+    }
+
+    /// Hands the element that was closed first to a thread.
+    pub fn hand_out(&mut self, me: u8, context: u8, now: Cycle) -> Option<u8> {
+        let element = self.full.pop_front()?;
+        self.elements[element as usize].holder = Holder::Thread {
+            me,
+            context,
+            since: now,
+        };
+        Some(element)
+    }
+
+    /// Puts an element back into the pool.
+    ///
+    /// # Errors
+    /// Who has it, when that is neither microcode nor nobody.
+    pub fn release(&mut self, element: u8) -> Result<(), Holder> {
+        let slot = &mut self.elements[element as usize];
+        match slot.holder {
+            Holder::Thread { .. } | Holder::Withheld => {
+                slot.holder = Holder::Pool;
+                self.pool.push_back(element);
+                self.freed += 1;
+                Ok(())
+            }
+            holder => Err(holder),
+        }
+    }
+
+    /// The number by which microcode knows an element. SPI-4 counts in units of
+    /// 64 bytes whatever the size of elements; SPI-3 counts elements.
+    #[must_use]
+    pub fn number_of(&self, element: u8) -> u8 {
+        match self.bus {
+            MediaBus::Spi3 => element,
+            MediaBus::Spi4 => (u16::from(element) * (self.element_bytes / LEAST_ELEMENT)) as u8,
+        }
+    }
+
+    /// The element that microcode means by a number; `None` when there is none.
+    #[must_use]
+    pub fn element_of(&self, number: u32) -> Option<u8> {
+        let unit = match self.bus {
+            MediaBus::Spi3 => 1,
+            MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),
+        };
+        let element = (number / unit) as usize;
+        (number.is_multiple_of(unit) && element < self.elements.len()).then_some(element as u8)
+    }
+
+    /// The two status longwords of an element: its number in bits 30-24, byte
+    /// count in 23-16 (256 is 0), SOP 15, EOP 14, port in 4-0 (7-0 on SPI-4);
+    /// then the ones-complement sum of the mpacket's byte pairs. Bit 8, the type
+    /// of an SPI-4 control word, is 1 for data.
+    #[must_use]
+    pub fn status(&self, element: u8) -> [u32; 2] {
+        let e = &self.elements[element as usize];
+        let port = match self.bus {
+            MediaBus::Spi3 => u32::from(e.port & 0x1f),
+            MediaBus::Spi4 => PAYLOAD_TYPE | u32::from(e.port),
+        };
+        let word = u32::from(self.number_of(element) & 0x7f) << 24
+            | u32::from(e.bytes as u8) << 16
+            | u32::from(e.sop) << 15
+            | u32::from(e.eop) << 14
+            | port;
+        [word, u32::from(e.checksum)]
+    }
+
+    /// Reads longwords from a byte offset on and gives the packet tag: that of
+    /// the arrival when the element holds a frame's first mpacket.
+    ///
+    /// # Errors
+    /// The range is not inside the buffer or not on longwords.
+    pub fn read(&self, offset: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
+        let range = longwords(self.words.len(), offset, words.len())?;
+        let element = &self.elements[offset as usize / self.element_bytes as usize];
+        words.copy_from_slice(&self.words[range]);
+        Ok(if element.sop {
+            Tag::new(element.frame, element.arrived)
+        } else {
+            Tag::default()
+        })
+    }
+
+    /// Elements that microcode has.
+    pub fn leaks(&self) -> impl Iterator<Item = Leak> + '_ {
+        self.elements
+            .iter()
+            .enumerate()
+            .filter_map(|(number, e)| match e.holder {
+                Holder::Thread { me, context, since } => Some(Leak {
+                    element: self.number_of(number as u8),
+                    frame: e.frame,
+                    port: e.port,
+                    me,
+                    context,
+                    since,
+                }),
+                _ => None,
+            })
+    }
+}
+
+/// Indices of `count` longwords from a byte offset on, in a buffer of `size`.
+pub(super) fn longwords(
+    size: usize,
+    offset: u32,
+    count: usize,
+) -> Result<std::ops::Range<usize>, MsfError> {
+    let start = offset as usize / 4;
+    let end = start + count;
+    if !offset.is_multiple_of(4) {
+        return Err(MsfError::Unaligned(offset));
+    }
+    if end > size || count == 0 {
+        return Err(MsfError::OutOfBuffer {
+            offset,
+            bytes: count as u32 * 4,
+        });
+    }
+    Ok(start..end)
+}
+
+/// Up to four bytes as the upper bytes of a longword.
+fn big_endian(bytes: &[u8]) -> u32 {
+    let mut word = [0; 4];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u32::from_be_bytes(word)
+}
+
+/// Ones-complement sum of the byte pairs, an odd last byte padded with zero.
+fn checksum(bytes: &[u8]) -> u16 {
+    let sum: u32 = bytes
+        .chunks(2)
+        .map(|p| u32::from(p[0]) << 8 | p.get(1).map_or(0, |&b| u32::from(b)))
+        .sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    ((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+
+    fn rbuf(chip: &str, element_bytes: u16, withheld: &[u8]) -> Rbuf {
+        let parameters = MediaParameters::new(&Profile::load(chip).unwrap());
+        Rbuf::new(&parameters, element_bytes, withheld)
+    }
+
+    #[test]
+    fn spi4_counts_elements_in_units_of_64_bytes_and_has_eight_bits_of_port() {
+        let mut rbuf = rbuf("ixp2800", 256, &[]);
+        let elements = [rbuf.allocate(), rbuf.allocate()];
+        assert_eq!(elements, [Some(0), Some(1)]);
+        rbuf.close(1, &[0x10, 0x20, 0x30], 0x25, true, true, Tag::new(7, 9));
+        // RPROT 0, element 4, three bytes, SOP, EOP, no error, type 1, ADR 0x25.
+        assert_eq!(rbuf.status(1), [0x0403_c125, 0x4020]);
+        assert_eq!(rbuf.element_of(4), Some(1));
+        assert_eq!(rbuf.element_of(5), None);
+        assert_eq!(rbuf.element_of(124), Some(31));
+        assert_eq!(rbuf.element_of(128), None);
+    }
+
+    #[test]
+    fn spi3_counts_elements_of_their_size() {
+        let rbuf = rbuf("ixp2400", 256, &[]);
+        assert_eq!(rbuf.number_of(31), 31);
+        assert_eq!(rbuf.element_of(31), Some(31));
+        assert_eq!(rbuf.element_of(32), None);
+    }
+
+    #[test]
+    fn status_words_have_the_layout_of_the_chip() {
+        let mut rbuf = rbuf("ixp2400", 64, &[]);
+        let element = rbuf.allocate().unwrap();
+        assert_eq!(element, 0);
+        rbuf.close(0, &[0; 64], 2, true, false, Tag::new(7, 9));
+        assert_eq!(rbuf.status(0)[0], 0x0040_8002);
+        let second = rbuf.allocate().unwrap();
+        rbuf.close(second, &[0x45, 0, 0x10], 1, false, true, Tag::new(7, 9));
+        assert_eq!(rbuf.status(1), [0x0103_4001, 0x5500]);
+    }
+
+    #[test]
+    fn two_hundred_and_fifty_six_bytes_are_counted_as_zero() {
+        let mut rbuf = rbuf("ixp2400", 256, &[0]);
+        let element = rbuf.allocate().unwrap();
+        rbuf.close(element, &[0xff; 256], 0, true, true, Tag::new(0, 9));
+        assert_eq!(rbuf.status(element), [0x0100_c000, 0xffff]);
+    }
+
+    #[test]
+    fn elements_are_used_in_the_order_they_were_freed() {
+        let mut rbuf = rbuf("ixp2400", 256, &[]);
+        for _ in 0..32 {
+            let element = rbuf.allocate().unwrap();
+            rbuf.close(element, &[1], 0, true, true, Tag::new(0, 9));
+            rbuf.hand_out(0, 0, 5);
+        }
+        assert_eq!(rbuf.allocate(), None);
+        assert_eq!(rbuf.lowest, 0);
+        for element in [7, 3, 30] {
+            rbuf.release(element).unwrap();
+        }
+        assert_eq!(
+            [rbuf.allocate(), rbuf.allocate(), rbuf.allocate()],
+            [Some(7), Some(3), Some(30)]
+        );
+        assert_eq!(rbuf.leaks().count(), 29);
+    }
+
+    #[test]
+    fn an_element_is_freed_once() {
+        let mut rbuf = rbuf("ixp2400", 64, &[0, 9]);
+        assert_eq!(rbuf.free(), 126);
+        assert_eq!(rbuf.release(1), Err(Holder::Pool));
+        rbuf.release(0).unwrap();
+        assert_eq!(rbuf.free(), 127);
+        let element = rbuf.allocate().unwrap();
+        assert_eq!(rbuf.release(element), Err(Holder::Filling));
+        rbuf.close(element, &[1], 0, true, true, Tag::new(0, 9));
+        assert_eq!(rbuf.release(element), Err(Holder::Full));
+    }
+
+    #[test]
+    fn reads_outside_the_buffer_are_refused() {
+        let mut rbuf = rbuf("ixp2400", 64, &[]);
+        rbuf.allocate();
+        rbuf.close(0, &[1, 2, 3, 4, 5], 0, true, true, Tag::new(41, 9));
+        let mut words = [0; 2];
+        assert_eq!(rbuf.read(0, &mut words), Ok(Tag::new(41, 9)));
+        assert_eq!(words, [0x0102_0304, 0x0500_0000]);
+        assert_eq!(rbuf.read(2, &mut words), Err(MsfError::Unaligned(2)));
+        assert_eq!(
+            rbuf.read(0x1ffc, &mut words),
+            Err(MsfError::OutOfBuffer {
+                offset: 0x1ffc,
+                bytes: 8
+            })
+        );
+    }
+}

@@ -1,0 +1,504 @@
+//! The way in: lines, MAC receive FIFOs, the receive bus, RBUF, and threads
+//! that wait for mpackets.
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+use npsim_isa::CommandOp;
+
+use super::link::Link;
+use super::port::{Incoming, Port, SHORTEST};
+use super::rbuf::Rbuf;
+use super::{Code, MediaParameters};
+use crate::Cycle;
+use crate::board::MediaBus;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{BusCommand, Fabric, TransferKind};
+use crate::kernel::lines::{Arrival, Lines, MediaDrop, Tag};
+use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
+use crate::profile::Profile;
+
+/// Number of thread freelists.
+pub const FREELISTS: usize = 3;
+/// Null status: nothing came within the timeout.
+pub const NULL_STATUS: u32 = 1 << 9;
+
+/// A thread that waits for an mpacket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiter {
+    /// Index of the microengine.
+    pub me: u8,
+    /// Context.
+    pub context: u8,
+    /// First of its two IN transfer registers, relative to the context.
+    pub register: u8,
+    /// Signal number.
+    pub signal: u8,
+}
+
+impl Waiter {
+    /// Reads the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12,
+    /// context in 6-4, register in 3-0; the microengine is the cluster in bit 9
+    /// and its place in bits 8-7 on the IXP2400, and its five-bit number in bits
+    /// 11-7 on the IXP2800.
+    ///
+    /// # Errors
+    /// There is no such microengine.
+    pub fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
+        let field = (data >> 7 & 0x1f) as u8;
+        let number = match profile.media() {
+            // Cluster in bit 2, place in the cluster below.
+            MediaBus::Spi3 => field >> 2 << 4 | field & 3,
+            MediaBus::Spi4 => field,
+        };
+        let me = profile.index_of(number);
+        let Some(me) = me else {
+            return Err(format!(
+                "0x{data:04x} names microengine field {field}, which this chip does not have"
+            ));
+        };
+        Ok(Self {
+            me,
+            context: (data >> 4 & 7) as u8,
+            register: (data & 15) as u8,
+            signal: (data >> 12 & 15) as u8,
+        })
+    }
+
+    /// Absolute number of the first register.
+    #[must_use]
+    pub const fn absolute_register(self) -> u8 {
+        self.context * 16 + self.register
+    }
+
+    fn command(self) -> BusCommand {
+        BusCommand {
+            op: CommandOp::MsfRead,
+            me: self.me,
+            context: self.context,
+            pc: 0,
+            address: 0,
+            count: 2,
+            transfer_me: self.me,
+            transfer: self.absolute_register(),
+            transfer_kind: TransferKind::S,
+            signal_context: self.context,
+            pull_signals: 0,
+            push_signals: if self.signal == 0 {
+                0
+            } else {
+                1 << self.signal
+            },
+            byte_mask: 0xff,
+            immediate: None,
+            indirect: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Freelist {
+    waiters: VecDeque<Waiter>,
+    /// Timeout in cycles, 0 for none.
+    timeout: Cycle,
+    /// Tells a live timeout event from one that was overtaken.
+    generation: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Transfer {
+    port: usize,
+    element: u8,
+}
+
+/// The receive half of the media interface.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Receive {
+    /// The receive buffer.
+    pub rbuf: Rbuf,
+    lists: [Freelist; FREELISTS],
+    next_arrival: Option<Arrival>,
+    exhausted: bool,
+    link: Link,
+    transfer: Option<Transfer>,
+    turn: usize,
+    fifo_bytes: u64,
+    autopush: Cycle,
+    /// Elements given to threads.
+    pub handed: u64,
+    /// Most threads that waited.
+    pub freelist_peak: u64,
+    /// Null status words pushed.
+    pub null_pushes: u64,
+    /// Frames for ports that the chip does not have.
+    pub no_such_port: u64,
+}
+
+impl Receive {
+    pub(super) fn new(parameters: &MediaParameters, element_bytes: u16, withheld: &[u8]) -> Self {
+        Self {
+            rbuf: Rbuf::new(parameters, element_bytes, withheld),
+            lists: Default::default(),
+            next_arrival: None,
+            exhausted: false,
+            link: parameters.receive_link(),
+            transfer: None,
+            turn: 0,
+            fifo_bytes: u64::from(parameters.receive_fifo_bytes),
+            autopush: parameters.autopush_lead,
+            handed: 0,
+            freelist_peak: 0,
+            null_pushes: 0,
+            no_such_port: 0,
+        }
+    }
+
+    /// Cycles in which the bus moved data.
+    #[must_use]
+    pub const fn bus_busy(&self) -> Cycle {
+        self.link.busy
+    }
+
+    /// Threads that wait on all lists.
+    #[must_use]
+    pub fn waiters(&self) -> usize {
+        self.lists.iter().map(|l| l.waiters.len()).sum()
+    }
+
+    /// Whether a thread waits for an mpacket.
+    #[must_use]
+    pub fn is_waiting(&self, me: u8, context: u8) -> bool {
+        self.lists
+            .iter()
+            .flat_map(|l| &l.waiters)
+            .any(|w| (w.me, w.context) == (me, context))
+    }
+
+    /// Whether the lines said that no more frames come and all have arrived.
+    #[must_use]
+    pub const fn exhausted(&self) -> bool {
+        self.exhausted && self.next_arrival.is_none()
+    }
+
+    /// Fetches the next arrival if none is known.
+    pub(super) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
+        if self.next_arrival.is_some() {
+            return;
+        }
+        match lines.next_arrival() {
+            Some(mut arrival) => {
+                self.exhausted = false;
+                arrival.start = arrival.start.max(fabric.now);
+                arrival.end = arrival.end.max(arrival.start);
+                let short = SHORTEST.saturating_sub(arrival.bytes.len());
+                arrival.bytes.resize(arrival.bytes.len() + short, 0);
+                fabric
+                    .events
+                    .post(arrival.start, Event::Media(Code::Arrival.with(0)));
+                self.next_arrival = Some(arrival);
+            }
+            None => self.exhausted = true,
+        }
+    }
+
+    /// A frame's first bit is on the line.
+    pub(super) fn arrival(
+        &mut self,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        if let Some(arrival) = self.next_arrival.take() {
+            self.accept(arrival, ports, fabric, lines);
+        }
+        self.refill(fabric, lines);
+    }
+
+    fn accept(
+        &mut self,
+        arrival: Arrival,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        let now = fabric.now;
+        fabric.journal.tell(now, || TraceEvent::Arrives {
+            port: arrival.port,
+            frame: arrival.frame,
+            bytes: arrival.bytes.len() as u32,
+            until: arrival.end,
+        });
+        let Some(port) = ports.get_mut(arrival.port as usize) else {
+            self.no_such_port += 1;
+            tell_dropped(&arrival, MediaDrop::NoSuchPort, fabric);
+            lines.dropped(
+                now,
+                arrival.port,
+                Some(arrival.frame),
+                MediaDrop::NoSuchPort,
+            );
+            return;
+        };
+        let bytes = arrival.bytes.len() as u64;
+        port.counts.received_frames += 1;
+        port.counts.received_bytes += bytes;
+        let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
+        if held > self.fifo_bytes {
+            port.counts.overflow_frames += 1;
+            tell_dropped(&arrival, MediaDrop::ReceiveFifoFull, fabric);
+            lines.dropped(
+                now,
+                arrival.port,
+                Some(arrival.frame),
+                MediaDrop::ReceiveFifoFull,
+            );
+            return;
+        }
+        port.counts.receive_fifo_peak = port.counts.receive_fifo_peak.max(held);
+        let first = port.incoming.is_empty();
+        port.incoming.push_back(Incoming { arrival, moved: 0 });
+        if first {
+            self.announce(port, fabric);
+        }
+    }
+
+    /// Posts the time at which the port's next mpacket can go over the bus.
+    fn announce(&self, port: &Port, fabric: &mut Fabric) {
+        if let Some(frame) = port.incoming.front() {
+            let at = frame.available(self.rbuf.element_bytes()).max(fabric.now);
+            fabric
+                .events
+                .post(at, Event::Media(Code::ReceiveBus.with(0)));
+        }
+    }
+
+    /// Starts the next mpacket if bus, data and element are there.
+    pub(super) fn arbitrate(&mut self, ports: &[Port], fabric: &mut Fabric) {
+        if self.transfer.is_some() {
+            return;
+        }
+        let element_bytes = self.rbuf.element_bytes();
+        let ready = |index: &usize| {
+            let front = ports[*index].incoming.front();
+            front.is_some_and(|frame| frame.available(element_bytes) <= fabric.now)
+        };
+        let Some(index) = (0..ports.len())
+            .map(|i| (self.turn + i) % ports.len())
+            .find(ready)
+        else {
+            return;
+        };
+        let Some(frame) = ports[index].incoming.front() else {
+            return;
+        };
+        let Some(element) = self.rbuf.allocate() else {
+            return;
+        };
+        self.turn = (index + 1) % ports.len();
+        let end = self
+            .link
+            .book(frame.chunk(element_bytes) as u64, fabric.now);
+        let from = self.link.begun;
+        fabric.journal.tell(from, || TraceEvent::Bus {
+            bus: Bus::Receive,
+            from,
+            until: end,
+        });
+        self.transfer = Some(Transfer {
+            port: index,
+            element,
+        });
+        fabric
+            .events
+            .post(end, Event::Media(Code::ReceiveDone.with(0)));
+    }
+
+    /// The mpacket on the bus is in its element.
+    pub(super) fn transferred(&mut self, ports: &mut [Port], fabric: &mut Fabric) {
+        let Some(Transfer {
+            port: index,
+            element,
+        }) = self.transfer.take()
+        else {
+            return;
+        };
+        let port = &mut ports[index];
+        if let Some(frame) = port.incoming.front_mut() {
+            let (from, to) = (
+                frame.moved,
+                frame.moved + frame.chunk(self.rbuf.element_bytes()),
+            );
+            let eop = to == frame.arrival.bytes.len();
+            let mpacket = &frame.arrival.bytes[from..to];
+            self.rbuf.close(
+                element,
+                mpacket,
+                index as u8,
+                from == 0,
+                eop,
+                Tag::new(frame.arrival.frame, frame.arrival.end),
+            );
+            let step = RbufStep::Filled {
+                port: index as u8,
+                bytes: (to - from) as u16,
+                sop: from == 0,
+                eop,
+            };
+            let frame_number = frame.arrival.frame;
+            fabric.journal.tell(fabric.now, || TraceEvent::Rbuf {
+                element,
+                frame: frame_number,
+                step,
+            });
+            frame.moved = to;
+            if eop {
+                port.incoming.pop_front();
+                port.counts.delivered_frames += 1;
+            }
+        }
+        self.announce(port, fabric);
+        self.match_threads(fabric);
+        self.arbitrate(ports, fabric);
+    }
+
+    /// Adds a thread to a freelist.
+    ///
+    /// # Errors
+    /// The list is full.
+    pub(super) fn enlist(
+        &mut self,
+        list: usize,
+        waiter: Waiter,
+        depth: usize,
+        fabric: &mut Fabric,
+    ) -> Result<(), String> {
+        if self.lists[list].waiters.len() >= depth {
+            return Err(format!(
+                "RX_THREAD_FREELIST_{list} already holds {depth} threads"
+            ));
+        }
+        self.lists[list].waiters.push_back(waiter);
+        self.freelist_peak = self.freelist_peak.max(self.waiters() as u64);
+        if self.lists[list].waiters.len() == 1 {
+            self.restart_timeout(list, fabric);
+        }
+        self.match_threads(fabric);
+        Ok(())
+    }
+
+    /// Joins closed elements and waiting threads. With one partition every
+    /// element belongs to list 0.
+    fn match_threads(&mut self, fabric: &mut Fabric) {
+        while self.rbuf.waiting() > 0 {
+            let Some(waiter) = self.lists[0].waiters.pop_front() else {
+                return;
+            };
+            let Some(element) = self.rbuf.hand_out(waiter.me, waiter.context, fabric.now) else {
+                return;
+            };
+            self.handed += 1;
+            let frame = self.rbuf.elements()[usize::from(element)].frame;
+            fabric.journal.tell(fabric.now, || TraceEvent::Rbuf {
+                element,
+                frame,
+                step: RbufStep::Handed {
+                    me: waiter.me,
+                    context: waiter.context,
+                },
+            });
+            self.push(waiter, self.rbuf.status(element), fabric);
+            self.restart_timeout(0, fabric);
+        }
+    }
+
+    fn push(&self, waiter: Waiter, status: [u32; 2], fabric: &mut Fabric) {
+        let slot = fabric.open(waiter.command());
+        fabric.flight_mut(slot).data[..2].copy_from_slice(&status);
+        fabric.push_at(slot, 2, fabric.now + self.autopush);
+    }
+
+    /// Sets a freelist's timeout; 0 disables it.
+    pub(super) fn set_timeout(&mut self, list: usize, timeout: Cycle, fabric: &mut Fabric) {
+        self.lists[list].timeout = timeout;
+        self.restart_timeout(list, fabric);
+    }
+
+    /// The timeout of a freelist.
+    #[must_use]
+    pub const fn timeout(&self, list: usize) -> Cycle {
+        self.lists[list].timeout
+    }
+
+    /// The countdown runs while a thread waits; it starts anew with each push
+    /// and with the first thread.
+    fn restart_timeout(&mut self, list: usize, fabric: &mut Fabric) {
+        let freelist = &mut self.lists[list];
+        freelist.generation = (freelist.generation + 1) & 0xffff;
+        if freelist.timeout > 0 && !freelist.waiters.is_empty() {
+            let code = Code::Timeout.with((list as u32) << 16 | freelist.generation);
+            fabric
+                .events
+                .post(fabric.now + freelist.timeout, Event::Media(code));
+        }
+    }
+
+    /// A countdown is over.
+    pub(super) fn timed_out(&mut self, argument: u32, fabric: &mut Fabric) {
+        let (list, generation) = ((argument >> 16) as usize, argument & 0xffff);
+        if self.lists[list].generation != generation {
+            return;
+        }
+        if let Some(waiter) = self.lists[list].waiters.pop_front() {
+            self.null_pushes += 1;
+            self.push(waiter, [NULL_STATUS, 0], fabric);
+            self.restart_timeout(list, fabric);
+        }
+    }
+}
+
+/// Tells whoever watches that an arrival found no way in.
+fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
+    fabric.journal.tell(fabric.now, || TraceEvent::Dropped {
+        port: arrival.port,
+        frame: Some(arrival.frame),
+        reason,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_freelist_word_has_the_layout_of_the_reference_driver() {
+        let profile = Profile::load("ixp2400").unwrap();
+        // Signal 3, cluster 1, microengine 2 of it, context 5, register 4.
+        let waiter =
+            Waiter::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
+        assert_eq!(
+            waiter,
+            Waiter {
+                me: 6,
+                context: 5,
+                register: 4,
+                signal: 3
+            }
+        );
+        assert_eq!(waiter.absolute_register(), 84);
+        let text = Waiter::from_register(0x10 << 7, &profile).unwrap_err();
+        assert!(text.contains("field 16"), "{text}");
+    }
+
+    #[test]
+    fn the_ixp2800_names_microengines_by_their_number() {
+        let profile = Profile::load("ixp2800").unwrap();
+        let me = |number: u32| Waiter::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);
+        for (number, index) in [(0x00, 0), (0x07, 7), (0x10, 8), (0x17, 15)] {
+            let waiter = me(number).unwrap();
+            assert_eq!((waiter.me, waiter.context, waiter.register), (index, 5, 4));
+        }
+        for number in [0x08, 0x0f, 0x18, 0x1f] {
+            assert!(me(number).unwrap_err().contains("does not have"));
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! The transmit buffer: elements filled by microcode and sent in ring order.
+
+use super::MsfError;
+use super::rbuf::{LEAST_ELEMENT, longwords};
+use crate::Cycle;
+use serde::{Deserialize, Serialize};
+
+use crate::board::MediaBus;
+use crate::kernel::lines::Tag;
+
+/// Bytes of which a burst on SPI-4 is a multiple unless it ends a frame.
+const BURST_UNIT: u32 = 16;
+
+/// What a control word says (first longword; the second is for CSIX). SPI-3 and
+/// SPI-4 have the same fields; of the port SPI-3 uses fewer bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control(pub u32);
+
+impl Control {
+    /// Payload bytes, 1-256.
+    #[must_use]
+    pub const fn payload_length(self) -> u32 {
+        let length = self.0 >> 24;
+        if length == 0 { 256 } else { length }
+    }
+
+    /// First byte of the prepended part.
+    #[must_use]
+    pub const fn prepend_offset(self) -> u32 {
+        self.0 >> 21 & 7
+    }
+
+    /// Bytes of the prepended part.
+    #[must_use]
+    pub const fn prepend_length(self) -> u32 {
+        self.0 >> 16 & 0x1f
+    }
+
+    /// First byte of the payload: the quadword after the prepended part, plus
+    /// the payload offset.
+    #[must_use]
+    pub const fn payload_start(self) -> u32 {
+        ((self.prepend_offset() + self.prepend_length() + 7) & 0xf8) + (self.0 >> 13 & 7)
+    }
+
+    /// Bytes that go out.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        self.prepend_length() + self.payload_length()
+    }
+
+    /// The element is freed, not sent.
+    #[must_use]
+    pub const fn skip(self) -> bool {
+        self.0 >> 11 & 1 != 0
+    }
+
+    /// The frame is to be sent as bad.
+    #[must_use]
+    pub const fn abort(self) -> bool {
+        self.0 >> 10 & 1 != 0
+    }
+
+    /// First mpacket of a frame.
+    #[must_use]
+    pub const fn sop(self) -> bool {
+        self.0 >> 9 & 1 != 0
+    }
+
+    /// Last mpacket of a frame.
+    #[must_use]
+    pub const fn eop(self) -> bool {
+        self.0 >> 8 & 1 != 0
+    }
+
+    /// Port.
+    #[must_use]
+    pub const fn port(self) -> u8 {
+        self.0 as u8
+    }
+}
+
+/// Why an element cannot be made valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Element {
+    control: [u32; 2],
+    valid_since: Option<Cycle>,
+    tag: Tag,
+}
+
+/// The transmit buffer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tbuf {
+    bus: MediaBus,
+    element_bytes: u16,
+    words: Vec<u32>,
+    elements: Vec<Element>,
+    head: usize,
+    /// Elements sent.
+    pub sent: u64,
+    /// Elements skipped.
+    pub skipped: u64,
+}
+
+impl Tbuf {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new(bus: MediaBus, buffer_bytes: u32, element_bytes: u16) -> Self {
+        Self {
+            bus,
+            element_bytes,
+            words: vec![0; (buffer_bytes / 4) as usize],
+            elements: vec![Element::default(); (buffer_bytes / u32::from(element_bytes)) as usize],
+            head: 0,
+            sent: 0,
+            skipped: 0,
+        }
+    }
+
+    /// The number by which microcode knows an element: counted in units of 64
+    /// bytes on SPI-4, in elements on SPI-3.
+    #[must_use]
+    pub fn number_of(&self, element: usize) -> u32 {
+        element as u32 * self.unit()
+    }
+
+    /// The element that microcode means by a number; `None` when there is none.
+    #[must_use]
+    pub fn element_of(&self, number: u32) -> Option<usize> {
+        let element = (number / self.unit()) as usize;
+        (number.is_multiple_of(self.unit()) && element < self.elements.len()).then_some(element)
+    }
+
+    /// How elements are counted, for who used a number that is none.
+    #[must_use]
+    pub const fn numbering(&self) -> &'static str {
+        match self.bus {
+            MediaBus::Spi3 => "count elements from 0 and begin again at 0 after the last",
+            MediaBus::Spi4 => {
+                "on SPI-4 an element's number is its byte offset in TBUF divided by 64; begin again at 0 after the last"
+            }
+        }
+    }
+
+    fn unit(&self) -> u32 {
+        match self.bus {
+            MediaBus::Spi3 => 1,
+            MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),
+        }
+    }
+
+    /// Bytes of an element.
+    #[must_use]
+    pub const fn element_bytes(&self) -> u16 {
+        self.element_bytes
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Valid elements.
+    #[must_use]
+    pub fn valid(&self) -> usize {
+        self.elements
+            .iter()
+            .filter(|e| e.valid_since.is_some())
+            .count()
+    }
+
+    /// Writes longwords from a byte offset on. A tag of an arrival becomes the
+    /// element's.
+    ///
+    /// # Errors
+    /// The range is not inside the buffer or not on longwords.
+    pub fn write(&mut self, offset: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
+        let range = longwords(self.words.len(), offset, words.len())?;
+        if !tag.is_none() {
+            self.elements[offset as usize / self.element_bytes as usize].tag = tag;
+        }
+        self.words[range].copy_from_slice(words);
+        Ok(())
+    }
+
+    /// Sets an element's control words and with them Valid.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn set_valid(
+        &mut self,
+        element: usize,
+        control: [u32; 2],
+        now: Cycle,
+    ) -> Result<(), Refusal> {
+        let refuse = |message, help| Err(Refusal { message, help });
+        let last = self.elements.len() - 1;
+        let Some(slot) = self.elements.get_mut(element) else {
+            return refuse(
+                format!("TBUF element {element} does not exist, the last is {last}"),
+                "count elements from 0 and begin again at 0 after the last",
+            );
+        };
+        if slot.valid_since.is_some() {
+            return refuse(
+                format!(
+                    "TBUF element {element} is made valid again before it was sent; element {} is to be sent next",
+                    self.head
+                ),
+                "use the elements in ring order, since they are sent in it, and read TX_SEQUENCE_0 to know how many were sent before one is used again",
+            );
+        }
+        let word = Control(control[0]);
+        let end = word.payload_start() + word.payload_length();
+        if !word.skip() && end > u32::from(self.element_bytes) {
+            return refuse(
+                format!(
+                    "the control word 0x{:08x} of TBUF element {element} covers {end} bytes, an element has {}",
+                    word.0, self.element_bytes
+                ),
+                "the payload length stands in bits 31-24, the prepend length in 20-16; both count from the start of the element",
+            );
+        }
+        let part = word.bytes() % BURST_UNIT;
+        if self.bus == MediaBus::Spi4 && !word.skip() && !word.eop() && !word.abort() && part != 0 {
+            return refuse(
+                format!(
+                    "the control word 0x{:08x} of TBUF element {element} sends {} bytes without EOP: SPI-4 sends all but the last part of a frame in multiples of {BURST_UNIT} bytes",
+                    word.0,
+                    word.bytes()
+                ),
+                "fill elements in the middle of a frame to the end",
+            );
+        }
+        slot.control = control;
+        slot.valid_since = Some(now);
+        Ok(())
+    }
+
+    /// Packet tag of an element.
+    #[must_use]
+    pub fn tag(&self, element: usize) -> Tag {
+        self.elements.get(element).map_or(Tag::default(), |e| e.tag)
+    }
+
+    /// The control words of an element.
+    #[must_use]
+    pub fn control(&self, element: usize) -> Option<[u32; 2]> {
+        self.elements.get(element).map(|e| e.control)
+    }
+
+    /// Number of the element whose turn it is.
+    #[must_use]
+    pub const fn next(&self) -> usize {
+        self.head
+    }
+
+    /// The element whose turn it is, if it is valid: control word and since when.
+    #[must_use]
+    pub fn head(&self) -> Option<(Control, Cycle)> {
+        let element = &self.elements[self.head];
+        element
+            .valid_since
+            .map(|since| (Control(element.control[0]), since))
+    }
+
+    /// Appends the bytes that the head element sends and gives its tag.
+    pub fn extract(&self, out: &mut Vec<u8>) -> Tag {
+        let element = &self.elements[self.head];
+        let control = Control(element.control[0]);
+        let start = self.head * self.element_bytes as usize;
+        let byte = |i: u32| {
+            let at = start + i as usize;
+            self.words[at / 4].to_be_bytes()[at % 4]
+        };
+        let prepended =
+            control.prepend_offset()..control.prepend_offset() + control.prepend_length();
+        let payload = control.payload_start()..control.payload_start() + control.payload_length();
+        out.extend(prepended.chain(payload).map(byte));
+        element.tag
+    }
+
+    /// Clears the head element's Valid and goes on to the next.
+    pub fn release(&mut self, skipped: bool) {
+        let element = &mut self.elements[self.head];
+        element.valid_since = None;
+        element.tag = Tag::default();
+        self.head = (self.head + 1) % self.elements.len();
+        if skipped {
+            self.skipped += 1;
+        } else {
+            self.sent += 1;
+        }
+    }
+
+    /// `TX_SEQUENCE`: elements that left in bits 7-0, bit 31 when no element waits, be it to
+    /// be sent or behind one that is not valid yet.
+    #[must_use]
+    pub fn sequence(&self) -> u32 {
+        let waits = self.head().is_some() || self.elements.iter().any(|e| e.valid_since.is_some());
+        let idle = u32::from(!waits);
+        idle << 31 | (self.sent + self.skipped) as u32 & 0xff
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payload_starts_on_the_quadword_after_the_prepended_part() {
+        assert_eq!(Control(0).payload_start(), 0);
+        assert_eq!(Control(1 << 16).payload_start(), 8);
+        assert_eq!(Control(3 << 21 | 5 << 16 | 2 << 13).payload_start(), 10);
+        assert_eq!(Control(3 << 21 | 6 << 16).payload_start(), 16);
+        assert_eq!(Control(60 << 24 | 4 << 16).bytes(), 64);
+    }
+
+    #[test]
+    fn prepended_part_and_payload_leave_without_the_gap() {
+        let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
+        let words: Vec<u32> = (0..16)
+            .map(|i| u32::from_be_bytes([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]))
+            .collect();
+        tbuf.write(0, &words, Tag::new(0, 0)).unwrap();
+        // Bytes 2-6 prepended, payload from the next quadword (8) plus 3.
+        tbuf.set_valid(0, [4 << 24 | 2 << 21 | 5 << 16 | 3 << 13 | 0x300, 0], 9)
+            .unwrap();
+        let mut out = Vec::new();
+        tbuf.extract(&mut out);
+        assert_eq!(out, [2, 3, 4, 5, 6, 11, 12, 13, 14]);
+    }
+
+    #[test]
+    fn control_words_that_leave_the_element_are_refused() {
+        let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
+        let text = tbuf
+            .set_valid(3, [64 << 24 | 1 << 13, 0], 0)
+            .unwrap_err()
+            .message;
+        assert!(text.contains("covers 65 bytes"), "{text}");
+        assert!(
+            tbuf.set_valid(128, [1 << 24, 0], 0)
+                .unwrap_err()
+                .message
+                .contains("the last is 127")
+        );
+        tbuf.set_valid(3, [64 << 24, 0], 0).unwrap();
+        let again = tbuf.set_valid(3, [64 << 24, 0], 0).unwrap_err();
+        assert!(
+            again.message.contains("element 0 is to be sent next")
+                && again.help.contains("TX_SEQUENCE_0"),
+            "{again:?}"
+        );
+    }
+
+    #[test]
+    fn only_the_last_part_of_a_frame_may_be_odd_on_spi4() {
+        let mut tbuf = Tbuf::new(MediaBus::Spi4, 8192, 64);
+        let refusal = tbuf.set_valid(0, [60 << 24 | 0x200, 0], 0).unwrap_err();
+        assert!(
+            refusal.message.contains("60 bytes without EOP"),
+            "{refusal:?}"
+        );
+        tbuf.set_valid(0, [48 << 24 | 0x2ff, 0], 0).unwrap();
+        tbuf.set_valid(1, [3 << 24 | 0x1ff, 0], 0).unwrap();
+        assert_eq!(Control(tbuf.control(0).unwrap()[0]).port(), 255);
+        let mut spi3 = Tbuf::new(MediaBus::Spi3, 8192, 64);
+        spi3.set_valid(0, [60 << 24 | 0x200, 0], 0).unwrap();
+    }
+
+    #[test]
+    fn the_sequence_counts_modulo_256_and_tells_idleness() {
+        let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
+        assert_eq!(tbuf.sequence(), 0x8000_0000);
+        for round in 0..300 {
+            tbuf.set_valid(round % 128, [64 << 24, 0], 0).unwrap();
+            assert_eq!(tbuf.sequence(), round as u32 & 0xff);
+            tbuf.release(round % 3 == 0);
+        }
+        assert_eq!(tbuf.sequence(), 0x8000_002c);
+        assert_eq!((tbuf.sent, tbuf.skipped), (200, 100));
+
+        // One that waits behind an element that is not valid is waiting all the same.
+        tbuf.set_valid(50, [64 << 24, 0], 0).unwrap();
+        assert_eq!(tbuf.head(), None);
+        assert_eq!(tbuf.sequence(), 0x2c);
+    }
+}

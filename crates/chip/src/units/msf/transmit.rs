@@ -1,0 +1,298 @@
+//! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
+//! lines.
+
+use super::link::Link;
+use super::port::{Assembly, Port};
+use super::tbuf::{Control, Refusal, Tbuf};
+use super::{Code, MediaParameters};
+use crate::Cycle;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::lines::{Departure, Lines, MediaDrop, Tag};
+use crate::kernel::trace_event::{Bus, TbufStep, TraceEvent};
+use serde::{Deserialize, Serialize};
+
+/// Why frames given to TBUF did not become frames on a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransmitErrors {
+    /// The first mpacket lacked SOP.
+    pub no_sop: u64,
+    /// An mpacket with SOP came before the EOP of the frame before.
+    pub sop_twice: u64,
+    /// The abort bit was set.
+    pub aborted: u64,
+    /// The frame was larger than the MAC's FIFO.
+    pub too_long: u64,
+    /// The port does not exist.
+    pub no_such_port: u64,
+}
+
+impl TransmitErrors {
+    /// Frames and reasons.
+    #[must_use]
+    pub fn by_reason(&self) -> [(&'static str, u64); 5] {
+        [
+            ("transmit: a frame's first mpacket had no SOP", self.no_sop),
+            (
+                "transmit: SOP before the EOP of the frame before",
+                self.sop_twice,
+            ),
+            ("transmit: aborted by microcode", self.aborted),
+            ("transmit: longer than the MAC's FIFO", self.too_long),
+            ("transmit: no such port", self.no_such_port),
+        ]
+    }
+}
+
+/// The transmit half of the media interface.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Transmit {
+    /// The transmit buffer.
+    pub tbuf: Tbuf,
+    /// Frames that were lost.
+    pub errors: TransmitErrors,
+    link: Link,
+    busy: bool,
+    start_latency: Cycle,
+    #[serde(skip)]
+    scratch: Vec<u8>,
+}
+
+impl Transmit {
+    pub(super) fn new(parameters: &MediaParameters, element_bytes: u16) -> Self {
+        Self {
+            tbuf: Tbuf::new(parameters.bus, parameters.tbuf_bytes, element_bytes),
+            errors: TransmitErrors::default(),
+            link: parameters.transmit_link(),
+            busy: false,
+            start_latency: parameters.transmit_start,
+            scratch: Vec::with_capacity(256),
+        }
+    }
+
+    /// Cycles in which the bus moved data.
+    #[must_use]
+    pub const fn bus_busy(&self) -> Cycle {
+        self.link.busy
+    }
+
+    /// Makes an element valid.
+    ///
+    /// # Errors
+    /// What is wrong with its control word.
+    pub(super) fn set_valid(
+        &mut self,
+        element: usize,
+        control: [u32; 2],
+        fabric: &mut Fabric,
+    ) -> Result<(), Refusal> {
+        self.tbuf.set_valid(element, control, fabric.now)?;
+        fabric.events.post(
+            fabric.now + self.start_latency,
+            Event::Media(Code::TransmitBus.with(0)),
+        );
+        Ok(())
+    }
+
+    /// Starts the head element if it is valid, and bus and MAC are ready.
+    pub(super) fn arbitrate(
+        &mut self,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        while !self.busy {
+            let Some((control, since)) = self.tbuf.head() else {
+                return;
+            };
+            if fabric.now < since + self.start_latency {
+                // The element's own event is still to come.
+                return;
+            }
+            if control.skip() {
+                self.tell_sent(Tag::default(), fabric);
+                self.tbuf.release(true);
+                continue;
+            }
+            let bytes = u64::from(control.bytes());
+            if let Some(port) = ports.get_mut(control.port() as usize) {
+                if port.assembly == Assembly::Within && !port.can_ever_hold(bytes) {
+                    let tag = port.drop_partial();
+                    let reason = if control.sop() {
+                        port.assembly = Assembly::Between;
+                        self.errors.sop_twice += 1;
+                        MediaDrop::TransmitSopTwice
+                    } else {
+                        port.assembly = Assembly::Discarding;
+                        self.errors.too_long += 1;
+                        MediaDrop::TransmitTooLong
+                    };
+                    lose_frame(lines, fabric, control.port(), tag, reason);
+                }
+                match port.room_at(bytes, fabric.now) {
+                    Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
+                    Some(at) => {
+                        fabric
+                            .events
+                            .post(at, Event::Media(Code::TransmitBus.with(0)));
+                        return;
+                    }
+                    // The end of the frame on the line looks here again.
+                    None => return,
+                }
+            }
+            let end = self.link.book(bytes, fabric.now);
+            let from = self.link.begun;
+            fabric.journal.tell(from, || TraceEvent::Bus {
+                bus: Bus::Transmit,
+                from,
+                until: end,
+            });
+            self.busy = true;
+            fabric
+                .events
+                .post(end, Event::Media(Code::TransmitDone.with(0)));
+        }
+    }
+
+    /// The mpacket on the bus is with its MAC.
+    pub(super) fn transferred(
+        &mut self,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        self.busy = false;
+        if let Some((control, _)) = self.tbuf.head() {
+            let mut mpacket = std::mem::take(&mut self.scratch);
+            mpacket.clear();
+            let tag = self.tbuf.extract(&mut mpacket);
+            self.tell_sent(tag, fabric);
+            self.tbuf.release(false);
+            if let Some(port) = ports.get_mut(control.port() as usize) {
+                self.deliver(control, &mpacket, tag, port, fabric, lines);
+            } else if control.sop() {
+                self.errors.no_such_port += 1;
+                lose_frame(lines, fabric, control.port(), tag, MediaDrop::NoSuchPort);
+            }
+            self.scratch = mpacket;
+        }
+        self.arbitrate(ports, fabric, lines);
+    }
+
+    fn deliver(
+        &mut self,
+        control: Control,
+        mpacket: &[u8],
+        tag: Tag,
+        port: &mut Port,
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        let mut lose = |counter: &mut u64, tag: Tag, reason: MediaDrop| {
+            *counter += 1;
+            lose_frame(lines, fabric, control.port(), tag, reason);
+        };
+        if control.sop() && port.assembly == Assembly::Within {
+            lose(
+                &mut self.errors.sop_twice,
+                port.drop_partial(),
+                MediaDrop::TransmitSopTwice,
+            );
+        }
+        if control.sop() {
+            port.assembly = Assembly::Within;
+            port.partial.tag = tag;
+        } else if port.assembly == Assembly::Between {
+            lose(&mut self.errors.no_sop, tag, MediaDrop::TransmitNoSop);
+            port.assembly = Assembly::Discarding;
+        }
+        if control.abort() && port.assembly == Assembly::Within {
+            lose(
+                &mut self.errors.aborted,
+                port.drop_partial(),
+                MediaDrop::TransmitAborted,
+            );
+            port.assembly = Assembly::Discarding;
+        }
+        if port.assembly == Assembly::Within {
+            port.partial.bytes.extend_from_slice(mpacket);
+        } else {
+            port.unreserve(mpacket.len() as u64);
+        }
+        if control.eop() {
+            if port.assembly == Assembly::Within
+                && let Some(end) = port.complete(fabric.now)
+            {
+                fabric.events.post(
+                    end,
+                    Event::Media(Code::LineEnd.with(u32::from(control.port()))),
+                );
+            }
+            port.assembly = Assembly::Between;
+        }
+    }
+
+    /// The last bit of a frame has left.
+    pub(super) fn line_end(
+        &mut self,
+        index: usize,
+        ports: &mut [Port],
+        fabric: &mut Fabric,
+        lines: &mut dyn Lines,
+    ) {
+        let Some(port) = ports.get_mut(index) else {
+            return;
+        };
+        if let Some((start, end, frame)) = port.left() {
+            let (bytes, tag) = (frame.bytes.as_slice(), frame.tag);
+            fabric.journal.tell(end, || TraceEvent::Departed {
+                port: index as u8,
+                frame: tag.frame(),
+                bytes: bytes.len() as u32,
+                from: start,
+            });
+            lines.departed(Departure {
+                start,
+                end,
+                port: index as u8,
+                bytes,
+                frame: tag.frame(),
+                arrived: tag.arrived(),
+            });
+            if let Some(end) = port.next(fabric.now, frame) {
+                fabric
+                    .events
+                    .post(end, Event::Media(Code::LineEnd.with(index as u32)));
+            }
+        }
+        self.arbitrate(ports, fabric, lines);
+    }
+
+    /// Tells whoever watches that the head element is done with.
+    fn tell_sent(&self, tag: Tag, fabric: &mut Fabric) {
+        let element = self.tbuf.next() as u8;
+        fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
+            element,
+            frame: tag.frame(),
+            step: TbufStep::Sent,
+        });
+    }
+
+    /// Whether nothing waits or is on the bus.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        !self.busy && self.tbuf.valid() == 0
+    }
+}
+
+/// Tells the lines, and whoever watches, that a frame is lost.
+fn lose_frame(lines: &mut dyn Lines, fabric: &mut Fabric, port: u8, tag: Tag, reason: MediaDrop) {
+    let frame = tag.frame();
+    fabric.journal.tell(fabric.now, || TraceEvent::Dropped {
+        port,
+        frame,
+        reason,
+    });
+    lines.dropped(fabric.now, port, frame, reason);
+}

@@ -1,0 +1,461 @@
+//! The scratchpad: memory, atomic operations and sixteen hardware rings behind
+//! one in-order command pipe.
+//!
+//! Commands start in the order in which they arrive. One that needs data from
+//! OUT registers asks for it on arrival; if the data is not there when its turn
+//! comes, those behind it wait. A read-modify-write ends before the next
+//! command starts, so it is atomic.
+
+mod rings;
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+use npsim_isa::CommandOp;
+
+use crate::Cycle;
+use crate::kernel::bus::Target;
+use crate::kernel::check::Check;
+use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::lock::{Lock, Locks};
+use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::profile::Profile;
+use rings::{RINGS, Rings};
+pub use rings::{Ring, RingRegister};
+
+/// Cycles that a command's steps take on an idle chip.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Leads {
+    read: Cycle,
+    write: Cycle,
+    atomic: Cycle,
+    atomic_pulled: Cycle,
+    ring_get: Cycle,
+    ring_put: Cycle,
+    longword: Cycle,
+    /// What each further longword of a burst takes beyond its bus clock.
+    paced: Cycle,
+}
+
+/// The scratchpad.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Scratch {
+    words: Vec<u32>,
+    rings: Rings,
+    /// Commands that have arrived and not started, oldest first; the flag says
+    /// whether their data is there.
+    pipe: VecDeque<(Slot, bool)>,
+    free_at: Cycle,
+    turn_posted: bool,
+    leads: Leads,
+    locks: Locks,
+    /// What it counted.
+    pub counters: UnitCounters,
+}
+
+impl Scratch {
+    /// An empty scratchpad without rings.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let leads = Leads {
+            read: profile.push_lead(profile.scratch_read(), 1),
+            write: profile.pull_lead(profile.scratch_write(), 1),
+            atomic: profile.push_lead(profile.scratch_atomic(), 1),
+            atomic_pulled: profile.push_lead_after_pull(
+                profile.scratch_atomic(),
+                profile.scratch_write(),
+                1,
+            ),
+            ring_get: profile.push_lead(profile.scratch_ring_get(), 1),
+            ring_put: profile.pull_lead(profile.scratch_ring_put(), 1),
+            longword: profile.scratch_occupancy() * profile.bus_cycle(),
+            paced: (profile.scratch_occupancy() - 1) * profile.bus_cycle(),
+        };
+        Self {
+            words: vec![0; profile.scratch_bytes() as usize / 4],
+            rings: Rings::new(profile.ring_full_percent()),
+            pipe: VecDeque::new(),
+            free_at: 0,
+            turn_posted: false,
+            leads,
+            locks: Locks::default(),
+            counters: UnitCounters::default(),
+        }
+    }
+
+    /// A command has reached the inlet.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let now = fabric.now;
+        fabric.flight_mut(slot).note = now;
+        let command = &fabric.flight(slot).command;
+        let words = pulled_words(command.op, command.count, command.immediate.is_some());
+        let lead = if command.op == CommandOp::ScratchPut {
+            self.leads.ring_put
+        } else {
+            self.leads.write
+        };
+        self.pipe.push_back((slot, words == 0));
+        self.counters.queue(now, self.pipe.len());
+        if words > 0 {
+            fabric.pull(slot, words, now + lead);
+        }
+        self.advance(fabric);
+    }
+
+    /// A command's data has come.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        if let Some(entry) = self.pipe.iter_mut().find(|entry| entry.0 == slot) {
+            entry.1 = true;
+        }
+        fabric.flight_mut(slot).note = fabric.now;
+        self.advance(fabric);
+    }
+
+    /// A command has been served.
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
+        fabric.finish(slot);
+    }
+
+    /// The pipe is free again.
+    pub fn turn(&mut self, fabric: &mut Fabric) {
+        self.turn_posted = false;
+        self.advance(fabric);
+    }
+
+    /// Starts commands as long as the first has its data and the pipe is free.
+    fn advance(&mut self, fabric: &mut Fabric) {
+        while let Some(&(slot, true)) = self.pipe.front() {
+            let mut start = self.free_at;
+            let command = &fabric.flight(slot).command;
+            if command.op.info().pushes {
+                start = start.max(fabric.buses.push_ready(command));
+            }
+            if start > fabric.now {
+                if !self.turn_posted {
+                    self.turn_posted = true;
+                    fabric
+                        .events
+                        .post(start, crate::kernel::event::Event::Turn(Target::SCRATCH));
+                }
+                return;
+            }
+            self.pipe.pop_front();
+            self.counters.queue(fabric.now, self.pipe.len());
+            fabric.release(Target::SCRATCH);
+            self.start(slot, fabric);
+        }
+    }
+
+    fn start(&mut self, slot: Slot, fabric: &mut Fabric) {
+        use CommandOp as Op;
+        let now = fabric.now;
+        let flight = fabric.flight(slot);
+        let (command, waited) = (flight.command, now - flight.note);
+        let count = usize::from(command.count.clamp(1, 16));
+        let pulled = command.immediate.is_none();
+        let operand = command.immediate.unwrap_or(flight.data[0]);
+        let (reads, writes) = match command.op {
+            Op::ScratchRead | Op::ScratchGet => (count as Cycle, 0),
+            Op::ScratchWrite | Op::ScratchPut => (0, count as Cycle),
+            _ => (1, 1),
+        };
+        let paced = (count as Cycle - 1) * self.leads.paced;
+        self.occupy(now, reads, writes);
+        self.counters
+            .started(command.op, (reads + writes) as u8, waited);
+        fabric.serves(slot, Target::SCRATCH, 0, now, self.free_at);
+        match command.op {
+            Op::ScratchRead => {
+                let Some(range) = self.range(command.address, count) else {
+                    return self.unpopulated(slot, fabric);
+                };
+                fabric.flight_mut(slot).data[..count].copy_from_slice(&self.words[range]);
+                fabric.push_at(slot, count as u8, now + self.leads.read + paced);
+            }
+            Op::ScratchWrite => {
+                let Some(range) = self.range(command.address, count) else {
+                    return self.unpopulated(slot, fabric);
+                };
+                if !self.locks.is_empty() {
+                    let data = fabric.flight(slot).data;
+                    let (words, longwords) = (
+                        &self.words[range.clone()],
+                        (range.start as u32, count as u32),
+                    );
+                    self.locks.command(
+                        &command,
+                        longwords,
+                        |at| words[at as usize],
+                        |at| data[at as usize],
+                        fabric,
+                    );
+                }
+                self.words[range].copy_from_slice(&fabric.flight(slot).data[..count]);
+                fabric.finish(slot);
+            }
+            Op::ScratchGet => {
+                let mut out = [0; 16];
+                let ring = ring_number(command.address);
+                self.rings.get(&self.words, ring, &mut out[..count]);
+                self.rings.show(ring, fabric);
+                fabric.flight_mut(slot).data[..count].copy_from_slice(&out[..count]);
+                fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
+            }
+            Op::ScratchPut => {
+                let data = fabric.flight(slot).data;
+                let ring = ring_number(command.address);
+                let lost = self.rings.put(&mut self.words, ring, &data[..count]);
+                self.rings.show(ring, fabric);
+                if lost > 0 {
+                    let message = format!(
+                        "a put of {count} longwords to scratch ring {ring} overwrote the {lost} oldest on it"
+                    );
+                    let help =
+                        "test the ring's full status before the put, or make the ring larger";
+                    fabric.fault(
+                        slot,
+                        Some(Check::RingOverflow),
+                        message,
+                        Some(help.to_owned()),
+                    );
+                }
+                fabric.finish(slot);
+            }
+            op => {
+                let Some(range) = self.range(command.address, 1) else {
+                    return self.unpopulated(slot, fabric);
+                };
+                let word = &mut self.words[range.start];
+                let old = *word;
+                let (new, returns) = atomic(op, old, operand);
+                *word = new;
+                if !self.locks.is_empty() {
+                    let longword = (range.start as u32, 1);
+                    self.locks
+                        .command(&command, longword, |_| old, |_| new, fabric);
+                }
+                if returns {
+                    fabric.flight_mut(slot).data[0] = old;
+                    let has_pulled = pulled && pulled_words(op, 1, false) > 0;
+                    let lead = if has_pulled {
+                        self.leads.atomic_pulled
+                    } else {
+                        self.leads.atomic
+                    };
+                    fabric.push_at(slot, 1, now + lead);
+                } else {
+                    fabric.finish(slot);
+                }
+            }
+        }
+    }
+
+    /// Takes the memory for longwords read and written.
+    fn occupy(&mut self, now: Cycle, reads: Cycle, writes: Cycle) {
+        self.free_at = self.free_at.max(now) + (reads + writes) * self.leads.longword;
+        self.counters.used(Way::Read, reads * self.leads.longword);
+        self.counters.used(Way::Write, writes * self.leads.longword);
+    }
+
+    /// The core reads longwords now; gives how long it waits for the command
+    /// before it.
+    pub(crate) fn core_read(&mut self, words: u8, fabric: &mut Fabric) -> Cycle {
+        self.core_access(words, 0, fabric)
+    }
+
+    /// The core writes longwords at a byte address now; gives how long it waits.
+    pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
+        if let Some(range) = self.range(address, words.len()) {
+            if !self.locks.is_empty() {
+                let longwords = (range.start as u32, words.len() as u32);
+                let memory = &self.words[range.clone()];
+                let (old, new) = (|at| memory[at as usize], |at| words[at as usize]);
+                self.locks.change(true, None, longwords, old, new, fabric);
+            }
+            self.words[range].copy_from_slice(words);
+        }
+        self.core_access(0, words.len() as u8, fabric)
+    }
+
+    /// The core sets or clears bit 0 of the longword at a byte address now; gives
+    /// the longword as it was, and how long the core waits.
+    pub(crate) fn core_bit(
+        &mut self,
+        address: u32,
+        set: bool,
+        fabric: &mut Fabric,
+    ) -> (u32, Cycle) {
+        let mut old = 0;
+        if let Some(range) = self.range(address, 1) {
+            old = self.words[range.start];
+            let new = old & !1 | u32::from(set);
+            self.words[range.start] = new;
+            if !self.locks.is_empty() {
+                let longword = (range.start as u32, 1);
+                self.locks
+                    .change(true, None, longword, |_| old, |_| new, fabric);
+            }
+        }
+        (old, self.core_access(1, 1, fabric))
+    }
+
+    fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
+        let now = fabric.now + fabric.buses.core_command(fabric.now);
+        let start = self.free_at.max(now);
+        self.occupy(start, reads.into(), writes.into());
+        for (read, words) in [(true, reads), (false, writes)] {
+            if words > 0 {
+                let kind = TransferKind::S;
+                fabric.buses.core_data(fabric.now, kind, read, words);
+            }
+        }
+        start - fabric.now
+    }
+
+    fn range(&self, address: u32, words: usize) -> Option<std::ops::Range<usize>> {
+        let start = (address / 4) as usize;
+        (start + words <= self.words.len()).then_some(start..start + words)
+    }
+
+    fn unpopulated(&self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let message = format!(
+            "scratch[{}] of {} longword(s) at byte address {:#x}: the scratchpad ends at {:#x}",
+            command.op.info().name,
+            command.count,
+            command.address,
+            self.words.len() * 4
+        );
+        let help = "check the address operands: their sum is a byte address";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
+    }
+
+    /// A longword at a byte address; `None` beyond the end.
+    #[must_use]
+    pub fn read(&self, address: u32) -> Option<u32> {
+        self.words.get((address / 4) as usize).copied()
+    }
+
+    /// Writes a longword at a byte address; false beyond the end.
+    pub fn write(&mut self, address: u32, value: u32) -> bool {
+        self.words
+            .get_mut((address / 4) as usize)
+            .map(|word| *word = value)
+            .is_some()
+    }
+
+    /// Books from now on what happens to bit 0 of the longword at a byte address;
+    /// false beyond the end.
+    pub(crate) fn watch_lock(&mut self, index: u16, name: String, address: u32) -> bool {
+        let Some(value) = self.read(address) else {
+            return false;
+        };
+        self.locks.watch(index, name, address / 4, value);
+        true
+    }
+
+    /// The locks in it.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.locks.iter()
+    }
+
+    /// The core puts a longword on a ring; false when the ring was full and its
+    /// oldest word was lost, or is not set up.
+    pub fn ring_put(&mut self, ring: u8, value: u32, fabric: &mut Fabric) -> bool {
+        let ring = ring as usize % RINGS;
+        let lost = self.rings.put(&mut self.words, ring, &[value]);
+        self.rings.show(ring, fabric);
+        lost == 0
+    }
+
+    /// The core takes a longword off a ring; 0 when it is empty.
+    pub fn ring_get(&mut self, ring: u8, fabric: &mut Fabric) -> u32 {
+        let ring = ring as usize % RINGS;
+        let mut out = [0];
+        self.rings.get(&self.words, ring, &mut out);
+        self.rings.show(ring, fabric);
+        out[0]
+    }
+
+    /// Whether a word came onto any ring since this was last asked.
+    pub fn take_ring_written(&mut self) -> bool {
+        std::mem::take(&mut self.rings.written)
+    }
+
+    /// A ring's state.
+    #[must_use]
+    pub fn ring(&self, ring: u8) -> &Ring {
+        self.rings.ring(ring as usize % RINGS)
+    }
+
+    /// Reads a ring's base, head or tail register.
+    #[must_use]
+    pub fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
+        self.ring(ring).register(register)
+    }
+
+    /// Writes a ring's base, head or tail register; takes effect at once. A
+    /// base write empties the ring.
+    pub fn set_ring_register(
+        &mut self,
+        ring: u8,
+        register: RingRegister,
+        value: u32,
+        fabric: &mut Fabric,
+    ) {
+        let ring = ring as usize % RINGS;
+        self.rings.set_register(ring, register, value);
+        fabric
+            .ring_lines
+            .preset(ring as u8, self.rings.ring(ring).status());
+    }
+}
+
+/// Ring number in the address of get and put.
+fn ring_number(address: u32) -> usize {
+    (address >> 2) as usize % RINGS
+}
+
+/// Longwords that a command pulls.
+fn pulled_words(op: CommandOp, count: u8, immediate: bool) -> u8 {
+    use CommandOp as Op;
+    match op {
+        Op::ScratchWrite | Op::ScratchPut => count.clamp(1, 16),
+        Op::ScratchSwap
+        | Op::ScratchSet
+        | Op::ScratchTestAndSet
+        | Op::ScratchClr
+        | Op::ScratchTestAndClr
+        | Op::ScratchAdd
+        | Op::ScratchTestAndAdd
+        | Op::ScratchSub
+        | Op::ScratchTestAndSub
+            if !immediate =>
+        {
+            1
+        }
+        _ => 0,
+    }
+}
+
+/// The new value of an atomic operation, and whether the old one is returned.
+fn atomic(op: CommandOp, old: u32, operand: u32) -> (u32, bool) {
+    use CommandOp as Op;
+    match op {
+        Op::ScratchSwap => (operand, true),
+        Op::ScratchSet => (old | operand, false),
+        Op::ScratchTestAndSet => (old | operand, true),
+        Op::ScratchClr => (old & !operand, false),
+        Op::ScratchTestAndClr => (old & !operand, true),
+        Op::ScratchAdd => (old.wrapping_add(operand), false),
+        Op::ScratchTestAndAdd => (old.wrapping_add(operand), true),
+        Op::ScratchSub => (old.wrapping_sub(operand), false),
+        Op::ScratchTestAndSub => (old.wrapping_sub(operand), true),
+        Op::ScratchIncr => (old.wrapping_add(1), false),
+        Op::ScratchTestAndIncr => (old.wrapping_add(1), true),
+        Op::ScratchDecr => (old.wrapping_sub(1), false),
+        Op::ScratchTestAndDecr => (old.wrapping_sub(1), true),
+        _ => (old, false),
+    }
+}

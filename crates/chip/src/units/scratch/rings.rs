@@ -1,0 +1,181 @@
+//! The sixteen scratch rings: their registers and what get and put do. The
+//! words of a ring stand in the scratchpad's own memory.
+
+use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::{RingName, TraceEvent};
+use serde::{Deserialize, Serialize};
+
+/// Number of rings.
+pub(super) const RINGS: usize = 16;
+
+/// A register of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RingRegister {
+    /// Size code in bits 31-30 (128, 256, 512, 1024 longwords), status type in
+    /// bit 26 (1 = empty, 0 = nearly full), base byte address in bits 13-9.
+    Base,
+    /// Byte offset of the next get.
+    Head,
+    /// Byte offset of the next put.
+    Tail,
+}
+
+/// One ring.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ring {
+    base: u32,
+    /// First longword.
+    start: u32,
+    size: u32,
+    head: u32,
+    tail: u32,
+    count: u32,
+    full_at: u32,
+    status_empty: bool,
+    /// Most longwords that were on it.
+    peak: u32,
+}
+
+impl Ring {
+    fn new(base: u32, full_percent: u32) -> Self {
+        let size = 128 << (base >> 30);
+        Self {
+            base,
+            // Rings are aligned to their size: lower base bits do not count.
+            start: ((base & 0x3e00) / 4) & !(size - 1),
+            size,
+            head: 0,
+            tail: 0,
+            count: 0,
+            full_at: (size * full_percent).div_ceil(100),
+            status_empty: base & 1 << 26 != 0,
+            peak: 0,
+        }
+    }
+
+    /// Longwords on the ring.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether nothing is on the ring.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Longwords it can hold.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Most longwords that were on it at one time.
+    #[must_use]
+    pub fn peak(&self) -> u32 {
+        self.peak
+    }
+
+    /// The status bit, as the ring itself has it.
+    #[must_use]
+    pub fn status(&self) -> bool {
+        if self.status_empty {
+            self.count == 0
+        } else {
+            self.count >= self.full_at
+        }
+    }
+
+    pub(super) fn register(&self, register: RingRegister) -> u32 {
+        match register {
+            RingRegister::Base => self.base,
+            RingRegister::Head => self.head * 4,
+            RingRegister::Tail => self.tail * 4,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Rings {
+    all: Vec<Ring>,
+    /// A word came onto a ring since this was last taken.
+    pub(super) written: bool,
+    full_percent: u32,
+}
+
+impl Rings {
+    pub(super) fn new(full_percent: u32) -> Self {
+        Self {
+            all: vec![Ring::new(0, full_percent); RINGS],
+            written: false,
+            full_percent,
+        }
+    }
+
+    pub(super) fn ring(&self, ring: usize) -> &Ring {
+        &self.all[ring]
+    }
+
+    pub(super) fn set_register(&mut self, ring: usize, register: RingRegister, value: u32) {
+        self.written = true;
+        let ring = &mut self.all[ring];
+        match register {
+            RingRegister::Base => *ring = Ring::new(value, self.full_percent),
+            RingRegister::Head => ring.head = value / 4 % ring.size,
+            RingRegister::Tail => ring.tail = value / 4 % ring.size,
+        }
+        ring.count = ring.tail.wrapping_sub(ring.head) & (ring.size - 1);
+    }
+
+    /// Tells microengines the ring's status.
+    pub(super) fn show(&self, ring: usize, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let fill = self.all[ring].count;
+        let name = RingName::Scratch(ring as u8);
+        fabric
+            .journal
+            .tell(now, || TraceEvent::Ring { ring: name, fill });
+        fabric
+            .ring_lines
+            .set(ring as u8, now, self.all[ring].status());
+    }
+
+    /// Takes words off; what the ring does not have reads 0.
+    pub(super) fn get(&mut self, memory: &[u32], ring: usize, out: &mut [u32]) {
+        let ring = &mut self.all[ring];
+        for word in out {
+            if ring.count == 0 {
+                *word = 0;
+                continue;
+            }
+            *word = memory
+                .get((ring.start + ring.head) as usize)
+                .copied()
+                .unwrap_or(0);
+            ring.head = (ring.head + 1) & (ring.size - 1);
+            ring.count -= 1;
+        }
+    }
+
+    /// Puts words on; gives how many of the oldest were overwritten.
+    pub(super) fn put(&mut self, memory: &mut [u32], ring: usize, words: &[u32]) -> u32 {
+        self.written = true;
+        let ring = &mut self.all[ring];
+        let mut lost = 0;
+        for &word in words {
+            if let Some(place) = memory.get_mut((ring.start + ring.tail) as usize) {
+                *place = word;
+            }
+            ring.tail = (ring.tail + 1) & (ring.size - 1);
+            if ring.count == ring.size {
+                ring.head = ring.tail;
+                lost += 1;
+            } else {
+                ring.count += 1;
+            }
+        }
+        ring.peak = ring.peak.max(ring.count);
+        lost
+    }
+}

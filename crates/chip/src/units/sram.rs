@@ -1,0 +1,345 @@
+//! The SRAM channels: memory behind separate read and write ports, atomic
+//! operations, and a Q-array of queues, rings and journals. A coprocessor can be
+//! attached beside the memory of one.
+
+mod atomic;
+mod channel;
+mod qarray;
+mod window;
+
+use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+use crate::kernel::bus::Target;
+use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::lock::Lock;
+use crate::kernel::memory::Paged;
+use crate::kernel::unit_counters::UnitCounters;
+use crate::profile::Profile;
+use crate::units::coprocessor::{Coprocessor, CoprocessorSetup};
+use channel::Channel;
+pub use qarray::{Entry, RingPut};
+
+/// Cycles that a command's steps take on an idle chip.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Leads {
+    read: Cycle,
+    write: Cycle,
+    atomic: Cycle,
+    atomic_pulled: Cycle,
+    dequeue: Cycle,
+    ring_get: Cycle,
+    ring_put: Cycle,
+    csr: Cycle,
+    /// Per longword on the pins.
+    longword: Cycle,
+    /// What each further longword of a burst takes beyond its bus clock.
+    paced: Cycle,
+    turnaround: Cycle,
+    same_entry: Cycle,
+}
+
+/// All SRAM channels.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sram {
+    channels: Vec<Channel>,
+    leads: Leads,
+}
+
+impl Sram {
+    /// The memory of each channel.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = &Paged<u32>> {
+        self.channels.iter().map(|channel| &channel.memory)
+    }
+
+    /// The memory of each channel, to be changed.
+    pub(crate) fn memories_mut(&mut self) -> impl Iterator<Item = &mut Paged<u32>> {
+        self.channels.iter_mut().map(|channel| &mut channel.memory)
+    }
+
+    /// Takes copies of the memories of `other`; false if that has not as many
+    /// channels.
+    pub(crate) fn adopt_memories(&mut self, other: &Self) -> bool {
+        for (own, other) in self.channels.iter_mut().zip(&other.channels) {
+            own.memory = other.memory.clone();
+        }
+        self.channels.len() == other.channels.len()
+    }
+
+    /// Zeroed memory and empty Q-arrays.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let longword = profile.sram_longword_cycles();
+        let leads = Leads {
+            read: profile.push_lead(profile.sram_read(), 1),
+            write: profile.pull_lead(profile.sram_write(), 1),
+            atomic: profile.push_lead(profile.sram_atomic(), 1),
+            atomic_pulled: profile.push_lead_after_pull(
+                profile.sram_atomic(),
+                profile.sram_write(),
+                1,
+            ),
+            dequeue: profile.push_lead(profile.sram_dequeue(), 1),
+            ring_get: profile.push_lead(profile.sram_ring_get(), 1),
+            ring_put: profile.push_lead_after_pull(
+                profile.sram_ring_put(),
+                profile.sram_write(),
+                1,
+            ),
+            csr: profile.push_lead(profile.sram_csr(), 1),
+            longword,
+            paced: longword.saturating_sub(profile.bus_cycle()),
+            turnaround: profile.sram_atomic_turnaround(),
+            same_entry: profile.same_entry_gap(),
+        };
+        let channels = (0..profile.sram_channels())
+            .map(|number| Channel::new(number, profile))
+            .collect();
+        Self { channels, leads }
+    }
+
+    /// A command has reached a channel's inlet.
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let number = (fabric.flight(slot).command.address >> 30) as usize;
+        let count = self.channels.len();
+        if let Some(channel) = self.channels.get_mut(number) {
+            return channel.arrive(slot, fabric, &self.leads);
+        }
+        let command = fabric.flight(slot).command;
+        fabric.release(Target::sram(0));
+        let message = format!(
+            "sram[{}] at address {:#x}: there is no SRAM channel {number}; this chip has {count}",
+            command.op.info().name,
+            command.address
+        );
+        let help = "address bits 31-30 select the channel; check the address operands";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
+    }
+
+    /// A command's data has come.
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let number = (fabric.flight(slot).command.address >> 30) as usize;
+        self.channels[number].pulled(slot, fabric, &self.leads);
+    }
+
+    /// A command has been served.
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
+        fabric.finish(slot);
+    }
+
+    /// A channel's port or Q-array entry is free again.
+    pub fn turn(&mut self, target: Target, fabric: &mut Fabric) {
+        if let Some(channel) = self.channels.get_mut(target.channel() as usize) {
+            channel.turn(fabric, &self.leads);
+        }
+    }
+
+    /// A longword of memory, or a register of the coprocessor, at a byte address
+    /// with the channel in bits 31-30; `None` where there is neither.
+    #[must_use]
+    pub fn read_word(&self, address: u32) -> Option<u32> {
+        let channel = self.channels.get((address >> 30) as usize)?;
+        let longword = address << 2 >> 4;
+        let memory = channel.memory.get(longword as usize);
+        memory.or_else(|| channel.device_register(longword))
+    }
+
+    /// Writes a longword of memory, or a register of the coprocessor, at a byte
+    /// address with the channel in bits 31-30; false where there is neither.
+    pub fn write_word(&mut self, address: u32, value: u32) -> bool {
+        let Some(channel) = self.channels.get_mut((address >> 30) as usize) else {
+            return false;
+        };
+        let longword = address << 2 >> 4;
+        channel.memory.set(longword as usize, value).is_ok()
+            || channel.set_device_register(longword, value)
+    }
+
+    /// Attaches a coprocessor.
+    ///
+    /// # Errors
+    /// It does not go there; says why.
+    pub fn attach(&mut self, setup: &CoprocessorSetup, profile: &Profile) -> Result<(), String> {
+        if self.coprocessor().is_some() {
+            return Err("one is attached already".to_owned());
+        }
+        let count = self.channels.len();
+        let Some(channel) = self.channels.get_mut(usize::from(setup.channel)) else {
+            return Err(format!(
+                "there is no SRAM channel {}; this chip has {count}",
+                setup.channel
+            ));
+        };
+        let bytes = channel.memory.len() as u64 * 4;
+        CoprocessorSetup::check_address(u64::from(setup.address), bytes)?;
+        channel.device = Some(Box::new(Coprocessor::new(setup.clone(), profile)));
+        Ok(())
+    }
+
+    /// The coprocessor, if one is attached.
+    #[must_use]
+    pub fn coprocessor(&self) -> Option<&Coprocessor> {
+        self.channels.iter().find_map(|c| c.device.as_deref())
+    }
+
+    /// Whether coprocessors that were read from a file are those of `other`.
+    pub(crate) fn has_devices_of(&self, other: &Self) -> bool {
+        let like = |(own, other): (&Channel, &Channel)| match (&own.device, &other.device) {
+            (Some(own), Some(other)) => own.is_like(other),
+            (None, None) => true,
+            _ => false,
+        };
+        self.channels.iter().zip(&other.channels).all(like)
+    }
+
+    /// Books from now on what happens to bit 0 of the longword at a byte address
+    /// of a channel; false where there is no memory.
+    pub(crate) fn watch_lock(
+        &mut self,
+        index: u16,
+        name: String,
+        channel: u8,
+        address: u32,
+    ) -> bool {
+        let Some(channel) = self.channels.get_mut(channel as usize) else {
+            return false;
+        };
+        let Some(value) = channel.memory.get(address as usize / 4) else {
+            return false;
+        };
+        channel.locks.watch(index, name, address / 4, value);
+        true
+    }
+
+    /// The locks of all channels.
+    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.channels
+            .iter()
+            .flat_map(|channel| channel.locks.iter())
+    }
+
+    /// The core enqueues a whole one-buffer packet or a free buffer; false when
+    /// the channel, the entry or the memory of the link is not there.
+    pub fn enqueue(&mut self, channel: u8, entry: u8, buffer: u32) -> bool {
+        let Some(channel) = self.channels.get_mut(channel as usize) else {
+            return false;
+        };
+        let Some(entry) = channel.entries.get_mut(entry as usize) else {
+            return false;
+        };
+        entry.enqueue(&mut channel.memory, buffer, None).is_ok()
+    }
+
+    /// The core dequeues; 0 when the queue is empty, `None` when the channel,
+    /// the entry or the memory of the link is not there.
+    pub fn dequeue(&mut self, channel: u8, entry: u8) -> Option<u32> {
+        let channel = self.channels.get_mut(channel as usize)?;
+        channel
+            .entries
+            .get_mut(entry as usize)?
+            .dequeue(&channel.memory)
+            .ok()
+    }
+
+    /// The core reads longwords of a channel now; gives how long it waits for the
+    /// channel's pins.
+    pub(crate) fn core_read(&mut self, channel: u8, words: u8, fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut(channel as usize)
+            .map_or(0, |channel| channel.core_access(words, 0, fabric, leads))
+    }
+
+    /// The core puts a buffer back on a queue of a channel now; gives how long it
+    /// waits for the channel's pins.
+    pub(crate) fn core_enqueue(&mut self, channel: u8, fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        self.channels
+            .get_mut(channel as usize)
+            .map_or(0, |channel| channel.core_access(0, 1, fabric, leads))
+    }
+
+    /// The core writes longwords now, at a byte address with the channel in bits
+    /// 31-30; gives how long it waits for the channel's pins.
+    pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
+        let leads = &self.leads;
+        let waited = self
+            .channels
+            .get_mut((address >> 30) as usize)
+            .map_or(0, |channel| {
+                channel.tell_locks_of_core(address, words, fabric);
+                channel.core_access(0, words.len() as u8, fabric, leads)
+            });
+        for (at, &word) in (0..).zip(words) {
+            // Beyond the memory nothing is written: plans are checked before they
+            // start.
+            self.write_word(address.wrapping_add(4 * at), word);
+        }
+        waited
+    }
+
+    /// The core sets or clears bit 0 of a longword now, as an atomic operation;
+    /// gives the longword as it was, and how long the core waits.
+    pub(crate) fn core_bit(
+        &mut self,
+        address: u32,
+        set: bool,
+        fabric: &mut Fabric,
+    ) -> (u32, Cycle) {
+        let leads = &self.leads;
+        self.channels
+            .get_mut((address >> 30) as usize)
+            .map_or((0, 0), |channel| {
+                let old = channel.core_bit(address, set, fabric);
+                (old, channel.core_access(1, 1, fabric, leads))
+            })
+    }
+
+    /// A Q-array entry's state.
+    #[must_use]
+    pub fn entry(&self, channel: u8, entry: u8) -> Option<&Entry> {
+        self.channels
+            .get(channel as usize)?
+            .entries
+            .get(entry as usize)
+    }
+
+    /// Sets a Q-array entry, as loading a descriptor of these three longwords
+    /// would; false when there is no such entry.
+    pub fn set_entry(&mut self, channel: u8, entry: u8, descriptor: [u32; 3]) -> bool {
+        let entry = self
+            .channels
+            .get_mut(channel as usize)
+            .and_then(|c| c.entries.get_mut(entry as usize));
+        entry
+            .map(|entry| *entry = Entry::from_descriptor(descriptor))
+            .is_some()
+    }
+
+    /// What each channel counted.
+    pub fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+        self.channels.iter().map(|channel| &channel.counters)
+    }
+}
+
+/// Whether a command works on a Q-array entry.
+const fn uses_entry(op: CommandOp) -> bool {
+    use CommandOp as Op;
+    matches!(
+        op,
+        Op::SramPut
+            | Op::SramGet
+            | Op::SramJournal
+            | Op::SramFastJournal
+            | Op::SramDequeue
+            | Op::SramEnqueue
+            | Op::SramEnqueueTail
+            | Op::SramWrQdesc
+            | Op::SramWrQdescCount
+            | Op::SramRdQdescOther
+            | Op::SramRdQdescTail
+            | Op::SramRdQdescHead
+    )
+}

@@ -1,0 +1,422 @@
+//! One SRAM channel: when commands start.
+//!
+//! Commands come from the inlet in order into a FIFO of those that read and one
+//! of those that write; the first that finds its FIFO full stays in the inlet
+//! with all behind it. Writes ask for their data when they enter their FIFO. A
+//! command starts as soon as its data is there, its port is free, and no earlier waiting command concerns the same
+//! address or Q-array entry, so writes, reads and atomic operations of one
+//! address keep their order while others pass. What a command does to memory it
+//! does when it starts ([`execute`]).
+
+mod core_access;
+mod execute;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use npsim_isa::CommandOp;
+
+use super::atomic;
+use super::qarray::Entry;
+use super::{Leads, uses_entry};
+use crate::Cycle;
+use crate::kernel::bus::Target;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use crate::kernel::lock::Locks;
+use crate::kernel::memory::Paged;
+use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::profile::Profile;
+use crate::units::coprocessor::{Access, Coprocessor};
+
+/// What a command must not overtake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Concern {
+    /// Longwords `first .. end`, read only or also written.
+    Memory {
+        first: u32,
+        end: u32,
+        writes: bool,
+    },
+    Entry(u8),
+    Csr,
+}
+
+impl Concern {
+    fn of(command: &BusCommand) -> Self {
+        use CommandOp as Op;
+        if uses_entry(command.op) {
+            return Self::Entry(entry_number(command.address));
+        }
+        let first = longword(command.address);
+        match command.op {
+            Op::SramCsrRd | Op::SramCsrWr => Self::Csr,
+            Op::SramRead => Self::Memory {
+                first,
+                end: first + words(command),
+                writes: false,
+            },
+            Op::SramWrite => Self::Memory {
+                first,
+                end: first + words(command),
+                writes: true,
+            },
+            _ => Self::Memory {
+                first,
+                end: first + 1,
+                writes: true,
+            },
+        }
+    }
+
+    const fn conflicts(self, other: Self) -> bool {
+        match (self, other) {
+            (
+                Self::Memory { first, end, writes },
+                Self::Memory {
+                    first: f,
+                    end: e,
+                    writes: w,
+                },
+            ) => (writes || w) && first < e && f < end,
+            (Self::Entry(a), Self::Entry(b)) => a == b,
+            (Self::Csr, Self::Csr) => true,
+            _ => false,
+        }
+    }
+}
+
+const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
+
+/// Which data pins a command needs to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Port {
+    Read,
+    Write,
+    None,
+}
+
+const fn port(op: CommandOp) -> Port {
+    use CommandOp as Op;
+    match op {
+        Op::SramWrite
+        | Op::SramPut
+        | Op::SramJournal
+        | Op::SramFastJournal
+        | Op::SramEnqueue
+        | Op::SramWrQdesc
+        | Op::SramWrQdescCount => Port::Write,
+        Op::SramEnqueueTail | Op::SramCsrRd | Op::SramCsrWr => Port::None,
+        _ => Port::Read,
+    }
+}
+
+/// The FIFO that a command waits in: 0 of those that read, 1 of the others.
+const fn fifo(op: CommandOp) -> usize {
+    matches!(port(op), Port::Write) as usize
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Waiting {
+    pub(super) slot: Slot,
+    op: CommandOp,
+    concern: Concern,
+    /// Whether it needs the push bus.
+    pushes: bool,
+    /// Whether its data is there.
+    ready: bool,
+    /// Since when it could start, but for others.
+    pub(super) since: Cycle,
+    /// What it is for in the coprocessor's window; `None` outside of it.
+    pub(super) window: Option<Access>,
+}
+
+/// One channel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Channel {
+    pub number: u8,
+    #[serde(skip)]
+    pub memory: Paged<u32>,
+    pub entries: Vec<Entry>,
+    entry_free: Vec<Cycle>,
+    registers: BTreeMap<u32, u32>,
+    read_free: Cycle,
+    write_free: Cycle,
+    /// Addresses whose atomic operation has not written yet, and until when.
+    atomics: Vec<(u32, Cycle)>,
+    /// In order of arrival.
+    waiting: Vec<Waiting>,
+    /// Those of them that have left the inlet, readers and writers.
+    in_fifo: [usize; 2],
+    fifo_depth: usize,
+    /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
+    turn_at: Cycle,
+    pub locks: Locks,
+    pub counters: UnitCounters,
+    /// What is attached beside the memory.
+    pub device: Option<Box<Coprocessor>>,
+}
+
+impl Channel {
+    pub fn new(number: u8, profile: &Profile) -> Self {
+        let entries = profile.queue_entries() as usize;
+        Self {
+            number,
+            memory: Paged::new(profile.sram_channel_bytes() as usize / 4),
+            entries: vec![Entry::default(); entries],
+            entry_free: vec![0; entries],
+            registers: BTreeMap::new(),
+            read_free: 0,
+            write_free: 0,
+            atomics: Vec::new(),
+            waiting: Vec::new(),
+            in_fifo: [0; 2],
+            fifo_depth: profile.sram_fifo_depth() as usize,
+            turn_at: Cycle::MAX,
+            locks: Locks::default(),
+            counters: UnitCounters::default(),
+            device: None,
+        }
+    }
+
+    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let now = fabric.now;
+        let command = fabric.flight(slot).command;
+        let window = match self.check(&command) {
+            Ok(window) => window,
+            Err((message, help)) => {
+                fabric.release(Target::sram(self.number));
+                fabric.fault(slot, None, message, Some(help.to_owned()));
+                return fabric.finish(slot);
+            }
+        };
+        self.waiting.push(Waiting {
+            slot,
+            op: command.op,
+            concern: match window {
+                None => Concern::of(&command),
+                Some(access) => self.concern_of_window(&command, access),
+            },
+            pushes: command.op.info().pushes,
+            ready: false,
+            since: now,
+            window,
+        });
+        self.counters.queue(now, self.waiting.len());
+        self.take(fabric, leads);
+        self.advance_from(self.waiting.len() - 1, fabric, leads);
+    }
+
+    /// Lets commands out of the inlet, in order, as long as their FIFO has room.
+    fn take(&mut self, fabric: &mut Fabric, leads: &Leads) {
+        let taken = self.in_fifo[0] + self.in_fifo[1];
+        // The inlet is in order, so those that have left it stand before the rest.
+        for waiting in &mut self.waiting[taken..] {
+            let fifo = &mut self.in_fifo[fifo(waiting.op)];
+            if *fifo >= self.fifo_depth {
+                return;
+            }
+            *fifo += 1;
+            let pulled = pulled_words(&fabric.flight(waiting.slot).command);
+            waiting.ready = pulled == 0;
+            if pulled > 0 {
+                fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
+            }
+            fabric.release(Target::sram(self.number));
+        }
+    }
+
+    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
+        let Some(at) = self.waiting.iter().position(|it| it.slot == slot) else {
+            return;
+        };
+        self.waiting[at].ready = true;
+        self.waiting[at].since = fabric.now;
+        self.advance_from(at, fabric, leads);
+    }
+
+    pub fn turn(&mut self, fabric: &mut Fabric, leads: &Leads) {
+        if self.turn_at <= fabric.now {
+            self.turn_at = Cycle::MAX;
+        }
+        self.advance(0, fabric, leads);
+    }
+
+    /// Whether everything that the command names by itself is there, and what
+    /// it is for if that is the coprocessor; else what is wrong, and what to do.
+    fn check(&self, command: &BusCommand) -> Result<Option<Access>, (String, &'static str)> {
+        let name = command.op.info().name;
+        if uses_entry(command.op) {
+            let entry = entry_number(command.address) as usize;
+            if entry >= self.entries.len() {
+                let count = self.entries.len();
+                let message = format!(
+                    "sram[{name}] of Q-array entry {entry}: channel {} has {count}",
+                    self.number
+                );
+                return Err((message, ADDRESS_HELP));
+            }
+            return self.check_links(command).map(|()| None);
+        }
+        if matches!(command.op, CommandOp::SramCsrRd | CommandOp::SramCsrWr) {
+            return Ok(None);
+        }
+        let count = match command.op {
+            CommandOp::SramRead | CommandOp::SramWrite => words(command),
+            _ => 1,
+        };
+        let end = longword(command.address) as usize + count as usize;
+        if end > self.memory.len() {
+            if let Some(window) = self.check_window(command, count) {
+                return window.map(Some);
+            }
+            let message = format!(
+                "sram[{name}] of {count} longword(s) at address {:#x}: the memory of channel {} ends at byte {:#x}",
+                command.address,
+                self.number,
+                self.memory.len() * 4
+            );
+            return Err((message, ADDRESS_HELP));
+        }
+        Ok(None)
+    }
+
+    /// Something about the command at a place in the queue is new. Before the
+    /// turn that is booked none ahead of it can start: ports and buses are never
+    /// free sooner than they said, and a conflict ends only with a start.
+    fn advance_from(&mut self, at: usize, fabric: &mut Fabric, leads: &Leads) {
+        let first = if self.turn_at > fabric.now { at } else { 0 };
+        self.advance(first, fabric, leads);
+    }
+
+    /// Starts what can start of the queue from a place on, and books a turn for
+    /// the next that could.
+    fn advance(&mut self, first: usize, fabric: &mut Fabric, leads: &Leads) {
+        let now = fabric.now;
+        let mut earliest = Cycle::MAX;
+        let mut at = first;
+        while let Some(candidate) = self.waiting.get(at) {
+            if !candidate.ready {
+                at += 1;
+                continue;
+            }
+            // Behind one that is free no later a busy one decides nothing, so all
+            // else about it need not be known.
+            let mut free = self.free_at(candidate);
+            if free > now && free >= earliest {
+                at += 1;
+                continue;
+            }
+            if candidate.pushes {
+                let command = &fabric.flight(candidate.slot).command;
+                free = free.max(fabric.buses.push_ready(command));
+            }
+            let mut earlier = self.waiting[..at].iter();
+            if free > now && free >= earliest
+                || earlier.any(|earlier| earlier.concern.conflicts(candidate.concern))
+            {
+                at += 1;
+                continue;
+            }
+            if free > now {
+                earliest = free;
+                at += 1;
+                continue;
+            }
+            let candidate = *candidate;
+            self.waiting.remove(at);
+            self.in_fifo[fifo(candidate.op)] -= 1;
+            self.counters.queue(now, self.waiting.len());
+            self.take(fabric, leads);
+            self.start(&candidate, fabric, leads);
+            // Only commands after this one can have waited for it, so the scan
+            // goes on where it is.
+        }
+        if earliest < self.turn_at {
+            self.turn_at = earliest;
+            fabric
+                .events
+                .post(earliest, Event::Turn(Target::sram(self.number)));
+        }
+    }
+
+    fn free_at(&self, waiting: &Waiting) -> Cycle {
+        let port = match port(waiting.op) {
+            Port::Read => self.read_free,
+            Port::Write => self.write_free,
+            Port::None => 0,
+        };
+        let other = match waiting.concern {
+            Concern::Entry(entry) => self.entry_free[entry as usize],
+            Concern::Memory {
+                first,
+                writes: true,
+                ..
+            } if atomic::shape(waiting.op).is_some() => self
+                .atomics
+                .iter()
+                .find(|busy| busy.0 == first)
+                .map_or(0, |busy| busy.1),
+            _ => 0,
+        };
+        let free = port.max(other);
+        match waiting.window {
+            None => free,
+            Some(access) => free.max(self.device_free_at(access)),
+        }
+    }
+
+    pub(super) fn use_read(&mut self, now: Cycle, words: u32, leads: &Leads) {
+        self.read_free = self.read_free.max(now) + Cycle::from(words) * leads.longword;
+        let busy = Cycle::from(words) * leads.longword;
+        self.counters.used(Way::Read, busy);
+    }
+
+    pub(super) fn use_write(&mut self, now: Cycle, words: u32, leads: &Leads) {
+        self.write_free = self.write_free.max(now) + Cycle::from(words) * leads.longword;
+        let busy = Cycle::from(words) * leads.longword;
+        self.counters.used(Way::Write, busy);
+    }
+}
+
+/// What a burst takes beyond one longword because the pins are slower than the
+/// push bus.
+pub(super) const fn paced(count: u32, leads: &Leads) -> Cycle {
+    (count as Cycle - 1) * leads.paced
+}
+
+/// Longword address in the channel.
+pub(super) const fn longword(address: u32) -> u32 {
+    address << 2 >> 4
+}
+
+const fn entry_number(address: u32) -> u8 {
+    (address >> 24) as u8 & 63
+}
+
+pub(super) fn words(command: &BusCommand) -> u32 {
+    u32::from(command.count.clamp(1, 16))
+}
+
+/// Bits 3-0 of the mask choose bytes, bit 3 the most significant.
+pub(super) fn masked(old: u32, new: u32, mask: u8) -> u32 {
+    let mut bytes = 0;
+    for byte in 0..4 {
+        if mask >> byte & 1 == 1 {
+            bytes |= 0xff << (8 * byte);
+        }
+    }
+    old & !bytes | new & bytes
+}
+
+/// Longwords that a command pulls.
+fn pulled_words(command: &BusCommand) -> u8 {
+    use CommandOp as Op;
+    match command.op {
+        Op::SramWrite | Op::SramPut | Op::SramJournal => words(command) as u8,
+        Op::SramCsrWr => 1,
+        op => u8::from(
+            command.immediate.is_none() && atomic::shape(op).is_some_and(|atomic| atomic.operand),
+        ),
+    }
+}

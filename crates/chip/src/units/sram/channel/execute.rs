@@ -1,0 +1,281 @@
+//! What a command does when it starts.
+
+use npsim_isa::CommandOp;
+
+use super::{Channel, Concern, Port, Waiting, longword, masked, paced, port, words};
+use crate::kernel::bus::Target;
+use crate::kernel::fabric::{BusCommand, Fabric, Slot};
+use crate::kernel::memory::OutOfRange;
+use crate::kernel::trace_event::{RingName, TraceEvent};
+use crate::units::sram::Leads;
+use crate::units::sram::atomic::{self, Atomic};
+
+impl Channel {
+    pub(super) fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
+        let now = fabric.now;
+        let command = fabric.flight(waiting.slot).command;
+        let count = words(&command);
+        let moved = match command.op {
+            op if op.info().takes_count => count,
+            _ => 1,
+        };
+        self.counters
+            .started(command.op, moved as u8, now - waiting.since);
+        let done = if let Some(access) = waiting.window {
+            self.start_window(waiting, access, fabric, leads);
+            Ok(())
+        } else if let Concern::Entry(entry) = waiting.concern {
+            self.entry_free[entry as usize] = now + leads.same_entry;
+            self.start_entry(waiting.slot, &command, entry as usize, fabric, leads)
+        } else {
+            self.start_memory(waiting.slot, &command, fabric, leads)
+        };
+        if fabric.journal.is_open() {
+            self.tell(waiting, fabric);
+        }
+        if done.is_err() {
+            let message = format!(
+                "sram[{}] at address {:#x}: its descriptor, link or ring word is beyond the memory of channel {}, which ends at byte {:#x}",
+                command.op.info().name,
+                command.address,
+                self.number,
+                self.memory.len() * 4
+            );
+            let help = "check what the Q-array entry was loaded with, and the buffer addresses (in longwords) that were enqueued";
+            fabric.fault(waiting.slot, None, message, Some(help.to_owned()));
+            fabric.finish(waiting.slot);
+        }
+    }
+
+    /// Tells whoever watches how long the port is busy with a command and what
+    /// is in its Q-array entry now.
+    fn tell(&self, waiting: &Waiting, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let (lane, until) = match port(waiting.op) {
+            Port::Write => (1, self.write_free),
+            Port::Read => (0, self.read_free),
+            Port::None => (0, now),
+        };
+        fabric.serves(
+            waiting.slot,
+            Target::sram(self.number),
+            lane,
+            now,
+            until.max(now),
+        );
+        if let Concern::Entry(entry) = waiting.concern {
+            let ring = RingName::Sram {
+                channel: self.number,
+                entry,
+            };
+            let fill = self.entries[entry as usize].count();
+            fabric.journal.tell(now, || TraceEvent::Ring { ring, fill });
+        }
+    }
+
+    fn start_memory(
+        &mut self,
+        slot: Slot,
+        command: &BusCommand,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
+        use CommandOp as Op;
+        let now = fabric.now;
+        let count = words(command);
+        let first = longword(command.address) as usize;
+        match command.op {
+            Op::SramRead => {
+                self.use_read(now, count, leads);
+                self.memory
+                    .read(first, &mut fabric.flight_mut(slot).data[..count as usize])?;
+                fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
+            }
+            Op::SramWrite => {
+                self.use_write(now, count, leads);
+                if !self.locks.is_empty() {
+                    self.tell_locks(slot, command, fabric);
+                }
+                let data = &fabric.flight(slot).data[..count as usize];
+                if count == 1 && command.byte_mask & 15 != 15 {
+                    let old = self.memory.get(first).ok_or(OutOfRange)?;
+                    self.memory
+                        .set(first, masked(old, data[0], command.byte_mask))?;
+                } else {
+                    self.memory.write(first, data)?;
+                }
+                fabric.finish(slot);
+            }
+            Op::SramCsrRd => {
+                let value = self
+                    .registers
+                    .get(&(command.address << 2 >> 4))
+                    .copied()
+                    .unwrap_or(0);
+                fabric.flight_mut(slot).data[0] = value;
+                fabric.push_at(slot, 1, now + leads.csr);
+            }
+            Op::SramCsrWr => {
+                self.registers
+                    .insert(command.address << 2 >> 4, fabric.flight(slot).data[0]);
+                fabric.finish(slot);
+            }
+            op => {
+                self.use_read(now, 1, leads);
+                self.use_write(now, 1, leads);
+                self.atomics.retain(|busy| busy.1 > now);
+                self.atomics
+                    .push((first as u32, now + leads.turnaround + leads.longword));
+                let Atomic {
+                    operand: takes,
+                    returns,
+                } = atomic::shape(op).unwrap_or(Atomic {
+                    operand: false,
+                    returns: false,
+                });
+                let operand = command.immediate.unwrap_or(fabric.flight(slot).data[0]);
+                let old = self.memory.get(first).ok_or(OutOfRange)?;
+                let new = atomic::apply(op, old, operand);
+                self.memory.set(first, new)?;
+                if !self.locks.is_empty() {
+                    let longword = (first as u32, 1);
+                    self.locks
+                        .command(command, longword, |_| old, |_| new, fabric);
+                }
+                if returns {
+                    fabric.flight_mut(slot).data[0] = old;
+                    let pulled = takes && command.immediate.is_none();
+                    let lead = if pulled {
+                        leads.atomic_pulled
+                    } else {
+                        leads.atomic
+                    };
+                    fabric.push_at(slot, 1, now + lead);
+                } else {
+                    fabric.finish(slot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A write is about to change longwords, locks perhaps among them.
+    #[cold]
+    #[inline(never)]
+    fn tell_locks(&mut self, slot: Slot, command: &BusCommand, fabric: &mut Fabric) {
+        let data = fabric.flight(slot).data;
+        let (first, count) = (longword(command.address), words(command));
+        let partial = count == 1 && command.byte_mask & 15 != 15;
+        let memory = &self.memory;
+        let old = |at: u32| memory.get((first + at) as usize).unwrap_or(0);
+        let new = |at: u32| match (partial, data[at as usize]) {
+            (true, word) => masked(old(at), word, command.byte_mask),
+            (false, word) => word,
+        };
+        self.locks
+            .command(command, (first, count), old, new, fabric);
+    }
+
+    fn start_entry(
+        &mut self,
+        slot: Slot,
+        command: &BusCommand,
+        number: usize,
+        fabric: &mut Fabric,
+        leads: &Leads,
+    ) -> Result<(), OutOfRange> {
+        use CommandOp as Op;
+        let now = fabric.now;
+        let count = words(command);
+        let address = command.address & 0x00ff_ffff;
+        let at = address as usize;
+        match command.op {
+            Op::SramEnqueue => {
+                self.use_write(now, 1, leads);
+                let overridden = command.indirect.is_some_and(|word| word & 1 << 20 != 0);
+                let marks = overridden.then_some(command.byte_mask);
+                self.entries[number].enqueue(&mut self.memory, address, marks)?;
+                fabric.finish(slot);
+            }
+            Op::SramEnqueueTail => {
+                self.entries[number].enqueue_tail(address);
+                fabric.finish(slot);
+            }
+            Op::SramDequeue => {
+                self.use_read(now, 1, leads);
+                fabric.flight_mut(slot).data[0] = self.entries[number].dequeue(&self.memory)?;
+                fabric.push_at(slot, 1, now + leads.dequeue);
+            }
+            Op::SramPut => {
+                let words = &fabric.flight(slot).data[..count as usize];
+                let put = self.entries[number].ring_put(&mut self.memory, words)?;
+                self.use_write(now, if put.accepted { count } else { 0 }, leads);
+                fabric.flight_mut(slot).data[0] = put.status();
+                fabric.push_at(slot, 1, now + leads.ring_put);
+            }
+            Op::SramGet => {
+                self.use_read(now, count, leads);
+                let out = &mut fabric.flight_mut(slot).data[..count as usize];
+                self.entries[number].ring_get(&self.memory, out)?;
+                fabric.push_at(
+                    slot,
+                    count as u8,
+                    now + leads.ring_get + paced(count, leads),
+                );
+            }
+            Op::SramJournal => {
+                self.use_write(now, count, leads);
+                let words = &fabric.flight(slot).data[..count as usize];
+                self.entries[number].journal(&mut self.memory, words)?;
+                fabric.finish(slot);
+            }
+            Op::SramFastJournal => {
+                self.use_write(now, 1, leads);
+                let me = u32::from(fabric.profile.number_of(command.me));
+                let tagged = me << 27 | u32::from(command.context & 7) << 24 | address;
+                let word = command.immediate.unwrap_or(tagged);
+                self.entries[number].journal(&mut self.memory, &[word])?;
+                fabric.finish(slot);
+            }
+            Op::SramWrQdesc | Op::SramWrQdescCount => {
+                let mut fields = self.entries[number].descriptor();
+                if command.op == Op::SramWrQdescCount {
+                    fields[0] = None;
+                }
+                self.use_write(now, fields.iter().flatten().count() as u32, leads);
+                for (place, field) in fields.into_iter().enumerate() {
+                    if let Some(word) = field {
+                        self.memory.set(at + place, word)?;
+                    }
+                }
+                fabric.finish(slot);
+            }
+            _ => {
+                let mut descriptor = [0; 3];
+                self.memory.read(at, &mut descriptor)?;
+                let [head, tail, total] = descriptor;
+                let entry = &mut self.entries[number];
+                if command.op == Op::SramRdQdescOther {
+                    entry.load_other(head, tail);
+                    self.use_read(now, 1, leads);
+                    fabric.finish(slot);
+                    return Ok(());
+                }
+                let mut data = [0; 32];
+                self.memory.read(at, &mut data[..count as usize])?;
+                if command.op == Op::SramRdQdescHead {
+                    entry.load_head(head, total);
+                    data[0] = head;
+                } else {
+                    entry.load_tail(tail, total);
+                    data[0] = tail;
+                }
+                data[1] = total;
+                fabric.flight_mut(slot).data = data;
+                self.use_read(now, count.max(2), leads);
+                fabric.push_at(slot, count as u8, now + leads.read + paced(count, leads));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,324 @@
+//! The whole chip with small programs: how runs end, and that running in steps
+//! is running through.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::{Chip, ChipError, Stop};
+use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
+use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::microengine::Program;
+use npsim_chip::profile::Profile;
+use npsim_image::Image;
+use npsim_isa::{
+    Bank, Command, CommandOp, Completion, CtxArb, ImmedShift, Instruction, Operand,
+    TransferRegister, encode,
+};
+
+/// No frame comes, and none may leave.
+struct Silence;
+
+impl Lines for Silence {
+    fn next_arrival(&mut self) -> Option<Arrival> {
+        None
+    }
+
+    fn departed(&mut self, departure: Departure<'_>) {
+        panic!("a frame left: {departure:?}");
+    }
+
+    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, reason: MediaDrop) {
+        panic!("a frame was lost: {reason:?}");
+    }
+}
+
+fn profile() -> Profile {
+    Profile::load("ixp2400").unwrap()
+}
+
+fn program(instructions: &[Instruction]) -> Program {
+    let words = instructions
+        .iter()
+        .map(|i| encode(i).unwrap_or_else(|e| panic!("{i}: {e}")))
+        .collect();
+    Program::new(&Image::from_words("test", words), &profile()).unwrap()
+}
+
+fn chip(programs: &[(u8, &[Instruction])]) -> Chip {
+    let programs = programs
+        .iter()
+        .map(|(me, instructions)| (*me, program(instructions)))
+        .collect();
+    Chip::new(profile(), &Boot::default(), programs).unwrap()
+}
+
+fn run(chip: &mut Chip, until: Cycle) -> Stop {
+    chip.run(until, &mut Silence, &mut NoObserver)
+}
+
+const KILL: Instruction = Instruction::CtxArb(CtxArb {
+    mask: 0,
+    any: true,
+    breakpoint: false,
+    keep_mask: false,
+    resume: None,
+    defer: 0,
+});
+
+fn wait(signal: u8) -> Instruction {
+    let mask = 1 << signal;
+    Instruction::CtxArb(CtxArb {
+        mask,
+        any: false,
+        breakpoint: false,
+        keep_mask: false,
+        resume: None,
+        defer: 0,
+    })
+}
+
+fn immed(dest: Operand, value: u16) -> Instruction {
+    Instruction::Immed {
+        dest,
+        value,
+        shift: ImmedShift::None,
+        invert: false,
+    }
+}
+
+fn memory(
+    op: CommandOp,
+    transfer: TransferRegister,
+    a: Operand,
+    count: u8,
+    completion: Completion,
+) -> Instruction {
+    let b = Operand::Constant(0);
+    Instruction::Command(Command {
+        op,
+        transfer,
+        a,
+        b,
+        count,
+        completion,
+        indirect: false,
+        ignore_data_error: false,
+    })
+}
+
+const ADDRESS: Operand = Operand::Gpr(Bank::A, 0);
+const SWAP: Completion = Completion::CtxSwap {
+    signal: 1,
+    defer: 0,
+};
+
+/// Every context adds one to the scratch longword at 0x100 and dies.
+fn increments() -> Vec<Instruction> {
+    vec![
+        immed(ADDRESS, 0x100),
+        memory(
+            CommandOp::ScratchIncr,
+            TransferRegister::None,
+            ADDRESS,
+            0,
+            Completion::Silent,
+        ),
+        KILL,
+    ]
+}
+
+#[test]
+fn killed_contexts_leave_a_quiet_chip() {
+    let mut chip = chip(&[(0, &increments()), (5, &increments())]);
+    assert_eq!(run(&mut chip, Cycle::MAX), Stop::Quiet);
+    assert_eq!(chip.scratch.read(0x100), Some(16));
+    assert_eq!(chip.fabric.in_flight(), 0);
+    let stats = chip.stats();
+    let scratch = stats
+        .units
+        .iter()
+        .find(|unit| unit.name == "scratch")
+        .unwrap();
+    assert_eq!((scratch.commands.len(), scratch.commands[0].count), (1, 16));
+}
+
+#[test]
+fn an_empty_chip_is_quiet_at_once() {
+    assert_eq!(run(&mut chip(&[]), Cycle::MAX), Stop::Quiet);
+}
+
+#[test]
+fn a_signal_that_nobody_raises_is_a_deadlock_with_everybody_in_the_notes() {
+    let mut stuck = chip(&[(3, &[wait(4), KILL])]);
+    let Stop::Fault(fault) = run(&mut stuck, Cycle::MAX) else {
+        panic!("no fault")
+    };
+    assert_eq!(
+        (fault.check, fault.me, fault.context),
+        (Some(Check::Deadlock), Some(3), Some(0))
+    );
+    assert_eq!(fault.notes.len(), 1, "{:?}", fault.notes);
+    assert!(
+        fault.notes[0].contains("microengine 3 contexts 0 to 7: wait for signal 4"),
+        "{:?}",
+        fault.notes
+    );
+    let mut allowed = chip(&[(3, &[wait(4), KILL])]);
+    allowed.fabric.checks.allow(Check::Deadlock);
+    assert_eq!(run(&mut allowed, Cycle::MAX), Stop::Quiet);
+    assert_eq!(
+        allowed.fabric.checks.passed_over().collect::<Vec<_>>(),
+        [(Check::Deadlock, 1)]
+    );
+}
+
+/// A context that writes, reads back over SRAM and DRAM, and adds up.
+fn busy() -> Vec<Instruction> {
+    let s = TransferRegister::S(0);
+    vec![
+        immed(ADDRESS, 0x100),
+        immed(Operand::STransfer(0), 5),
+        memory(CommandOp::SramWrite, s, ADDRESS, 1, SWAP),
+        memory(
+            CommandOp::SramTestAndIncr,
+            s,
+            ADDRESS,
+            0,
+            Completion::CtxSwap {
+                signal: 3,
+                defer: 0,
+            },
+        ),
+        memory(CommandOp::SramRead, s, ADDRESS, 1, SWAP),
+        immed(Operand::DTransfer(0), 7),
+        immed(Operand::DTransfer(1), 8),
+        memory(
+            CommandOp::DramWrite,
+            TransferRegister::D(0),
+            ADDRESS,
+            1,
+            Completion::SigDone(2),
+        ),
+        Instruction::CtxArb(CtxArb {
+            mask: 0b1100,
+            any: false,
+            breakpoint: false,
+            keep_mask: false,
+            resume: None,
+            defer: 0,
+        }),
+        memory(
+            CommandOp::ScratchIncr,
+            TransferRegister::None,
+            ADDRESS,
+            0,
+            Completion::Silent,
+        ),
+        KILL,
+    ]
+}
+
+#[test]
+fn steps_of_any_size_are_the_whole_run() {
+    let programs: Vec<(u8, Vec<Instruction>)> = (0..8).map(|me| (me, busy())).collect();
+    let programs: Vec<(u8, &[Instruction])> =
+        programs.iter().map(|(me, p)| (*me, p.as_slice())).collect();
+    let mut whole = chip(&programs);
+    assert_eq!(run(&mut whole, Cycle::MAX), Stop::Quiet);
+    assert_eq!(whole.scratch.read(0x100), Some(64));
+    assert_eq!(
+        whole.dram.read_bytes(0x100, 8),
+        Some(vec![0, 0, 0, 7, 0, 0, 0, 8])
+    );
+    for step in [1, 3, 50, 777] {
+        let mut stepped = chip(&programs);
+        let mut until = step;
+        while run(&mut stepped, until) == Stop::Reached {
+            assert_eq!(stepped.fabric.now, until);
+            until += step;
+        }
+        assert_eq!(stepped.scratch.read(0x100), Some(64));
+        let (mut a, mut b) = (stepped.stats(), whole.stats());
+        (a.cycles, b.cycles, a.nanoseconds, b.nanoseconds) = (0, 0, 0, 0);
+        assert_eq!(a.units.len(), b.units.len());
+        for (a, b) in a.units.iter().zip(&b.units) {
+            assert_eq!(
+                (&a.commands, a.words, a.busy, a.queue_peak, a.waiting),
+                (&b.commands, b.words, b.busy, b.queue_peak, b.waiting)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_running_chip_goes_on_alike() {
+    let mut chip = chip(&[(0, &busy()), (6, &busy())]);
+    assert_eq!(run(&mut chip, 100), Stop::Reached);
+    let mut copy = chip.clone();
+    assert_eq!(run(&mut chip, Cycle::MAX), run(&mut copy, Cycle::MAX));
+    assert_eq!(chip.stats(), copy.stats());
+}
+
+#[test]
+fn impossible_set_ups_are_refused() {
+    let refuse = |boot: &Boot, programs| {
+        Chip::new(profile(), boot, programs)
+            .err()
+            .map(|e| e.to_string())
+    };
+    let boot = Boot::default();
+    let error = Chip::new(profile(), &boot, vec![(8, program(&[KILL]))]).err();
+    assert_eq!(
+        error,
+        Some(ChipError::NoSuchMicroengine { index: 8, last: 7 })
+    );
+    let error = refuse(&boot, vec![(1, program(&[KILL])), (1, program(&[KILL]))]).unwrap();
+    assert!(error.contains("microengine 1"), "{error}");
+    let ring = RingSetup {
+        number: 0,
+        base: 100,
+        size: 128,
+        status: RingStatus::NearlyFull,
+    };
+    let error = refuse(
+        &Boot {
+            rings: vec![ring],
+            ..Boot::default()
+        },
+        vec![],
+    )
+    .unwrap();
+    assert!(error.contains("ring 0"), "{error}");
+}
+
+#[test]
+fn memory_that_is_not_there_stops_the_chip_at_the_instruction() {
+    let top = Instruction::Immed {
+        dest: ADDRESS,
+        value: 0x8000,
+        shift: ImmedShift::By16,
+        invert: false,
+    };
+    let mut chip = chip(&[(
+        2,
+        &[
+            top,
+            memory(
+                CommandOp::SramRead,
+                TransferRegister::S(0),
+                ADDRESS,
+                1,
+                SWAP,
+            ),
+            KILL,
+        ],
+    )]);
+    let Stop::Fault(fault) = run(&mut chip, Cycle::MAX) else {
+        panic!("no fault")
+    };
+    assert_eq!(
+        (fault.check, fault.me, fault.context, fault.pc),
+        (None, Some(2), Some(0), Some(1))
+    );
+    assert!(fault.message.contains("channel 2"), "{}", fault.message);
+}

@@ -1,0 +1,175 @@
+//! Import variables: constants that are known only when the program is linked.
+//! Each use is an `immed` whose constant is filled in then.
+
+use std::fmt;
+
+use npsim_isa::{ImmedShift, Instruction, decode_in, encode_in, immed_fields};
+use serde::{Deserialize, Serialize};
+
+use crate::image::Image;
+
+/// What of the value goes into the constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ImportPart {
+    /// All 32 bits, as far as one `immed` can hold them.
+    Whole,
+    /// Bits 15..0.
+    Low,
+    /// Bits 31..16.
+    High,
+    /// Byte 0 (bits 7..0) to 3.
+    Byte(u8),
+}
+
+impl ImportPart {
+    /// All parts.
+    pub const ALL: [Self; 7] = [
+        Self::Whole,
+        Self::Low,
+        Self::High,
+        Self::Byte(0),
+        Self::Byte(1),
+        Self::Byte(2),
+        Self::Byte(3),
+    ];
+
+    /// The part of a value.
+    #[must_use]
+    pub const fn of(self, value: u32) -> u32 {
+        match self {
+            Self::Whole => value,
+            Self::Low => value & 0xffff,
+            Self::High => value >> 16,
+            Self::Byte(n) => value >> (8 * (n as u32 & 3)) & 0xff,
+        }
+    }
+
+    /// The part that an expression computes, if it is one.
+    #[must_use]
+    pub fn found(expression: impl Fn(u32) -> Option<i64>) -> Option<Self> {
+        // Values in which all parts differ, with and without the high bits.
+        const PROBES: [u32; 5] = [0x1234_5678, 0xfedc_ba98, 0, 0x00ff_0100, 0x8000_7fff];
+        Self::ALL.into_iter().find(|part| {
+            PROBES
+                .iter()
+                .all(|&probe| expression(probe) == Some(i64::from(part.of(probe))))
+        })
+    }
+}
+
+/// A place that needs the value of an import variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportFixup {
+    /// Word address of the `immed`.
+    pub address: u16,
+    /// The import variable.
+    pub name: String,
+    /// What of its value goes there.
+    pub part: ImportPart,
+    /// The source wrote a shift, which stays; otherwise the shift and inversion
+    /// that the value needs are chosen.
+    pub shifted: bool,
+    /// The value that was filled in.
+    pub value: Option<u32>,
+}
+
+/// Why a value cannot be filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkError {
+    /// The word.
+    pub address: u16,
+    /// The import variable.
+    pub name: String,
+    /// The part that does not fit.
+    pub value: u32,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for LinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "word {}: {:#x} of import `{}` {}",
+            self.address, self.value, self.name, self.reason
+        )
+    }
+}
+
+impl std::error::Error for LinkError {}
+
+impl Image {
+    /// Fills in the values of import variables. Names that the program does not
+    /// use are passed over; of two values for one name the last counts.
+    ///
+    /// # Errors
+    /// The first word whose constant does not hold the value; the words before it
+    /// are changed.
+    pub fn link(&mut self, values: &[(String, u32)]) -> Result<(), LinkError> {
+        for i in 0..self.imports.len() {
+            let fixup = self.imports[i].clone();
+            let given = values.iter().rev().find(|(name, _)| *name == fixup.name);
+            let Some(&(_, value)) = given else { continue };
+            let fail = |reason: String| LinkError {
+                address: fixup.address,
+                name: fixup.name.clone(),
+                value: fixup.part.of(value),
+                reason,
+            };
+            let word = self
+                .words
+                .get_mut(fixup.address as usize)
+                .ok_or_else(|| fail("has no word to go to".to_owned()))?;
+            let contexts = self.contexts.encoding();
+            let mut instruction =
+                decode_in(*word, contexts).map_err(|error| fail(error.to_string()))?;
+            set(&mut instruction, fixup.part.of(value), fixup.shifted).map_err(&fail)?;
+            *word = encode_in(&instruction, contexts).map_err(|error| fail(error.to_string()))?;
+            self.imports[i].value = Some(value);
+        }
+        Ok(())
+    }
+
+    /// Import variables without a value, each once, in order of their names.
+    #[must_use]
+    pub fn unresolved_imports(&self) -> Vec<&str> {
+        let open = self.imports.iter().filter(|fixup| fixup.value.is_none());
+        let mut names: Vec<&str> = open.map(|fixup| fixup.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+fn set(instruction: &mut Instruction, wanted: u32, shifted: bool) -> Result<(), String> {
+    match instruction {
+        Instruction::Immed {
+            value,
+            shift,
+            invert,
+            ..
+        } if !shifted => {
+            let Some(fields) = immed_fields(wanted) else {
+                return Err(
+                    "does not fit one `immed`; load it in two halves, with `immed_w1`".to_owned(),
+                );
+            };
+            (*value, *shift, *invert) = fields;
+        }
+        Instruction::Immed { value, .. } | Instruction::ImmedWord { value, .. } => {
+            *value = u16::try_from(wanted).map_err(|_| "does not fit 16 bits".to_owned())?;
+        }
+        Instruction::ImmedByte { value, .. } => {
+            *value = u8::try_from(wanted).map_err(|_| "does not fit 8 bits".to_owned())?;
+        }
+        // A constant of 0 without destination is the same word as `nop`.
+        other => return Err(format!("cannot go into `{other}`")),
+    }
+    Ok(())
+}
+
+/// Whether a shift of `immed` was written.
+#[must_use]
+pub const fn is_shifted(shift: ImmedShift) -> bool {
+    !matches!(shift, ImmedShift::None)
+}

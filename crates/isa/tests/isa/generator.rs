@@ -1,0 +1,289 @@
+//! The table generator accepts the shipped tables and refuses bad ones.
+
+#[path = "../../build/mod.rs"]
+mod build;
+
+use build::{Sources, generate};
+
+fn shipped() -> Sources {
+    Sources {
+        formats: include_str!("../../../../isa/formats.toml").to_owned(),
+        enums: include_str!("../../../../isa/enums.toml").to_owned(),
+        operands: include_str!("../../../../isa/operands.toml").to_owned(),
+        commands: include_str!("../../../../isa/commands.toml").to_owned(),
+        csrs: include_str!("../../../../isa/csrs.toml").to_owned(),
+        mnemonics: include_str!("../../../../isa/mnemonics.toml").to_owned(),
+    }
+}
+
+/// Replaces the first `from` in one of the files.
+fn edited(file: fn(&mut Sources) -> &mut String, from: &str, to: &str) -> Sources {
+    let mut sources = shipped();
+    let text = file(&mut sources);
+    assert!(text.contains(from), "the tables do not hold {from:?}");
+    *text = text.replacen(from, to, 1);
+    sources
+}
+
+fn errors(sources: &Sources) -> String {
+    match generate(sources) {
+        Ok(_) => panic!("bad tables were accepted"),
+        Err(errors) => errors.join("\n"),
+    }
+}
+
+fn formats(sources: &mut Sources) -> &mut String {
+    &mut sources.formats
+}
+
+fn enums(sources: &mut Sources) -> &mut String {
+    &mut sources.enums
+}
+
+fn operands(sources: &mut Sources) -> &mut String {
+    &mut sources.operands
+}
+
+fn commands(sources: &mut Sources) -> &mut String {
+    &mut sources.commands
+}
+
+fn csrs(sources: &mut Sources) -> &mut String {
+    &mut sources.csrs
+}
+
+fn mnemonics(sources: &mut Sources) -> &mut String {
+    &mut sources.mnemonics
+}
+
+#[test]
+fn the_shipped_tables_are_accepted_and_give_the_same_source_twice() {
+    let once = generate(&shipped()).unwrap();
+    assert_eq!(once, generate(&shipped()).unwrap());
+    assert!(once.iter().all(|(_, text)| !text.is_empty()));
+}
+
+#[test]
+fn every_table_has_a_file_name() {
+    let mut sources = Sources::default();
+    let names = sources.slots().map(|(name, _)| name);
+    assert_eq!(names.len(), 6);
+    assert!(names.contains(&"formats.toml"));
+}
+
+#[test]
+fn overlapping_formats_are_refused() {
+    let text = errors(&edited(formats, "match = \"11010\"", "match = \"1101\""));
+    assert_eq!(text, "format branch: overlaps format br_bit");
+}
+
+#[test]
+fn a_match_outside_the_top_byte_is_refused() {
+    let text = errors(&edited(formats, "match = \"100\"", "match = \"100000000\""));
+    assert!(text.contains("format alu_shf: match"), "{text}");
+    let text = errors(&edited(formats, "match = \"100\"", "match = \"10x\""));
+    assert!(text.contains("format alu_shf: match"), "{text}");
+}
+
+#[test]
+fn overlapping_fields_are_refused() {
+    let from = "name = \"op\", lo = 31, width = 5";
+    let text = errors(&edited(formats, from, "name = \"op\", lo = 30, width = 5"));
+    assert!(text.contains("alu.swap: overlaps op"), "{text}");
+    let text = errors(&edited(formats, from, "name = \"op\", lo = 31, width = 6"));
+    assert!(text.contains("overlaps"), "{text}");
+}
+
+#[test]
+fn a_field_on_the_match_bits_is_refused() {
+    let text = errors(&edited(
+        formats,
+        "name = \"load_cc\", lo = 34",
+        "name = \"load_cc\", lo = 36",
+    ));
+    assert!(
+        text.contains("ld_field.load_cc: overlaps the match bits"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_field_outside_the_word_is_refused() {
+    let from = "name = \"indirect\", lo = 38, width = 1";
+    let text = errors(&edited(
+        formats,
+        from,
+        "name = \"indirect\", lo = 38, width = 3",
+    ));
+    assert!(
+        text.contains("sram.indirect: lies outside the 40-bit word"),
+        "{text}"
+    );
+    let text = errors(&edited(
+        formats,
+        from,
+        "name = \"indirect\", lo = 4000, width = 1",
+    ));
+    assert!(text.contains("lies outside"), "{text}");
+    let text = errors(&edited(
+        formats,
+        from,
+        "name = \"indirect\", lo = 38, width = 0",
+    ));
+    assert!(text.contains("width is zero"), "{text}");
+}
+
+#[test]
+fn duplicate_names_are_refused() {
+    let text = errors(&edited(formats, "name = \"jump\"", "name = \"alu\""));
+    assert!(
+        text.contains("duplicate format or group name alu"),
+        "{text}"
+    );
+    let text = errors(&edited(enums, "name = \"Xor\"", "name = \"Or\""));
+    assert!(text.contains("duplicate variant Or"), "{text}");
+    let text = errors(&edited(enums, "text = \"XOR\"", "text = \"or\""));
+    assert!(text.contains("duplicate text or"), "{text}");
+    let text = errors(&edited(mnemonics, "name = \"dbl_shf\"", "name = \"alu\""));
+    assert!(text.contains("duplicate mnemonic alu"), "{text}");
+    let text = errors(&edited(csrs, "name = \"CC_ENABLE\"", "name = \"ALU_OUT\""));
+    assert!(text.contains("duplicate CSR name ALU_OUT"), "{text}");
+    let text = errors(&edited(commands, "name = \"write\"", "name = \"read\""));
+    assert!(text.contains("duplicate command name sram[read]"), "{text}");
+}
+
+#[test]
+fn duplicate_codes_are_refused_even_across_enumerations() {
+    let text = errors(&edited(
+        enums,
+        "name = \"Sub\", code = 21",
+        "name = \"Sub\", code = 20",
+    ));
+    assert_eq!(text, "duplicate code 20: AluOp::Or and AluOp::Sub");
+    let text = errors(&edited(
+        enums,
+        "name = \"Ffs\", code = 14",
+        "name = \"Ffs\", code = 1",
+    ));
+    assert_eq!(text, "duplicate code 1: AluOp::Add and AluSpecial::Ffs");
+    let text = errors(&edited(csrs, "address = 0x010", "address = 0x014"));
+    assert!(text.contains("duplicate CSR address 0x14"), "{text}");
+}
+
+#[test]
+fn a_code_that_does_not_fit_its_field_is_refused() {
+    let text = errors(&edited(
+        enums,
+        "name = \"Xor\", code = 24",
+        "name = \"Xor\", code = 32",
+    ));
+    assert_eq!(text, "AluOp::Xor: code 32 does not fit alu.op");
+    let text = errors(&edited(enums, "field = \"alu.op\"", "field = \"alu.ops\""));
+    assert!(
+        text.contains("enum AluOp: there is no field alu.ops"),
+        "{text}"
+    );
+    let text = errors(&edited(commands, "code = 15\n", "code = 16\n"));
+    assert!(
+        text.contains("command SramRdQdescOther: code 16 does not fit"),
+        "{text}"
+    );
+    let text = errors(&edited(commands, "max_count = 8", "max_count = 9"));
+    assert!(text.contains("unit sram: max_count"), "{text}");
+    let text = errors(&edited(csrs, "address = 0x4b20", "address = 0x14b20"));
+    assert!(text.contains("XSCALE_INT_A: 0x14b20"), "{text}");
+}
+
+#[test]
+fn a_command_shadowed_by_ignore_data_error_is_refused() {
+    // Token 2 of the SRAM read is its ignore_data_error form.
+    let text = errors(&edited(
+        commands,
+        "name = \"wr_qdesc_count\"\ncode = 14",
+        "name = \"wr_qdesc_count\"\ncode = 0",
+    ));
+    assert!(
+        text.contains(
+            "duplicate command code sram 0 token 2: command SramRead and command SramWrQdescCount"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn overlapping_or_unreachable_operand_codes_are_refused() {
+    let text = errors(&edited(
+        operands,
+        "match = \"01110.....\"",
+        "match = \"01100.....\"",
+    ));
+    assert_eq!(text, "unrestricted $$N: overlaps $N");
+    let text = errors(&edited(
+        operands,
+        "match = \"01110.....\"",
+        "match = \"011.......\"",
+    ));
+    assert_eq!(text, "unrestricted $$N: overlaps $N");
+    let text = errors(&edited(
+        operands,
+        "source = true, dest = true",
+        "source = false, dest = false",
+    ));
+    assert!(text.contains("unreachable"), "{text}");
+    let text = errors(&edited(
+        operands,
+        "match = \"00000.....\"",
+        "match = \"0000.....\"",
+    ));
+    assert!(text.contains("is not 10 of 0, 1 and ."), "{text}");
+}
+
+#[test]
+fn unknown_keys_are_refused_with_their_file() {
+    let text = errors(&edited(
+        formats,
+        "word_bits = 40",
+        "word_bits = 40\nendian = \"big\"",
+    ));
+    assert!(
+        text.starts_with("formats.toml:") && text.contains("endian"),
+        "{text}"
+    );
+    let text = errors(&edited(
+        commands,
+        "doc = \"reads longwords\"",
+        "latency = 3\ndoc = \"x\"",
+    ));
+    assert!(
+        text.starts_with("commands.toml:") && text.contains("latency"),
+        "{text}"
+    );
+}
+
+#[test]
+fn evidence_is_required_and_uncertainty_needs_a_remark() {
+    let text = errors(&edited(enums, "evidence = [\"golden\"]", "evidence = []"));
+    assert_eq!(text, "AluOp::B: evidence is empty");
+    let text = errors(&edited(
+        enums,
+        "evidence = [\"golden\"]",
+        "evidence = [\"uncertain\"]",
+    ));
+    assert_eq!(text, "AluOp::B: evidence \"uncertain\" needs a remark");
+    let text = errors(&edited(
+        enums,
+        "evidence = [\"golden\"]",
+        "evidence = [\"hearsay\"]",
+    ));
+    assert!(text.starts_with("enums.toml:"), "{text}");
+}
+
+#[test]
+fn a_defer_count_without_bits_for_it_is_refused() {
+    let text = errors(&edited(
+        mnemonics,
+        "doc = \"two-operand arithmetic and logic\"\ndefer = 0",
+        "doc = \"two-operand arithmetic and logic\"\ndefer = 1",
+    ));
+    assert_eq!(text, "mnemonic alu: defer 1 cannot be encoded");
+}

@@ -1,0 +1,4 @@
+//! The instruction set from outside: the tables and the words they describe.
+
+mod generator;
+mod vectors;

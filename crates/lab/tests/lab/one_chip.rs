@@ -1,0 +1,105 @@
+//! Every point of every study runs on the chip that the standard router runs on: no
+//! parameter of it was changed for a figure.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use npsim_lab::points::points;
+use npsim_lab::profiles::Chip;
+use npsim_lab::studies;
+use npsim_project::{Overrides, Project};
+
+/// The standard router on each chip.
+const ROUTERS: [&str; 2] = ["microcode/router", "microcode/router/ixp2800.toml"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn load(system: &str, overrides: &Overrides) -> Project {
+    Project::load(&root().join(system), overrides)
+        .unwrap_or_else(|error| panic!("{system}: {error}"))
+}
+
+/// The fingerprint of each chip that a router is on.
+fn reference() -> BTreeMap<String, String> {
+    let chips = ROUTERS.map(|router| Chip::of(&load(router, &Overrides::default())));
+    let known: BTreeMap<_, _> = { chips.into_iter() }
+        .map(|chip| (chip.chip, chip.profile))
+        .collect();
+    assert_eq!(known.len(), ROUTERS.len());
+    known
+}
+
+#[test]
+fn all_points_of_all_studies_have_the_routers_chip() {
+    let reference = reference();
+    let mut seen = BTreeMap::new();
+    for study in studies::all().unwrap() {
+        for quick in [false, true] {
+            for point in points(&study, quick).unwrap() {
+                let what = format!("{}, point {}, {}", study.name, point.number, point.sweep);
+                for setting in &point.settings {
+                    let path = setting.path();
+                    assert!(!path.starts_with("profile"), "{what}: {path}");
+                    assert!(!path.starts_with("chip"), "{what}: {path}");
+                }
+                let overrides = Overrides {
+                    set: point.settings.clone(),
+                    ..Overrides::default()
+                };
+                let system = &study.sweep[&point.sweep].system;
+                let chip = Chip::of(&load(system, &overrides));
+                assert_eq!(chip.changed, [""; 0], "{what}");
+                assert_eq!(reference.get(&chip.chip), Some(&chip.profile), "{what}");
+                *seen.entry(chip.chip).or_insert(0) += 1;
+            }
+        }
+    }
+    assert!(seen.len() == reference.len(), "{seen:?}");
+}
+
+/// So do all projects that come with the program and are on one of these chips.
+#[test]
+fn all_shipped_projects_have_the_routers_chip() {
+    let reference = reference();
+    let mut folders = vec![root().join("microcode")];
+    let mut projects = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.to_str().unwrap().to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "toml")
+                && !name.ends_with(".part.toml")
+            {
+                let project = Project::load(&path, &Overrides::default())
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                let chip = Chip::of(&project);
+                assert_eq!(chip.changed, [""; 0], "{name}");
+                assert_eq!(reference.get(&chip.chip), Some(&chip.profile), "{name}");
+                projects += 1;
+            }
+        }
+    }
+    assert!(projects > 20, "{projects}");
+}
+
+/// A changed parameter would be seen.
+#[test]
+fn a_changed_parameter_is_another_chip() {
+    let setting = "profile.sram.longword_cycles=4";
+    let changed = [setting.parse().unwrap()];
+    let overrides = Overrides {
+        set: changed.into(),
+        ..Overrides::default()
+    };
+    let file = root().join(ROUTERS[0]);
+    let Ok(project) = Project::load(&file, &overrides) else {
+        panic!("`{setting}` leads nowhere");
+    };
+    let chip = Chip::of(&project);
+    assert_ne!(reference().get(&chip.chip), Some(&chip.profile));
+    assert!(!chip.changed.is_empty());
+}

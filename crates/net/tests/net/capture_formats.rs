@@ -1,0 +1,487 @@
+//! Captures of every supported form, made by hand, come out as what was put in.
+
+use std::io::Write;
+
+use crate::handmade::*;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use npsim_net::capture::{Capture, CaptureError};
+
+const ORDERS: [Order; 2] = [Order::Big, Order::Little];
+
+fn read(bytes: &[u8]) -> Capture {
+    Capture::from_bytes("hand.pcap", bytes).unwrap()
+}
+
+fn refused(bytes: &[u8]) -> String {
+    Capture::from_bytes("hand.pcap", bytes)
+        .unwrap_err()
+        .to_string()
+}
+
+fn times(capture: &Capture) -> Vec<u64> {
+    capture.frames.iter().map(|frame| frame.time_ns).collect()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn classic_files_of_both_byte_orders_and_resolutions() {
+    for order in ORDERS {
+        for (magic, unit_ns) in [(MICROSECONDS, 1000), (NANOSECONDS, 1)] {
+            let mut file = classic_header(order, magic, 1);
+            file.extend(classic_record(
+                order,
+                1_700_000_000,
+                123_456,
+                60,
+                &frame(1, 60),
+            ));
+            file.extend(classic_record(
+                order,
+                1_700_000_001,
+                123_455,
+                1514,
+                &frame(2, 90),
+            ));
+            let capture = read(&file);
+            assert_eq!(
+                capture.first_timestamp_ns,
+                1_700_000_000_000_000_000 + 123_456 * unit_ns
+            );
+            assert_eq!(times(&capture), [0, 1_000_000_000 - unit_ns]);
+            assert_eq!(capture.frames[0].bytes, frame(1, 60));
+            assert_eq!(capture.frames[1].bytes, frame(2, 90));
+            assert_eq!(capture.frames[1].original_len, 1514);
+            assert!(capture.frames[1].is_cut() && !capture.frames[0].is_cut());
+            assert_eq!((capture.truncated_frames, capture.reordered), (1, 0));
+            assert_eq!(capture.interfaces, ["interface 0"]);
+        }
+    }
+}
+
+#[test]
+fn a_capture_without_frames_is_a_capture() {
+    assert_eq!(
+        read(&classic_header(Order::Little, MICROSECONDS, 1)).frames,
+        []
+    );
+    assert_eq!(read(&section(Order::Big)).frames, []);
+}
+
+#[test]
+fn frames_longer_than_the_snap_length_in_the_header_are_kept() {
+    let mut file = classic_header(Order::Little, MICROSECONDS, 1);
+    file[16..20].fill(0);
+    file.extend(classic_record(Order::Little, 5, 0, 60, &frame(1, 60)));
+    assert_eq!(read(&file).frames[0].bytes.len(), 60);
+}
+
+#[test]
+fn times_that_go_back_are_raised_and_counted() {
+    let mut file = classic_header(Order::Little, NANOSECONDS, 1);
+    for (seconds, fraction) in [
+        (10, 500),
+        (10, 900),
+        (10, 100),
+        (9, 0),
+        (10, 899),
+        (10, 900),
+        (11, 0),
+    ] {
+        file.extend(classic_record(
+            Order::Little,
+            seconds,
+            fraction,
+            60,
+            &frame(fraction as u8, 60),
+        ));
+    }
+    let capture = read(&file);
+    assert_eq!(times(&capture), [0, 400, 400, 400, 400, 400, 999_999_500]);
+    assert_eq!(capture.reordered, 3);
+    assert_eq!(
+        capture.frames[3].bytes,
+        frame(0, 60),
+        "the order of the file is kept"
+    );
+}
+
+#[test]
+fn pcapng_resolutions_are_exact() {
+    for order in ORDERS {
+        // Ticks of 1700000000 s and a fraction; nanoseconds after that second.
+        let cases: [(Option<u8>, u64, u64); 6] = [
+            (None, 1_700_000_000_123_456, 123_456_000),
+            (Some(6), 1_700_000_000_123_456, 123_456_000),
+            (Some(9), 1_700_000_000_123_456_789, 123_456_789),
+            (Some(3), 1_700_000_000_123, 123_000_000),
+            (Some(0), 1_700_000_000, 0),
+            // The top bit: 2^-20 s. 1 tick of 1048576 is 953.67 ns.
+            (Some(0x94), (1_700_000_000 << 20) + 3, 2861),
+        ];
+        for (resolution, ticks, fraction_ns) in cases {
+            let options: Vec<Vec<u8>> = resolution
+                .map(|value| option(order, IF_TSRESOL, &[value]))
+                .into_iter()
+                .collect();
+            let file = [
+                section(order),
+                interface(order, 1, 0, &options),
+                enhanced(order, 0, ticks, 61, &frame(7, 61)),
+            ]
+            .concat();
+            let capture = read(&file);
+            assert_eq!(
+                capture.first_timestamp_ns,
+                1_700_000_000_000_000_000 + fraction_ns,
+                "{order:?} {resolution:?}"
+            );
+            assert_eq!(
+                capture.frames[0].bytes,
+                frame(7, 61),
+                "padding is not part of the frame"
+            );
+        }
+    }
+}
+
+#[test]
+fn pcapng_time_offsets_are_added() {
+    let order = Order::Big;
+    let shifted = |seconds: i64| {
+        let options = [option(order, IF_TSOFFSET, &order.u64(seconds as u64))];
+        [
+            section(order),
+            interface(order, 1, 0, &options),
+            enhanced(order, 0, 5_000_001, 60, &frame(1, 60)),
+        ]
+        .concat()
+    };
+    assert_eq!(read(&shifted(100)).first_timestamp_ns, 105_000_001_000);
+    assert_eq!(read(&shifted(-2)).first_timestamp_ns, 3_000_001_000);
+    assert!(
+        refused(&shifted(-6)).contains("hand.pcap"),
+        "a time before 1970 is refused, not wrapped"
+    );
+}
+
+#[test]
+fn several_interfaces_have_their_own_resolutions() {
+    let order = Order::Little;
+    let named = |name: &[u8], resolution: u8| {
+        interface(
+            order,
+            1,
+            0,
+            &[
+                option(order, IF_NAME, name),
+                option(order, IF_TSRESOL, &[resolution]),
+            ],
+        )
+    };
+    let file = [
+        section(order),
+        named(b"eth0", 6),
+        named(b"port-1", 9),
+        enhanced(order, 1, 2_000_000_500, 60, &frame(1, 60)),
+        enhanced(order, 0, 2_000_001, 60, &frame(2, 60)),
+        enhanced(order, 1, 2_000_001_500, 60, &frame(3, 60)),
+    ]
+    .concat();
+    let capture = read(&file);
+    assert_eq!(capture.interfaces, ["eth0", "port-1"]);
+    assert_eq!(
+        capture
+            .frames
+            .iter()
+            .map(|frame| frame.port)
+            .collect::<Vec<_>>(),
+        [1, 0, 1]
+    );
+    assert_eq!(times(&capture), [0, 500, 1000]);
+}
+
+#[test]
+fn sections_may_change_byte_order_and_interfaces_with_a_name_are_recognised() {
+    let named = |order, name: &[u8]| interface(order, 1, 0, &[option(order, IF_NAME, name)]);
+    let file = [
+        section(Order::Little),
+        named(Order::Little, b"a"),
+        named(Order::Little, b"b"),
+        enhanced(Order::Little, 1, 1_000_000, 60, &frame(1, 60)),
+        section(Order::Big),
+        named(Order::Big, b"b"),
+        named(Order::Big, b"c"),
+        enhanced(Order::Big, 0, 1_000_001, 60, &frame(2, 60)),
+        enhanced(Order::Big, 1, 1_000_002, 60, &frame(3, 60)),
+    ]
+    .concat();
+    let capture = read(&file);
+    assert_eq!(capture.interfaces, ["a", "b", "c"]);
+    assert_eq!(
+        capture
+            .frames
+            .iter()
+            .map(|frame| frame.port)
+            .collect::<Vec<_>>(),
+        [1, 1, 2]
+    );
+    assert_eq!(times(&capture), [0, 1000, 2000]);
+}
+
+#[test]
+fn interfaces_of_one_section_stay_apart_even_with_one_name() {
+    let order = Order::Little;
+    let twin = interface(order, 1, 0, &[option(order, IF_NAME, b"eth0")]);
+    let file = [
+        section(order),
+        twin.clone(),
+        twin,
+        enhanced(order, 1, 0, 60, &frame(1, 60)),
+    ]
+    .concat();
+    let capture = read(&file);
+    assert_eq!(capture.interfaces, ["eth0", "eth0"]);
+    assert_eq!(capture.frames[0].port, 1);
+}
+
+#[test]
+fn simple_packets_take_the_time_of_the_frame_before() {
+    let order = Order::Big;
+    let file = [
+        section(order),
+        interface(order, 1, 64, &[]),
+        simple(order, 60, &frame(1, 60)),
+        enhanced(order, 0, 3_000_000, 60, &frame(2, 60)),
+        enhanced(order, 0, 3_000_007, 60, &frame(3, 60)),
+        simple(order, 100, &frame(4, 64)),
+    ]
+    .concat();
+    let capture = read(&file);
+    assert_eq!(times(&capture), [0, 0, 7000, 7000]);
+    assert_eq!(capture.first_timestamp_ns, 3_000_000_000);
+    assert_eq!(
+        capture.frames[3].bytes,
+        frame(4, 64),
+        "the snap length says how much there is"
+    );
+    assert_eq!(capture.truncated_frames, 1);
+}
+
+#[test]
+fn old_packet_blocks_are_read() {
+    let order = Order::Little;
+    let mut body = [
+        order.u16(0),
+        order.u16(9),
+        order.u32(0),
+        order.u32(77),
+        order.u32(61),
+        order.u32(61),
+    ]
+    .concat();
+    body.extend(frame(5, 61));
+    body.resize(84, 0);
+    let file = [
+        section(order),
+        interface(order, 1, 0, &[]),
+        block(order, 2, &body),
+    ]
+    .concat();
+    let capture = read(&file);
+    assert_eq!(capture.first_timestamp_ns, 77_000);
+    assert_eq!(capture.frames[0].bytes, frame(5, 61));
+}
+
+#[test]
+fn blocks_that_do_not_matter_are_passed_over_even_if_damaged() {
+    let order = Order::Little;
+    let file = [
+        section(order),
+        block(order, 4, &[0xff; 8]),
+        interface(order, 1, 0, &[]),
+        block(order, 0x1234, &[1; 16]),
+        enhanced(order, 0, 1, 60, &frame(1, 60)),
+        block(order, 5, &[0; 12]),
+    ]
+    .concat();
+    assert_eq!(read(&file).frames.len(), 1);
+}
+
+#[test]
+fn a_frame_check_sequence_is_removed() {
+    // Classic: 2 units of 16 bits, and the flag that says so.
+    let mut file = classic_header(Order::Little, MICROSECONDS, 0x2400_0001);
+    file.extend(classic_record(Order::Little, 1, 0, 64, &frame(1, 64)));
+    file.extend(classic_record(Order::Little, 1, 0, 1518, &frame(2, 100)));
+    file.extend(classic_record(Order::Little, 1, 0, 1518, &frame(3, 1516)));
+    let capture = read(&file);
+    let lengths: Vec<(usize, u32)> = capture
+        .frames
+        .iter()
+        .map(|frame| (frame.bytes.len(), frame.original_len))
+        .collect();
+    assert_eq!(lengths, [(60, 60), (100, 1514), (1514, 1514)]);
+    assert_eq!(capture.truncated_frames, 1);
+
+    for length in [4, 32] {
+        let order = Order::Big;
+        let options = [option(order, IF_FCSLEN, &[length])];
+        let file = [
+            section(order),
+            interface(order, 1, 0, &options),
+            enhanced(order, 0, 1, 64, &frame(1, 64)),
+        ]
+        .concat();
+        assert_eq!(read(&file).frames[0].bytes, frame(1, 60));
+    }
+}
+
+#[test]
+fn gzip_in_one_or_several_members() {
+    let mut file = classic_header(Order::Little, MICROSECONDS, 1);
+    file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
+    let more = classic_record(Order::Little, 2, 0, 60, &frame(2, 60));
+    let members = [gzip(&file), gzip(&more)].concat();
+    file.extend(more);
+    assert_eq!(read(&gzip(&file)), read(&file));
+    assert_eq!(read(&members), read(&file));
+    assert!(refused(&gzip(&gzip(&file))).contains("gzipped twice"));
+}
+
+#[test]
+fn other_link_types_are_named_with_what_to_do() {
+    for (link, name, advice) in [
+        (113, "LINUX_SLL (113)", "\"any\" device"),
+        (276, "LINUX_SLL2 (276)", "tcprewrite --dlt=enet"),
+        (127, "IEEE802_11_RADIOTAP (127)", "monitor mode"),
+        (0, "NULL (0)", "loopback"),
+        (101, "RAW (101)", "tcprewrite"),
+        (65_000, "65000 (without a name)", "capture again"),
+    ] {
+        let message = refused(&classic_header(Order::Little, MICROSECONDS, link));
+        assert!(
+            message.contains(name) && message.contains(advice) && message.contains("hand.pcap"),
+            "{message}"
+        );
+    }
+    let order = Order::Little;
+    let wireless = interface(order, 105, 0, &[option(order, IF_NAME, b"wlan0")]);
+    let wired = interface(order, 1, 0, &[]);
+    let unused = [
+        section(order),
+        wireless,
+        wired,
+        enhanced(order, 1, 1, 60, &frame(1, 60)),
+    ]
+    .concat();
+    assert_eq!(
+        read(&unused).frames.len(),
+        1,
+        "an interface without frames does no harm"
+    );
+    let used = [unused, enhanced(order, 0, 1, 60, &frame(1, 60))].concat();
+    assert!(refused(&used).contains("interface `wlan0`"));
+}
+
+#[test]
+fn damaged_records_are_named_with_frame_and_place() {
+    let order = Order::Little;
+    let mut good = classic_header(order, MICROSECONDS, 1);
+    good.extend(classic_record(order, 1, 0, 60, &frame(1, 60)));
+    let cases = [
+        (
+            classic_record(order, 1, 1_000_000, 60, &frame(1, 60)),
+            "parts of a second",
+        ),
+        (
+            classic_record(order, 1, 0, 59, &frame(1, 60)),
+            "60 bytes of a frame of 59",
+        ),
+        (
+            [
+                order.u32(1),
+                order.u32(0),
+                order.u32(300_000),
+                order.u32(300_000),
+            ]
+            .concat(),
+            "a frame of 300000 bytes",
+        ),
+    ];
+    for (record, reason) in cases {
+        let error = Capture::from_bytes("hand.pcap", &[good.clone(), record].concat()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+        assert!(
+            matches!(
+                error,
+                CaptureError::Malformed {
+                    frame: 2,
+                    offset: 100,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+
+    let start = [section(order), interface(order, 1, 0, &[])].concat();
+    let mut mismatched = enhanced(order, 0, 1, 60, &frame(1, 60));
+    let last = mismatched.len() - 4;
+    mismatched[last] ^= 4;
+    for (record, reason) in [
+        (mismatched, "don't match"),
+        (enhanced(order, 3, 1, 60, &frame(1, 60)), "interface"),
+        (block(order, 6, &[0; 8]), "hand.pcap"),
+        (
+            [order.u32(6), order.u32(0x7fff_fff0), order.u32(0)].concat(),
+            "a block of about",
+        ),
+        (
+            interface(order, 1, 0, &[option(order, IF_TSRESOL, &[12])]),
+            "esolution",
+        ),
+    ] {
+        let error =
+            Capture::from_bytes("hand.pcap", &[start.clone(), record].concat()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+        assert!(
+            matches!(
+                error,
+                CaptureError::Malformed {
+                    frame: 1,
+                    offset: 48,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_recognised() {
+    for (bytes, hint) in [
+        (&b""[..], "empty"),
+        (&b"hello, this is a text file\n"[..], "text"),
+        (&b"\x28\xb5\x2f\xfd...."[..], "zstd"),
+        (&b"snoop\0\0\0..."[..], "snoop"),
+        (&b"\x7fELF\x02\x01\x01\0"[..], "7f 45 4c 46"),
+    ] {
+        let message = refused(bytes);
+        assert!(
+            message.contains(hint) && message.contains("hand.pcap"),
+            "{message}"
+        );
+    }
+    let missing = Capture::open(std::path::Path::new("/nonexistent/x.pcap")).unwrap_err();
+    assert!(
+        matches!(missing, CaptureError::Io { .. })
+            && missing.to_string().contains("/nonexistent/x.pcap")
+    );
+}

@@ -1,0 +1,42 @@
+//! The shipped microcode, copied to where it may be changed.
+
+use std::path::{Path, PathBuf};
+
+/// A text in a file of `microcode` and what stands there instead, at every place.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit {
+    pub file: &'static str,
+    pub from: &'static str,
+    pub to: &'static str,
+}
+
+/// The folder `microcode` of the repository.
+pub fn shipped() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode")
+}
+
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// Copies the shipped microcode and changes it. A text that is nowhere in its file
+/// panics: the microcode has moved on and the edit would prove nothing.
+pub fn changed(to: &Path, edits: &[Edit]) {
+    copy(&shipped(), to);
+    for edit in edits {
+        let file = to.join(edit.file);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains(edit.from), "{edit:?} has no place");
+        std::fs::write(&file, text.replace(edit.from, edit.to)).unwrap();
+    }
+}

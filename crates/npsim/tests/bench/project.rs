@@ -1,0 +1,17 @@
+//! Projects from their files to programs. What is wrong with one ends the test.
+
+use std::path::Path;
+
+use npsim::assemble::{Program, assemble_project};
+use npsim::project::{Overrides, Project};
+
+/// A project as the command would load it.
+pub fn load(path: &Path, overrides: &Overrides) -> Project {
+    Project::load(path, overrides).unwrap_or_else(|error| panic!("{overrides:?}: {error}"))
+}
+
+/// The programs of a project; warnings are passed over.
+pub fn assembled(project: &Project) -> Vec<Program> {
+    let (programs, messages) = assemble_project(project);
+    programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")))
+}

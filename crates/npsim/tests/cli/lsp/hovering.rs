@@ -1,0 +1,79 @@
+use super::client::Editor;
+
+const TEXT: &str = "\
+#define SIZE 0x40 ; bytes of it
+; wait(s)
+;   Waits for s.
+#macro wait(s)
+    ctx_arb[s]
+#endm
+.num_contexts 8
+.reg read $in
+.reg write $out
+.reg count
+.sig done
+start#:
+    local_csr_rd[ACTIVE_CTX_STS]
+    immed[count, 0]
+    msf[read, $in, count, 0, 1], sig_done[done]
+    wait(done)
+    alu[count, count, +, $in]
+    alu[$out, --, B, count]
+    .if (count > 5000)
+        alu[count, count, -, 1]
+    .endif
+    .begin
+        .sig done
+        scratch[put, $out, count, 0, 1], ctx_swap[done], defer[1]
+        alu[count, count, OR, SIZE]
+    .end
+    br_inp_state[scr_ring1_status, start#]
+    br[start#]
+";
+
+#[test]
+fn instructions_words_and_registers_of_the_chip() {
+    let mut editor = Editor::new(&[("a.uc", TEXT)]);
+    editor.open("a.uc");
+    let mut has = |mark: &str, phrases: &[&str]| {
+        let text = editor.hover("a.uc", mark);
+        for phrase in phrases {
+            assert!(text.contains(phrase), "{mark}: no `{phrase}` in\n{text}");
+        }
+    };
+    has(
+        "al|u[count",
+        &["alu[dest, a, op, b]", "Defer: none", "Word format", "B - A"],
+    );
+    has("scra|tch[", &["`test_and_set`", "Known from"]);
+    has("pu|t, $out", &["scratch[put"]);
+    has("br_|inp", &["Defer: at most"]);
+    has("ACTIVE|_CTX", &["local CSR at"]);
+    has("scr_ri|ng1", &["Input state 3"]);
+    has("def|er[1", &["defer[n]"]);
+    has(".be|gin", &["Opens a scope"]);
+    has("#mac|ro", &["#endm"]);
+}
+
+#[test]
+fn names_of_the_program() {
+    let mut editor = Editor::new(&[("a.uc", TEXT)]);
+    editor.open("a.uc");
+    assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
+    let mut has = |mark: &str, phrases: &[&str]| {
+        let text = editor.hover("a.uc", mark);
+        for phrase in phrases {
+            assert!(text.contains(phrase), "{mark}: no `{phrase}` in\n{text}");
+        }
+    };
+    has(
+        "cou|nt, +",
+        &["register: `count` is ", ".reg count", "a.uc:10"],
+    );
+    has("$i|n]", &[".reg read $in", "`$in` is $", "a.uc:8"]);
+    has("[don|e], defer", &["is signal", "a.uc:23"]);
+    has("sig_done[don|e]", &["a.uc:11", "is signal "]);
+    has("wai|t(done)", &["#macro wait(s)", "Waits for s."]);
+    has("SI|ZE]", &["#define SIZE 0x40", "bytes of it"]);
+    has("start|#]", &["label: address 0", "a.uc:12"]);
+}

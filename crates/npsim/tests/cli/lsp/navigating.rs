@@ -1,0 +1,101 @@
+use super::client::Editor;
+
+const MAIN: &str = "\
+#include \"lib.uc\"
+.reg x y
+fill(x)
+fill(y, LIMIT)
+.begin
+    .reg x
+    immed[x, 1]
+    alu[y, x, +, y]
+.end
+alu[--, x, -, y]
+beq[out#]
+out#: br[out#]
+";
+const LIBRARY: &str = "\
+#define LIMIT 9
+#macro fill(r)
+    fill(r, 3)
+#endm
+#macro fill(r, value)
+    immed[r, value]
+    br[over#]
+over#:
+#endm
+";
+
+fn editor() -> Editor {
+    let mut editor = Editor::new(&[("main.uc", MAIN), ("lib.uc", LIBRARY)]);
+    editor.open("main.uc");
+    assert_eq!(editor.diagnostics("main.uc"), [] as [&str; 0]);
+    editor
+}
+
+#[test]
+fn definitions_are_found_through_scopes_macros_and_files() {
+    let mut editor = editor();
+    let mut at = |file: &str, mark: &str| editor.definition(file, mark);
+    assert_eq!(at("main.uc", "|x, +, y"), ["main.uc:6 x"]);
+    assert_eq!(at("main.uc", "|x, -"), ["main.uc:2 x"]);
+    assert_eq!(at("main.uc", "fill(|x)"), ["main.uc:2 x"]);
+    assert_eq!(at("main.uc", "out|#]"), ["main.uc:12 out#"]);
+    assert_eq!(at("main.uc", "fil|l(x)"), ["lib.uc:2 fill"]);
+    assert_eq!(at("main.uc", "fil|l(y"), ["lib.uc:5 fill"]);
+    assert_eq!(at("main.uc", "LIM|IT"), ["lib.uc:1 LIMIT"]);
+    assert_eq!(at("main.uc", "lib|.uc"), ["lib.uc:1 "]);
+    assert_eq!(at("main.uc", "b|eq"), [] as [&str; 0]);
+    // In the macro's text: its own label, its parameters, and the other macro.
+    assert_eq!(at("lib.uc", "ove|r#]"), ["lib.uc:8 over#"]);
+    assert_eq!(at("lib.uc", "valu|e]"), ["lib.uc:5 value"]);
+    assert_eq!(at("lib.uc", "|fill(r, 3)"), ["lib.uc:5 fill"]);
+}
+
+#[test]
+fn synonyms_lead_to_where_they_are_made() {
+    let text = ".reg n\n.operand_synonym count n\nimmed[count, 1]\nalu[--, --, B, n]\ne#: br[e#]\n";
+    let mut editor = Editor::new(&[("a.uc", text)]);
+    editor.open("a.uc");
+    assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
+    assert_eq!(editor.definition("a.uc", "[|count"), ["a.uc:2 count"]);
+    assert_eq!(editor.definition("a.uc", "count |n"), ["a.uc:1 n"]);
+    let renamed = editor.rename("a.uc", "[|count", "total").expect("edits");
+    assert!(
+        renamed["a.uc"].contains("synonym total n\nimmed[total, 1]"),
+        "{renamed:?}"
+    );
+}
+
+#[test]
+fn uses_are_found() {
+    let mut editor = editor();
+    let mut parameters = editor.at("main.uc", "|x, -");
+    parameters["context"] = serde_json::json!({"includeDeclaration": true});
+    let answer = editor.ask("textDocument/references", parameters);
+    let places: Vec<_> = answer
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|place| editor.show(place))
+        .collect();
+    assert_eq!(places, ["main.uc:2 x", "main.uc:3 x", "main.uc:10 x"]);
+}
+
+#[test]
+fn the_outline_has_what_the_text_defines() {
+    let mut editor = editor();
+    let mut names = |file: &str| -> Vec<String> {
+        let uri = editor.uri(file);
+        let answer = editor.ask(
+            "textDocument/documentSymbol",
+            serde_json::json!({"textDocument": {"uri": uri}}),
+        );
+        let list = answer.as_array().expect("a list");
+        list.iter()
+            .map(|row| format!("{} {}", row["name"].as_str().unwrap_or(""), row["kind"]))
+            .collect()
+    };
+    assert_eq!(names("main.uc"), ["x 13", "y 13", "x 13", "out# 20"]);
+    assert_eq!(names("lib.uc"), ["LIMIT 14", "fill 12", "fill 12"]);
+}

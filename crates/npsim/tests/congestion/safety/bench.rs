@@ -1,0 +1,90 @@
+//! Shipped microcode, copied to where it may be changed, under drivers of the tests.
+
+use std::path::Path;
+
+use npsim::project::{Overrides, Project};
+use npsim::simulation::{Settings, Simulation};
+use npsim_chip::Cycle;
+use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
+
+use crate::microcode::{Edit, changed, copy};
+use crate::project::assembled;
+use crate::sizes::on_microengines;
+use crate::{names, project};
+
+pub const CONTEXTS: u32 = 8;
+
+/// The lock is neither waited for nor taken.
+pub const NO_LOCK: Edit = Edit {
+    file: "lib/lock.uc",
+    from: "    br_bset[bit, 0, again#]\n",
+    to: "",
+};
+
+/// A project that is assembled and loaded.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub project: Project,
+    /// At cycle 0.
+    pub chip: Chip,
+}
+
+/// The project `file`: `PROTOCOL/VARIANT.toml` of the shipped microcode, or
+/// `driver/NAME.toml` of these tests, with files changed.
+pub fn load(file: &str, overrides: &Overrides, edits: &[Edit]) -> Loaded {
+    let folder = tempfile::tempdir().unwrap();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    changed(folder.path(), edits);
+    let driver = folder.path().join("driver");
+    copy(&tests.join("congestion/safety"), &driver);
+    let name = "context_number.uc";
+    std::fs::copy(tests.join("firmware").join(name), driver.join(name)).unwrap();
+    let project = project::load(&folder.path().join(file), overrides);
+    let programs = assembled(&project);
+    let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+    let chip = simulation.chip().clone();
+    Loaded { project, chip }
+}
+
+/// A driver on microengines 0 to `microengines` - 1, on an IXP2800 if they are
+/// more than eight.
+pub fn driver(name: &str, microengines: u32, defines: &[(&str, u32)], edits: &[Edit]) -> Loaded {
+    let overrides = on_microengines(microengines, defines);
+    load(&format!("driver/{name}.toml"), &overrides, edits)
+}
+
+impl Loaded {
+    /// The value of a name that the project gives to sources.
+    pub fn value(&self, name: &str) -> u32 {
+        names::value(&self.project, name)
+    }
+}
+
+/// Nothing comes and nothing leaves.
+struct Quiet;
+
+impl Lines for Quiet {
+    fn next_arrival(&mut self) -> Option<Arrival> {
+        None
+    }
+
+    fn departed(&mut self, _departure: Departure<'_>) {}
+
+    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
+}
+
+/// Runs to a cycle with nothing on the lines; true when all contexts have ended or
+/// sleep for good before. A fault is an error.
+pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
+    match chip.run(until, &mut Quiet, &mut NoObserver) {
+        Stop::Reached => Ok(false),
+        Stop::Quiet => Ok(true),
+        Stop::Fault(fault) => Err(format!("{fault:?}")),
+    }
+}
+
+pub fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}

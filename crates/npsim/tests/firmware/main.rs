@@ -1,0 +1,17 @@
+//! Small firmware on the chip: the macros of the library, atomicity and order, what
+//! is booked of locks, the devices beside the microengines, and disturbed runs.
+
+#[path = "../bench/names.rs"]
+mod names;
+#[path = "../bench/project.rs"]
+mod project;
+#[path = "../bench/sizes.rs"]
+mod sizes;
+
+mod concurrency;
+mod coprocessor;
+mod disturbances;
+mod locks;
+mod macros;
+mod remarks;
+mod slow_path;

@@ -1,0 +1,175 @@
+//! The slow path beside microcode: what its tasks find is what the contexts did,
+//! they end with the last context, and a saved run goes on the same.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use npsim::links::{Links, Traffic};
+use npsim::project::{Overrides, Project};
+use npsim::report::Report;
+use npsim::series::Series;
+use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::stats_file::to_json;
+use npsim::summary::summary;
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::stats::Stats;
+use npsim_net::pace::Schedule;
+use npsim_views::timeline::Recorder;
+
+use crate::project::{assembled, load};
+
+const ROUNDS: u32 = 400;
+
+fn project() -> Project {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firmware/slow_path.toml");
+    let overrides = Overrides {
+        defines: vec![("ROUNDS".into(), ROUNDS.to_string())],
+        ..Overrides::default()
+    };
+    load(&path, &overrides)
+}
+
+fn simulation(project: &Project, until: Option<u64>) -> Simulation {
+    let settings = Settings {
+        until,
+        ..Settings::default()
+    };
+    Simulation::new(project, &assembled(project), settings).unwrap()
+}
+
+fn run<P: Observer>(project: &Project, simulation: &mut Simulation, probe: &mut P) -> Ending {
+    let quiet = Schedule::default();
+    let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+    simulation.run_watched(&mut links, probe, &mut |_, _| ControlFlow::Continue(()))
+}
+
+#[test]
+fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
+    let project = project();
+    let mut simulation = simulation(&project, None);
+    assert_eq!(
+        run(&project, &mut simulation, &mut NoObserver),
+        Ending::Quiet
+    );
+    let stats = simulation.stats();
+    // The first updates come while the contexts count.
+    let [rcp] = &stats.gpp.rcp[..] else {
+        panic!("{:?}", stats.gpp.rcp);
+    };
+    assert!(rcp.updates > 3 && rcp.bytes > 0, "{rcp:?}");
+    assert!(rcp.bytes <= u64::from(8 * 100 * ROUNDS), "{rcp:?}");
+    let [quick_start] = &stats.gpp.quick_start[..] else {
+        panic!("{:?}", stats.gpp.quick_start);
+    };
+    assert_eq!(
+        (quick_start.capacity, quick_start.threshold),
+        (25_000, 22_500)
+    );
+    // What was granted is in windows that are over, or in the last one or two.
+    let units = i64::from(2 * 8 * ROUNDS);
+    let rest = units - quick_start.grants_total - quick_start.granted;
+    assert!(quick_start.windows > 3 && rest >= 0, "{quick_start:?}");
+    assert!(quick_start.grants_total > units / 2, "{quick_start:?}");
+    let [xcp] = &stats.gpp.xcp[..] else {
+        panic!("{:?}", stats.gpp.xcp);
+    };
+    assert!(xcp.intervals > 1, "{xcp:?}");
+    let [lock] = &stats.locks[..] else {
+        panic!("{:?}", stats.locks);
+    };
+    // Contexts take it once a round, the core once an interval.
+    assert_eq!(lock.acquired, u64::from(8 * ROUNDS) + xcp.intervals);
+    assert_eq!(lock.released, lock.acquired);
+    // The core computes while it holds the lock.
+    assert!(lock.held_longest >= 1800, "{lock:?}");
+    let names: Vec<_> = stats
+        .gpp
+        .tasks
+        .iter()
+        .map(|task| task.name.as_str())
+        .collect();
+    assert_eq!(names, ["quick-start", "xcp", "rcp"]);
+    assert_eq!(
+        stats.gpp.busy,
+        stats.gpp.tasks.iter().map(|task| task.busy).sum::<u64>()
+    );
+    assert!(stats.gpp.tasks.iter().any(|task| task.waits > 0));
+}
+
+#[test]
+fn what_they_came_to_is_shown_and_is_the_same_each_time() {
+    let project = project();
+    let report = |until| {
+        let mut simulation = simulation(&project, Some(until));
+        let ending = run(&project, &mut simulation, &mut NoObserver);
+        Report::new("p", &ending, None, &Traffic::default(), simulation.stats())
+    };
+    let first = report(240_000);
+    assert_eq!(to_json(&first).unwrap(), to_json(&report(240_000)).unwrap());
+    let text = summary(&first, 1.0);
+    for line in [
+        "quick-start  limit ",
+        "xcp          input ",
+        "rcp          rate ",
+    ] {
+        assert!(
+            text.lines().any(|it| it.starts_with(line)),
+            "{line} in\n{text}"
+        );
+    }
+    assert!(text.contains("lock         XCP_LOCK  taken "), "{text}");
+}
+
+#[test]
+fn a_run_that_is_saved_under_way_ends_the_same() {
+    let project = project();
+    let quiet = Schedule::default();
+    let links = || Links::new(&[], &quiet, 0, project.capacity.hertz, None);
+    let end = 300_000;
+    let mut whole = simulation(&project, Some(end));
+    run(&project, &mut whole, &mut NoObserver);
+    let expected: Stats = whole.stats();
+    for pause in [59_990, 60_700, 120_350, 121_900, 200_001] {
+        let mut first = simulation(&project, Some(end));
+        let paused = first.run_to(pause, &mut links(), &mut NoObserver, &mut |_, _| {
+            ControlFlow::Continue(())
+        });
+        assert_eq!(paused, None);
+        let mut second = simulation(&project, Some(end));
+        second.restore(&first.save().unwrap()).unwrap();
+        assert_eq!(second.stats(), first.stats());
+        run(&project, &mut second, &mut NoObserver);
+        assert_eq!(second.stats(), expected, "from {pause} on");
+    }
+}
+
+#[test]
+fn the_timeline_has_tasks_levels_and_locks_by_name() {
+    let project = project();
+    let mut simulation = simulation(&project, Some(200_000));
+    let window = (55_000, 200_000);
+    let mut recorder = Recorder::new(Vec::new(), "p", simulation.chip(), window)
+        .calling(Series::new(&project).places());
+    run(&project, &mut simulation, &mut recorder);
+    let bytes = recorder.finish(simulation.now()).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    for name in [
+        "\"name\":\"task quick-start\"",
+        "\"name\":\"task rcp\"",
+        "\"name\":\"XCP_LOCK\"",
+        "\"name\":\"publish limit and phase\"",
+        "\"name\":\"quick-start: limit (40 kbit/s)\"",
+        "\"name\":\"xcp: positive feedback (byte/s)\"",
+        "\"name\":\"rcp: rate (byte/s)\"",
+        "\"name\":\"held by the general-purpose core\"",
+        "\"name\":\"handed over\"",
+    ] {
+        assert!(text.contains(name), "{name}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(
+        json["traceEvents"]
+            .as_array()
+            .is_some_and(|all| all.len() > 1000)
+    );
+}

@@ -1,0 +1,62 @@
+//! The shipped forwarder on a chip.
+
+use std::sync::OnceLock;
+
+use npsim::project::{Overrides, Project};
+use npsim::simulation::{Settings, Simulation};
+use npsim_chip::Cycle;
+use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::kernel::observer::Observer;
+use npsim_net::Frame;
+use npsim_net::pace::{Pace, PortAssignment};
+
+use crate::microcode::shipped;
+use crate::project::{assembled, load};
+use crate::recorded_lines::RecordedLines;
+
+/// Cycles that the media interface must be at rest before a run has ended; as
+/// long as the command waits.
+const DRAIN: Cycle = 60_000;
+
+/// The forwarder, assembled and loaded once.
+pub struct Forwarder {
+    pub project: Project,
+    chip: Chip,
+}
+
+impl Forwarder {
+    pub fn shipped() -> &'static Self {
+        static SHIPPED: OnceLock<Forwarder> = OnceLock::new();
+        SHIPPED.get_or_init(|| {
+            let project = load(&shipped().join("forward"), &Overrides::default());
+            let programs = assembled(&project);
+            let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+            let chip = simulation.chip().clone();
+            Self { project, chip }
+        })
+    }
+
+    /// A chip at cycle 0.
+    pub fn chip(&self) -> Chip {
+        self.chip.clone()
+    }
+
+    /// The frames on the forwarder's lines.
+    pub fn lines(&self, frames: &[Frame], ports: PortAssignment, pace: Pace) -> RecordedLines {
+        RecordedLines::playing(&self.project, frames, ports, pace)
+    }
+}
+
+/// Runs until all frames have come and the media interface is at rest.
+pub fn drain<P: Observer>(chip: &mut Chip, lines: &mut RecordedLines, probe: &mut P) -> Cycle {
+    loop {
+        let end = chip.msf.last_activity().max(lines.arrivals_end()) + DRAIN;
+        if chip.fabric.now >= end {
+            return end;
+        }
+        match chip.run(end, lines, probe) {
+            Stop::Reached => {}
+            stop => panic!("{stop:?}"),
+        }
+    }
+}

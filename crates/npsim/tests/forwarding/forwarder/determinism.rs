@@ -1,0 +1,266 @@
+//! The same inputs give the same bytes, however the run is cut into steps,
+//! copied or watched.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::bench::{Forwarder, drain};
+use crate::project::{assembled, load};
+use crate::recorded_lines::{RecordedLines, Sent};
+use npsim::links::Links;
+use npsim::project::Overrides;
+use npsim::simulation::{Settings, Simulation};
+use npsim_chip::Cycle;
+use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::microengine::Microengine;
+use npsim_chip::stats::Stats;
+use npsim_net::capture::Capture;
+use npsim_net::pace::{Pace, PortAssignment, Schedule};
+use proptest::prelude::*;
+
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The capture and the statistics that the command writes.
+fn files_of_a_run(trace: &str, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, stats) = (
+        folder.path().join("out.pcap"),
+        folder.path().join("stats.json"),
+    );
+    let result = Command::new(env!("CARGO_BIN_EXE_npsim"))
+        .current_dir(root())
+        .args([
+            "run",
+            "microcode/forward",
+            "--quiet",
+            "--trace",
+            trace,
+            "--out",
+        ])
+        .arg(&out)
+        .arg("--stats")
+        .arg(&stats)
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(
+        result.status.success(),
+        "{}",
+        String::from_utf8_lossy(&result.stderr)
+    );
+    (std::fs::read(&out).unwrap(), std::fs::read(&stats).unwrap())
+}
+
+#[test]
+fn two_runs_of_the_command_write_the_same_bytes() {
+    for (trace, arguments) in [
+        ("traces/mixed.pcap", &[][..]),
+        (
+            "traces/minsize.pcap.gz",
+            &["--pace", "line", "--ports", "round-robin"],
+        ),
+        ("traces/two-ports.pcapng", &["--pace", "400kpps"]),
+        (
+            "traces/exceptions.pcap",
+            &["--pace", "line", "--ports", "flow"],
+        ),
+    ] {
+        let first = files_of_a_run(trace, arguments);
+        assert!(first.0.len() > 1000 && first.1.len() > 1000);
+        let second = files_of_a_run(trace, arguments);
+        assert!(first.0 == second.0, "{trace}: captures differ");
+        assert!(first.1 == second.1, "{trace}: statistics differ");
+    }
+    let other = files_of_a_run("traces/mixed.pcap", &["--pace", "line"]);
+    assert!(
+        other != files_of_a_run("traces/mixed.pcap", &[]),
+        "another pace gives other bytes"
+    );
+}
+
+/// Frames of the mixed capture, back to back on all ports.
+fn traffic() -> RecordedLines {
+    let frames = Capture::open(&root().join("traces/mixed.pcap"))
+        .unwrap()
+        .frames;
+    Forwarder::shipped().lines(&frames[..60], PortAssignment::RoundRobin, Pace::Line)
+}
+
+/// All that can be seen of a chip.
+#[derive(PartialEq, Debug)]
+struct View {
+    stats: Stats,
+    sent: Vec<Sent>,
+    contexts: Vec<String>,
+    scratch: Vec<Option<u32>>,
+    free_buffers: u32,
+}
+
+fn view(chip: &Chip, lines: &RecordedLines) -> View {
+    let buffers = Forwarder::shipped().project.boot.buffers.as_ref().unwrap();
+    View {
+        stats: chip.stats(),
+        sent: lines.departures.clone(),
+        contexts: chip
+            .microengines
+            .iter()
+            .flat_map(Microengine::state_report)
+            .collect(),
+        scratch: (0..4096).map(|word| chip.scratch.read(4 * word)).collect(),
+        free_buffers: chip
+            .sram
+            .entry(buffers.channel, buffers.entry)
+            .unwrap()
+            .count(),
+    }
+}
+
+/// The run in one piece, and where it ends.
+fn whole() -> (View, Cycle) {
+    let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
+    let end = drain(&mut chip, &mut lines, &mut NoObserver);
+    assert!(lines.departures.len() > 40);
+    (view(&chip, &lines), end)
+}
+
+fn run_to(chip: &mut Chip, lines: &mut RecordedLines, until: Cycle) {
+    assert_eq!(chip.run(until, lines, &mut NoObserver), Stop::Reached);
+    assert_eq!(chip.fabric.now, until);
+}
+
+/// Microcode that fights for one ring on all microengines: its log shows any
+/// difference in timing.
+struct Fight {
+    chip: Chip,
+    /// SRAM byte address of the log.
+    log: u32,
+}
+
+impl Fight {
+    const LOG_WORDS: u32 = 4096;
+
+    fn new() -> Self {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firmware/sram_ring.toml");
+        let overrides = Overrides {
+            ids: Some("0-7".into()),
+            ..Overrides::default()
+        };
+        let project = load(&file, &overrides);
+        let programs = assembled(&project);
+        let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
+        let defines = &project.programs[0].defines;
+        let (_, log) = defines.iter().find(|(name, _)| name == "LOG").unwrap();
+        let log = u32::from_str_radix(log.trim_start_matches("0x"), 16).unwrap();
+        Self {
+            chip: simulation.chip().clone(),
+            log,
+        }
+    }
+
+    fn log(&self) -> Vec<u32> {
+        (0..Self::LOG_WORDS)
+            .map(|word| self.chip.sram.read_word(self.log + 4 * word).unwrap())
+            .collect()
+    }
+
+    fn instructions(&self) -> Vec<u64> {
+        let microengines = self.chip.microengines.iter();
+        microengines.map(|me| me.stats().instructions).collect()
+    }
+}
+
+fn run_quiet(chip: &mut Chip, mut step: impl FnMut() -> Cycle) {
+    let schedule = Schedule::default();
+    let mut links = Links::new(&[], &schedule, 0, 600_000_000, None);
+    loop {
+        let until = chip.fabric.now.saturating_add(step());
+        match chip.run(until, &mut links, &mut NoObserver) {
+            Stop::Reached => {}
+            Stop::Quiet => return,
+            Stop::Fault(fault) => panic!("{fault:?}"),
+        }
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<Cycle>> {
+    let step = prop_oneof![1 => 1..4u64, 3 => 1..200u64, 3 => 1..5_000u64, 1 => 1..50_000u64];
+    prop::collection::vec(step, 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn running_in_steps_equals_running_through(steps in steps()) {
+        let (expected, end) = whole();
+        let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
+        let mut steps = steps.into_iter().cycle();
+        while chip.fabric.now < end {
+            let until = (chip.fabric.now + steps.next().unwrap()).min(end);
+            run_to(&mut chip, &mut lines, until);
+        }
+        prop_assert_eq!(view(&chip, &lines), expected);
+    }
+
+    #[test]
+    fn a_fight_for_a_ring_ends_the_same_in_any_steps(steps in steps()) {
+        let mut through = Fight::new();
+        run_quiet(&mut through.chip, || Cycle::MAX);
+        let mut stepped = Fight::new();
+        let mut steps = steps.into_iter().cycle();
+        run_quiet(&mut stepped.chip, || steps.next().unwrap());
+        prop_assert!(through.log().iter().all(|word| *word != 0), "the log is full");
+        prop_assert!(stepped.log() == through.log());
+        prop_assert_eq!(stepped.instructions(), through.instructions());
+    }
+
+    #[test]
+    fn a_copy_made_in_the_middle_goes_on_like_the_original(permille in 0..1000u64) {
+        let (expected, end) = whole();
+        let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
+        run_to(&mut chip, &mut lines, end * permille / 1000);
+        let (mut copy, mut copied_lines) = (chip.clone(), lines.clone());
+        run_to(&mut chip, &mut lines, end);
+        // The original's end must not have touched the copy.
+        run_to(&mut copy, &mut copied_lines, end);
+        prop_assert_eq!(view(&chip, &lines), view(&copy, &copied_lines));
+        prop_assert_eq!(view(&copy, &copied_lines), expected);
+    }
+}
+
+/// Counts what it sees.
+#[derive(Default)]
+struct Counter {
+    instructions: u64,
+    commands: u64,
+}
+
+impl Observer for Counter {
+    const ON: bool = true;
+
+    fn see(&mut self, _: Cycle, what: &TraceEvent) {
+        match what {
+            TraceEvent::Issued { count, .. } => self.instructions += u64::from(*count),
+            TraceEvent::Command { .. } => self.commands += 1,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn watching_changes_nothing() {
+    let (expected, _) = whole();
+    let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
+    let mut counter = Counter::default();
+    drain(&mut chip, &mut lines, &mut counter);
+    assert_eq!(view(&chip, &lines), expected);
+    let sum = |count: fn(&npsim_chip::stats::MicroengineStats) -> u64| -> u64 {
+        expected.stats.microengines.iter().map(count).sum()
+    };
+    assert_eq!(counter.instructions, sum(|me| me.instructions));
+    assert_eq!(counter.commands, sum(|me| me.commands));
+}

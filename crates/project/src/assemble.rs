@@ -1,0 +1,196 @@
+//! Assembling what a project runs: one image for each microengine, since each
+//! has its own defines.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use npsim_asm::{Assembly, Diagnostic, Level, LintLevel, Options, SourceMap};
+use npsim_image::Image;
+
+use crate::diagnostics::{render_diagnostic, render_problem};
+use crate::firmware_file::{is_bare, is_firmware, read_for};
+use crate::includes::FileIncludes;
+use crate::messages::Message;
+use crate::problem::Problem;
+use crate::{ProgramPlan, Project};
+
+/// A program that a microengine can run, with the texts it came from.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The microengine.
+    pub me: u8,
+    /// Its source as it is shown.
+    pub source: PathBuf,
+    /// The words and all that is known of them.
+    pub image: Image,
+    /// The texts.
+    pub sources: SourceMap,
+}
+
+/// Messages of one level that are shown; who has more reads the first ones.
+const SHOWN_MOST: usize = 100;
+
+/// Messages as they are shown, each once however many microengines run the
+/// source.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    /// Rendered, with ANSI styles.
+    pub rendered: Vec<String>,
+    /// The same for programs.
+    pub items: Vec<Message>,
+    /// How many are errors.
+    pub errors: usize,
+    /// How many are warnings.
+    pub warnings: usize,
+    /// How many were counted but not rendered, because there are so many.
+    pub hidden: usize,
+    /// What was said where, to know it again when it is not rendered.
+    seen: BTreeSet<(String, u32, String)>,
+}
+
+impl Messages {
+    /// Adds what one run of the assembler said.
+    pub fn add(&mut self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+        for diagnostic in diagnostics {
+            let span = diagnostic.primary.span;
+            let place = sources.file(span.file).path.clone();
+            let new = self
+                .seen
+                .insert((place, span.lo, diagnostic.message.clone()));
+            let before = match diagnostic.level {
+                Level::Error => &mut self.errors,
+                Level::Warning => &mut self.warnings,
+                Level::Note => &mut 0,
+            };
+            if *before >= SHOWN_MOST {
+                *before += usize::from(new);
+                self.hidden += usize::from(new);
+                continue;
+            }
+            let text = render_diagnostic(diagnostic, sources);
+            if !self.rendered.contains(&text) {
+                *before += 1;
+                self.items.push(Message::new(diagnostic, sources, &text));
+                self.rendered.push(text);
+            }
+        }
+    }
+
+    /// Adds a mistake outside of sources, once.
+    pub fn add_problem(&mut self, problem: &Problem) {
+        let text = render_problem(problem);
+        if !self.rendered.contains(&text) {
+            self.errors += 1;
+            self.items.push(Message::of_problem(problem, &text));
+            self.rendered.push(text);
+        }
+    }
+
+    /// `2 errors and 1 warning`; empty if there are neither.
+    #[must_use]
+    pub fn count(&self) -> String {
+        let part = |n: usize, what: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            n => Some(format!("{n} {what}s")),
+        };
+        let parts: Vec<_> = [part(self.errors, "error"), part(self.warnings, "warning")]
+            .into_iter()
+            .flatten()
+            .collect();
+        parts.join(" and ")
+    }
+}
+
+/// What the assembler is told for a program of the project.
+#[must_use]
+pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
+    Options {
+        defines: plan.defines.clone(),
+        imports: plan.imports.clone(),
+        spill_moves: plan.spill_moves,
+        control_store_words: usize::from(project.profile.control_store_words()),
+        local_memory_words: usize::from(project.profile.local_memory_words()),
+        ..Options::default()
+    }
+}
+
+/// Assembles one source.
+#[must_use]
+pub fn assemble_source(source: &Path, include: &[PathBuf], options: &Options) -> Assembly {
+    npsim_asm::assemble(
+        &source.display().to_string(),
+        &FileIncludes::new(include.to_vec()),
+        options,
+    )
+}
+
+/// Assembles the programs of a project, and reads those that are assembled
+/// already; `None` if one of them has errors.
+#[must_use]
+pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
+    assemble_project_with(project, &[])
+}
+
+/// The same with some warnings silent or errors, as in [`Options::lints`].
+#[must_use]
+pub fn assemble_project_with(
+    project: &Project,
+    lints: &[(String, LintLevel)],
+) -> (Option<Vec<Program>>, Messages) {
+    let mut programs = Some(Vec::new());
+    let mut messages = Messages::default();
+    for plan in &project.programs {
+        let program = if is_firmware(&plan.source) {
+            load(project, plan).map_err(|problem| messages.add_problem(&problem))
+        } else {
+            let options = Options {
+                lints: lints.to_vec(),
+                ..options(project, plan)
+            };
+            let assembly = assemble_source(&plan.source, &project.include, &options);
+            messages.add(&assembly.diagnostics, &assembly.sources);
+            assembly
+                .image
+                .map(|image| (image, assembly.sources))
+                .ok_or(())
+        };
+        match program {
+            Ok((image, sources)) => {
+                if let Some(programs) = &mut programs {
+                    programs.push(Program {
+                        me: plan.me,
+                        source: plan.source.clone(),
+                        image,
+                        sources,
+                    });
+                }
+            }
+            Err(()) => programs = None,
+        }
+    }
+    (programs, messages)
+}
+
+/// Reads and links what was assembled before.
+fn load(project: &Project, plan: &ProgramPlan) -> Result<(Image, SourceMap), Problem> {
+    let mut image = read_for(&plan.source, plan.me)?;
+    if is_bare(&plan.source) {
+        image.contexts = plan.modes.contexts;
+        image.nn_mode = plan.modes.nn_mode;
+    }
+    let shown = plan.source.display();
+    let limit = usize::from(project.profile.control_store_words());
+    if image.words.len() > limit {
+        return Err(Problem::new(format!(
+            "`{shown}` has {} words, the control store of {} {limit}",
+            image.words.len(),
+            project.capacity.name
+        ))
+        .help("choose a chip with a larger control store with --chip; `npsim chip` lists them"));
+    }
+    image
+        .link(&plan.imports)
+        .map_err(|error| Problem::new(format!("`{shown}`: {error}")))?;
+    Ok((image, SourceMap::default()))
+}

@@ -1,0 +1,264 @@
+//! Firmware that is assembled already: image files, and bare words as text or
+//! binary.
+
+use std::path::Path;
+
+use npsim_image::Image;
+use npsim_image::file::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes};
+
+use crate::problem::Problem;
+use crate::whole_file::read_text;
+
+/// Endings of the files that [`read`] reads.
+pub const ENDINGS: [&str; 4] = ["npi", "hex", "txt", "bin"];
+
+/// Whether a path names assembled firmware, by its ending.
+#[must_use]
+pub fn is_firmware(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| {
+        ENDINGS
+            .iter()
+            .any(|ending| extension.eq_ignore_ascii_case(ending))
+    })
+}
+
+/// Whether a path names words alone, which do not say how contexts and
+/// next-neighbour registers are to be set up.
+#[must_use]
+pub fn is_bare(path: &Path) -> bool {
+    let image = |extension: &std::ffi::OsStr| extension.eq_ignore_ascii_case(ENDINGS[0]);
+    is_firmware(path) && !path.extension().is_some_and(image)
+}
+
+/// One program of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The comment in front of its words, if they are text that has one.
+    pub title: Option<String>,
+    /// The microengines that it is for; empty if the file does not say.
+    pub microengines: Vec<u8>,
+    /// The program.
+    pub image: Image,
+}
+
+/// Reads all programs of a file. What it is shows its contents: an image file, a
+/// file of several images, words as text or words in binary.
+///
+/// # Errors
+/// The file cannot be read, or something in it is not as it should be.
+pub fn read(path: &Path) -> Result<Vec<Part>, Problem> {
+    let bytes = read_text(path).map_err(|error| Problem::io("read", path, &error))?;
+    let shown = path.display();
+    let mut parts = if is_image_file(&bytes) {
+        images(&bytes).map_err(|error| {
+            Problem::new(format!("{shown}: {error}"))
+                .help("write the file again with `npsim asm TARGET -o FILE.npi`")
+        })?
+    } else if is_text(&bytes) {
+        words(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+            Problem::new(format!("{shown}: {error}")).help(
+                "words as text are ten hexadecimal digits, or eleven with parity, one word a line",
+            )
+        })?
+    } else {
+        let image = Image::from_be_bytes(&bytes).map_err(|error| {
+            Problem::new(format!("{shown}: {error}"))
+                .help("words in binary have five bytes each, most significant first")
+        })?;
+        vec![Part::without_place(None, image)]
+    };
+    for part in &mut parts {
+        if part.image.name.is_empty() {
+            part.image.name = shown.to_string();
+        }
+    }
+    Ok(parts)
+}
+
+/// The program of a file for one microengine: the one that the file names for
+/// it, or the only one if the file names none.
+///
+/// # Errors
+/// As for [`read`]; or there is no such program.
+pub fn read_for(path: &Path, me: u8) -> Result<Image, Problem> {
+    let parts = read(path)?;
+    let ids: Vec<_> = parts
+        .iter()
+        .flat_map(|part| &part.microengines)
+        .map(u8::to_string)
+        .collect();
+    let count = parts.len();
+    let found = parts
+        .into_iter()
+        .find(|part| part.microengines.contains(&me) || (ids.is_empty() && count == 1));
+    found.map(|part| part.image).ok_or_else(|| {
+        let problem = Problem::new(format!(
+            "`{}` has no program for microengine {me}",
+            path.display()
+        ));
+        if ids.is_empty() {
+            problem.note("it holds no program, or several that name no microengine")
+        } else {
+            problem.note(format!("it has programs for {}", ids.join(", ")))
+        }
+    })
+}
+
+/// The list of microengines that a file's programs are for, such as `0,1,4`;
+/// `None` if it does not say.
+///
+/// # Errors
+/// As for [`read`].
+pub fn microengines(path: &Path) -> Result<Option<String>, Problem> {
+    let mut ids: Vec<u8> = read(path)?
+        .into_iter()
+        .flat_map(|part| part.microengines)
+        .collect();
+    ids.sort_unstable();
+    let ids: Vec<_> = ids.iter().map(u8::to_string).collect();
+    Ok((!ids.is_empty()).then(|| ids.join(",")))
+}
+
+impl Part {
+    fn without_place(title: Option<String>, image: Image) -> Self {
+        Self {
+            title,
+            microengines: Vec::new(),
+            image,
+        }
+    }
+}
+
+fn images(bytes: &[u8]) -> Result<Vec<Part>, npsim_image::file::ImageFileError> {
+    if !bytes.starts_with(SET_MAGIC.as_bytes()) {
+        return Ok(vec![Part::without_place(
+            None,
+            Image::from_file_bytes(bytes)?,
+        )]);
+    }
+    let images = set_from_file_bytes(bytes)?;
+    let part = |placed: PlacedImage| Part {
+        title: None,
+        microengines: placed.microengines,
+        image: placed.image,
+    };
+    Ok(images.into_iter().map(part).collect())
+}
+
+fn words(text: &str) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    for section in sections(text) {
+        // Empty lines stand for the lines before the section, so that line
+        // numbers in errors are the file's.
+        let lines = "\n".repeat(section.first_line) + section.text;
+        let image = Image::from_hex(&lines)?;
+        parts.push(Part {
+            title: section.title.map(str::to_owned),
+            microengines: section.title.map_or_else(Vec::new, listed),
+            image,
+        });
+    }
+    Ok(parts)
+}
+
+/// The microengines of `; me 0-2,4: name`; none if it is no such list.
+fn listed(title: &str) -> Vec<u8> {
+    let list = title.strip_prefix(TITLE).and_then(|t| t.split(':').next());
+    let ids = list.and_then(|list| crate::text::parse_ids(list, u8::MAX).ok());
+    ids.unwrap_or_default()
+}
+
+/// Whether it can be hexadecimal text: printable ASCII and white space.
+fn is_text(bytes: &[u8]) -> bool {
+    bytes
+        .iter()
+        .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace())
+        || std::str::from_utf8(bytes).is_ok_and(|text| text.trim_start().starts_with(';'))
+}
+
+/// How a comment begins that stands in front of the words of a program.
+const TITLE: &str = "; me ";
+
+/// The words of one program in a text.
+struct Section<'a> {
+    title: Option<&'a str>,
+    text: &'a str,
+    first_line: usize,
+}
+
+fn sections(text: &str) -> Vec<Section<'_>> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if line.starts_with(TITLE) {
+            starts.push((number, at, Some(line.trim_end())));
+        }
+        at += line.len();
+    }
+    let before = starts.first().map_or(text.len(), |(_, at, _)| *at);
+    if starts.is_empty()
+        || text[..before]
+            .lines()
+            .any(|line| !line.trim().is_empty() && !line.trim_start().starts_with(';'))
+    {
+        starts.insert(0, (0, 0, None));
+    }
+    let ends: Vec<_> = starts
+        .iter()
+        .skip(1)
+        .map(|(_, at, _)| *at)
+        .chain([text.len()])
+        .collect();
+    starts
+        .into_iter()
+        .zip(ends)
+        .map(|((first_line, at, title), end)| Section {
+            title,
+            text: &text[at..end],
+            first_line,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_bare, is_firmware, is_text, listed, sections};
+    use std::path::Path;
+
+    #[test]
+    fn programs_are_told_apart() {
+        let text = "; me 0: a.uc\n01\n02\n; me 1: b.uc\n03\n";
+        let parts: Vec<_> = sections(text)
+            .iter()
+            .map(|s| (s.title, s.text, s.first_line))
+            .collect();
+        assert_eq!(
+            parts,
+            [
+                (Some("; me 0: a.uc"), "; me 0: a.uc\n01\n02\n", 0),
+                (Some("; me 1: b.uc"), "; me 1: b.uc\n03\n", 3)
+            ]
+        );
+        assert_eq!(sections("01\n").len(), 1);
+        assert_eq!(sections("01\n; me 1: b\n02\n").len(), 2);
+        assert_eq!(sections("").len(), 1);
+    }
+
+    #[test]
+    fn titles_name_microengines() {
+        assert_eq!(listed("; me 0-2,4: a.uc"), [0, 1, 2, 4]);
+        assert!(listed("; me x: a.uc").is_empty());
+    }
+
+    #[test]
+    fn text_or_binary() {
+        assert!(is_text(b"F000000000\r\n; x\n"));
+        assert!(!is_text(&[0xf0, 0, 0, 0, 0]));
+        assert!(
+            is_firmware(Path::new("a/b.NPI"))
+                && !is_bare(Path::new("a/b.NPI"))
+                && !is_firmware(Path::new("a.uc"))
+        );
+        assert!(is_bare(Path::new("a.hex")) && !is_bare(Path::new("a.uc")));
+    }
+}

@@ -1,0 +1,298 @@
+//! Projects: which microcode runs where, on which chip, with which rings,
+//! queues, buffers, tables and ports.
+//!
+//! A target is a project file, its folder, or one `.uc`, which then runs in the
+//! default project of [`defaults`]. [`Project::load`] reads, checks and resolves
+//! it; `docs/src/project.md` describes the file.
+
+pub mod assemble;
+pub mod capacity;
+pub mod chain;
+pub mod defaults;
+pub mod diagnostics;
+pub mod disturb;
+mod explain;
+mod extends;
+pub mod file;
+pub mod firmware_file;
+mod hardware;
+pub mod includes;
+pub mod layout;
+pub mod load;
+pub mod messages;
+mod origins;
+pub mod problem;
+pub mod quantity;
+pub mod resolve;
+pub mod settings;
+pub mod slow_path;
+pub mod text;
+pub mod whole_file;
+
+use std::path::{Path, PathBuf};
+
+use npsim_chip::gpp::boot::Boot;
+use npsim_chip::profile::Profile;
+use npsim_net::load::{Load, Prefix};
+
+pub use capacity::Capacity;
+pub use hardware::{board, profile};
+pub use resolve::{Overrides, ProgramPlan, ProjectText};
+pub use settings::{ProfileChange, Setting};
+
+use crate::problem::{Problem, Problems};
+use crate::quantity::Time;
+
+/// The project file's name in its folder.
+pub const FILE_NAME: &str = "npsim.toml";
+/// The chip when none is named.
+pub const DEFAULT_CHIP: &str = "ixp2400";
+
+/// A project with everything looked up.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// Its name.
+    pub name: String,
+    /// The project file, or the default one in its place.
+    pub text: ProjectText,
+    /// Whether the text is the default for a single source.
+    pub is_default: bool,
+    /// The chip.
+    pub profile: Profile,
+    /// What the chip has.
+    pub capacity: Capacity,
+    /// Folders for `#include`.
+    pub include: Vec<PathBuf>,
+    /// One entry for each microengine that runs, by index.
+    pub programs: Vec<ProgramPlan>,
+    /// What stands in the chip before the first cycle.
+    pub boot: Boot,
+    /// The memories with what is where.
+    pub spaces: Vec<layout::Space>,
+    /// Settings over the file, as they were given.
+    pub settings: Vec<Setting>,
+    /// What settings changed in the profile.
+    pub profile_changes: Vec<ProfileChange>,
+    /// Stages that have a name, with their microengines.
+    pub stages: Vec<(String, Vec<u8>)>,
+    /// The router's own address on each port.
+    pub macs: Vec<[u8; 6]>,
+    /// Where routes lead to, without those to the router itself.
+    pub routed: Vec<Prefix>,
+    /// The traffic that comes in, if the project says so.
+    pub load: Option<Load>,
+    /// How long a bit takes from one router of a chain to the next.
+    pub link_delay: Time,
+}
+
+impl Project {
+    /// Reads a project file, the one in a folder, or makes the default one for
+    /// a `.uc` or for assembled firmware.
+    ///
+    /// # Errors
+    /// All mistakes found in it.
+    pub fn load(target: &Path, overrides: &Overrides) -> Result<Self, Problems> {
+        let (text, is_default) = read(target, overrides)?;
+        let (text, applied) = settings::apply(&text, &overrides.set)?;
+        let mut overrides = overrides.clone();
+        overrides.defines.extend(applied.defines);
+        let overrides = &overrides;
+        let file = file::parse(&text.text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let message = error.message().trim().to_string();
+            // An entry that lacks what every entry has was perhaps to change one
+            // of an extended file.
+            let near = message.starts_with("missing field").then(|| {
+                let origins = text.origins.as_ref()?;
+                origins.similar(&text.text, &span)
+            });
+            let problem = Problem::new(message).at(text.excerpt(span.clone(), ""));
+            match near.flatten() {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem,
+            }
+        })?;
+        let profile = hardware::choose(&text, &file.chip, overrides)?;
+        let (profile, profile_changes) = settings::apply_to_profile(profile, &applied.profile)?;
+        let capacity = Capacity::of(&profile);
+        let resolved = resolve::resolve(&text, &file, &capacity, overrides)?;
+        let folder = text.folder.clone();
+        let own = file.include.iter().map(|path| folder.join(path));
+        let outward = file.route.iter().filter(|route| !route.local);
+        let routed = outward
+            .filter_map(|route| route.prefix.get_ref().parse().ok())
+            .collect();
+        let name = file.name.clone().unwrap_or_else(|| folder_name(&folder));
+        Ok(Self {
+            name,
+            is_default,
+            profile,
+            capacity,
+            include: overrides.include.iter().cloned().chain(own).collect(),
+            programs: resolved.programs,
+            boot: resolved.boot,
+            spaces: resolved.spaces,
+            settings: overrides.set.clone(),
+            profile_changes,
+            stages: resolved.stages,
+            macs: resolved.macs,
+            routed,
+            load: file.load,
+            link_delay: file.chain.delay(&text)?,
+            text,
+        })
+    }
+}
+
+/// Whether a target is a single source.
+#[must_use]
+pub fn is_source(target: &Path) -> bool {
+    target
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
+}
+
+/// The default project for a source that the file is to name `shown`, with the
+/// folders for `#include` as the file is to name them.
+///
+/// # Errors
+/// There is no such board.
+pub fn default_text(
+    source: &Path,
+    shown: &str,
+    include: &[String],
+    overrides: &Overrides,
+) -> Result<String, Problem> {
+    let name = source.file_stem().map_or_else(
+        || "firmware".into(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    let ids = overrides.ids.as_deref().unwrap_or("0");
+    let board = match &overrides.board {
+        Some(name) => Some((
+            name.as_str(),
+            hardware::named_board(name, Path::new(""), None)?,
+        )),
+        None => None,
+    };
+    Ok(defaults::default_project(
+        &name,
+        shown,
+        include,
+        ids,
+        overrides.chip.as_deref().unwrap_or(DEFAULT_CHIP),
+        board.as_ref().map(|(name, board)| (*name, board)),
+    ))
+}
+
+fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Problem> {
+    let metadata =
+        std::fs::metadata(target).map_err(|error| Problem::io("read", target, &error))?;
+    let firmware = crate::firmware_file::is_firmware(target);
+    if (is_source(target) || firmware) && metadata.is_file() {
+        let mut overrides = overrides.clone();
+        if firmware && overrides.ids.is_none() {
+            overrides.ids = crate::firmware_file::microengines(target)?;
+        }
+        let shown = target
+            .file_name()
+            .map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
+        let text = default_text(target, &shown, &[], &overrides)?;
+        let path = format!("the default project for {}", target.display());
+        return Ok((
+            ProjectText {
+                path,
+                folder: folder_of(target),
+                text: text.into(),
+                files: Vec::new(),
+                origins: None,
+            },
+            true,
+        ));
+    }
+    let path = if metadata.is_dir() {
+        target.join(FILE_NAME)
+    } else {
+        target.to_path_buf()
+    };
+    let bytes = crate::whole_file::read_text(&path).map_err(|error| {
+        let problem = Problem::io("read", &path, &error);
+        if metadata.is_dir() {
+            problem.help(no_project_in(target))
+        } else {
+            problem
+        }
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Problem::new(format!("`{}` is not text", path.display()))
+            .help("give a project file, its folder, a microcode source with the ending `.uc`, or an image with the ending `.npi`")
+    })?;
+    let text = ProjectText {
+        path: path.display().to_string(),
+        folder: folder_of(&path),
+        text: text.into(),
+        files: vec![path],
+        origins: None,
+    };
+    Ok((extends::merged(text)?, false))
+}
+
+/// What to do about a folder without a project file of the usual name.
+fn no_project_in(folder: &Path) -> String {
+    let files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    let text = format!("a project's folder has a file `{FILE_NAME}`");
+    let list = |chosen: fn(&Path) -> bool| {
+        const SHOWN: usize = 6;
+        let chosen = files.iter().filter(|path| chosen(path));
+        let mut names: Vec<_> = chosen.map(|path| format!("`{}`", path.display())).collect();
+        names.sort();
+        let more = names.len().saturating_sub(SHOWN);
+        names.truncate(SHOWN);
+        if more > 0 {
+            names.push(format!("and {more} more"));
+        }
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    if let Some(projects) = list(is_other_project) {
+        return format!("{text}; here are the project files {projects}; give one of them");
+    }
+    match list(is_source) {
+        Some(sources) => format!(
+            "{text}; here are the sources {sources}; give one of them, or make a project of it with `npsim new --from`"
+        ),
+        None => format!("{text}; `npsim new --from FIRMWARE.uc` writes one"),
+    }
+}
+
+/// Whether a file is a project under a name of its own: it has microengines, or a
+/// file that it extends has. A `NAME.part.toml` is there to be extended.
+fn is_other_project(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !name.ends_with(".toml") || name.ends_with(".part.toml") {
+        return false;
+    }
+    let bytes = crate::whole_file::read_text(path).unwrap_or_default();
+    let table = String::from_utf8(bytes).unwrap_or_default();
+    table
+        .parse::<toml::Table>()
+        .is_ok_and(|table| table.contains_key("me") || table.contains_key("extends"))
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn folder_name(folder: &Path) -> String {
+    let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+    full.file_name().map_or_else(
+        || "project".into(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}

@@ -1,0 +1,52 @@
+//! Made traffic on a project's ports.
+
+use npsim_net::load::{Generator, Load, LoadError, LoadPort, Prefix};
+
+use crate::Project;
+use crate::problem::Problem;
+
+/// The project's ports as a load sees them.
+#[must_use]
+pub fn ports(project: &Project) -> Vec<LoadPort> {
+    let lines = project.boot.ports.iter().zip(&project.macs);
+    lines
+        .map(|(port, &mac)| LoadPort {
+            bits_per_second: port.bits_per_second,
+            mac,
+        })
+        .collect()
+}
+
+/// The load with the destinations that it has on this project if it names none:
+/// the prefixes of the project's routes, without those to the router itself and
+/// without the default route.
+#[must_use]
+pub fn resolved(mut load: Load, project: &Project) -> Load {
+    if load.destinations.is_empty() {
+        let all = Prefix::new(std::net::Ipv4Addr::UNSPECIFIED, 0);
+        let routed = project.routed.iter().copied();
+        load.destinations = routed.filter(|&prefix| prefix != all).collect();
+    }
+    if load.destinations.is_empty() {
+        load.destinations = Load::default_destinations();
+    }
+    load
+}
+
+/// The frames of a load on the project's ports.
+///
+/// # Errors
+/// The load does not fit the ports; says why.
+pub fn generator(load: &Load, project: &Project) -> Result<Generator, Problem> {
+    Generator::new(load, &ports(project)).map_err(|error| {
+        let problem = Problem::new(format!(
+            "the load cannot come in at the project's ports: {error}"
+        ));
+        match error {
+            LoadError::NoPorts => problem.help("add a [[port]] to the project"),
+            LoadError::NoRate => problem
+                .help("give `--load 0.5` or `--rate 1Mpps`, or `rate` in the project's [load]"),
+            _ => problem,
+        }
+    })
+}

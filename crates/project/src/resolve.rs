@@ -1,0 +1,497 @@
+//! From what was typed to what it means: every name gets an address, every
+//! default its value, every mistake a place. All mistakes are found in one go.
+
+mod coprocessor;
+mod disturb;
+mod flows;
+mod locks;
+mod memory;
+mod programs;
+mod queues;
+mod rings;
+mod routing;
+mod slow_path;
+mod task_keys;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use npsim_asm::spelling::closest;
+use npsim_chip::board::MediaBus;
+use npsim_chip::gpp::boot::{self, Boot, PortSetup};
+use npsim_image::{ContextMode, NnMode};
+
+use super::capacity::Capacity;
+use super::disturb::StallOption;
+use super::file::{PortSection, ProjectFile};
+use super::layout::Space;
+use super::origins::Origins;
+use super::settings::Setting;
+use super::text::{is_name, parse_mac};
+use crate::problem::{Excerpt, Problem, Problems};
+use crate::quantity::{parse_rate, show_rate};
+
+/// What runs on one microengine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramPlan {
+    /// Its index.
+    pub me: u8,
+    /// The source.
+    pub source: PathBuf,
+    /// Defined before the first line, by name.
+    pub defines: Vec<(String, String)>,
+    /// Values of import variables, by name.
+    pub imports: Vec<(String, u32)>,
+    /// Whether registers are copied where banks do not fit.
+    pub spill_moves: bool,
+    /// What bare words do not say of themselves.
+    pub modes: Modes,
+}
+
+/// How a microengine is set up for bare words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modes {
+    /// How many contexts run.
+    pub contexts: ContextMode,
+    /// Who writes the next-neighbour registers.
+    pub nn_mode: NnMode,
+}
+
+/// What a project comes to on a chip.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// One entry for each microengine that runs, by index.
+    pub programs: Vec<ProgramPlan>,
+    /// What stands in the chip before the first cycle.
+    pub boot: Boot,
+    /// The memories with what is where.
+    pub spaces: Vec<Space>,
+    /// The router's own address on each port.
+    pub macs: Vec<[u8; 6]>,
+    /// Stages that have a name, with their microengines.
+    pub stages: Vec<(String, Vec<u8>)>,
+}
+
+/// What the command line says over the project file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `--chip`.
+    pub chip: Option<String>,
+    /// `--board`.
+    pub board: Option<String>,
+    /// `--me`: replaces the index list of the only `[[me]]`.
+    pub ids: Option<String>,
+    /// `-D`: replace a project's `define` of the same name.
+    pub defines: Vec<(String, String)>,
+    /// `-I`: looked through before the project's own.
+    pub include: Vec<PathBuf>,
+    /// `--import`: replace a project's `import` of the same name.
+    pub imports: Vec<(String, u32)>,
+    /// `--spill-moves`.
+    pub spill_moves: bool,
+    /// `--set`: keys of the project file and parameters of the profile.
+    pub set: Vec<Setting>,
+    /// `--stall`: besides those of the project file.
+    pub stalls: Vec<StallOption>,
+}
+
+/// The text of a project file and where it lies.
+#[derive(Clone, Debug)]
+pub struct ProjectText {
+    /// As it is shown.
+    pub path: String,
+    /// Sources are relative to it.
+    pub folder: PathBuf,
+    /// The text, with everything that the file extends in it.
+    pub text: Arc<str>,
+    /// The files that it was read from: those that are extended, then the
+    /// project file.
+    pub files: Vec<PathBuf>,
+    /// Where its keys stand, if it comes from several files.
+    pub(super) origins: Option<Arc<Origins>>,
+}
+
+impl ProjectText {
+    /// A place in it.
+    #[must_use]
+    pub fn excerpt(&self, span: Range<usize>, label: impl Into<String>) -> Excerpt {
+        if let Some(origins) = &self.origins {
+            return origins.excerpt(&self.text, &self.path, span, label.into());
+        }
+        Excerpt {
+            path: self.path.clone(),
+            text: self.text.clone(),
+            span,
+            label: label.into(),
+        }
+    }
+}
+
+/// Gives every name of the project its place on the chip.
+///
+/// # Errors
+/// All mistakes in the project.
+pub fn resolve(
+    text: &ProjectText,
+    file: &ProjectFile,
+    capacity: &Capacity,
+    overrides: &Overrides,
+) -> Result<Resolved, Problems> {
+    let mut resolver = Resolver {
+        text,
+        capacity,
+        problems: Vec::new(),
+        defines: BTreeMap::new(),
+        scratch: Space::new("scratch", capacity.scratch_bytes),
+        sram: capacity
+            .sram_bytes
+            .iter()
+            .enumerate()
+            .map(|(i, size)| Space::new(format!("sram{i}"), *size))
+            .collect(),
+        dram: Space::new("dram", capacity.dram_bytes),
+        memories: BTreeMap::new(),
+        macs: Vec::new(),
+        stages: Vec::new(),
+        boot: Boot::default(),
+    };
+    resolver.fixed_memory(&file.memory);
+    resolver.ports(file);
+    resolver.media(file);
+    resolver.rings(&file.ring);
+    resolver.queues(&file.queue, file.buffers.as_ref());
+    resolver.routes(file);
+    resolver.flows(file);
+    resolver.fitted_memory(&file.memory);
+    resolver.coprocessor(file.coprocessor.as_ref());
+    resolver.counters(&file.counter);
+    resolver.locks(&file.lock, &file.memory);
+    resolver.tasks(file);
+    let programs = resolver.programs(file, overrides);
+    resolver.disturbances(file, overrides, &programs);
+    if !resolver.problems.is_empty() {
+        return Err(Problems(resolver.problems));
+    }
+    let spaces = std::iter::once(resolver.scratch)
+        .chain(resolver.sram)
+        .chain([resolver.dram])
+        .collect();
+    Ok(Resolved {
+        programs,
+        boot: resolver.boot,
+        spaces,
+        macs: resolver.macs,
+        stages: resolver.stages,
+    })
+}
+
+/// A name that sources see, and what made it.
+#[derive(Clone, Debug)]
+struct Define {
+    value: String,
+    owner: String,
+}
+
+/// Where memory that has a name lies.
+#[derive(Clone, Copy, Debug)]
+struct NamedMemory {
+    space: boot::Space,
+    /// Byte address in the space.
+    address: u32,
+    /// Bytes.
+    size: u64,
+}
+
+/// A value as the assembler gets it.
+struct DefineText(String);
+
+impl From<String> for DefineText {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+macro_rules! plain_numbers {
+    ($($number:ty)+) => {
+        $(impl From<$number> for DefineText {
+            fn from(number: $number) -> Self {
+                Self(number.to_string())
+            }
+        })+
+    };
+}
+
+plain_numbers! { u8 u16 u32 u64 usize }
+
+struct Resolver<'a> {
+    text: &'a ProjectText,
+    capacity: &'a Capacity,
+    problems: Vec<Problem>,
+    defines: BTreeMap<String, Define>,
+    scratch: Space,
+    sram: Vec<Space>,
+    dram: Space,
+    memories: BTreeMap<String, NamedMemory>,
+    macs: Vec<[u8; 6]>,
+    stages: Vec<(String, Vec<u8>)>,
+    boot: Boot,
+}
+
+impl Resolver<'_> {
+    fn fail(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: &str,
+    ) {
+        let mut problem = Problem::new(message).at(self.text.excerpt(span, label));
+        if !help.is_empty() {
+            problem = problem.help(help);
+        }
+        self.problems.push(problem);
+    }
+
+    /// Checks that a name can be used in sources.
+    fn name(&mut self, name: &toml::Spanned<String>) -> bool {
+        let good = is_name(name.get_ref());
+        if !good {
+            self.fail(
+                name.span(),
+                format!("`{}` is not a name that a source can use", name.get_ref()),
+                "",
+                "use letters, digits and `_`, beginning with a letter",
+            );
+        }
+        good
+    }
+
+    /// Defines a name for all sources.
+    fn define(
+        &mut self,
+        name: String,
+        value: impl Into<DefineText>,
+        owner: &str,
+        span: Range<usize>,
+    ) {
+        if let Some(other) = self.defines.get(&name) {
+            let message = if other.owner == owner {
+                format!("{owner} is given twice")
+            } else {
+                format!(
+                    "`{name}` is defined twice: by {} and by {owner}",
+                    other.owner
+                )
+            };
+            self.fail(
+                span,
+                message,
+                "the second one",
+                "give one of them another name",
+            );
+            return;
+        }
+        self.defines.insert(
+            name,
+            Define {
+                value: value.into().0,
+                owner: owner.to_string(),
+            },
+        );
+    }
+
+    fn ports(&mut self, file: &ProjectFile) {
+        let owner = "the ports";
+        if file.port.len() > usize::from(self.capacity.ports) {
+            self.problems.push(
+                Problem::new(format!(
+                    "{} ports are given, but the chip has at most {}",
+                    file.port.len(),
+                    self.capacity.ports
+                ))
+                .help("remove some of the [[port]] sections"),
+            );
+        }
+        let board = self.capacity.board_ports.clone();
+        if !board.is_empty() && file.port.len() > board.len() {
+            self.problems.push(
+                Problem::new(format!(
+                    "{} ports are given, but the board {} has {}",
+                    file.port.len(),
+                    self.capacity.board,
+                    board.len()
+                ))
+                .help("remove some of the [[port]] sections, or name a chip instead of a board: `profile` takes any ports"),
+            );
+        }
+        let count = match file.port.len() {
+            0 => board.len(),
+            given => given,
+        };
+        let nothing = PortSection::default();
+        for n in 0..count {
+            let port = file.port.get(n).unwrap_or(&nothing);
+            let most = board.get(n).copied();
+            let mut bits_per_second = most.unwrap_or(1_000_000_000);
+            if let Some(rate) = &port.rate {
+                match parse_rate(rate.get_ref()) {
+                    Ok(wanted) if most.is_some_and(|most| wanted > most) => self.fail(
+                        rate.span(),
+                        format!("port {n} of the board {} is not that fast", self.capacity.board),
+                        format!("it has {}", show_rate(bits_per_second as f64)),
+                        "a project can slow a board's port down, not speed it up; name a chip with `profile` instead of the board for ports of any rate",
+                    ),
+                    Ok(rate) => bits_per_second = rate,
+                    Err(message) => self.fail(rate.span(), message, "", ""),
+                }
+            }
+            let mut mac = [2, 0, 0, 0, n as u8 + 1, 0];
+            if let Some(text) = &port.mac {
+                mac = self.mac(text).unwrap_or(mac);
+            }
+            let [a, b, c, d, e, f] = mac;
+            self.define(
+                format!("PORT{n}_MAC_HI"),
+                hex(u32::from_be_bytes([a, b, c, d])),
+                owner,
+                0..0,
+            );
+            self.define(
+                format!("PORT{n}_MAC_LO"),
+                hex(u32::from_be_bytes([0, 0, e, f])),
+                owner,
+                0..0,
+            );
+            self.define(
+                format!("PORT{n}_MBPS"),
+                bits_per_second / 1_000_000,
+                owner,
+                0..0,
+            );
+            self.macs.push(mac);
+            self.boot.ports.push(PortSetup { bits_per_second });
+        }
+        self.define("PORT_COUNT".into(), count, owner, 0..0);
+    }
+
+    fn mac(&mut self, text: &toml::Spanned<String>) -> Option<[u8; 6]> {
+        let mac = parse_mac(text.get_ref());
+        if mac.is_none() {
+            self.fail(
+                text.span(),
+                format!("`{}` is not a MAC address", text.get_ref()),
+                "",
+                "write six bytes in hexadecimal such as `02:00:00:00:01:00`",
+            );
+        }
+        mac
+    }
+
+    fn media(&mut self, file: &ProjectFile) {
+        let receive = self.element_size(file.media.element_size.as_ref(), "an RBUF", 64);
+        let transmit =
+            self.element_size(file.media.transmit_element_size.as_ref(), "a TBUF", receive);
+        self.boot.element_size = receive;
+        self.boot.transmit_element_size = transmit;
+        for (name, size) in [
+            ("RBUF_ELEMENT_SIZE", receive),
+            ("TBUF_ELEMENT_SIZE", transmit),
+        ] {
+            self.define(name.into(), size, "the media interface", 0..0);
+        }
+    }
+
+    /// An element size that the media interface has, or `otherwise` where none is given.
+    fn element_size(
+        &mut self,
+        given: Option<&toml::Spanned<u16>>,
+        buffer: &str,
+        otherwise: u16,
+    ) -> u16 {
+        let Some(given) = given else {
+            return otherwise;
+        };
+        let size = *given.get_ref();
+        if ![64, 128, 256].contains(&size) {
+            self.fail(
+                given.span(),
+                format!("{buffer} element cannot have {size} bytes"),
+                "",
+                "use 64, 128 or 256",
+            );
+        }
+        size
+    }
+
+    /// A channel that the chip has.
+    fn channel(&mut self, channel: &toml::Spanned<u8>) -> Option<u8> {
+        let count = self.sram.len();
+        if usize::from(*channel.get_ref()) < count {
+            return Some(*channel.get_ref());
+        }
+        self.fail(
+            channel.span(),
+            format!("there is no SRAM channel {}", channel.get_ref()),
+            format!("this chip has 0 to {}", count.saturating_sub(1)),
+            "",
+        );
+        None
+    }
+}
+
+/// `folder/path`, without a leading `./`.
+pub(super) fn join(folder: &Path, path: &Path) -> PathBuf {
+    if folder == Path::new(".") {
+        path.to_path_buf()
+    } else {
+        folder.join(path)
+    }
+}
+
+/// `name`, with what it may have been meant as.
+fn suggestion<'a>(
+    wrong: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+    what: &str,
+) -> String {
+    if let Some(near) = closest(wrong, known.clone()) {
+        return format!("did you mean `{near}`?");
+    }
+    let all: Vec<_> = known.into_iter().map(|name| format!("`{name}`")).collect();
+    if all.is_empty() {
+        return format!("there is no {what} in the project");
+    }
+    format!("there is {}", all.join(", "))
+}
+
+/// The names by which sources know the chip: its own, as it is and as microcode
+/// of the vendor's kit has it, and that of the family with its media bus.
+fn chip_names(capacity: &Capacity) -> Vec<String> {
+    let own: String = capacity
+        .name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    let family = match capacity.media {
+        MediaBus::Spi3 => "__IXP24XX",
+        MediaBus::Spi4 => "__IXP28XX",
+    };
+    vec![format!("__{own}"), own, family.to_owned()]
+}
+
+fn hex(value: u32) -> String {
+    format!("0x{value:08x}")
+}
+
+#[cfg(test)]
+mod slow_path_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! What disturbs the run: which contexts hang when, and what comes late.
+
+use std::ops::Range;
+
+use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
+use toml::Spanned;
+
+use super::super::disturb::{DisturbSection, LATEST, StallOption, StallSection};
+use super::super::file::{Ids, ProjectFile};
+use super::super::text::{parse_contexts, parse_ids};
+use super::{Overrides, ProgramPlan, Resolver};
+use crate::problem::Problem;
+use crate::quantity::Time;
+
+/// Where something is typed.
+enum Typed<'a> {
+    File(Range<usize>),
+    Option(&'a StallOption),
+}
+
+impl Resolver<'_> {
+    pub(super) fn disturbances(
+        &mut self,
+        file: &ProjectFile,
+        overrides: &Overrides,
+        programs: &[ProgramPlan],
+    ) {
+        if let Some(section) = &file.disturb {
+            self.boot.disturbances.late = self.lateness(section);
+        }
+        for section in &file.stall {
+            self.stall_section(section, programs);
+        }
+        for option in &overrides.stalls {
+            let who = Typed::Option(option);
+            let places = self.places((&option.me, &who), (&option.context, &who), programs);
+            if let Some(places) = places {
+                self.stall(&places, (option.from, option.time), &who);
+            }
+        }
+    }
+
+    fn lateness(&mut self, section: &DisturbSection) -> Lateness {
+        let mut cycles = |typed: &Option<Spanned<u32>>| match typed {
+            Some(typed) if *typed.get_ref() > LATEST => {
+                let message = format!("completions cannot be {} cycles late", typed.get_ref());
+                let help = format!("use 0 to {LATEST} cycles");
+                self.fail(typed.span(), message, "", &help);
+                0
+            }
+            Some(typed) => *typed.get_ref(),
+            None => 0,
+        };
+        Lateness {
+            dram: cycles(&section.dram),
+            sram: cycles(&section.sram),
+            scratch: cycles(&section.scratch),
+            seed: section.seed.unwrap_or(1),
+        }
+    }
+
+    fn stall_section(&mut self, section: &StallSection, programs: &[ProgramPlan]) {
+        let (me, context) = (list(&section.me), list(&section.context));
+        let places = self.places((&me.0, &me.1), (&context.0, &context.1), programs);
+        let from = self.stall_time(&section.from);
+        let length = self.stall_time(&section.time);
+        if let (Some(places), Some(from), Some(length)) = (places, from, length) {
+            self.stall(&places, (from, length), &Typed::File(section.time.span()));
+        }
+    }
+
+    fn stall_time(&mut self, typed: &Spanned<String>) -> Option<Time> {
+        let time: Result<Time, String> = typed.get_ref().parse();
+        time.map_err(|message| self.fail(typed.span(), message, "", ""))
+            .ok()
+    }
+
+    /// Which contexts of which microengines are meant.
+    fn places(
+        &mut self,
+        (me, me_typed): (&str, &Typed<'_>),
+        (context, context_typed): (&str, &Typed<'_>),
+        programs: &[ProgramPlan],
+    ) -> Option<Vec<(u8, u8)>> {
+        let contexts = parse_contexts(context)
+            .map_err(|message| self.refuse(context_typed, &message, ""))
+            .ok();
+        let microengines = parse_ids(me, self.capacity.microengines)
+            .map_err(|message| self.refuse(me_typed, &message, ""))
+            .ok()?;
+        let idle = |me: &&u8| programs.iter().all(|program| program.me != **me);
+        if let Some(me) = microengines.iter().find(idle) {
+            let message = format!("nothing runs on microengine {me} that could be stalled");
+            let help = "name microengines that a [[me]] gives a program to";
+            self.refuse(me_typed, &message, help);
+            return None;
+        }
+        let contexts = contexts?;
+        let all = microengines
+            .iter()
+            .flat_map(|&me| contexts.iter().map(move |&context| (me, context)));
+        Some(all.collect())
+    }
+
+    fn stall(&mut self, places: &[(u8, u8)], (from, length): (Time, Time), typed: &Typed<'_>) {
+        let hertz = self.capacity.hertz;
+        let (from, length) = (from.cycles(hertz), length.cycles(hertz));
+        if length == 0 {
+            return self.refuse(typed, "a stall of no time stalls nothing", "");
+        }
+        let until = from.saturating_add(length).min(LAST_CYCLE);
+        let stalls = places.iter().map(|&(me, context)| Stall {
+            me,
+            context,
+            from,
+            until,
+        });
+        self.boot.disturbances.stalls.extend(stalls);
+    }
+
+    fn refuse(&mut self, typed: &Typed<'_>, message: &str, help: &str) {
+        match typed {
+            Typed::File(span) => self.fail(span.clone(), message, "", help),
+            Typed::Option(option) => {
+                let mut problem = Problem::new(format!("--stall {option}: {message}"));
+                if !help.is_empty() {
+                    problem = problem.help(help);
+                }
+                self.problems.push(problem);
+            }
+        }
+    }
+}
+
+fn list<'a>(ids: &Spanned<Ids>) -> (String, Typed<'a>) {
+    let text = match ids.get_ref() {
+        Ids::One(id) => id.to_string(),
+        Ids::List(list) => list.clone(),
+    };
+    (text, Typed::File(ids.span()))
+}
+
+#[cfg(test)]
+mod tests {
+    use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
+
+    use super::super::tests::{ME, bad, good, resolved};
+    use super::super::{Overrides, ProjectText};
+    use crate::settings;
+
+    fn section(me: &str, context: &str, from: &str, time: &str) -> String {
+        format!(
+            "{ME}[[stall]]\nme = \"{me}\"\ncontext = \"{context}\"\nfrom = \"{from}\"\nfor = \"{time}\"\n"
+        )
+    }
+
+    #[test]
+    fn lists_of_microengines_and_contexts_are_spread_out() {
+        let stall = |context, from, until| Stall {
+            me: 0,
+            context,
+            from,
+            until,
+        };
+        let stalls = |text: &str| good(text).boot.disturbances.stalls;
+        assert_eq!(
+            stalls(&section("0", "1-2", "1us", "100")),
+            [stall(1, 600, 700), stall(2, 600, 700)]
+        );
+        assert_eq!(
+            stalls(&section("0", "7", "0", "10000000s")),
+            [stall(7, 0, 6_000_000_000_000_000)]
+        );
+        let most = section("0", "7", "1", &u64::MAX.to_string());
+        assert_eq!(stalls(&most), [stall(7, 1, LAST_CYCLE)]);
+    }
+
+    #[test]
+    fn options_come_after_the_file() {
+        let text = section("0", "0", "0", "1");
+        let with = |stall: &str| {
+            let overrides = Overrides {
+                stalls: vec![stall.parse().unwrap()],
+                ..Overrides::default()
+            };
+            resolved(&text, &overrides)
+        };
+        let all = with("0.5@10+20").unwrap().boot.disturbances.stalls;
+        assert_eq!(all.len(), 2);
+        assert_eq!((all[1].context, all[1].from, all[1].until), (5, 10, 30));
+        for (stall, expected) in [
+            (
+                "1.5@10+20",
+                "--stall 1.5@10cycles+20cycles: nothing runs on microengine 1",
+            ),
+            ("8.5@10+20", "there is no microengine 8"),
+            ("0.8@10+20", "there is no context 8"),
+            ("0.5@10+0ns", "a stall of no time"),
+        ] {
+            let message = with(stall).unwrap_err().to_string();
+            assert!(message.contains(expected), "{stall}: {message}");
+        }
+    }
+
+    #[test]
+    fn stall_mistakes() {
+        for (text, expected) in [
+            (
+                section("1", "0", "0", "1us"),
+                "nothing runs on microengine 1",
+            ),
+            (section("9", "0", "0", "1us"), "this chip has 0 to 7"),
+            (section("0", "8", "0", "1us"), "a microengine has 0 to 7"),
+            (section("0", "2,2", "0", "1us"), "context 2 is listed twice"),
+            (section("0", "0", "then", "1us"), "then"),
+            (section("0", "0", "0", "0us"), "no time"),
+        ] {
+            let message = bad(&text, 1);
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn completions_are_late_by_cycles() {
+        let late = |text: &str| good(&format!("{ME}{text}")).boot.disturbances.late;
+        assert!(late("").is_none());
+        assert!(late("[disturb]\n").is_none());
+        let expected = Lateness {
+            seed: 1,
+            dram: 400,
+            sram: 0,
+            scratch: 7,
+        };
+        assert_eq!(late("[disturb]\ndram = 400\nscratch = 7\n"), expected);
+        let text = format!("{ME}[disturb]\nsram = 1000001\n");
+        assert!(bad(&text, 1).contains("use 0 to 1000000 cycles"));
+    }
+
+    #[test]
+    fn settings_reach_them() {
+        let set = |setting: &str| {
+            let text = ProjectText {
+                path: "npsim.toml".into(),
+                folder: ".".into(),
+                text: ME.into(),
+                files: Vec::new(),
+                origins: None,
+            };
+            let changed = settings::apply(&text, &[setting.parse().unwrap()]);
+            changed
+                .map(|(text, _)| text.text.to_string())
+                .map_err(|problem| problem.to_string())
+        };
+        let changed = set("disturb.dram=400").unwrap();
+        assert_eq!(good(&changed).boot.disturbances.late.dram, 400);
+        for (setting, expected) in [
+            ("disturb.dram=-1", "expected u32"),
+            ("disturb.dam=1", "did you mean `dram`?"),
+            ("stall.0.for=1us", "the project has no [[stall]]"),
+        ] {
+            let message = set(setting).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

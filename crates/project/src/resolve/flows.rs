@@ -1,0 +1,139 @@
+//! The flow table: five-tuples hashed to buckets as the hash unit does.
+
+use npsim_chip::gpp::boot::{MemoryImage, Space as BootSpace};
+use npsim_chip::units::hash::{Hash, HashWidth, hash};
+
+use super::super::file::{FlowSection, ProjectFile};
+use super::super::text::parse_prefix;
+use super::{Resolver, hex};
+
+/// Flows of a bucket.
+const BUCKET_FLOWS: usize = 2;
+/// Longwords of a flow.
+const FLOW_LONGWORDS: usize = 4;
+/// Bit of a flow's last longword that says that there is one.
+const VALID: u32 = 1 << 31;
+
+impl Resolver<'_> {
+    /// Builds the table and gives it its place.
+    pub(super) fn flows(&mut self, file: &ProjectFile) {
+        let Some(section) = &file.flows else {
+            if let Some(flow) = file.flow.first() {
+                self.fail(
+                    flow.source.span(),
+                    "flows are given, but there is no table for them",
+                    "",
+                    "add a [flows] section",
+                );
+            }
+            return;
+        };
+        let (span, section) = (section.span(), section.get_ref());
+        let channel = match &section.channel {
+            Some(channel) => match self.channel(channel) {
+                Some(channel) => channel,
+                None => return,
+            },
+            None => u8::from(self.sram.len() > 1),
+        };
+        let buckets = section.buckets.as_ref().map_or(256, |b| *b.get_ref());
+        if let Some(typed) = &section.buckets
+            && (!buckets.is_power_of_two() || buckets > 65536)
+        {
+            self.fail(
+                typed.span(),
+                format!("a flow table cannot have {buckets} buckets"),
+                "",
+                "use a power of two up to 65536",
+            );
+            return;
+        }
+        let mut words = vec![0; buckets as usize * BUCKET_FLOWS * FLOW_LONGWORDS];
+        for flow in &file.flow {
+            self.flow(flow, buckets, &mut words);
+        }
+        let bytes = words.len() as u64 * 4;
+        let space = &mut self.sram[usize::from(channel)];
+        let align = (BUCKET_FLOWS * FLOW_LONGWORDS * 4) as u64;
+        match space.place("the flows", 0, bytes, align) {
+            Ok(address) => {
+                let owner = "the flows";
+                self.define(
+                    "FLOW_TABLE".into(),
+                    hex(u32::from(channel) << 30 | address as u32),
+                    owner,
+                    span.clone(),
+                );
+                self.define("FLOW_BUCKETS".into(), buckets, owner, span);
+                self.boot.memory.push(MemoryImage {
+                    space: BootSpace::Sram(channel),
+                    address: address as u32,
+                    words,
+                });
+            }
+            Err(reason) => {
+                let name = space.name.clone();
+                self.no_place(span, "the flow table", bytes, &name, &reason);
+            }
+        }
+    }
+
+    /// Puts a flow into its bucket.
+    fn flow(&mut self, flow: &FlowSection, buckets: u32, words: &mut [u32]) {
+        let mut address = |text: &toml::Spanned<String>| {
+            let address =
+                parse_prefix(&format!("{}/32", text.get_ref())).map(|(address, _)| address);
+            if address.is_none() {
+                self.fail(
+                    text.span(),
+                    format!("`{}` is not an IPv4 address", text.get_ref()),
+                    "",
+                    "write for example `10.0.0.1`",
+                );
+            }
+            address
+        };
+        let (Some(source), Some(destination)) = (address(&flow.source), address(&flow.destination))
+        else {
+            return;
+        };
+        let ports = u32::from(flow.source_port) << 16 | u32::from(flow.destination_port);
+        let protocol = u32::from(flow.protocol);
+        let at = bucket([source, destination, ports, protocol], buckets);
+        let start = at * BUCKET_FLOWS * FLOW_LONGWORDS;
+        let bucket = &mut words[start..start + BUCKET_FLOWS * FLOW_LONGWORDS];
+        let entry = [
+            source,
+            destination,
+            ports,
+            VALID | u32::from(flow.class) << 8 | protocol,
+        ];
+        let twice = bucket
+            .chunks(FLOW_LONGWORDS)
+            .any(|old| old[..3] == entry[..3] && old[3] & (VALID | 0xff) == VALID | protocol);
+        if twice {
+            self.fail(flow.source.span(), "this flow is given twice", "", "");
+            return;
+        }
+        match bucket.chunks_mut(FLOW_LONGWORDS).find(|old| old[3] == 0) {
+            Some(free) => free.copy_from_slice(&entry),
+            None => self.fail(
+                flow.source.span(),
+                "this flow's bucket is full",
+                "",
+                "give [flows] more `buckets`",
+            ),
+        }
+    }
+}
+
+/// The bucket that microcode finds with `hash_128` of the key.
+fn bucket(key: [u32; 4], buckets: u32) -> usize {
+    let operand = key
+        .iter()
+        .rev()
+        .fold(0, |value, &word| value << 32 | u128::from(word));
+    let multiplier = Hash::DEFAULT_MULTIPLIERS[HashWidth::Bits128 as usize];
+    let result = hash(HashWidth::Bits128, operand, multiplier);
+    (result as u32 & (buckets - 1)) as usize
+}

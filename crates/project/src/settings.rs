@@ -1,0 +1,557 @@
+//! Settings over a project file: `--set me.processing.id=4-7`, one key of the
+//! file, one parameter of the chip profile, or one define.
+//!
+//! A path is keys with dots between them. An entry of a list (`[[port]]`) is
+//! named by its number from 0, by its name (a route by its prefix, a
+//! microengine without a name by its source), or by `*`, which means all of
+//! them. Two first keys are not in the file: `profile.GROUP.NAME` is a parameter
+//! of the chip profile, `define.NAME` is what `-D NAME=VALUE` gives.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use npsim_asm::spelling::closest;
+use npsim_chip::profile::{Profile, ProfileError};
+use serde::Serialize;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
+
+use super::file;
+use super::resolve::ProjectText;
+use super::text::is_name;
+use crate::problem::Problem;
+
+/// Lists of a project file whose entries have numbers and names.
+const LISTS: &[&str] = &[
+    "me", "port", "ring", "queue", "memory", "counter", "lock", "route", "stall",
+];
+
+/// `PATH=VALUE`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Setting {
+    keys: Vec<String>,
+    value: String,
+}
+
+/// A parameter of the profile that a run changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProfileChange {
+    /// `group.name`.
+    pub parameter: String,
+    /// What the profile says.
+    pub from: u64,
+    /// What the run took.
+    pub to: u64,
+}
+
+/// What settings come to besides the changed text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// `define.NAME=VALUE`, in the order given.
+    pub defines: Vec<(String, String)>,
+    /// `profile.GROUP.NAME=VALUE`, in the order given.
+    pub profile: Vec<Setting>,
+}
+
+impl Setting {
+    /// A setting from its path and its value.
+    ///
+    /// # Errors
+    /// The path is empty, has an empty key or an open quote.
+    pub fn new(path: &str, value: &str) -> Result<Self, String> {
+        Ok(Self {
+            keys: keys(path)?,
+            value: value.to_owned(),
+        })
+    }
+
+    /// The path as it can be typed.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let shown = |key: &String| {
+            let plain = !key.is_empty() && !key.contains(['.', '=', '"']);
+            if plain {
+                key.clone()
+            } else {
+                format!("\"{key}\"")
+            }
+        };
+        self.keys.iter().map(shown).collect::<Vec<_>>().join(".")
+    }
+
+    /// The keys of the path.
+    #[must_use]
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// The value as it was typed.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    fn wrong(&self, message: impl fmt::Display) -> Problem {
+        Problem::new(format!("`{self}` cannot be set: {message}"))
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.path(), self.value)
+    }
+}
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut quoted = false;
+        let end = text.char_indices().find_map(|(at, c)| {
+            quoted ^= c == '"';
+            (c == '=' && !quoted).then_some(at)
+        });
+        let end = end.ok_or_else(|| {
+            format!("`{text}` has no `=`; write for example `port.0.rate=10Gbps`")
+        })?;
+        Self::new(text[..end].trim(), text[end + 1..].trim())
+    }
+}
+
+fn keys(path: &str) -> Result<Vec<String>, String> {
+    let mut keys = vec![String::new()];
+    let mut quoted = false;
+    for c in path.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => keys.push(String::new()),
+            _ => {
+                if let Some(key) = keys.last_mut() {
+                    key.push(c);
+                }
+            }
+        }
+    }
+    if quoted {
+        return Err(format!("the quote in `{path}` is not closed"));
+    }
+    if keys.iter().any(String::is_empty) {
+        return Err(format!(
+            "`{path}` is not a path: write keys with dots between them, such as `port.0.rate`"
+        ));
+    }
+    Ok(keys)
+}
+
+/// The text of a project file with settings applied, in the order given; what
+/// is no part of the file is handed back.
+///
+/// # Errors
+/// A path leads nowhere, or a value is not what stands there. A text that is
+/// wrong already is handed back as it is, for the reader of projects to say so.
+pub fn apply(text: &ProjectText, settings: &[Setting]) -> Result<(ProjectText, Applied), Problem> {
+    let mut applied = Applied::default();
+    let (Ok(mut document), Ok(_)) = (text.text.parse::<DocumentMut>(), file::parse(&text.text))
+    else {
+        return Ok((text.clone(), applied));
+    };
+    let mut changed = false;
+    for setting in settings {
+        match setting.keys.as_slice() {
+            [first, _, _] if first == "profile" => applied.profile.push(setting.clone()),
+            [first, ..] if first == "profile" => {
+                return Err(setting
+                    .wrong("a parameter of the profile has a group and a name")
+                    .help(
+                        "write for example `profile.sram.read=120`; `npsim chip NAME` lists them",
+                    ));
+            }
+            [first, name] if first == "define" && is_name(name) => {
+                applied.defines.push((name.clone(), setting.value.clone()));
+            }
+            [first, ..] if first == "define" => {
+                return Err(setting
+                    .wrong("a define is one name that sources can use")
+                    .help("write for example `define.ACCEPT_ANY_MAC=1`"));
+            }
+            keys => {
+                let root: &mut dyn TableLike = document.as_table_mut();
+                set_in(root, keys, setting)?;
+                let now = document.to_string();
+                file::parse(&now).map_err(|error| refused(setting, error.message()))?;
+                changed = true;
+            }
+        }
+    }
+    if !changed {
+        return Ok((text.clone(), applied));
+    }
+    let text = ProjectText {
+        path: format!("{} with settings", text.path),
+        text: document.to_string().into(),
+        ..text.clone()
+    };
+    Ok((text, applied))
+}
+
+/// A profile with the `profile.GROUP.NAME` of settings, and what that changed.
+///
+/// # Errors
+/// There is no such parameter, or its value is no number or out of range.
+pub fn apply_to_profile(
+    profile: Profile,
+    settings: &[Setting],
+) -> Result<(Profile, Vec<ProfileChange>), Problem> {
+    let mut profile = profile;
+    let mut changes = Vec::new();
+    for setting in settings {
+        let [_, group, name] = setting.keys.as_slice() else {
+            continue;
+        };
+        let parameter = format!("{group}.{name}");
+        let known = |p: &npsim_chip::profile::Parameter| format!("{}.{}", p.group, p.name);
+        let Some(from) = profile
+            .parameters()
+            .find(|p| known(p) == parameter)
+            .map(|p| p.value)
+        else {
+            let names: Vec<_> = profile.parameters().map(known).collect();
+            let problem = setting.wrong(format!(
+                "the profile {} has no parameter `{parameter}`",
+                profile.name()
+            ));
+            let near = closest(&parameter, names.iter().map(String::as_str));
+            return Err(match near {
+                Some(near) => problem.help(format!("did you mean `profile.{near}`?")),
+                None => problem.help(format!(
+                    "`npsim chip {}` lists the parameters",
+                    profile.name()
+                )),
+            });
+        };
+        let to: u64 = setting.value.replace('_', "").parse().map_err(|_| {
+            setting
+                .wrong(format!("`{}` is not a number", setting.value))
+                .help("parameters of profiles are whole numbers from 0")
+        })?;
+        profile = profile.with(group, name, to).map_err(|error| match error {
+            ProfileError::Wrong { reason, .. } => setting.wrong(reason),
+            other => setting.wrong(other),
+        })?;
+        if from != to {
+            changes.push(ProfileChange {
+                parameter,
+                from,
+                to,
+            });
+        }
+    }
+    Ok((profile, changes))
+}
+
+/// Goes down the path from a table and sets what it leads to.
+fn set_in(table: &mut dyn TableLike, keys: &[String], setting: &Setting) -> Result<(), Problem> {
+    let Some((key, rest)) = keys.split_first() else {
+        return Ok(());
+    };
+    if rest.is_empty() {
+        if table.get(key).is_some_and(Item::is_array_of_tables) {
+            return Err(setting
+                .wrong(format!("`{key}` is a list of tables"))
+                .help(format!(
+                    "write `{key}.NAME.KEY=VALUE`, or `{key}.*.KEY=VALUE` for all of them"
+                )));
+        }
+        let value = typed(table.get(key), &setting.value);
+        table.insert(key, Item::Value(value));
+        return Ok(());
+    }
+    let top = std::ptr::eq(keys.as_ptr(), setting.keys.as_ptr());
+    if top && LISTS.contains(&key.as_str()) && table.get(key).is_none() {
+        return Err(setting.wrong(format!("the project has no [[{key}]]")));
+    }
+    let item = table
+        .entry(key)
+        .or_insert_with(|| Item::Table(Table::new()));
+    match item {
+        Item::ArrayOfTables(list) => {
+            for entry in entries(list, key, &rest[0], setting)? {
+                let Some((_, rest)) = rest.split_first() else {
+                    continue;
+                };
+                let Some(entry) = list.get_mut(entry) else {
+                    continue;
+                };
+                if rest.is_empty() {
+                    return Err(setting
+                        .wrong("the path ends at a whole table")
+                        .help(format!(
+                            "say which of its keys, such as `{}.KEY`",
+                            setting.path()
+                        )));
+                }
+                set_in(entry, rest, setting)?;
+            }
+            Ok(())
+        }
+        Item::Value(Value::Array(values)) => {
+            let [number] = rest else {
+                return Err(setting.wrong(format!("`{key}` is a list of values")));
+            };
+            let count = values.len();
+            let places: Vec<usize> = match number.parse() {
+                _ if number == "*" => (0..count).collect(),
+                Ok(place) if place < count => vec![place],
+                _ => {
+                    return Err(setting.wrong(format!(
+                        "`{key}` is a list of {count} values, numbered from 0"
+                    )));
+                }
+            };
+            for place in places {
+                let old = values.get(place).cloned().map(Item::Value);
+                values.replace(place, typed(old.as_ref(), &setting.value));
+            }
+            Ok(())
+        }
+        _ => match item.as_table_like_mut() {
+            Some(inner) => set_in(inner, rest, setting),
+            None => Err(setting.wrong(format!("`{key}` is a value, there is nothing in it"))),
+        },
+    }
+}
+
+/// Places of the entries of a list that a key means.
+fn entries(
+    list: &ArrayOfTables,
+    name: &str,
+    key: &str,
+    setting: &Setting,
+) -> Result<Vec<usize>, Problem> {
+    if key == "*" {
+        return Ok((0..list.len()).collect());
+    }
+    let names: Vec<String> = list.iter().map(entry_name).collect();
+    let named: Vec<usize> = (0..names.len()).filter(|&at| names[at] == key).collect();
+    match (named.as_slice(), key.parse::<usize>()) {
+        ([_], _) => return Ok(named),
+        ([], Ok(place)) if place < list.len() => return Ok(vec![place]),
+        ([], _) => {}
+        (several, _) => {
+            return Err(setting
+                .wrong(format!(
+                    "{} of the [[{name}]] are called `{key}`",
+                    several.len()
+                ))
+                .help(format!("give the number: `{name}.{}`", several[0])));
+        }
+    }
+    let problem = setting.wrong(format!("no [[{name}]] is called `{key}`"));
+    let known: Vec<_> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| {
+            if name.is_empty() {
+                at.to_string()
+            } else {
+                format!("{at} or `{name}`")
+            }
+        })
+        .collect();
+    let problem = problem.note(format!("there are {}", known.join(", ")));
+    let near = closest(
+        key,
+        names.iter().map(String::as_str).filter(|n| !n.is_empty()),
+    );
+    Err(match near {
+        Some(near) => problem.help(format!("did you mean `{name}.{near}`?")),
+        None => problem,
+    })
+}
+
+/// What an entry of a list is called: its name, its prefix, or its source
+/// without folders and ending.
+fn entry_name(entry: &Table) -> String {
+    let text = |key: &str| entry.get(key).and_then(Item::as_str);
+    if let Some(name) = text("name").or_else(|| text("prefix")) {
+        return name.to_owned();
+    }
+    text("source")
+        .and_then(|source| Path::new(source).file_stem())
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The value as TOML: text where text stood, or else what the value reads as,
+/// or else text.
+fn typed(old: Option<&Item>, value: &str) -> Value {
+    let as_toml = value.parse::<Value>().ok();
+    match (old.and_then(Item::as_str), as_toml) {
+        (_, Some(Value::String(text))) => Value::String(text),
+        (None, Some(parsed)) => parsed,
+        _ => Value::from(value),
+    }
+}
+
+/// Why a text with a setting is no project file any more. Only the setting can
+/// be the reason.
+fn refused(setting: &Setting, message: &str) -> Problem {
+    let message = message.trim();
+    let Some(rest) = message.strip_prefix("unknown field `") else {
+        return setting.wrong(message);
+    };
+    let mut quoted = rest.split('`').step_by(2);
+    let unknown = quoted.next().unwrap_or_default();
+    let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
+    let at = setting
+        .keys
+        .iter()
+        .position(|key| key == unknown)
+        .unwrap_or(0);
+    let place = match &setting.keys[..at] {
+        [] => "a project file".to_owned(),
+        before => format!("`{}`", before.join(".")),
+    };
+    let problem = setting.wrong(format!("there is no `{unknown}` in {place}"));
+    let problem = problem.note(format!("there are {}", known.join(", ")));
+    match closest(unknown, known.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Setting, apply, apply_to_profile};
+    use crate::ProjectText;
+    use npsim_chip::profile::Profile;
+    use std::path::PathBuf;
+
+    const FILE: &str = r#"# comment
+[[me]]
+id = "0-2"
+source = "code/forward.uc"
+define = { N = 4 }
+[[me]]
+id = 3
+source = "transmit.uc"
+[[port]]
+rate = "1Gbps"
+[[port]]
+rate = "1Gbps"
+[[ring]]
+name = "TX_RING"
+size = 128
+[[route]]
+prefix = "10.0.0.0/8"
+port = 0
+[gpp]
+tasks = ["routes"]
+"#;
+
+    fn text() -> ProjectText {
+        ProjectText {
+            path: "npsim.toml".into(),
+            folder: PathBuf::from("."),
+            text: FILE.into(),
+            files: Vec::new(),
+            origins: None,
+        }
+    }
+
+    fn with(settings: &[&str]) -> Result<String, String> {
+        let settings: Vec<Setting> = settings.iter().map(|s| s.parse().expect(s)).collect();
+        apply(&text(), &settings)
+            .map(|(text, _)| text.text.to_string())
+            .map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn a_path_leads_by_key_number_name_prefix_and_star() {
+        let changed = with(&[
+            "chip.profile=ixp2400",
+            "me.forward.id=4",
+            "me.1.id=5",
+            "me.forward.define.N=5",
+            "me.transmit.define.FAST=yes",
+            "port.*.rate=10Gbps",
+            "ring.TX_RING.size=256",
+            "route.\"10.0.0.0/8\".port=1",
+            "gpp.tasks.0=exceptions",
+        ])
+        .unwrap();
+        assert!(changed.starts_with("# comment"), "{changed}");
+        for expected in [
+            "id = \"4\"",
+            "id = 5",
+            "N = 5",
+            "FAST = \"yes\"",
+            "size = 256",
+            "port = 1",
+            "[\"exceptions\"]",
+            "profile = \"ixp2400\"",
+        ] {
+            assert!(changed.contains(expected), "{expected} in\n{changed}");
+        }
+        assert_eq!(changed.matches("10Gbps").count(), 2);
+    }
+
+    #[test]
+    fn without_settings_the_text_keeps_its_name() {
+        let (same, applied) = apply(&text(), &["define.X=1".parse().unwrap()]).unwrap();
+        assert_eq!((&*same.text, same.path.as_str()), (FILE, "npsim.toml"));
+        assert_eq!(applied.defines, [("X".to_owned(), "1".to_owned())]);
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_names_its_neighbours() {
+        for (setting, expected) in [
+            ("chip.profil=x", "did you mean `profile`?"),
+            ("chp.profile=x", "did you mean `chip`?"),
+            ("chp.profile=x", "no `chp` in a project file"),
+            ("me.forwrd.id=4", "did you mean `me.forward`?"),
+            ("me.7.id=4", "there are 0 or `forward`, 1 or `transmit`"),
+            ("queue.X.channel=1", "the project has no [[queue]]"),
+            ("me.forward=1", "say which of its keys"),
+            ("me=1", "`me` is a list of tables"),
+            ("ring.TX_RING.size.x=1", "is a value"),
+            ("ring.TX_RING.size=many", "expected u16"),
+            ("gpp.tasks.4=x", "a list of 1 values"),
+            ("profile.sram=1", "a group and a name"),
+            ("define.1x=1", "a define is one name"),
+        ] {
+            let message = with(&[setting]).expect_err(setting);
+            assert!(message.contains(expected), "{setting}: {message}");
+            assert!(message.contains(setting), "{message}");
+        }
+        for bad in ["a.b", "=1", "a..b=1", "\"a=1"] {
+            assert!(bad.parse::<Setting>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_wrong_already_is_left_alone() {
+        let wrong = ProjectText {
+            text: "[chip\n".into(),
+            ..text()
+        };
+        let (same, _) = apply(&wrong, &["a.b=1".parse().unwrap()]).unwrap();
+        assert_eq!(&*same.text, "[chip\n");
+    }
+
+    #[test]
+    fn profiles_change_by_name_and_say_so() {
+        let profile = Profile::load("ixp2400").unwrap();
+        let known = profile.parameters().next().unwrap();
+        let (group, name, value) = (known.group, known.name, known.value);
+        let set = |text: String| apply_to_profile(profile.clone(), &[text.parse().unwrap()]);
+        let (_, none) = set(format!("profile.{group}.{name}={value}")).unwrap();
+        assert!(none.is_empty());
+        let (changed, list) = set("profile.sram.read=120".into()).unwrap();
+        assert_eq!((list.len(), list[0].to), (1, 120));
+        assert_ne!(changed, profile);
+        let message = set("profile.sram.raed=120".into()).unwrap_err().to_string();
+        assert!(message.contains("profile.sram.read"), "{message}");
+        assert!(set("profile.sram.read=fast".into()).is_err());
+        assert!(set("profile.sram.read=99999999999".into()).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! What a run depends on, so that it is only gone on with when that is the same.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use npsim_net::load::Load;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::simulation::Simulation;
+use npsim_project::Project;
+use npsim_project::assemble::Program;
+use npsim_project::problem::Problem;
+
+/// Something that must not change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// What it is, with its path where it has one.
+    pub what: String,
+    /// SHA-256 of its content.
+    pub digest: [u8; 32],
+}
+
+impl Input {
+    /// Something with this content.
+    pub fn new(what: impl Into<String>, content: impl AsRef<[u8]>) -> Self {
+        Self {
+            what: what.into(),
+            digest: Sha256::digest(content).into(),
+        }
+    }
+
+    /// A file that frames come from.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn capture(path: &Path) -> Result<Self, Problem> {
+        let mut digest = Sha256::new();
+        File::open(path)
+            .and_then(|mut file| io::copy(&mut file, &mut digest))
+            .map_err(|error| Problem::io("read", path, &error))?;
+        Ok(Self {
+            what: format!("the capture `{}`", path.display()),
+            digest: digest.finalize().into(),
+        })
+    }
+}
+
+/// What is simulated. `simulation` has not run yet: its state has everything that
+/// options and tables put into the chip.
+///
+/// # Errors
+/// The state cannot be encoded.
+pub fn of_simulation(
+    project: &Project,
+    programs: &[Program],
+    simulation: &Simulation,
+) -> Result<Vec<Input>, Problem> {
+    let mut inputs = vec![Input::new(
+        format!("the chip profile `{}`", project.profile.name()),
+        format!("{:?}", project.profile),
+    )];
+    if !project.is_default {
+        inputs.push(Input::new(
+            format!("the project file `{}`", project.text.path),
+            project.text.text.as_bytes(),
+        ));
+    }
+    inputs.extend(programs.iter().map(|program| {
+        Input::new(
+            format!(
+                "the microcode of microengine {} (`{}`)",
+                program.me,
+                program.source.display()
+            ),
+            program.image.to_file_bytes(),
+        )
+    }));
+    let state = simulation
+        .save()
+        .map_err(|error| Problem::new(error.to_string()))?;
+    inputs.push(Input::new(START, state));
+    Ok(inputs)
+}
+
+/// Traffic that is made.
+#[must_use]
+pub fn load(load: &Load) -> Input {
+    Input::new(
+        "the traffic that is made ([load] and its options)",
+        format!("{load:?}"),
+    )
+}
+
+/// All that is in the chip at cycle 0; it changes with most other inputs too.
+const START: &str =
+    "what stands in the chip at the start (its tables, memories, ports, checks and seed)";
+
+/// Whether inputs are what they were.
+///
+/// # Errors
+/// Names those that are not.
+pub fn compare(before: &[Input], now: &[Input]) -> Result<(), Problem> {
+    let find = |list: &[Input], what: &str| {
+        let found = list.iter().find(|input| input.what == what);
+        found.map(|input| input.digest)
+    };
+    let mut changed = Vec::new();
+    for input in before {
+        match find(now, &input.what) {
+            Some(digest) if digest == input.digest => {}
+            Some(_) if input.what == START && !changed.is_empty() => {}
+            Some(_) => changed.push(format!("{} has changed", input.what)),
+            None => changed.push(format!("{} is no longer part of the run", input.what)),
+        }
+    }
+    for input in now {
+        if find(before, &input.what).is_none() {
+            changed.push(format!("{} is new in the run", input.what));
+        }
+    }
+    let Some((first, others)) = changed.split_first() else {
+        return Ok(());
+    };
+    let mut problem = Problem::new(format!(
+        "the run cannot go on, because its inputs are not what they were: {first}"
+    ));
+    for other in others {
+        problem = problem.note(other.clone());
+    }
+    Err(problem.help("bring back what the checkpoint was made with, or start the run anew"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Input, START, compare};
+
+    #[test]
+    fn tells_what_is_not_the_same() {
+        let one = [Input::new("the capture `a`", "1"), Input::new(START, "1")];
+        assert!(compare(&one, &one).is_ok());
+        let other = [Input::new("the capture `a`", "2"), Input::new(START, "2")];
+        let problem = compare(&one, &other).unwrap_err();
+        assert!(problem.message.ends_with("the capture `a` has changed"));
+        assert!(problem.notes.is_empty(), "the start follows from the rest");
+        let problem = compare(&one, &[Input::new(START, "2")]).unwrap_err();
+        assert!(problem.message.contains("no longer"), "{problem:?}");
+        let problem = compare(&one[..1], &one).unwrap_err();
+        assert!(problem.message.contains("is new"), "{problem:?}");
+        let problem = compare(&one[1..], &[Input::new(START, "3")]).unwrap_err();
+        assert!(problem.message.contains("tables"), "{problem:?}");
+    }
+}

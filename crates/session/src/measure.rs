@@ -1,0 +1,140 @@
+//! Measurements that microcode makes of a chip: what an operation takes when
+//! nothing else happens, and how much a unit can do at most. The sources come
+//! with the program; they are those of `microcode/latency` and
+//! `microcode/stress`.
+
+pub mod bandwidth;
+mod feedback;
+pub mod latency;
+
+use npsim_asm::{Includes, Options};
+use npsim_chip::chip::Chip;
+use npsim_chip::gpp::boot::Boot;
+use npsim_chip::microengine::Program;
+use npsim_chip::profile::Profile;
+use npsim_chip::units::coprocessor::CoprocessorSetup;
+
+use npsim_project::diagnostics::render_diagnostic;
+use npsim_project::problem::Problem;
+
+/// A source that comes with the program: its path and its text.
+type Source = (&'static str, &'static str);
+
+macro_rules! sources {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../microcode/", $path)))),*]
+    };
+}
+
+const SOURCES: &[Source] = sources![
+    "latency/measure.uc",
+    "latency/scratch.uc",
+    "latency/sram.uc",
+    "latency/dram.uc",
+    "latency/hash.uc",
+    "latency/msf.uc",
+    "latency/cap.uc",
+    "stress/spread.uc",
+    "stress/scratch.uc",
+    "stress/sram_read.uc",
+    "stress/sram_write.uc",
+    "stress/sram_both.uc",
+    "stress/dram.uc",
+    "stress/command_bus.uc",
+    "stress/s_push.uc",
+    "stress/s_pull.uc",
+    "stress/d_push.uc",
+    "stress/d_pull.uc",
+    "stress/hash.uc",
+    "stress/feedback_quick_start.uc",
+    "stress/feedback_xcp.uc",
+    "stress/media_in.uc",
+    "stress/media_out.uc",
+    "lib/constant.uc",
+    "lib/rbuf.uc",
+    "lib/tbuf.uc",
+];
+
+/// Finds sources in the program itself: in the including file's folder, then
+/// in the library.
+struct Embedded;
+
+impl Includes for Embedded {
+    fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
+        let folder = including
+            .and_then(|path| path.rsplit_once('/'))
+            .map_or("", |(folder, _)| folder);
+        let candidates = [
+            name.to_owned(),
+            format!("{folder}/{name}"),
+            format!("lib/{name}"),
+        ];
+        SOURCES
+            .iter()
+            .find(|(path, _)| candidates.iter().any(|candidate| candidate == path))
+            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+            .ok_or_else(|| format!("`{name}` is not among the sources of the program"))
+    }
+}
+
+/// A chip that runs one of the sources on some microengines.
+fn chip(
+    profile: &Profile,
+    boot: &Boot,
+    source: &str,
+    microengines: std::ops::Range<u8>,
+) -> Result<Chip, Problem> {
+    let count = microengines.len();
+    let mut programs = Vec::with_capacity(count);
+    for me in microengines {
+        let parts = boot.coprocessor.iter().flat_map(CoprocessorSetup::names);
+        let own = [
+            ("ME_INDEX".to_owned(), me.to_string()),
+            ("ME_NUMBER".to_owned(), profile.number_of(me).to_string()),
+            ("ME_COUNT".to_owned(), count.to_string()),
+            (profile.name().to_uppercase(), "1".to_owned()),
+        ];
+        let options = Options {
+            defines: own
+                .into_iter()
+                .chain(parts.map(|(name, at)| (name, format!("{at:#x}"))))
+                .collect(),
+            control_store_words: usize::from(profile.control_store_words()),
+            local_memory_words: usize::from(profile.local_memory_words()),
+            ..Options::default()
+        };
+        let assembly = npsim_asm::assemble(source, &Embedded, &options);
+        let Some(image) = assembly.image else {
+            let messages: Vec<_> = assembly
+                .diagnostics
+                .iter()
+                .map(|diagnostic| render_diagnostic(diagnostic, &assembly.sources))
+                .collect();
+            return Err(Problem::new(format!(
+                "the measurement `{source}` does not assemble:\n{}",
+                messages.join("\n")
+            )));
+        };
+        let program = Program::new(&image, profile).map_err(|error| {
+            Problem::new(format!(
+                "the measurement `{source}` cannot run on {}: {error}",
+                profile.name()
+            ))
+        })?;
+        programs.push((me, program));
+    }
+    Chip::new(profile.clone(), boot, programs).map_err(|error| Problem::new(error.to_string()))
+}
+
+/// `part / whole` in tenths of a percent, rounded to the nearest.
+fn permille(part: u128, whole: u128) -> u64 {
+    if whole == 0 {
+        return 0;
+    }
+    ((part * 1000 + whole / 2) / whole) as u64
+}
+
+/// A number of tenths as people write it: 605 is `60.5`.
+fn tenths(value: u64) -> String {
+    format!("{}.{}", value / 10, value % 10)
+}

@@ -1,0 +1,521 @@
+//! Peak bandwidths: microcode that asks for more than a unit can do, and what
+//! the unit did then, against what its profile allows at most.
+
+use std::fmt::Write as _;
+
+use comfy_table::{CellAlignment, Table, presets};
+use npsim_chip::Cycle;
+use npsim_chip::chip::Stop;
+use npsim_chip::gpp::boot::{Boot, PortSetup};
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::profile::Profile;
+use npsim_chip::stats::Stats;
+use serde::Serialize;
+
+use super::{chip, feedback, permille, tenths};
+use npsim_project::problem::Problem;
+
+/// Simulated time of a measurement: long enough that start and end of a run
+/// weigh less than a thousandth.
+pub(super) const CYCLES: Cycle = 300_000;
+/// RBUF and TBUF elements of the media measurements.
+const ELEMENT: u16 = 256;
+/// Bytes of the frames that `media_out.uc` makes.
+const SENT: u64 = 252;
+/// Bytes of the frames that come in: five whole elements.
+const FRAME: usize = 5 * ELEMENT as usize;
+/// More than any media bus carries.
+const LINE_BITS_PER_SECOND: u64 = 40_000_000_000;
+
+/// A rate in amounts per ME cycle, exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rate {
+    pub amount: u64,
+    pub cycles: u64,
+}
+
+pub(super) const fn rate(amount: u64, cycles: u64) -> Rate {
+    Rate { amount, cycles }
+}
+
+/// A resource, the most that it can do, and the amount that it did.
+pub(super) type Reading = (String, Rate, u64);
+
+/// What is measured by one source.
+struct Stress {
+    path: &'static str,
+    /// All microengines, or the first alone.
+    all: bool,
+    media: bool,
+    /// Whether a coprocessor is attached.
+    feedback: bool,
+    read: fn(&Profile, &Stats) -> Vec<Reading>,
+}
+
+const STRESSES: &[Stress] = &[
+    Stress {
+        path: "stress/scratch.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| {
+            let longword = profile.scratch_occupancy() * profile.bus_cycle();
+            units(stats, "scratch", "read", rate(4, longword))
+        },
+    },
+    Stress {
+        path: "stress/sram_read.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| {
+            let peak = rate(4, profile.sram_longword_cycles());
+            units(stats, "sram", "read", peak)
+        },
+    },
+    Stress {
+        path: "stress/sram_write.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| {
+            let peak = rate(4, profile.sram_longword_cycles());
+            units(stats, "sram", "write", peak)
+        },
+    },
+    Stress {
+        path: "stress/sram_both.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| {
+            let peak = rate(8, profile.sram_longword_cycles());
+            units(stats, "sram", "both ways", peak)
+        },
+    },
+    Stress {
+        path: "stress/dram.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: dram,
+    },
+    Stress {
+        path: "stress/hash.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| {
+            let operand = profile.hash_array_128() * profile.bus_cycle();
+            units(stats, "hash", "of 128 bits", rate(16, operand))
+        },
+    },
+    Stress {
+        path: "stress/feedback_quick_start.uc",
+        all: true,
+        media: false,
+        feedback: true,
+        read: feedback::quick_start,
+    },
+    Stress {
+        path: "stress/feedback_xcp.uc",
+        all: true,
+        media: false,
+        feedback: true,
+        read: feedback::xcp,
+    },
+    Stress {
+        path: "stress/command_bus.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| buses(profile, stats, "command", 1, "commands"),
+    },
+    Stress {
+        path: "stress/s_push.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| buses(profile, stats, "s_push", 4, ""),
+    },
+    Stress {
+        path: "stress/s_pull.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| buses(profile, stats, "s_pull", 4, ""),
+    },
+    Stress {
+        path: "stress/d_push.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| buses(profile, stats, "d_push", 4, "to MEs"),
+    },
+    Stress {
+        path: "stress/d_pull.uc",
+        all: true,
+        media: false,
+        feedback: false,
+        read: |profile, stats| buses(profile, stats, "d_pull", 4, "from MEs"),
+    },
+    Stress {
+        path: "stress/media_in.uc",
+        all: false,
+        media: true,
+        feedback: false,
+        read: |profile, stats| {
+            let bytes = stats.media.rbuf_closed * u64::from(ELEMENT);
+            vec![("media receive".to_owned(), media_peak(profile), bytes)]
+        },
+    },
+    Stress {
+        path: "stress/media_out.uc",
+        all: false,
+        media: true,
+        feedback: false,
+        read: |profile, stats| {
+            let bytes = stats.media.tbuf_sent * SENT;
+            vec![("media transmit".to_owned(), media_peak(profile), bytes)]
+        },
+    },
+];
+
+/// Something with a rate that a stress program measured.
+fn measured(
+    profile: &Profile,
+    source: &'static str,
+    (resource, peak, amount): Reading,
+) -> Bandwidth {
+    let commands = ["commands", "requests"];
+    let unit = if commands.iter().any(|counted| resource.ends_with(counted)) {
+        "M/s"
+    } else {
+        "MB/s"
+    };
+    Bandwidth::new(profile, source, unit, (resource, peak, amount), CYCLES)
+}
+
+/// What the channels of DRAM sent: each against its pins, or all together against
+/// the D push bus where that is slower.
+fn dram(profile: &Profile, stats: &Stats) -> Vec<Reading> {
+    let pins = rate(
+        2 * u64::from(profile.dram_burst_bytes()),
+        profile.dram_burst_half_cycles(),
+    );
+    let push = rate(8, profile.bus_cycle());
+    if push.amount * pins.cycles < pins.amount * push.cycles * u64::from(profile.dram_channels()) {
+        buses(profile, stats, "d_push", push.amount, "to media")
+    } else {
+        units(stats, "dram", "to media", pins)
+    }
+}
+
+fn media_peak(profile: &Profile) -> Rate {
+    rate(
+        profile.media_bus_bytes() * profile.media_mhz(),
+        profile.me_mhz(),
+    )
+}
+
+/// Bytes that each channel of a unit moved.
+fn units(stats: &Stats, kind: &str, how: &str, peak: Rate) -> Vec<Reading> {
+    let channels = stats.units.iter().filter(|unit| {
+        unit.name
+            .strip_prefix(kind)
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+    });
+    channels
+        .map(|unit| (format!("{} {how}", unit.name), peak, unit.words * 4))
+        .collect()
+}
+
+/// What each bus of a kind carried, `amount` a bus clock.
+fn buses(profile: &Profile, stats: &Stats, kind: &str, amount: u64, how: &str) -> Vec<Reading> {
+    let Some(bus) = stats.buses.iter().find(|bus| bus.name == kind) else {
+        return Vec::new();
+    };
+    let alone = bus.instances.len() == 1;
+    let rows = bus.instances.iter().enumerate().map(|(cluster, used)| {
+        let number = if alone {
+            String::new()
+        } else {
+            cluster.to_string()
+        };
+        let name = format!("{kind}{number} {how}");
+        let clock = profile.bus_cycle();
+        (
+            name.trim_end().to_owned(),
+            rate(amount, clock),
+            used.busy / clock * amount,
+        )
+    });
+    rows.collect()
+}
+
+/// How far a resource was used at most.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bandwidth {
+    /// The resource and how it was used.
+    pub resource: String,
+    /// The source that saturated it.
+    pub source: &'static str,
+    /// `MB/s`, or `M/s` for commands.
+    pub unit: &'static str,
+    /// What it moved in each second, in tenths of `unit`.
+    pub measured_tenths: u64,
+    /// What its profile allows at most, in tenths of `unit`.
+    pub peak_tenths: u64,
+    /// Measured in tenths of a percent of the peak.
+    pub permille: u64,
+    /// Measured is more than the peak.
+    pub exceeds: bool,
+    /// What else is to be known of it, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Bandwidth {
+    /// What was read of a resource in so many cycles.
+    pub(super) fn new(
+        profile: &Profile,
+        source: &'static str,
+        unit: &'static str,
+        (resource, peak, amount): Reading,
+        cycles: Cycle,
+    ) -> Self {
+        let (done, most) = (
+            u128::from(amount) * u128::from(peak.cycles),
+            u128::from(peak.amount) * u128::from(cycles),
+        );
+        let mhz = profile.me_mhz();
+        Self {
+            unit,
+            resource,
+            source,
+            measured_tenths: per_second(amount, cycles, mhz),
+            peak_tenths: per_second(peak.amount, peak.cycles, mhz),
+            permille: permille(done, most),
+            exceeds: done > most,
+            note: None,
+        }
+    }
+
+    /// Whether it is within 5 percent below its peak and not above.
+    #[must_use]
+    pub fn is_close(&self) -> bool {
+        self.permille >= 950 && !self.exceeds
+    }
+}
+
+/// An amount in so many cycles, in tenths of a million a second, rounded to the
+/// nearest.
+fn per_second(amount: u64, cycles: Cycle, mhz: u64) -> u64 {
+    (amount * mhz * 10 + cycles / 2) / cycles
+}
+
+/// All bandwidths of a chip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bandwidths {
+    /// Name of the profile.
+    pub chip: String,
+    /// Microengine clock.
+    pub mhz: u64,
+    /// Cycles that each measurement ran.
+    pub cycles: u64,
+    /// By resource.
+    pub bandwidths: Vec<Bandwidth>,
+}
+
+/// Runs all measurements on a chip.
+///
+/// # Errors
+/// A source does not assemble for the chip, or a check stops a run.
+pub fn measure(profile: &Profile) -> Result<Bandwidths, Problem> {
+    let mut bandwidths = Vec::new();
+    for stress in STRESSES {
+        let stats = run(profile, stress)?;
+        let readings = (stress.read)(profile, &stats).into_iter();
+        bandwidths.extend(readings.map(|reading| measured(profile, stress.path, reading)));
+    }
+    bandwidths.extend(feedback::alone(profile)?);
+    Ok(Bandwidths {
+        chip: profile.name().to_owned(),
+        mhz: profile.me_mhz(),
+        cycles: CYCLES,
+        bandwidths,
+    })
+}
+
+fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
+    let microengines = if stress.all {
+        profile.microengines()
+    } else {
+        1
+    };
+    let boot = if stress.feedback {
+        feedback::boot(profile)
+    } else if stress.media {
+        Boot {
+            ports: vec![PortSetup {
+                bits_per_second: LINE_BITS_PER_SECOND,
+            }],
+            element_size: ELEMENT,
+            ..Boot::default()
+        }
+    } else {
+        Boot::default()
+    };
+    let mut chip = chip(profile, &boot, stress.path, 0..microengines)?;
+    let mut lines = Flood::new(profile, stress.media);
+    match chip.run(CYCLES, &mut lines, &mut NoObserver) {
+        Stop::Reached => Ok(chip.stats()),
+        Stop::Quiet => Err(Problem::new(format!(
+            "`{}` came to rest at cycle {}",
+            stress.path, chip.fabric.now
+        ))),
+        Stop::Fault(fault) => Err(Problem::new(format!(
+            "`{}` at cycle {}: {}",
+            stress.path, fault.cycle, fault.message
+        ))),
+    }
+}
+
+/// Frames without end on port 0, back to back.
+struct Flood {
+    on: bool,
+    mhz: u64,
+    frame: u64,
+}
+
+impl Flood {
+    fn new(profile: &Profile, on: bool) -> Self {
+        Self {
+            on,
+            mhz: profile.me_mhz(),
+            frame: 0,
+        }
+    }
+
+    /// When the line has carried so many frames with preamble, gap and check
+    /// sequence.
+    fn cycle(&self, frames: u64) -> Cycle {
+        let bits = u128::from(frames) * (FRAME as u128 + 24) * 8;
+        (bits * u128::from(self.mhz) * 1_000_000 / u128::from(LINE_BITS_PER_SECOND)) as Cycle
+    }
+}
+
+impl Lines for Flood {
+    fn next_arrival(&mut self) -> Option<Arrival> {
+        let number = self.frame;
+        self.frame += 1;
+        self.on.then(|| Arrival {
+            start: self.cycle(number),
+            end: self.cycle(number + 1),
+            port: 0,
+            bytes: vec![number as u8; FRAME],
+            frame: number,
+        })
+    }
+
+    fn departed(&mut self, _: Departure<'_>) {}
+
+    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
+}
+
+impl Bandwidths {
+    /// The table for people.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        table.set_header(["resource", "measured", "peak", "", "share", "source"]);
+        for column in [1, 2, 4] {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for row in &self.bandwidths {
+            table.add_row([
+                row.resource.clone(),
+                tenths(row.measured_tenths),
+                tenths(row.peak_tenths),
+                row.unit.to_owned(),
+                format!("{}%", tenths(row.permille)),
+                match row.source {
+                    feedback::ALONE => row.source.to_owned(),
+                    path => format!("microcode/{path}"),
+                },
+            ]);
+        }
+        let mut text = format!(
+            "{} at {} MHz: bandwidths under saturation, {} cycles each\n\n",
+            self.chip, self.mhz, self.cycles
+        );
+        for line in table.to_string().lines() {
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        for row in &self.bandwidths {
+            if let Some(note) = &row.note {
+                let _ = writeln!(text, "\n{}: {note}", row.resource);
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_resource_comes_within_five_percent_of_its_peak_and_not_above() {
+        for name in Profile::names() {
+            let profile = Profile::load(name).unwrap();
+            let measured = measure(&profile).unwrap();
+            let far: Vec<_> = measured
+                .bandwidths
+                .iter()
+                .filter(|bandwidth| !bandwidth.is_close())
+                .collect();
+            assert!(far.is_empty(), "{name}: {far:#?}");
+        }
+    }
+
+    #[test]
+    fn peaks_of_the_ixp2400_are_the_published_ones() {
+        let measured = measure(&Profile::load("ixp2400").unwrap()).unwrap();
+        let peak = |resource: &str| {
+            let mut rows = measured.bandwidths.iter();
+            rows.find(|row| row.resource == resource)
+                .map(|row| row.peak_tenths)
+        };
+        assert_eq!(peak("scratch read"), Some(12_000));
+        assert_eq!(peak("sram1 write"), Some(8_000));
+        assert_eq!(peak("sram0 both ways"), Some(16_000));
+        assert_eq!(peak("dram0 to media"), Some(24_000));
+        assert_eq!(peak("media receive"), Some(4_160), "3.33 Gb/s");
+        assert_eq!(peak("command0 commands"), Some(3_000));
+    }
+
+    #[test]
+    fn a_slower_memory_is_measured_slower() {
+        let profile = Profile::load("ixp2400").unwrap();
+        let slower = profile.with("sram", "longword_cycles", 6).unwrap();
+        let read = |profile: &Profile| {
+            let stats = run(profile, &STRESSES[1]).unwrap();
+            stats
+                .units
+                .iter()
+                .find(|u| u.name == "sram0")
+                .unwrap()
+                .words
+        };
+        let (fast, slow) = (read(&profile), read(&slower));
+        assert!(
+            slow * 2 <= fast + 16 && slow * 2 >= fast * 99 / 100,
+            "{slow} {fast}"
+        );
+    }
+}

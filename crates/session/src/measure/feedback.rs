@@ -1,0 +1,157 @@
+//! The coprocessor's bandwidths: what microcode gets out of its modules through
+//! the channel, and what a module does alone.
+
+use npsim_chip::gpp::boot::{Boot, MemoryImage, Space};
+use npsim_chip::profile::Profile;
+use npsim_chip::stats::Stats;
+use npsim_chip::units::coprocessor::{Coprocessor, CoprocessorSetup};
+
+use super::bandwidth::{Bandwidth, Rate, Reading, rate};
+use super::tenths;
+use npsim_project::problem::Problem;
+
+/// The source of what no microcode measured.
+pub(super) const ALONE: &str = "module alone, no buses";
+/// The channel that it is attached to, if there are as many.
+const CHANNEL: u8 = 1;
+/// Longwords that an XCP request writes.
+const REQUEST_LONGWORDS: u64 = 4;
+/// So much that a request for the lowest rate is always granted.
+const LIMIT: u32 = i32::MAX as u32;
+/// Milliseconds that a module is driven alone.
+const MILLISECONDS: u64 = 1;
+
+fn setup(profile: &Profile) -> CoprocessorSetup {
+    let bytes = u64::from(profile.sram_channel_bytes());
+    CoprocessorSetup {
+        name: "FEEDBACK".to_owned(),
+        channel: CHANNEL.min(profile.sram_channels() - 1),
+        address: CoprocessorSetup::first_address(bytes) as u32,
+    }
+}
+
+/// A chip with a coprocessor that grants.
+pub(super) fn boot(profile: &Profile) -> Boot {
+    let setup = setup(profile);
+    Boot {
+        memory: vec![MemoryImage {
+            space: Space::Sram(setup.channel),
+            address: setup.address,
+            words: vec![LIMIT],
+        }],
+        coprocessor: Some(setup),
+        ..Boot::default()
+    }
+}
+
+/// One a clock of so many picoseconds.
+fn clock(profile: &Profile, picoseconds: u64) -> Rate {
+    rate(1_000_000, picoseconds * profile.me_mhz())
+}
+
+/// One in the time of so many longwords on the pins.
+fn pins(profile: &Profile, longwords: u64) -> Rate {
+    rate(1, longwords * profile.sram_longword_cycles())
+}
+
+fn slower(one: Rate, other: Rate) -> Rate {
+    let (a, b) = (
+        u128::from(one.amount) * u128::from(other.cycles),
+        u128::from(other.amount) * u128::from(one.cycles),
+    );
+    if a <= b { one } else { other }
+}
+
+/// Quick-Start requests by microcode: a read of one longword each.
+pub(super) fn quick_start(profile: &Profile, stats: &Stats) -> Vec<Reading> {
+    let peak = slower(
+        clock(profile, profile.feedback_quick_start()),
+        pins(profile, 1),
+    );
+    let device = stats.coprocessor.iter();
+    device
+        .map(|device| {
+            let name = "Quick-Start requests".to_owned();
+            (name, peak, device.quick_start.requests)
+        })
+        .collect()
+}
+
+/// XCP requests by microcode: a write of four longwords and a read of one each.
+pub(super) fn xcp(profile: &Profile, stats: &Stats) -> Vec<Reading> {
+    let peak = slower(
+        clock(profile, profile.feedback_xcp()),
+        pins(profile, REQUEST_LONGWORDS),
+    );
+    let device = stats.coprocessor.iter();
+    device
+        .map(|device| ("XCP requests".to_owned(), peak, device.xcp.requests))
+        .collect()
+}
+
+/// The modules driven at one request a clock, without a channel and its buses.
+pub(super) fn alone(profile: &Profile) -> Result<Vec<Bandwidth>, Problem> {
+    let cycles = MILLISECONDS * profile.me_mhz() * 1000;
+    let device = |profile: &Profile| {
+        let mut device = Coprocessor::new(setup(profile), profile);
+        device.set_register(0, LIMIT);
+        device
+    };
+    let fast = profile
+        .with(
+            "feedback",
+            "quick_start",
+            profile.feedback_quick_start_alone(),
+        )
+        .map_err(|error| Problem::new(error.to_string()))?;
+    let rows = [
+        (
+            "Quick-Start module alone",
+            clock(profile, profile.feedback_quick_start_alone()),
+            device(&fast).drive_quick_start(cycles, 1),
+            pins(profile, 1),
+        ),
+        (
+            "XCP module alone",
+            clock(profile, profile.feedback_xcp()),
+            device(profile).drive_xcp(cycles, 0x1000, 1000, 0),
+            pins(profile, REQUEST_LONGWORDS),
+        ),
+    ];
+    let row = |(name, peak, answers, pins): (&str, Rate, u64, Rate)| {
+        let reading = (name.to_owned(), peak, answers);
+        let mut row = Bandwidth::new(profile, ALONE, "M/s", reading, cycles);
+        if slower(peak, pins) != peak {
+            let most = 10 * profile.me_mhz() * pins.amount / pins.cycles;
+            row.note = Some(format!(
+                "one chip cannot ask for this much: the pins of an SRAM channel carry {} M/s",
+                tenths(most)
+            ));
+        }
+        row
+    };
+    Ok(rows.map(row).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use npsim_chip::profile::Profile;
+
+    use super::alone;
+
+    #[test]
+    fn modules_alone_do_what_was_published_of_them() {
+        for name in Profile::names() {
+            let rows = alone(&Profile::load(name).unwrap()).unwrap();
+            let figures: Vec<_> = rows
+                .iter()
+                .map(|row| (row.measured_tenths, row.exceeds, row.note.is_some()))
+                .collect();
+            assert_eq!(
+                figures,
+                [(2222, false, true), (500, false, false)],
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Idle latencies: each operation sixteen times on a chip that does nothing
+//! else, timed by the microcode itself with `PROFILE_COUNT`.
+
+use std::fmt::Write as _;
+
+use comfy_table::{CellAlignment, Table, presets};
+use npsim_chip::Cycle;
+use npsim_chip::chip::Stop;
+use npsim_chip::gpp::boot::Boot;
+use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::profile;
+use npsim_chip::profile::Profile;
+use serde::Serialize;
+
+use super::{chip, tenths};
+use npsim_project::problem::Problem;
+
+/// Repetitions of an operation; `microcode/latency/measure.uc` has the same.
+const REPEATS: u64 = 16;
+/// Where the microcode leaves its results in scratch.
+const RESULTS: u32 = 0x2000;
+/// Instructions from reading the counter to the command, that of the reading
+/// and the one that takes the value.
+const BEFORE: u64 = 2;
+/// By then every measurement is over.
+const LIMIT: Cycle = 1_000_000;
+
+/// What a source measures: in the order of its results the operation, the
+/// parameter that is its target, and instructions beyond the usual ones between
+/// counter and command.
+struct Source {
+    path: &'static str,
+    unit: &'static str,
+    operations: &'static [(&'static str, &'static str, u64)],
+}
+
+const SOURCES: &[Source] = &[
+    Source {
+        path: "latency/scratch.uc",
+        unit: "scratch",
+        operations: &[
+            ("read", "read", 0),
+            ("write", "write", 0),
+            ("test_and_incr", "atomic", 0),
+            ("put", "ring_put", 0),
+            ("get", "ring_get", 0),
+        ],
+    },
+    Source {
+        path: "latency/sram.uc",
+        unit: "sram",
+        operations: &[
+            ("read", "read", 0),
+            ("write", "write", 0),
+            ("test_and_incr", "atomic", 0),
+            ("dequeue", "dequeue", 0),
+            ("put", "ring_put", 0),
+            ("get", "ring_get", 0),
+            ("csr_rd", "csr", 0),
+        ],
+    },
+    Source {
+        path: "latency/dram.uc",
+        unit: "dram",
+        operations: &[
+            ("read", "read", 0),
+            ("write", "write", 0),
+            ("rbuf_rd, 64 bytes", "rbuf_rd", 1),
+            ("tbuf_wr, 64 bytes", "tbuf_wr", 1),
+        ],
+    },
+    Source {
+        path: "latency/hash.uc",
+        unit: "hash",
+        operations: &[("hash_48", "one", 0)],
+    },
+    Source {
+        path: "latency/msf.uc",
+        unit: "msf",
+        operations: &[("read", "read", 0), ("write", "write", 0)],
+    },
+    Source {
+        path: "latency/cap.uc",
+        unit: "cap",
+        operations: &[
+            ("read", "read", 0),
+            ("write", "write", 0),
+            ("fast_wr to a thread", "interthread_signal", 0),
+            ("reflect_read", "reflect", 0),
+        ],
+    },
+];
+
+/// What an operation took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Latency {
+    /// `scratch`, `sram`, ...
+    pub unit: &'static str,
+    /// The operation, as the assembler writes it.
+    pub operation: &'static str,
+    /// The profile's parameter that it is to meet.
+    pub parameter: String,
+    /// The parameter's value in ME cycles.
+    pub target: u64,
+    /// How often it was measured.
+    pub repeats: u64,
+    /// Sum of all in ME cycles.
+    pub sum: u64,
+    /// Shortest in ME cycles.
+    pub least: u64,
+    /// Longest in ME cycles.
+    pub most: u64,
+    /// Mean in tenths of a nanosecond.
+    pub mean_tenths_ns: u64,
+    /// Mean less target, in tenths of a percent of the target.
+    pub difference_permille: i64,
+}
+
+impl Latency {
+    /// Whether the mean is within 5 percent of the target.
+    #[must_use]
+    pub fn is_close(&self) -> bool {
+        self.difference_permille.abs() <= 50
+    }
+
+    /// Mean in tenths of an ME cycle.
+    #[must_use]
+    pub fn mean_tenths(&self) -> u64 {
+        (self.sum * 10 + self.repeats / 2) / self.repeats
+    }
+}
+
+/// All latencies of a chip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Latencies {
+    /// Name of the profile.
+    pub chip: String,
+    /// Microengine clock.
+    pub mhz: u64,
+    /// By unit.
+    pub latencies: Vec<Latency>,
+}
+
+/// Runs all measurements on a chip.
+///
+/// # Errors
+/// A source does not assemble for the chip or a run ends otherwise than in rest.
+pub fn measure(profile: &Profile) -> Result<Latencies, Problem> {
+    let mut latencies = Vec::new();
+    for source in SOURCES {
+        measure_source(profile, source, &mut latencies)?;
+    }
+    Ok(Latencies {
+        chip: profile.name().to_owned(),
+        mhz: profile.me_mhz(),
+        latencies,
+    })
+}
+
+fn measure_source(
+    profile: &Profile,
+    source: &Source,
+    latencies: &mut Vec<Latency>,
+) -> Result<(), Problem> {
+    let mut chip = chip(profile, &Boot::default(), source.path, 0..1)?;
+    match chip.run(LIMIT, &mut NoLines, &mut NoObserver) {
+        Stop::Quiet => {}
+        Stop::Reached => {
+            let text = format!("`{}` is not done after {LIMIT} cycles", source.path);
+            return Err(Problem::new(text));
+        }
+        Stop::Fault(fault) => {
+            return Err(Problem::new(format!(
+                "`{}` at cycle {}: {}",
+                source.path, fault.cycle, fault.message
+            )));
+        }
+    }
+    for (number, &(operation, name, more)) in (0..).zip(source.operations) {
+        let at = RESULTS + 12 * number;
+        let result = |place| u64::from(chip.scratch.read(at + place).unwrap_or_default());
+        // What the counter says beyond the operation.
+        let known = BEFORE + more + profile.wake_latency();
+        let target = parameter(profile, source.unit, name);
+        let sum = result(0).saturating_sub(REPEATS * known);
+        let off = i128::from(sum) - i128::from(REPEATS * target);
+        latencies.push(Latency {
+            unit: source.unit,
+            operation,
+            parameter: format!("{}.{name}", source.unit),
+            target,
+            repeats: REPEATS,
+            sum,
+            least: result(4).saturating_sub(known),
+            most: result(8).saturating_sub(known),
+            mean_tenths_ns: (sum * 10_000 / profile.me_mhz() + REPEATS / 2) / REPEATS,
+            difference_permille: (off * 1000 / i128::from(REPEATS * target.max(1))) as i64,
+        });
+    }
+    Ok(())
+}
+
+fn parameter(profile: &Profile, group: &str, name: &str) -> u64 {
+    let mut all = profile.parameters();
+    all.find(|p: &&profile::Parameter| p.group == group && p.name == name)
+        .map_or(0, |parameter| parameter.value)
+}
+
+impl Latencies {
+    /// The table for people.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        table.set_header([
+            "unit",
+            "operation",
+            "cycles",
+            "least",
+            "most",
+            "ns",
+            "target",
+            "difference",
+        ]);
+        for column in 2..8 {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for latency in &self.latencies {
+            let off = latency.difference_permille;
+            let sign = if off < 0 { '-' } else { '+' };
+            table.add_row([
+                latency.unit.to_owned(),
+                latency.operation.to_owned(),
+                tenths(latency.mean_tenths()),
+                latency.least.to_string(),
+                latency.most.to_string(),
+                tenths(latency.mean_tenths_ns),
+                latency.target.to_string(),
+                format!("{sign}{}%", tenths(off.unsigned_abs())),
+            ]);
+        }
+        let mut text = format!(
+            "{} at {} MHz: idle latencies, issue to signal, mean of {REPEATS}\n\n",
+            self.chip, self.mhz
+        );
+        for line in table.to_string().lines() {
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        text
+    }
+}
+
+/// No frame comes or goes.
+pub(super) struct NoLines;
+
+impl Lines for NoLines {
+    fn next_arrival(&mut self) -> Option<Arrival> {
+        None
+    }
+
+    fn departed(&mut self, _: Departure<'_>) {}
+
+    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chip_meets_its_targets_within_five_percent() {
+        for name in Profile::names() {
+            let profile = Profile::load(name).unwrap();
+            let measured = measure(&profile).unwrap();
+            assert_eq!(measured.latencies.len(), 23);
+            for latency in &measured.latencies {
+                assert!(latency.is_close(), "{name}: {latency:?}");
+                assert!(latency.least >= latency.target, "{name}: {latency:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_slower_unit_is_measured_slower() {
+        let profile = Profile::load("ixp2400").unwrap();
+        let slower = profile
+            .with("sram", "read", profile.sram_read() + 50)
+            .unwrap();
+        let read = |profile| measure(profile).unwrap().latencies[5].clone();
+        let (before, after) = (read(&profile), read(&slower));
+        assert_eq!((before.operation, before.unit), ("read", "sram"));
+        assert_eq!(after.sum - before.sum, REPEATS * 50);
+    }
+}

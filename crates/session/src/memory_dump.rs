@@ -1,0 +1,107 @@
+//! What a run left in a named memory or counter of the project, as text.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use npsim_asm::spelling::closest;
+use npsim_chip::chip::Chip;
+
+use npsim_project::Project;
+use npsim_project::problem::Problem;
+
+/// A memory or counter to write, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The project's name for it.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl FromStr for Request {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok(Self {
+                name: name.to_owned(),
+                file: file.into(),
+            }),
+            _ => Err("write NAME=FILE, such as `TABLE=table.txt`".to_owned()),
+        }
+    }
+}
+
+/// A named range of one memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    space: String,
+    start: u32,
+    end: u32,
+}
+
+/// Where a `[[memory]]`, a `[[counter]]` or the registers of the coprocessor of
+/// the project lie.
+///
+/// # Errors
+/// The project has none of this name.
+pub fn find(project: &Project, name: &str) -> Result<Range, Problem> {
+    if let Some(setup) = &project.boot.coprocessor
+        && let Some((start, bytes)) = setup.registers(name)
+    {
+        return Ok(Range {
+            space: format!("sram{}", setup.channel),
+            start,
+            end: start + bytes,
+        });
+    }
+    let mut known = Vec::new();
+    for space in &project.spaces {
+        for region in space.regions() {
+            let Some(own) = ["memory `", "counter `"]
+                .iter()
+                .find_map(|kind| region.name.strip_prefix(kind)?.strip_suffix('`'))
+            else {
+                continue;
+            };
+            if own == name {
+                return Ok(Range {
+                    space: space.name.clone(),
+                    start: region.start as u32,
+                    end: region.end as u32,
+                });
+            }
+            known.push(own);
+        }
+    }
+    let problem = Problem::new(format!("the project has no memory or counter `{name}`"));
+    Err(match closest(name, known.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None if known.is_empty() => problem.help("add a [[memory]] or [[counter]] to the project"),
+        None => problem.help(format!("there are {}", known.join(", "))),
+    })
+}
+
+/// The longwords of a range, one a line: byte address and value in hexadecimal,
+/// for SRAM the address with the channel in bits 31-30, as microcode names it.
+#[must_use]
+pub fn text(chip: &Chip, range: &Range) -> String {
+    let channel = range.space.strip_prefix("sram");
+    let base = channel.and_then(|n| n.parse::<u32>().ok()).unwrap_or(0) << 30;
+    let mut out = String::new();
+    for offset in (range.start & !3..range.end).step_by(4) {
+        let address = base | offset;
+        let word = match range.space.as_str() {
+            "scratch" => chip.scratch.read(address),
+            "dram" => chip.dram.read_word(address),
+            _ => chip.sram.read_word(address),
+        };
+        // A project's ranges lie in populated memory or registers, so there is
+        // always a word.
+        if let Some(word) = word {
+            let _ = writeln!(out, "{address:#010x} {word:#010x}");
+        }
+    }
+    out
+}

@@ -1,0 +1,245 @@
+//! What a reader of a run's results should know besides the numbers: how the
+//! capture was played, why frames stayed inside, and what of the options came to
+//! nothing.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::units::msf::rbuf::Holder;
+use npsim_net::pace::Survey;
+
+use crate::report::Report;
+use npsim_project::Project;
+use npsim_project::quantity::{grouped, show_rate};
+
+/// How the frames that were played differ from the capture, in one line.
+#[must_use]
+pub fn of_capture(capture: &Survey) -> Option<String> {
+    let plan = &capture.plan;
+    let mut parts = Vec::new();
+    if capture.truncated_frames > 0 {
+        parts.push(format!(
+            "{} were captured only in part and played as short as they are",
+            grouped(capture.truncated_frames)
+        ));
+    }
+    if capture.reordered > 0 {
+        parts.push(format!(
+            "{} had times before the frame before them",
+            grouped(capture.reordered)
+        ));
+    }
+    if plan.waited > 0 {
+        parts.push(format!(
+            "{} waited up to {} ns for a busy line",
+            grouped(plan.waited),
+            grouped(plan.max_wait_ps / 1000)
+        ));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "of the capture's {} frames, {}",
+        grouped(capture.frames),
+        parts.join(", ")
+    ))
+}
+
+/// Says so when frames came so slowly that the chip had little to do.
+#[must_use]
+pub fn of_slow_arrivals(report: &Report) -> Option<String> {
+    const FEW_PERCENT: u64 = 5;
+    let used = report.chip.ports.iter().filter(|p| p.received_frames > 0);
+    let line: u64 = used.map(|port| port.bits_per_second).sum();
+    let offered = report.rates.offered_bits_per_second;
+    let slow = u128::from(offered) * 100 < u128::from(line) * u128::from(FEW_PERCENT);
+    (report.packets.offered > 1 && slow).then(|| {
+        format!(
+            "frames came at {:.1}% of the line rate, as they were captured; `--pace line` plays them back to back",
+            offered as f64 * 100.0 / line as f64
+        )
+    })
+}
+
+/// Why frames did not leave, as far as the media interface shows it. A run that
+/// a fault stopped or whose time was up has frames inside that mean nothing.
+#[must_use]
+pub fn of_frames_inside(report: &Report, chip: &Chip) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !matches!(report.ending, "drained" | "quiet") || report.packets.unaccounted <= 0 {
+        return lines;
+    }
+    let (rbuf, tbuf) = (&chip.msf.receive.rbuf, &chip.msf.transmit.tbuf);
+    if rbuf.waiting() > 0 {
+        lines.push(format!(
+            "{} RBUF elements hold mpackets that no context took; a context asks for one by writing to RX_THREAD_FREELIST_0",
+            grouped(rbuf.waiting() as u64)
+        ));
+    }
+    let untaken = rbuf
+        .elements()
+        .iter()
+        .filter(|element| element.sop && element.holder == Holder::Full)
+        .count() as u64;
+    let outside: u64 = report
+        .chip
+        .ports
+        .iter()
+        .map(|port| port.waiting_frames + port.sending_frames)
+        .sum();
+    let taken = report
+        .packets
+        .unaccounted
+        .unsigned_abs()
+        .saturating_sub(untaken + outside);
+    if taken > 0 {
+        lines.push(format!(
+            "{} frames were taken from RBUF and neither sent nor counted as dropped",
+            grouped(taken)
+        ));
+        if tbuf.sent + tbuf.skipped == 0 && tbuf.valid() == 0 {
+            lines.push(
+                "no TBUF element was ever made valid; msf[write] of its control words does that"
+                    .into(),
+            );
+        }
+    }
+    if tbuf.valid() > 0 && tbuf.head().is_none() {
+        lines.push(format!(
+            "{} valid TBUF elements wait for element {}, which never became valid; elements are sent in ring order",
+            grouped(tbuf.valid() as u64),
+            tbuf.next()
+        ));
+    }
+    lines
+}
+
+/// Locks that somebody still holds although the run is over. A run that ends
+/// under way may well end in the middle of a section, so there only a hold counts
+/// that is longer than all before it.
+#[must_use]
+pub fn of_held_locks(report: &Report) -> Vec<String> {
+    let chip = &report.chip;
+    let at_rest = matches!(report.ending, "drained" | "quiet");
+    let lines = chip.locks.iter().filter_map(|lock| {
+        let hold = lock.held_at_end?;
+        let tell = if at_rest {
+            report.packets.unaccounted > 0
+        } else {
+            chip.cycles.saturating_sub(hold.since) > lock.held_longest
+        };
+        if !tell {
+            return None;
+        }
+        let since = grouped(hold.since);
+        let taken = match (hold.microengine, hold.context) {
+            (Some(me), Some(context)) => {
+                format!("taken by microengine {me} context {context} at cycle {since}")
+            }
+            _ if hold.since == 0 => "held since before the start".to_owned(),
+            _ => format!("taken by the general-purpose core at cycle {since}"),
+        };
+        let tries = if hold.failed_since == 1 { "try" } else { "tries" };
+        Some(format!(
+            "the lock {} was still held at the end: {taken}, never released; {} {tries} failed since",
+            lock.name,
+            grouped(hold.failed_since),
+        ))
+    });
+    lines.collect()
+}
+
+/// The ports are not those of the board that the command line names, since the
+/// project's own `[[port]]` sections come before it.
+#[must_use]
+pub fn of_ports(project: &Project, board: Option<&str>) -> Option<String> {
+    let there = &project.capacity.board_ports;
+    let ports = project.boot.ports.iter();
+    let used: Vec<u64> = ports.map(|port| port.bits_per_second).collect();
+    if board.is_none() || there.is_empty() || *there == used {
+        return None;
+    }
+    Some(format!(
+        "the board {} has {}, but the project's [[port]] sections make them {}",
+        project.capacity.board,
+        shown(there),
+        shown(&used),
+    ))
+}
+
+/// `3 ports (1.000 Gb/s)`, `2 ports (1.000 Gb/s, 500.000 Mb/s)`.
+fn shown(rates: &[u64]) -> String {
+    let mut different: Vec<u64> = rates.to_vec();
+    different.dedup();
+    let list: Vec<_> = different
+        .iter()
+        .map(|&rate| show_rate(rate as f64))
+        .collect();
+    let word = if rates.len() == 1 { "port" } else { "ports" };
+    format!("{} {word} ({})", rates.len(), list.join(", "))
+}
+
+/// The run was over before the part of it that a timeline was to show.
+#[must_use]
+pub fn of_window(from: Cycle, end: Cycle) -> Option<String> {
+    (from > end).then(|| {
+        format!(
+            "the timeline is empty: the run was over at cycle {}, and --window begins at cycle {}",
+            grouped(end),
+            grouped(from)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_capture, of_slow_arrivals};
+    use crate::links::Traffic;
+    use crate::report::Report;
+    use crate::simulation::Ending;
+    use npsim_chip::stats::{PortStats, Stats};
+    use npsim_net::pace::Survey;
+
+    #[test]
+    fn one_line_about_the_capture() {
+        let mut capture = Survey::default();
+        assert_eq!(of_capture(&capture), None);
+        capture.reordered = 7;
+        (capture.plan.waited, capture.plan.max_wait_ps) = (34, 21_594_000);
+        assert_eq!(
+            of_capture(&capture).unwrap(),
+            "of the capture's 0 frames, 7 had times before the frame before them, 34 waited up to 21,594 ns for a busy line"
+        );
+    }
+
+    #[test]
+    fn only_slow_arrivals_are_remarked() {
+        let report = |last_arrival| {
+            let traffic = Traffic {
+                offered_frames: 2,
+                offered_bytes: 1000,
+                first_arrival: Some(0),
+                last_arrival,
+                ..Traffic::default()
+            };
+            let port = PortStats {
+                bits_per_second: 1_000_000_000,
+                received_frames: 2,
+                ..PortStats::default()
+            };
+            let chip = Stats {
+                mhz: 600,
+                ports: vec![port, PortStats::default()],
+                ..Stats::default()
+            };
+            Report::new("p", &Ending::Drained, None, &traffic, chip)
+        };
+        // 8000 bits in 100 us are 8% of a gigabit line, in 200 us 4%.
+        assert_eq!(of_slow_arrivals(&report(60_000)), None);
+        let slow = of_slow_arrivals(&report(120_000)).unwrap();
+        assert!(
+            slow.contains("at 4.0%") && slow.contains("--pace line"),
+            "{slow}"
+        );
+    }
+}

@@ -1,0 +1,394 @@
+//! What a run came to, as plain data: the summary and the stats file are two
+//! ways of showing it. Nothing in it depends on the host.
+
+use npsim_chip::kernel::check::Fault;
+use npsim_chip::kernel::disturb::Disturbances;
+use npsim_chip::kernel::lines::MediaDrop;
+use npsim_chip::stats::Stats;
+use npsim_net::load::Load;
+use serde::Serialize;
+
+use crate::histogram::Histogram;
+use crate::links::Traffic;
+use crate::simulation::Ending;
+use npsim_project::{ProfileChange, Project};
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Name and version of the format.
+    pub schema: &'static str,
+    /// Version of npsim.
+    pub npsim: &'static str,
+    /// The project.
+    pub project: String,
+    /// The seed of the pseudo-random numbers, if one was given.
+    pub seed: Option<u64>,
+    /// Settings over the project file, `PATH=VALUE` each.
+    pub settings: Vec<String>,
+    /// What settings changed in the chip profile; such a run tells nothing of
+    /// the chip that the profile describes.
+    pub profile_changes: Vec<ProfileChange>,
+    /// What disturbed the run on purpose; absent for a plain run.
+    #[serde(skip_serializing_if = "Disturbances::is_none")]
+    pub disturbances: Disturbances,
+    /// The traffic that was made, with all its defaults; absent for a capture.
+    pub load: Option<Load>,
+    /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed` or
+    /// `interrupted`.
+    pub ending: &'static str,
+    /// What stopped the run.
+    pub fault: Option<FaultReport>,
+    /// Frames in, out and lost.
+    pub packets: Packets,
+    /// Why frames were lost.
+    pub drops: Vec<Drop>,
+    /// Packets that ended on the slow path, by reason.
+    pub exceptions: Vec<Drop>,
+    /// Rates in and out.
+    pub rates: Rates,
+    /// Last bit in to last bit out; absent if nothing could be traced.
+    pub latency: Option<Latency>,
+    /// What the chip counted.
+    pub chip: Stats,
+}
+
+/// The format's name; it changes when a field changes its meaning or goes.
+pub const SCHEMA: &str = "npsim-stats-1";
+
+/// A fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FaultReport {
+    /// Name of the check; absent for what no chip could do.
+    pub check: Option<&'static str>,
+    /// What happened.
+    pub message: String,
+    /// When.
+    pub cycle: u64,
+    /// Microengine.
+    pub me: Option<u8>,
+    /// Context.
+    pub context: Option<u8>,
+    /// Word address.
+    pub pc: Option<u16>,
+    /// The source line and the macros it came through.
+    pub place: Option<String>,
+    /// Reasons.
+    pub notes: Vec<String>,
+}
+
+/// Frames, counted where they are first and last seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Packets {
+    /// Put on the lines.
+    pub offered: u64,
+    /// Their bytes without preamble, gap and check sequence.
+    pub offered_bytes: u64,
+    /// Left the chip.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Left the chip and could be traced to no frame that came.
+    pub untraced: u64,
+    /// Lost at the media interface.
+    pub dropped_media: u64,
+    /// Counted by the microcode's drop counters.
+    pub dropped_microcode: u64,
+    /// Ended on the slow path.
+    pub exceptions: u64,
+    /// Offered less all of the above but `untraced`: still inside, or dropped
+    /// without a counter. Negative if the microcode makes packets.
+    pub unaccounted: i64,
+}
+
+/// A number of frames and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Drop {
+    /// `media`, `microcode` or `slow-path`.
+    pub by: &'static str,
+    /// The port, for drops at the media interface.
+    pub port: Option<u8>,
+    /// The counter, for drops by the microcode.
+    pub counter: Option<String>,
+    /// For people.
+    pub reason: String,
+    /// How many.
+    pub frames: u64,
+}
+
+/// Rates, rounded down, each over its own time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Rates {
+    /// First bit in to last bit in.
+    pub offered_nanoseconds: u64,
+    /// Offered frames a second.
+    pub offered_packets_per_second: u64,
+    /// Offered bits a second, of frames without preamble, gap and check sequence.
+    pub offered_bits_per_second: u64,
+    /// First bit out to last bit out.
+    pub sent_nanoseconds: u64,
+    /// Sent frames a second.
+    pub sent_packets_per_second: u64,
+    /// Sent bits a second.
+    pub sent_bits_per_second: u64,
+}
+
+/// Nanoseconds, rounded down; percentiles by nearest rank, to 1/4096 of their value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Latency {
+    pub packets: u64,
+    pub min_ns: u64,
+    pub mean_ns: u64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p99_ns: u64,
+    pub max_ns: u64,
+}
+
+impl Report {
+    /// Notes which settings the project was run with, and what disturbed it.
+    pub fn note_settings(&mut self, project: &Project) {
+        self.settings = project.settings.iter().map(ToString::to_string).collect();
+        self.profile_changes.clone_from(&project.profile_changes);
+        self.disturbances.clone_from(&project.boot.disturbances);
+    }
+
+    /// Puts together what the lines and the chip counted.
+    #[must_use]
+    pub fn new(
+        project: &str,
+        ending: &Ending,
+        place: Option<String>,
+        traffic: &Traffic,
+        chip: Stats,
+    ) -> Self {
+        let drops = drops(traffic, &chip);
+        let exceptions: Vec<_> = chip
+            .gpp
+            .reasons
+            .iter()
+            .filter(|reason| reason.frames > 0)
+            .map(|reason| Drop {
+                by: "slow-path",
+                port: None,
+                counter: None,
+                reason: reason.reason.clone(),
+                frames: reason.frames,
+            })
+            .collect();
+        let total = |by: &str| {
+            drops
+                .iter()
+                .filter(|drop| drop.by == by)
+                .map(|drop| drop.frames)
+                .sum::<u64>()
+        };
+        let (dropped_media, dropped_microcode) = (total("media"), total("microcode"));
+        let gone = traffic.sent_frames + dropped_media + dropped_microcode + chip.gpp.exceptions;
+        let packets = Packets {
+            offered: traffic.offered_frames,
+            offered_bytes: traffic.offered_bytes,
+            sent: traffic.sent_frames,
+            sent_bytes: traffic.sent_bytes,
+            untraced: traffic.untraced_frames,
+            dropped_media,
+            dropped_microcode,
+            exceptions: chip.gpp.exceptions,
+            unaccounted: traffic.offered_frames as i64 - gone as i64,
+        };
+        Self {
+            schema: SCHEMA,
+            npsim: env!("CARGO_PKG_VERSION"),
+            project: project.to_string(),
+            seed: None,
+            settings: Vec::new(),
+            profile_changes: Vec::new(),
+            disturbances: Disturbances::default(),
+            load: None,
+            ending: ending.name(),
+            fault: if let Ending::Fault(fault) = ending {
+                Some(fault_report(fault, place))
+            } else {
+                None
+            },
+            packets,
+            drops,
+            exceptions,
+            rates: rates(traffic, chip.mhz),
+            latency: latency(&traffic.latencies, chip.mhz),
+            chip,
+        }
+    }
+}
+
+fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
+    FaultReport {
+        check: fault.check.map(npsim_chip::kernel::check::Check::name),
+        message: fault.message.clone(),
+        cycle: fault.cycle,
+        me: fault.me,
+        context: fault.context,
+        pc: fault.pc,
+        place,
+        notes: fault.notes.clone(),
+    }
+}
+
+/// What a loss at the media interface is called.
+#[must_use]
+pub fn media_reason(reason: MediaDrop) -> &'static str {
+    match reason {
+        MediaDrop::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
+        MediaDrop::NoSuchPort => "sent to a port that does not exist",
+        MediaDrop::TransmitNoSop => "its first TBUF element had no SOP in the control word",
+        MediaDrop::TransmitSopTwice => {
+            "another frame began in TBUF before its EOP, so it was never whole"
+        }
+        MediaDrop::TransmitAborted => "its TBUF control word asked for an abort",
+        MediaDrop::TransmitTooLong => "longer than the MAC's transmit FIFO; was its EOP left out?",
+    }
+}
+
+fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
+    let media = traffic.drops.iter().map(|(&(port, reason), &frames)| Drop {
+        by: "media",
+        port: Some(port),
+        counter: None,
+        reason: media_reason(reason).to_string(),
+        frames,
+    });
+    let microcode = chip
+        .counters
+        .iter()
+        .filter(|counter| counter.drop && counter.value > 0)
+        .map(|counter| Drop {
+            by: "microcode",
+            port: None,
+            counter: Some(counter.name.clone()),
+            reason: if counter.text.is_empty() {
+                counter.name.clone()
+            } else {
+                counter.text.clone()
+            },
+            frames: counter.value,
+        });
+    media.chain(microcode).collect()
+}
+
+fn rates(traffic: &Traffic, mhz: u64) -> Rates {
+    let offered = traffic
+        .last_arrival
+        .saturating_sub(traffic.first_arrival.unwrap_or(0));
+    let sent = traffic
+        .last_departure
+        .saturating_sub(traffic.first_departure.unwrap_or(0));
+    let per_second = |count: u64, cycles: u64| {
+        let scaled = u128::from(count) * u128::from(mhz) * 1_000_000;
+        scaled.checked_div(u128::from(cycles)).unwrap_or(0) as u64
+    };
+    Rates {
+        offered_nanoseconds: nanoseconds(offered, mhz),
+        offered_packets_per_second: per_second(traffic.offered_frames, offered),
+        offered_bits_per_second: per_second(traffic.offered_bytes * 8, offered),
+        sent_nanoseconds: nanoseconds(sent, mhz),
+        sent_packets_per_second: per_second(traffic.sent_frames, sent),
+        sent_bits_per_second: per_second(traffic.sent_bytes * 8, sent),
+    }
+}
+
+/// The figures of latencies in cycles; nothing if there are none.
+pub(crate) fn latency(cycles: &Histogram, mhz: u64) -> Option<Latency> {
+    let rank = |permille| Some(nanoseconds(cycles.permille(permille)?, mhz));
+    Some(Latency {
+        packets: cycles.count(),
+        min_ns: nanoseconds(cycles.least()?, mhz),
+        mean_ns: nanoseconds(cycles.mean()?, mhz),
+        p50_ns: rank(500)?,
+        p90_ns: rank(900)?,
+        p99_ns: rank(990)?,
+        max_ns: nanoseconds(cycles.most()?, mhz),
+    })
+}
+
+fn nanoseconds(cycles: u64, mhz: u64) -> u64 {
+    (u128::from(cycles) * 1000)
+        .checked_div(u128::from(mhz))
+        .unwrap_or(0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, latency};
+    use crate::histogram::Histogram;
+    use crate::links::Traffic;
+    use crate::simulation::Ending;
+    use npsim_chip::kernel::lines::MediaDrop;
+    use npsim_chip::stats::{CounterStats, DropStats, Stats};
+
+    #[test]
+    fn percentiles_are_nearest_rank() {
+        let figures = latency(&(1..=100).rev().map(|n| n * 600).collect(), 600).unwrap();
+        assert_eq!((figures.min_ns, figures.max_ns), (1000, 100_000));
+        for (told, exact) in [
+            (figures.p50_ns, 50_000u64),
+            (figures.p90_ns, 90_000),
+            (figures.p99_ns, 99_000),
+        ] {
+            assert!(told.abs_diff(exact) <= exact / 4096, "{told}");
+        }
+        assert_eq!((figures.mean_ns, figures.packets), (50_500, 100));
+        let one = latency(&[6].into_iter().collect(), 600).unwrap();
+        assert_eq!((one.p50_ns, one.p99_ns), (10, 10));
+        assert_eq!(latency(&Histogram::default(), 600), None);
+    }
+
+    #[test]
+    fn every_packet_is_accounted_for() {
+        let mut traffic = Traffic {
+            offered_frames: 10,
+            sent_frames: 4,
+            sent_bytes: 256,
+            first_departure: Some(600),
+            last_departure: 1200,
+            ..Traffic::default()
+        };
+        traffic.drops.insert((1, MediaDrop::ReceiveFifoFull), 2);
+        let mut chip = Stats {
+            mhz: 600,
+            cycles: 5000,
+            ..Stats::default()
+        };
+        let counter = |name: &str, value, drop| CounterStats {
+            name: name.into(),
+            value,
+            drop,
+            text: String::new(),
+        };
+        chip.counters = vec![
+            counter("BAD", 1, true),
+            counter("SEEN", 7, false),
+            counter("NONE", 0, true),
+        ];
+        chip.gpp.exceptions = 2;
+        chip.gpp.reasons = vec![DropStats {
+            reason: "ttl".into(),
+            frames: 2,
+        }];
+        let report = Report::new("p", &Ending::Drained, None, &traffic, chip);
+        assert_eq!(report.packets.unaccounted, 1);
+        assert_eq!(
+            (
+                report.packets.dropped_media,
+                report.packets.dropped_microcode
+            ),
+            (2, 1)
+        );
+        let reasons: Vec<_> = report.drops.iter().map(|d| (d.by, d.frames)).collect();
+        assert_eq!(reasons, [("media", 2), ("microcode", 1)]);
+        assert_eq!(report.exceptions.len(), 1);
+        assert_eq!(report.rates.sent_nanoseconds, 1000);
+        assert_eq!(report.rates.sent_packets_per_second, 4_000_000);
+        assert_eq!(report.rates.sent_bits_per_second, 2_048_000_000);
+    }
+}

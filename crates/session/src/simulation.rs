@@ -1,0 +1,324 @@
+//! A run: programs on a chip, traffic on its lines, until the traffic is
+//! handled, the time is up, nothing can happen any more, or a check stops it.
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::kernel::check::{Check, Fault};
+use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::microengine::{Microengine, Program as Loaded};
+use npsim_chip::state::StateError;
+use npsim_chip::stats::Stats;
+
+use crate::links::{Links, Traffic};
+use crate::series::Series;
+use npsim_project::Project;
+use npsim_project::assemble::Program;
+use npsim_project::problem::Problem;
+
+/// How long a run goes on and what it passes over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Stop at this cycle at the latest.
+    pub until: Option<Cycle>,
+    /// Stop when all frames have arrived and the media interface has been at
+    /// rest for so many cycles.
+    pub drain: Option<Cycle>,
+    /// Checks that do not stop the run.
+    pub allow: Vec<Check>,
+    /// What `PSEUDO_RANDOM_NUMBER` begins with is made from this; without it the
+    /// register begins at 1 in every microengine.
+    pub seed: Option<u64>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The traffic is handled: nothing moved at the media interface for the
+    /// drain time.
+    Drained,
+    /// Nothing can happen any more.
+    Quiet,
+    /// The time that was asked for is up.
+    Reached,
+    /// The microcode did what a check forbids, or what no chip could do.
+    Fault(Box<Fault>),
+    /// The capture of departures could not be written.
+    OutputFailed,
+    /// The frames that were still to come could not be read.
+    InputFailed,
+    /// The caller asked for an end.
+    Interrupted,
+}
+
+impl Ending {
+    /// The word in the stats file.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Drained => "drained",
+            Self::Quiet => "quiet",
+            Self::Reached => "reached",
+            Self::Fault(_) => "fault",
+            Self::OutputFailed => "output-failed",
+            Self::InputFailed => "input-failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Cycles between two looks at the progress.
+const SLICE: Cycle = 60_000;
+
+/// Refuses a program whose constants are not all known.
+fn linked(program: &Program) -> Result<(), Problem> {
+    let open = program.image.unresolved_imports();
+    if open.is_empty() {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "`{}` on microengine {} has import variables without a value: {}",
+        program.source.display(),
+        program.me,
+        open.join(", ")
+    ))
+    .help(format!(
+        "give it with `--import {}=VALUE`, or with `import` in the project's [[me]]",
+        open[0]
+    )))
+}
+
+/// A chip that is loaded and ready.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    chip: Chip,
+    settings: Settings,
+    series: Option<Series>,
+}
+
+impl Simulation {
+    /// Loads the programs and sets up what the project says.
+    ///
+    /// # Errors
+    /// A program does not fit the chip or has import variables without a value,
+    /// or the set-up contradicts itself.
+    pub fn new(
+        project: &Project,
+        programs: &[Program],
+        settings: Settings,
+    ) -> Result<Self, Problem> {
+        let mut loaded = Vec::with_capacity(programs.len());
+        for program in programs {
+            linked(program)?;
+            let code = Loaded::new(&program.image, &project.profile).map_err(|error| {
+                Problem::new(format!(
+                    "`{}` cannot run on {}: {error}",
+                    program.source.display(),
+                    project.capacity.name
+                ))
+            })?;
+            loaded.push((program.me, code));
+        }
+        let mut chip = Chip::new(project.profile.clone(), &project.boot, loaded)
+            .map_err(|error| Problem::new(error.to_string()))?;
+        for &check in &settings.allow {
+            chip.fabric.checks.allow(check);
+        }
+        if let Some(seed) = settings.seed {
+            chip.seed(seed);
+        }
+        // No slice has begun.
+        chip.fabric.horizon = 0;
+        Ok(Self {
+            chip,
+            settings,
+            series: None,
+        })
+    }
+
+    /// Runs to the end, telling `progress` the cycle and the traffic now and
+    /// then. What it tells does not depend on the host.
+    pub fn run(
+        &mut self,
+        links: &mut Links<'_>,
+        progress: &mut dyn FnMut(Cycle, &Traffic),
+    ) -> Ending {
+        self.run_while(links, &mut |cycle, traffic| {
+            progress(cycle, traffic);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Runs to the end, or until `progress` breaks off. Where that happens
+    /// depends on when it is asked; the chip is between two events then.
+    pub fn run_while(
+        &mut self,
+        links: &mut Links<'_>,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Ending {
+        self.run_watched(links, &mut NoObserver, progress)
+    }
+
+    /// As [`Self::run_while`], watched by a observer. The run is the same with any
+    /// observer.
+    pub fn run_watched<P: Observer>(
+        &mut self,
+        links: &mut Links<'_>,
+        observer: &mut P,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Ending {
+        loop {
+            if let Some(ending) = self.run_to(Cycle::MAX, links, observer, progress) {
+                return ending;
+            }
+        }
+    }
+
+    /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
+    /// where the run can be saved, looked at and gone on with; `None` if it has
+    /// not ended by then. Pauses change nothing.
+    pub fn run_to<P: Observer>(
+        &mut self,
+        pause: Cycle,
+        links: &mut Links<'_>,
+        observer: &mut P,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Option<Ending> {
+        loop {
+            let now = self.chip.fabric.now;
+            let until = self.settings.until.unwrap_or(Cycle::MAX);
+            let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
+            let horizon = self.chip.fabric.horizon;
+            // After a pause the slice is the same: how far microengines run ahead
+            // shows in the counts of a run that a fault ends.
+            let target = if now < horizon {
+                horizon.min(until)
+            } else {
+                now.saturating_add(SLICE)
+                    .min(until)
+                    .min(self.rest_end(links))
+                    .min(look)
+            };
+            match self.chip.run_or_pause(target, pause, links, observer)? {
+                Stop::Fault(fault) => return Some(Ending::Fault(fault)),
+                Stop::Quiet => return Some(self.rested(Ending::Quiet)),
+                Stop::Reached => {}
+            }
+            if let Some(series) = &mut self.series
+                && target == look
+            {
+                series.look(&self.chip);
+            }
+            if links.has_failed() {
+                return Some(Ending::OutputFailed);
+            }
+            if links.input_failure().is_some() && links.all_offered() {
+                return Some(Ending::InputFailed);
+            }
+            if links.all_offered() && target >= self.rest_end(links) {
+                return Some(self.rested(Ending::Drained));
+            }
+            if target >= until {
+                return Some(Ending::Reached);
+            }
+            if progress(target, &links.traffic).is_break() {
+                return Some(Ending::Interrupted);
+            }
+        }
+    }
+
+    /// Lets the run go on until this cycle, or without an end of its own.
+    pub fn run_until(&mut self, until: Option<Cycle>) {
+        self.settings.until = until;
+    }
+
+    /// The end of a run after which no frame moves, unless a check on what is
+    /// left behind finds something.
+    fn rested(&mut self, ending: Ending) -> Ending {
+        self.chip.msf.raise_leaks(&mut self.chip.fabric);
+        match self.chip.fabric.checks.fault() {
+            Some(fault) => Ending::Fault(Box::new(fault.clone())),
+            None => ending,
+        }
+    }
+
+    /// The cycle at which the run is drained if nothing moves or comes until
+    /// then. It only ever grows, so running up to it never runs too far; while
+    /// frames are still to come it lies after the next one of them.
+    fn rest_end(&self, links: &Links<'_>) -> Cycle {
+        let Some(drain) = self.settings.drain else {
+            return Cycle::MAX;
+        };
+        let last = self
+            .chip
+            .msf
+            .last_activity()
+            .max(self.chip.gpp.last_activity())
+            .max(links.arrivals_end());
+        self.chip
+            .disturbances()
+            .undisturbed_after(last, drain)
+            .saturating_add(drain)
+    }
+
+    /// Looks at the chip again and again from now on; the results stay the same.
+    pub fn watch(&mut self, series: Series) {
+        self.series = Some(series);
+    }
+
+    /// What was seen until now, the present included; nothing if nobody
+    /// [watched](Self::watch).
+    pub fn take_series(&mut self) -> Option<Series> {
+        let mut series = self.series.take()?;
+        series.end(&self.chip);
+        Some(series)
+    }
+
+    /// The cycle that the run has come to.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.chip.fabric.now
+    }
+
+    /// The chip's state, for [`Self::restore`].
+    ///
+    /// # Errors
+    /// The encoder refuses, which no state makes it do.
+    pub fn save(&self) -> Result<Vec<u8>, StateError> {
+        self.chip.save()
+    }
+
+    /// Goes on from a state that a simulation of the same project, programs and
+    /// settings has saved; the settings may differ in when the run ends.
+    ///
+    /// # Errors
+    /// It is no state of such a chip.
+    pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
+        self.chip.restore(state)
+    }
+
+    /// The chip as it stands, for those who want to look into its memories.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        &self.chip
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::collect(&self.chip)
+    }
+
+    /// What each context of the microengines that run something does, one line
+    /// each.
+    #[must_use]
+    pub fn state_report(&self) -> Vec<String> {
+        let running = self
+            .chip
+            .microengines
+            .iter()
+            .filter(|me| !me.program().image().words.is_empty());
+        running.flat_map(Microengine::state_report).collect()
+    }
+}

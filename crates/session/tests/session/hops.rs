@@ -1,0 +1,440 @@
+//! Chains of forwarders: each router is a run of its own, whatever happens at the
+//! same time, and every frame is accounted for from the first to the last.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::lines::{Arrival, Departure};
+use npsim_net::LineFrame;
+use npsim_net::egress::PcapSink;
+use npsim_net::load::Load;
+use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::{Overrides, Project};
+use npsim_session::chain::report::ChainReport;
+use npsim_session::chain::{Chain, Ends, Hop, MOST_HOPS, Plan};
+use npsim_session::links::{Frames, Links, Tap};
+use npsim_session::simulation::{Ending, Settings, Simulation};
+
+const PICO: u128 = 1_000_000_000_000;
+/// Where the TTL and the checksum of an IPv4 header are in a frame.
+const TTL: usize = 22;
+const CHECKSUM: usize = 24;
+
+struct Routers {
+    project: Project,
+    programs: Vec<Program>,
+}
+
+impl Routers {
+    fn new(settings: &[&str]) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
+        let overrides = Overrides {
+            set: settings.iter().map(|text| text.parse().unwrap()).collect(),
+            ..Overrides::default()
+        };
+        let project = Project::load(&folder, &overrides).unwrap();
+        let programs = assemble_project(&project).0.unwrap();
+        Self { project, programs }
+    }
+
+    fn hertz(&self) -> u64 {
+        self.project.capacity.hertz
+    }
+
+    fn frames(&self, load: &str, time: &str) -> Vec<LineFrame> {
+        let load = Load {
+            rate: Some(load.parse().unwrap()),
+            size: "imix".parse().unwrap(),
+            time: time.parse().unwrap(),
+            ..Load::default()
+        };
+        let load = npsim_project::load::resolved(load, &self.project);
+        let generator = npsim_project::load::generator(&load, &self.project).unwrap();
+        generator.collect()
+    }
+
+    fn plan(&self, hops: usize) -> Plan<'_> {
+        Plan {
+            project: &self.project,
+            programs: &self.programs,
+            settings: Settings {
+                drain: Some(60_000),
+                ..Settings::default()
+            },
+            mark: None,
+            hops,
+            threads: 2,
+        }
+    }
+
+    fn report(&self, hops: &[Hop]) -> ChainReport {
+        ChainReport::new(&self.project, &self.programs, None, None, hops)
+    }
+}
+
+/// A frame that left: when, where, what, and which frame it had been.
+type Left = (Cycle, Cycle, u8, Vec<u8>, Option<u64>);
+
+#[derive(Clone, Default)]
+struct Notes {
+    /// Last bit into the first router, by number.
+    came: Arc<Mutex<BTreeMap<u64, Cycle>>>,
+    left: Arc<Mutex<Vec<Left>>>,
+}
+
+impl Notes {
+    fn left(&self) -> Vec<Left> {
+        self.left.lock().unwrap().clone()
+    }
+}
+
+impl Tap for Notes {
+    fn arriving(&mut self, arrival: &Arrival) {
+        let mut came = self.came.lock().unwrap();
+        assert_eq!(came.insert(arrival.frame, arrival.end), None);
+    }
+
+    fn departed(&mut self, departure: &Departure<'_>) {
+        let came = self.came.lock().unwrap();
+        let end = departure.frame.map(|frame| came[&frame]);
+        assert_eq!(
+            departure.arrived, end,
+            "the time is that at the first router"
+        );
+        self.left.lock().unwrap().push((
+            departure.start,
+            departure.end,
+            departure.port,
+            departure.bytes.to_vec(),
+            departure.frame,
+        ));
+    }
+}
+
+fn in_memory(frames: &[LineFrame]) -> Frames<'_> {
+    Box::new(frames.iter().cloned().map(Ok))
+}
+
+fn run_with(
+    plan: &Plan<'_>,
+    frames: &[LineFrame],
+    sink: Option<PcapSink>,
+    stop: bool,
+) -> (Vec<Hop>, Notes) {
+    let notes = Notes::default();
+    let ends = Ends {
+        frames: in_memory(frames),
+        origin_ns: 0,
+        sink,
+        entry: Some(Box::new(notes.clone())),
+        exit: Some(Box::new(notes.clone())),
+    };
+    let chain = Chain::new(plan).unwrap();
+    let hops = chain
+        .run(ends, &AtomicBool::new(stop), &mut |_| {})
+        .unwrap();
+    assert_eq!(hops.len(), plan.hops);
+    (hops, notes)
+}
+
+fn run(plan: &Plan<'_>, frames: &[LineFrame]) -> (Vec<Hop>, Notes) {
+    run_with(plan, frames, None, false)
+}
+
+/// Offered, sent and lost frames are the same from router to router.
+fn expect_conserved(routers: &Routers, hops: &[Hop]) -> ChainReport {
+    let report = routers.report(hops);
+    for pair in hops.windows(2) {
+        let [from, to] = [0, 1].map(|at| &pair[at].counts.traffic);
+        assert_eq!(
+            (from.sent_frames, from.sent_bytes),
+            (to.offered_frames, to.offered_bytes)
+        );
+        for (from, to) in from.ports.iter().zip(&to.ports) {
+            assert_eq!(from.sent_frames, to.offered_frames);
+        }
+    }
+    let sum = &report.packets;
+    assert_eq!((sum.unaccounted, sum.on_links, sum.untraced), (0, 0, 0));
+    assert_eq!(
+        sum.offered,
+        sum.sent + sum.dropped_media + sum.dropped_microcode + sum.exceptions
+    );
+    report
+}
+
+#[test]
+fn a_chain_of_one_is_a_plain_run() {
+    let routers = Routers::new(&[]);
+    let frames = routers.frames("0.8", "300us");
+    let folder = tempfile::tempdir().unwrap();
+    let [plain, chained] = ["plain.pcap", "chained.pcap"].map(|name| folder.path().join(name));
+    let plan = routers.plan(1);
+
+    let settings = plan.settings.clone();
+    let mut alone = Simulation::new(plan.project, plan.programs, settings).unwrap();
+    let sink = PcapSink::create(&plain).unwrap();
+    let mut links = Links::streaming(in_memory(&frames), 0, routers.hertz(), Some(sink));
+    let ending = alone.run(&mut links, &mut |_, _| {});
+    let traffic = links.finish(alone.now()).unwrap();
+
+    let sink = PcapSink::create(&chained).unwrap();
+    let (hops, _) = run_with(&plan, &frames, Some(sink), false);
+    let hop = &hops[0];
+    assert_eq!((&hop.ending, hop.end), (&ending, alone.now()));
+    assert_eq!(hop.counts.traffic, traffic);
+    assert_eq!(hop.counts.stats, alone.stats());
+    assert_eq!(hop.since_entry, traffic.latencies);
+    assert!(traffic.sent_frames > 100, "{}", traffic.sent_frames);
+    let [plain, chained] = [plain, chained].map(|path| std::fs::read(path).unwrap());
+    assert!(plain == chained);
+}
+
+/// What goes over a link is what a plain run gets if it is given the frames that
+/// left with the times at which they did.
+#[test]
+fn each_router_is_a_plain_run_of_what_left_the_one_before() {
+    let routers = Routers::new(&["chain.delay=1234ns"]);
+    let frames = routers.frames("0.9", "200us");
+    let (hops, _) = run(&routers.plan(4), &frames);
+    let delay = 741;
+    for (count, chained) in hops.iter().enumerate().skip(1) {
+        let (_, notes) = run(&routers.plan(count), &frames);
+        let mut left = notes.left();
+        left.sort_by_key(|(start, _, port, ..)| (*start, *port));
+        let ps = |cycle: Cycle| (u128::from(cycle) * PICO / u128::from(routers.hertz())) as u64;
+        let next: Vec<_> = left
+            .into_iter()
+            .map(|(start, end, port, bytes, _)| LineFrame {
+                start_ps: ps(start + delay),
+                end_ps: ps(end + delay),
+                port: port.into(),
+                bytes,
+            })
+            .collect();
+        let (alone, _) = run(&routers.plan(1), &next);
+        assert_eq!(alone[0].counts, chained.counts, "router {}", count + 1);
+        assert_eq!(alone[0].end, chained.end);
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let routers = Routers::new(&["chain.delay=3us"]);
+    let frames = routers.frames("1", "400us");
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = None;
+    for threads in [1, 2, 3, 9] {
+        let path = folder.path().join(format!("{threads}.pcap"));
+        let sink = PcapSink::create(&path).unwrap();
+        let plan = Plan {
+            threads,
+            mark: Some(100_000),
+            ..routers.plan(6)
+        };
+        let (hops, notes) = run_with(&plan, &frames, Some(sink), false);
+        let capture = std::fs::read(path).unwrap();
+        assert_eq!(
+            notes.left().len() as u64,
+            hops[5].counts.traffic.sent_frames
+        );
+        let result = (hops, notes.left(), capture);
+        match &first {
+            None => first = Some(result),
+            Some(first) => assert!(*first == result, "{threads} threads"),
+        }
+    }
+}
+
+#[test]
+fn ten_routers_conserve_frames_and_take_ten_from_the_ttl() {
+    let routers = Routers::new(&[]);
+    let frames = routers.frames("0.3", "400us");
+    let (hops, notes) = run(&routers.plan(10), &frames);
+    let report = expect_conserved(&routers, &hops);
+    assert!(hops.iter().all(|hop| hop.ending == Ending::Drained));
+    assert!(report.packets.sent > 100, "{:?}", report.packets);
+    let left = notes.left();
+    for (_, _, _, bytes, frame) in &left {
+        let came = &frames[frame.unwrap() as usize];
+        assert_eq!(came.bytes[TTL], bytes[TTL] + 10);
+        // What routers leave alone, the stamps in it, is whole.
+        assert_eq!(came.bytes[26..], bytes[26..came.bytes.len()]);
+    }
+    // From the first router to the last one the time only grows.
+    let p50: Vec<_> = { report.routers.iter() }
+        .map(|router| router.latency_since_entry.unwrap().p50_ns)
+        .collect();
+    assert!(p50.is_sorted_by(|a, b| a < b), "{p50:?}");
+    assert_eq!(
+        report.latency.unwrap().packets,
+        hops[9].counts.traffic.sent_frames
+    );
+}
+
+#[test]
+fn overload_is_lost_at_the_first_router_and_told_there() {
+    let routers = Routers::new(&[]);
+    let frames = routers.frames("1", "1ms");
+    let (hops, _) = run(&routers.plan(3), &frames);
+    let report = expect_conserved(&routers, &hops);
+    assert!(!report.drops.is_empty());
+    let lost = |hop| {
+        let of_hop = report.drops.iter().filter(move |drop| drop.hop == hop);
+        of_hop.map(|drop| drop.drop.frames).sum::<u64>()
+    };
+    for hop in 1..=3 {
+        let own = report.routers[hop - 1].run.packets;
+        assert_eq!(lost(hop), own.dropped_media + own.dropped_microcode);
+    }
+    assert!(lost(1) > lost(2) + lost(3), "{:?}", report.drops);
+}
+
+#[test]
+fn a_packet_dies_where_its_ttl_ends() {
+    let routers = Routers::new(&[]);
+    let mut frames = routers.frames("0.05", "200us");
+    for (number, frame) in frames.iter_mut().enumerate() {
+        frame.bytes[TTL] = 1 + (number % 4) as u8;
+        frame.bytes[CHECKSUM..CHECKSUM + 2].fill(0);
+        let header = frame.bytes[14..34].chunks(2);
+        let sum: u32 = header
+            .map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])))
+            .sum();
+        let folded = (sum & 0xffff) + (sum >> 16);
+        let checksum = !(((folded & 0xffff) + (folded >> 16)) as u16);
+        frame.bytes[CHECKSUM..CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
+    }
+    let count = frames.len() as u64;
+    let (hops, notes) = run(&routers.plan(3), &frames);
+    let report = expect_conserved(&routers, &hops);
+    let died: Vec<_> = { report.exceptions.iter() }
+        .map(|lost| (lost.hop, lost.drop.frames))
+        .collect();
+    let of = |ttl: u64| (count + 4 - ttl) / 4;
+    assert_eq!(died, [(1, of(1)), (2, of(2)), (3, of(3))]);
+    let left = notes.left();
+    assert_eq!(left.len() as u64, of(4));
+    assert!(left.iter().all(|(_, _, _, bytes, _)| bytes[TTL] == 1));
+}
+
+#[test]
+fn a_link_delays_every_frame_by_the_same_time() {
+    let plain = Routers::new(&[]);
+    let long = Routers::new(&["chain.delay=50us"]);
+    // One at a time, so that nothing but the link can keep a frame.
+    let frames = plain.frames("10kpps", "1ms");
+    let latencies = |routers: &Routers| {
+        let (hops, notes) = run(&routers.plan(3), &frames);
+        expect_conserved(routers, &hops);
+        let came = notes.came.lock().unwrap().clone();
+        let left = notes.left().into_iter();
+        let times: BTreeMap<_, _> = left
+            .map(|(_, end, _, _, frame)| (frame, end - came[&frame.unwrap()]))
+            .collect();
+        times
+    };
+    let [near, far] = [&plain, &long].map(latencies);
+    assert!(near.len() > 5 && near.len() == far.len());
+    for (frame, near) in near {
+        // Contexts do not stand where they stood.
+        let extra = far[&frame].abs_diff(near + 2 * 30_000);
+        assert!(extra < 600, "frame {frame:?}: {near}, {}", far[&frame]);
+    }
+}
+
+#[test]
+fn when_the_time_is_up_frames_are_on_links_and_inside() {
+    let routers = Routers::new(&["chain.delay=40us"]);
+    let frames = routers.frames("0.3", "1ms");
+    let mut plan = routers.plan(4);
+    plan.settings.until = Some(240_000);
+    plan.mark = Some(120_000);
+    let (hops, _) = run(&plan, &frames);
+    let report = routers.report(&hops);
+    assert_eq!(report.ending, "reached");
+    for hop in &hops {
+        assert_eq!((&hop.ending, hop.end), (&Ending::Reached, 240_000));
+        let mark = hop.mark.as_ref().unwrap();
+        assert_eq!(mark.stats.cycles, 120_000);
+        assert!(mark.traffic.sent_frames < hop.counts.traffic.sent_frames);
+    }
+    let sum = &report.packets;
+    assert!(sum.on_links > 0 && sum.unaccounted > 0, "{sum:?}");
+    let gone = sum.dropped_media + sum.dropped_microcode + sum.exceptions;
+    assert_eq!(
+        sum.offered as i64,
+        (sum.sent + sum.on_links + gone) as i64 + sum.unaccounted
+    );
+}
+
+#[test]
+fn a_chain_that_is_stopped_ends_at_all_routers() {
+    let routers = Routers::new(&[]);
+    let frames = routers.frames("0.3", "1ms");
+    let (hops, _) = run_with(&routers.plan(3), &frames, None, true);
+    assert!(hops.iter().all(|hop| hop.ending == Ending::Interrupted));
+    assert_eq!(routers.report(&hops).ending, "interrupted");
+}
+
+#[test]
+fn routers_are_disturbed_each_in_its_own_way() {
+    let routers = Routers::new(&["disturb.dram=400", "disturb.seed=5"]);
+    let frames = routers.frames("0.3", "100us");
+    let (hops, _) = run(&routers.plan(3), &frames);
+    let report = expect_conserved(&routers, &hops);
+    let seeds: Vec<_> = { report.routers.iter() }
+        .map(|router| router.run.disturbances.late.seed)
+        .collect();
+    assert_eq!((seeds[0], report.disturbances.late.seed), (5, 5));
+    assert!(seeds[1] != 5 && seeds[2] != 5 && seeds[1] != seeds[2]);
+    // What the report says is what the routers had: the second one alone is the same.
+    let (_, notes) = run(&routers.plan(1), &frames);
+    let mut left = notes.left();
+    left.sort_by_key(|(start, _, port, ..)| (*start, *port));
+    let ps = |cycle: Cycle| (u128::from(cycle) * PICO / u128::from(routers.hertz())) as u64;
+    let next: Vec<_> = left
+        .into_iter()
+        .map(|(start, end, port, bytes, _)| LineFrame {
+            start_ps: ps(start),
+            end_ps: ps(end),
+            port: port.into(),
+            bytes,
+        })
+        .collect();
+    for (seed, same) in [(seeds[1], true), (5, false)] {
+        let mut second = Routers::new(&["disturb.dram=400"]);
+        second.project.boot.disturbances.late.seed = seed;
+        let (alone, _) = run(&second.plan(1), &next);
+        assert_eq!(alone[0].counts == hops[1].counts, same, "seed {seed}");
+    }
+}
+
+#[test]
+fn there_is_no_chain_of_no_routers_or_too_many() {
+    let routers = Routers::new(&[]);
+    for hops in [0, MOST_HOPS + 1] {
+        let message = Chain::new(&routers.plan(hops)).unwrap_err().to_string();
+        assert!(message.contains("no chain of"), "{message}");
+    }
+}
+
+#[test]
+fn a_link_is_not_longer_than_a_second() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
+    for (delay, said) in [
+        ("2s", "too long"),
+        ("1parsec", "not a unit"),
+        ("20000000000 cycles", "too long"),
+    ] {
+        let overrides = Overrides {
+            set: vec![format!("chain.delay={delay}").parse().unwrap()],
+            ..Overrides::default()
+        };
+        let message = Project::load(&folder, &overrides).unwrap_err().to_string();
+        assert!(message.contains(said), "{message}");
+    }
+}

@@ -1,0 +1,4 @@
+//! Whole systems: chains of routers, and the microcode that is shipped.
+
+mod hops;
+mod microcode;

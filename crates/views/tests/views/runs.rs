@@ -1,0 +1,151 @@
+//! Runs to look at.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use npsim_chip::kernel::observer::Observer;
+use npsim_net::capture::Capture;
+use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
+use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::{Overrides, Project};
+use npsim_session::links::Links;
+use npsim_session::simulation::{Ending, Settings, Simulation};
+
+/// Something to run.
+pub struct Run {
+    pub project: Project,
+    pub programs: Vec<Program>,
+    capture: Capture,
+    plan: Schedule,
+}
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+impl Run {
+    fn load(target: &Path, overrides: &Overrides, capture: Option<&str>) -> Self {
+        let project = Project::load(target, overrides).expect("a project");
+        let (programs, messages) = assemble_project(&project);
+        let programs = programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")));
+        let capture = capture.map_or_else(Capture::default, |name| {
+            Capture::open(&root().join("traces").join(name)).expect("a capture")
+        });
+        let lines: Vec<_> = project
+            .boot
+            .ports
+            .iter()
+            .map(|port| PortLine {
+                bits_per_second: port.bits_per_second,
+            })
+            .collect();
+        let plan = schedule(
+            &capture.frames,
+            &lines,
+            PortAssignment::RoundRobin,
+            "line".parse::<Pace>().expect("a pace"),
+        )
+        .expect("a plan");
+        Self {
+            project,
+            programs,
+            capture,
+            plan,
+        }
+    }
+
+    /// The shipped forwarder with more frames than it can take.
+    pub fn forwarder() -> Self {
+        Self::load(
+            &root().join("microcode/forward"),
+            &Overrides::default(),
+            Some("minsize.pcap.gz"),
+        )
+    }
+
+    /// The same on the larger chip, whose media bus and clock are others.
+    pub fn forwarder_on_2800() -> Self {
+        let overrides = Overrides {
+            chip: Some("ixp2800".to_owned()),
+            ..Overrides::default()
+        };
+        Self::load(
+            &root().join("microcode/forward"),
+            &overrides,
+            Some("mixed.pcap"),
+        )
+    }
+
+    /// A source without traffic on some microengines.
+    pub fn source(text: &str, microengines: &str) -> (Self, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("main.uc");
+        std::fs::write(&path, text).expect("a source");
+        let overrides = Overrides {
+            ids: Some(microengines.to_owned()),
+            ..Overrides::default()
+        };
+        (Self::load(&path, &overrides, None), folder)
+    }
+
+    pub fn simulation(&self, until: Option<u64>) -> Simulation {
+        let settings = Settings {
+            until,
+            drain: (!self.capture.frames.is_empty()).then_some(60_000),
+            ..Settings::default()
+        };
+        Simulation::new(&self.project, &self.programs, settings).expect("it fits")
+    }
+
+    pub fn watch<P: Observer>(&self, simulation: &mut Simulation, observer: &mut P) -> Ending {
+        let hertz = self.project.capacity.hertz;
+        let mut links = Links::new(&self.capture.frames, &self.plan, 0, hertz, None);
+        simulation.run_watched(&mut links, observer, &mut |_, _| ControlFlow::Continue(()))
+    }
+}
+
+/// Eight contexts that write bursts to scratch as fast as they can, so that the
+/// command FIFO fills up; beside them arithmetic, branches with and without
+/// defer slots, and macros within macros.
+pub fn crowd() -> String {
+    let mut text = String::from(
+        "\
+.num_contexts 8
+.reg n m address $a $b $c $d $e $f $g $h
+.xfer_order $a $b $c $d $e $f $g $h
+.sig done
+#macro bump(what, COUNT)
+    alu[what, what, +, COUNT]
+    bne[over#], defer[1]
+    alu[m, m, +, 1]
+over#:
+#endm
+#macro twice(what)
+    bump(what, 1)
+    bump(what, 2)
+#endm
+    immed[n, 0]
+    immed[m, 0]
+    immed[address, 0x400]
+",
+    );
+    for name in "abcdefgh".chars() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "    immed[${name}, 0]");
+    }
+    text.push_str(
+        "\
+again#:
+    twice(n)
+    scratch[write, $a, address, 0, 8], sig_done[done]
+    ctx_arb[done]
+    scratch[incr, --, address, 0]
+    scratch[incr, --, address, 4]
+    scratch[incr, --, address, 8]
+    scratch[incr, --, address, 12]
+    br[again#]
+",
+    );
+    text
+}
