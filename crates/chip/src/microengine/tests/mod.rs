@@ -20,6 +20,7 @@ use crate::kernel::fabric::{BusCommand, Fabric};
 use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
+use crate::units::Units;
 
 const NONE: Operand = Operand::None;
 
@@ -134,7 +135,7 @@ impl Bench {
         // Address operand of the memory commands.
         (0..8).for_each(|context| mes[0].write_register(a(15), context, 8));
         Self {
-            fabric: Fabric::new(profile),
+            fabric: Fabric::new(profile, Units::inlets),
             mes,
             trace: Trace::default(),
         }
