@@ -22,12 +22,12 @@ struct Expected {
     cause: Cause,
 }
 
-/// Where an event stands in the order: its cycle and rank as one number, then
-/// its place among what was told.
-type Place = (u64, u32);
+/// Cycles that a batch may cover to be put in order by counting; a batch of a
+/// quiet chip covers more, and is sorted by comparing.
+const COUNTED: Cycle = 1 << 15;
 
-/// Bits of a rank below the cycle.
-const RANK_BITS: u32 = 5;
+/// Ranks that there are, and some.
+const RANKS: usize = 32;
 
 /// The journal. It is closed, and costs a test of its flag, unless somebody
 /// watches the run.
@@ -38,9 +38,10 @@ pub struct Journal {
     expected: Vec<Expected>,
     /// From how many events on they are put in order.
     enough: usize,
-    /// Kept for their memory.
-    order: Vec<Place>,
-    rest: Vec<(Cycle, TraceEvent)>,
+    /// All before this cycle is handed on.
+    sure: Cycle,
+    /// Kept for its memory.
+    sorting: Sorting,
 }
 
 impl Journal {
@@ -52,6 +53,7 @@ impl Journal {
         } else {
             self.told.clear();
             self.expected.clear();
+            self.sure = 0;
         }
     }
 
@@ -123,32 +125,88 @@ impl Journal {
     /// Hands on, in order, what lies before a cycle. Nothing earlier than that
     /// may be told from now on.
     pub fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
-        self.order.clear();
-        self.order
-            .extend((0..).zip(&self.told).map(|(place, (at, event))| {
-                let rank = u64::from(event.rank());
-                (at << RANK_BITS | rank, place)
-            }));
-        // Microengines and units tell in long ascending stretches, which a stable
-        // sort finds and merges.
-        self.order.sort();
-        let bound = before.min(u64::MAX >> RANK_BITS) << RANK_BITS;
-        let sure = self.order.partition_point(|(key, _)| *key < bound);
-        for &(_, place) in &self.order[..sure] {
-            let (at, event) = &self.told[place as usize];
+        let Self { told, sorting, .. } = self;
+        sorting.sort(told, self.sure, before);
+        for &place in &sorting.order {
+            let (at, event) = &told[place as usize];
             observer.see(*at, event);
         }
-        self.rest.clear();
-        let rest = self.order[sure..].iter();
-        self.rest
-            .extend(rest.map(|(_, place)| self.told[*place as usize]));
-        std::mem::swap(&mut self.told, &mut self.rest);
+        if sorting.order.len() == told.len() {
+            told.clear();
+        } else if !sorting.order.is_empty() {
+            told.retain(|(at, _)| *at >= before);
+        }
+        self.sure = self.sure.max(before);
         self.enough = (2 * self.told.len()).max(BATCH);
     }
 
     /// Forgets what was not handed on: the run has ended before it.
     pub fn leave_out_the_rest(&mut self) {
         self.told.clear();
+    }
+}
+
+/// The places of events in their order, and what is needed to find it.
+#[derive(Clone, Debug, Default)]
+struct Sorting {
+    order: Vec<u32>,
+    by_rank: Vec<u32>,
+    /// For each cycle the place at which its next event stands.
+    places: Vec<u32>,
+}
+
+impl Sorting {
+    /// Orders the events before a cycle, all of which lie at or after `sure`, by
+    /// cycle and rank, and as they were told where both are the same.
+    fn sort(&mut self, told: &[(Cycle, TraceEvent)], sure: Cycle, before: Cycle) {
+        self.order.clear();
+        self.by_rank.clear();
+        let last = told.iter().map(|it| it.0).filter(|at| *at < before).max();
+        let Some(last) = last else { return };
+        let first = told.iter().map(|it| it.0).min().unwrap_or(last);
+        debug_assert!(first >= sure, "{first} is told after {sure} was handed on");
+        let indexed = || (0..).zip(told).filter(|(_, it)| it.0 < before);
+        if last - first >= COUNTED {
+            self.order.extend(indexed().map(|(place, _)| place));
+            let key = |&place: &u32| {
+                let (at, event) = &told[place as usize];
+                (*at, event.rank())
+            };
+            self.order.sort_by_key(key);
+            return;
+        }
+        // By rank, then by cycle: each pass keeps the order of the one before.
+        let mut ranks = [0_u32; RANKS];
+        self.places.clear();
+        self.places.resize((last - first) as usize + 1, 0);
+        let mut count = 0;
+        for (_, (at, event)) in indexed() {
+            ranks[usize::from(event.rank()) % RANKS] += 1;
+            self.places[(at - first) as usize] += 1;
+            count += 1;
+        }
+        to_begins(&mut ranks);
+        to_begins(&mut self.places);
+        self.by_rank.resize(count, 0);
+        self.order.resize(count, 0);
+        for (place, (_, event)) in indexed() {
+            let to = &mut ranks[usize::from(event.rank()) % RANKS];
+            self.by_rank[*to as usize] = place;
+            *to += 1;
+        }
+        for &place in &self.by_rank {
+            let to = &mut self.places[(told[place as usize].0 - first) as usize];
+            self.order[*to as usize] = place;
+            *to += 1;
+        }
+    }
+}
+
+/// From how many there are of each to where each begins.
+fn to_begins(counts: &mut [u32]) {
+    let mut begin = 0;
+    for count in counts {
+        begin += std::mem::replace(count, begin);
     }
 }
 
@@ -192,6 +250,13 @@ mod tests {
 
     #[test]
     fn events_come_by_cycle_then_by_rank_then_as_they_were_told() {
+        for far in [0, 1 << 40] {
+            in_order(far);
+        }
+    }
+
+    /// With what lies far ahead they are compared, else counted.
+    fn in_order(far: Cycle) {
         let mut journal = Journal::default();
         journal.set(true);
         for (at, event) in [
@@ -208,14 +273,14 @@ mod tests {
         journal.hand_on(9, &mut seen);
         assert_eq!(seen.0, [(5, 4, 3), (7, 0, 6)]);
         journal.tell(9, || context(0, 7));
-        journal.tell(20, || bus(8));
-        journal.hand_on(20, &mut seen);
-        assert_eq!(
-            seen.0[2..],
-            [(9, 0, 4), (9, 1, 2), (9, 1, 5), (9, 1, 7), (9, 2, 1)]
-        );
+        journal.tell(20 + far, || bus(8));
+        journal.tell(21 + far, || bus(9));
+        journal.hand_on(21 + far, &mut seen);
+        let now = [(9, 0, 4), (9, 1, 2), (9, 1, 5), (9, 1, 7), (9, 2, 1)];
+        assert_eq!(seen.0[2..7], now);
+        assert_eq!(seen.0[7..], [(20 + far, 0, 8)]);
         journal.leave_out_the_rest();
         journal.hand_on(Cycle::MAX, &mut seen);
-        assert_eq!(seen.0.len(), 7);
+        assert_eq!(seen.0.len(), 8);
     }
 }
