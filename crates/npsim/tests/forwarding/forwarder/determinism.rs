@@ -220,8 +220,6 @@ struct Counter {
 }
 
 impl Observer for Counter {
-    const ON: bool = true;
-
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         match what {
             TraceEvent::Issued { count, .. } => self.instructions += u64::from(*count),
