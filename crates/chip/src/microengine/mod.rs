@@ -36,6 +36,7 @@ mod stats;
 mod tests;
 mod timing;
 mod turn;
+mod unary;
 
 use npsim_image::{ContextMode, NnMode};
 use npsim_isa::Operand;
