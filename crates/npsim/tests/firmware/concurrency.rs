@@ -6,15 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
-use npsim_net::pace::Schedule;
 
 use crate::names::value;
 use crate::project::load;
+use crate::quiet::run_to_end;
 use crate::remarks::assembled_without_remark;
 use crate::sizes::on_microengines;
 
@@ -107,9 +106,7 @@ fn run_over(
         ..Settings::default()
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
-    let quiet_lines = Schedule::default();
-    let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut links, &mut |_, _| {});
+    let ending = run_to_end(&project, &mut simulation);
     Outcome {
         ending,
         chip: simulation.chip().clone(),

@@ -2,9 +2,9 @@
 //! copied or watched.
 
 use std::path::Path;
-use std::process::Command;
 
 use super::bench::{Forwarder, drain};
+use crate::command::{self, root};
 use crate::project::{assembled, load};
 use crate::recorded_lines::{RecordedLines, Sent};
 use npsim::links::Links;
@@ -20,39 +20,10 @@ use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, Schedule};
 use proptest::prelude::*;
 
-fn root() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The capture and the statistics that the command writes.
+/// The capture and the statistics that the command writes for the forwarder.
 fn files_of_a_run(trace: &str, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
-    let folder = tempfile::tempdir().unwrap();
-    let (out, stats) = (
-        folder.path().join("out.pcap"),
-        folder.path().join("stats.json"),
-    );
-    let result = Command::new(env!("CARGO_BIN_EXE_npsim"))
-        .current_dir(root())
-        .args([
-            "run",
-            "microcode/forward",
-            "--quiet",
-            "--trace",
-            trace,
-            "--out",
-        ])
-        .arg(&out)
-        .arg("--stats")
-        .arg(&stats)
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(
-        result.status.success(),
-        "{}",
-        String::from_utf8_lossy(&result.stderr)
-    );
-    (std::fs::read(&out).unwrap(), std::fs::read(&stats).unwrap())
+    let forwarder = Path::new("microcode/forward");
+    command::files_of_a_run(forwarder, Path::new(trace), arguments)
 }
 
 #[test]
