@@ -6,7 +6,7 @@
 //!
 //! # Order
 //!
-//! Each trace_event comes with its cycle. A microengine runs ahead of the rest of
+//! Each trace event comes with its cycle. A microengine runs ahead of the rest of
 //! the chip and of the other microengines, and units tell what they have booked
 //! when they book it. Calls are in order of cycles
 //!
