@@ -90,6 +90,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         Micro {
             mnemonic: statement.mnemonic.clone(),
             generated: statement.generated,
+            statement: statement.statement,
             ..Micro::nop(statement.place, scope)
         }
     }
@@ -136,6 +137,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             scope: self.selector.scope,
             open_count: self.open_count,
             generated: self.statement.generated,
+            statement: self.statement.statement,
         })
     }
 
