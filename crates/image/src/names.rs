@@ -94,14 +94,15 @@ impl Image {
         }
     }
 
-    /// The registers of the word at an address in the order of its text.
+    /// The registers of the word at an address: what a command moves, then
+    /// the destination, then the sources.
     #[must_use]
     pub fn registers_used(&self, address: u16) -> Vec<RegisterUse> {
         let Some(instruction) = self.instruction(address) else {
             return Vec::new();
         };
         let mut uses = transfers(&instruction, address);
-        for (role, operand) in operands(&instruction) {
+        for (role, operand) in instruction.register_operands() {
             let written = role == OperandRole::Dest;
             let side = match operand {
                 Operand::STransfer(_) | Operand::DTransfer(_) if written => Direction::Write,
@@ -200,40 +201,5 @@ fn signal_mask(instruction: &Instruction) -> (u16, bool) {
         Instruction::CtxArb(arb) => (arb.mask & !1, false),
         Instruction::BranchSignal { signal, .. } => (1 << signal, false),
         _ => (0, false),
-    }
-}
-
-/// The register operands of an instruction in the order of its text.
-fn operands(instruction: &Instruction) -> Vec<(OperandRole, Operand)> {
-    use Instruction as I;
-    use OperandRole::{A, B, Dest, Entry, Src};
-    match *instruction {
-        I::Alu { dest, a, b, .. } | I::AluShf { dest, a, b, .. } | I::DblShf { dest, a, b, .. } => {
-            vec![(Dest, dest), (A, a), (B, b)]
-        }
-        I::MulStep { a, b, .. } => vec![(A, a), (B, b)],
-        I::Command(command) => vec![(A, command.a), (B, command.b)],
-        I::Asr { dest, src, .. }
-        | I::ByteAlign { dest, src, .. }
-        | I::LdField { dest, src, .. }
-        | I::Ffs { dest, src, .. }
-        | I::PopCount3 { dest, src, .. }
-        | I::CamLookup { dest, src, .. }
-        | I::Crc { dest, src, .. } => vec![(Dest, dest), (Src, src)],
-        I::Immed { dest, .. }
-        | I::ImmedByte { dest, .. }
-        | I::ImmedWord { dest, .. }
-        | I::MulLast { dest, .. } => vec![(Dest, dest)],
-        I::CamReadTag { dest, entry, .. } | I::CamReadState { dest, entry, .. } => {
-            vec![(Dest, dest), (Entry, entry)]
-        }
-        I::CamWrite { entry, src, .. } => vec![(Entry, entry), (Src, src)],
-        I::CamWriteState { entry, .. } => vec![(Entry, entry)],
-        I::PopCount { src, .. }
-        | I::BranchBit { src, .. }
-        | I::BranchByte { src, .. }
-        | I::Jump { src, .. }
-        | I::LocalCsrWrite { src, .. } => vec![(Src, src)],
-        _ => Vec::new(),
     }
 }

@@ -40,6 +40,7 @@ impl Outcome {
 
     fn scratch(&self, name: &str, word: u32) -> u32 {
         self.chip
+            .units()
             .scratch
             .read(self.define(name) + 4 * word)
             .unwrap()
@@ -47,6 +48,7 @@ impl Outcome {
 
     fn sram(&self, name: &str, word: u32) -> u32 {
         self.chip
+            .units()
             .sram
             .read_word(self.define(name) + 4 * word)
             .unwrap()
@@ -61,9 +63,9 @@ impl Outcome {
         let mut chip = self.chip.clone();
         let channel = self.define(&format!("{name}_CHANNEL")) as u8;
         let entry = self.define(&format!("{name}_ENTRY")) as u8;
-        let count = chip.sram.entry(channel, entry).unwrap().count();
+        let count = chip.units().sram.entry(channel, entry).unwrap().count();
         (0..count)
-            .map(|_| chip.sram.dequeue(channel, entry).unwrap())
+            .map(|_| chip.units_mut().sram.dequeue(channel, entry).unwrap())
             .collect()
     }
 
@@ -142,7 +144,7 @@ fn ended(name: &str, microengines: u32, outcome: Outcome) -> Outcome {
         Ending::Quiet,
         "{name} on {microengines} microengines"
     );
-    for me in &outcome.chip.microengines[..microengines as usize] {
+    for me in &outcome.chip.microengines()[..microengines as usize] {
         assert!(me.stats().instructions > 0);
         for context in 0..CONTEXTS as u8 {
             assert!(
@@ -370,6 +372,7 @@ fn a_scratch_ring_gives_every_value_to_one_consumer() {
         expect_each_once(&outcome, microengines, false);
         let ring = outcome
             .chip
+            .units()
             .scratch
             .ring(outcome.define("RING_NUMBER") as u8);
         assert_eq!(ring.count(), 0);
@@ -384,6 +387,7 @@ fn a_scratch_ring_with_one_consumer_keeps_each_producers_order() {
         expect_each_once(&outcome, microengines, true);
         let ring = outcome
             .chip
+            .units()
             .scratch
             .ring(outcome.define("RING_NUMBER") as u8);
         assert!(
@@ -408,6 +412,7 @@ fn an_sram_ring_gives_every_value_to_one_consumer() {
         assert_eq!(
             outcome
                 .chip
+                .units()
                 .sram
                 .entry(0, outcome.define("RING_ENTRY") as u8)
                 .unwrap()

@@ -114,6 +114,7 @@ pub fn results_and_run(program: &Program, cases: &[Words]) -> (Vec<Words>, Run) 
     let run = run(program, &records);
     let bytes = run
         .chip
+        .units()
         .dram
         .read_bytes(run.value("CASES"), 64 * cases.len())
         .unwrap();
