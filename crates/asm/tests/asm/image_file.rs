@@ -222,6 +222,16 @@ fn an_assembled_program_comes_back() {
 }
 
 #[test]
+fn the_example_of_the_book_is_written_as_it_is_read() {
+    let book = include_str!("../../../../docs/src/image-format.md");
+    let (_, example) = book.split_once("```text\nnpsim-image 2\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let example = format!("npsim-image 2\n{example}");
+    let image = Image::from_file_bytes(example.as_bytes()).unwrap();
+    assert_eq!(String::from_utf8(image.to_file_bytes()).unwrap(), example);
+}
+
+#[test]
 fn images_of_version_1_are_read_without_ranges() {
     let text = "npsim-image 1\nname \"a.uc\"\nfile \"a.uc\"\nexpansion \"m\" 0 1 1 -\nword f0000c0300\norigin 0 1 1 0\n\
         register \"x\" 7 a3 both\nsignal \"s\" 7 4\nend\n";
