@@ -12,6 +12,7 @@ pub mod lock;
 pub mod memory;
 pub mod neighbours;
 pub mod observer;
+pub(crate) mod profile;
 pub mod ring_status;
 pub mod saved_memory;
 pub mod target;

@@ -22,7 +22,8 @@ use toml::Table;
 use crate::Cycle;
 use crate::board::{Board, MediaBus};
 use parse::{in_range, take_errata, take_number, take_parameter, take_text, wrong};
-pub use schema::{Schema, Values};
+pub use schema::Schema;
+use schema::Values;
 
 /// Profiles that come with the program: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -174,7 +175,7 @@ pub struct Profile {
     title: String,
     product_id: u32,
     board: Board,
-    pub(crate) values: Values,
+    values: Values,
     parameters: Vec<Parameter>,
     errata: Vec<Erratum>,
 }
@@ -259,7 +260,7 @@ impl Profile {
         let mut board_table = table_of(board).map_err(in_board)?;
         let board = Board::take(&mut board_table).map_err(in_board)?;
         let mut parameters = Vec::with_capacity(schema::SCHEMA.len());
-        for schema in schema::SCHEMA {
+        for schema in &schema::SCHEMA {
             parameters.push(if schema.is_of_the_board() {
                 take_parameter(&mut board_table, schema).map_err(in_board)?
             } else {
@@ -383,27 +384,27 @@ impl Profile {
     /// Number of microengines.
     #[must_use]
     pub fn microengines(&self) -> u8 {
-        self.values.clusters * self.values.per_cluster
+        self.clusters() * self.per_cluster()
     }
 
     /// Cluster of a microengine, by its index.
     #[must_use]
     pub fn cluster_of(&self, index: u8) -> u8 {
-        index / self.values.per_cluster
+        index / self.per_cluster()
     }
 
     /// The five-bit number of a microengine: its cluster in bit 4.
     #[must_use]
     pub fn number_of(&self, index: u8) -> u8 {
-        (self.cluster_of(index) << 4) | (index % self.values.per_cluster)
+        (self.cluster_of(index) << 4) | (index % self.per_cluster())
     }
 
     /// The index of the microengine with a five-bit number.
     #[must_use]
     pub fn index_of(&self, number: u8) -> Option<u8> {
         let (cluster, place) = (number >> 4, number & 15);
-        (cluster < self.values.clusters && place < self.values.per_cluster)
-            .then(|| cluster * self.values.per_cluster + place)
+        (cluster < self.clusters() && place < self.per_cluster())
+            .then(|| cluster * self.per_cluster() + place)
     }
 
     /// How long a unit waits between a command's arrival and its request for
@@ -432,12 +433,12 @@ impl Profile {
 
     /// Issue to inlet, `words` on a bus, and the register write.
     fn path(&self, words: u8) -> Cycle {
-        self.values.issue_to_inlet + self.carriage(words)
+        self.issue_to_inlet() + self.carriage(words)
     }
 
     /// `words` on a bus and the register write.
     fn carriage(&self, words: u8) -> Cycle {
-        Cycle::from(words) * self.values.bus_cycle + self.values.transfer_latency
+        Cycle::from(words) * self.bus_cycle() + self.transfer_latency()
     }
 }
 

@@ -24,6 +24,7 @@ mod local_memory;
 mod next_neighbour;
 mod operation;
 mod predecode;
+pub(crate) mod profile;
 mod program;
 mod quick;
 mod random;

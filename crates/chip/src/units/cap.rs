@@ -2,6 +2,8 @@
 //! general-purpose core, signals between threads, the reflector, and a mailbox
 //! in place of PCI.
 
+pub(crate) mod profile;
+
 use npsim_isa::{CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 

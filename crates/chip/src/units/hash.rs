@@ -2,6 +2,8 @@
 //! multiplier, as polynomials over GF(2), and gives the remainder of a fixed
 //! generator polynomial.
 
+pub(crate) mod profile;
+
 use npsim_isa::{CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 

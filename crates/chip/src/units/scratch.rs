@@ -6,6 +6,7 @@
 //! comes, those behind it wait. A read-modify-write ends before the next
 //! command starts, so it is atomic.
 
+pub(crate) mod profile;
 mod rings;
 
 use serde::{Deserialize, Serialize};

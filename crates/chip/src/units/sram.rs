@@ -4,6 +4,7 @@
 
 mod atomic;
 mod channel;
+pub(crate) mod profile;
 mod qarray;
 mod window;
 

@@ -14,6 +14,7 @@ mod command;
 pub mod link;
 mod parameters;
 pub mod port;
+pub(crate) mod profile;
 pub mod rbuf;
 pub mod receive;
 pub mod tbuf;

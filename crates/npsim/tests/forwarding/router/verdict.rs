@@ -196,7 +196,12 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     let buffers = bench.project.boot.buffers.as_ref().unwrap();
     let mut emptied = chip.clone();
     let queue = (buffers.channel, buffers.entry);
-    let queued = emptied.units().sram.entry(queue.0, queue.1).unwrap().count();
+    let queued = emptied
+        .units()
+        .sram
+        .entry(queue.0, queue.1)
+        .unwrap()
+        .count();
     let mut free: Vec<u32> = (0..queued)
         .map(|_| emptied.units_mut().sram.dequeue(queue.0, queue.1).unwrap())
         .collect();
