@@ -12,7 +12,7 @@ use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
 use crate::kernel::neighbours::TransferRegisters;
-use crate::kernel::observer::{NoObserver, Observer};
+use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::microengine::{Microengine, Program};
 use crate::profile::Profile;
@@ -254,11 +254,11 @@ impl Chip {
 
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
-    pub fn run<P: Observer>(
+    pub fn run(
         &mut self,
         until: Cycle,
         lines: &mut dyn Lines,
-        observer: &mut P,
+        observer: &mut dyn Observer,
     ) -> Stop {
         loop {
             if let Some(stop) = self.run_or_pause(until, Cycle::MAX, lines, observer) {
@@ -270,41 +270,41 @@ impl Chip {
     /// The same, but comes back with `None` before the first event at `pause` or
     /// later. Unlike an earlier `until`, a pause changes nothing at all in the
     /// chip: microengines still run ahead of it.
-    pub fn run_or_pause<P: Observer>(
+    pub fn run_or_pause(
         &mut self,
         until: Cycle,
         pause: Cycle,
         lines: &mut dyn Lines,
-        observer: &mut P,
+        observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        if P::ON {
-            self.advance(until, pause, lines, observer)
-        } else {
-            self.advance_unwatched(until, pause, lines)
+        let observed = observer.is_on();
+        self.fabric.journal.set(observed);
+        if !observed {
+            return self.advance::<false>(until, pause, lines, observer);
         }
+        let stop = self.advance::<true>(until, pause, lines, observer);
+        let journal = &mut self.fabric.journal;
+        match stop {
+            // What microengines did ahead of the end, and what units booked
+            // behind it, is no part of the run.
+            Some(Stop::Fault(_) | Stop::Quiet) => {
+                journal.hand_on(self.fabric.now + 1, observer);
+                journal.leave_out_the_rest();
+            }
+            Some(Stop::Reached) => journal.hand_on(until, observer),
+            None => journal.hand_on(pause, observer),
+        }
+        stop
     }
 
-    /// Compiled here, once and together with all that it calls, and not wherever
-    /// the type of a observer that watches nothing is known.
-    fn advance_unwatched(
+    fn advance<const OBSERVED: bool>(
         &mut self,
         until: Cycle,
         pause: Cycle,
         lines: &mut dyn Lines,
-    ) -> Option<Stop> {
-        self.advance(until, pause, lines, &mut NoObserver)
-    }
-
-    fn advance<P: Observer>(
-        &mut self,
-        until: Cycle,
-        pause: Cycle,
-        lines: &mut dyn Lines,
-        observer: &mut P,
+        observer: &mut dyn Observer,
     ) -> Option<Stop> {
         self.fabric.horizon = until;
-        self.fabric.journal.set::<P>();
-        self.fabric.buses.watched = P::ON;
         self.units.msf.refill(&mut self.fabric, lines);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
@@ -324,22 +324,23 @@ impl Chip {
                 return Some(self.quiet());
             };
             self.fabric.now = time;
-            self.handle(event, lines, observer);
+            self.handle::<OBSERVED>(event, lines);
             if self.units.scratch.take_ring_written() {
                 self.gpp.stir(&self.units.scratch, &mut self.fabric);
             }
-            if P::ON {
-                self.fabric.tell(observer);
+            if OBSERVED && self.fabric.journal.is_full() {
+                let sure = self.fabric.events.next_time().min(until);
+                self.fabric.journal.hand_on(sure, observer);
             }
         }
     }
 
-    fn handle<P: Observer>(&mut self, event: Event, lines: &mut dyn Lines, observer: &mut P) {
+    fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run(fabric, observer),
+            Event::Microengine(me) => self.microengines[me as usize].run_as::<OBSERVED>(fabric),
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
-            Event::Arrive(slot) => self.arrive::<P>(slot),
+            Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Ready(slot) => {
                 let outside = Outside {
                     registers: &mut self.microengines,
@@ -348,14 +349,14 @@ impl Chip {
                 self.units.ready(slot, fabric, outside);
             }
             Event::Turn(target) => self.units.turn(target, fabric),
-            Event::Pull(slot) => self.pulled::<P>(slot),
-            Event::Push(slot) => self.pushed::<P>(slot),
+            Event::Pull(slot) => self.pulled::<OBSERVED>(slot),
+            Event::Push(slot) => self.pushed::<OBSERVED>(slot),
             Event::Signal {
                 me,
                 context,
                 signal,
             } => {
-                if P::ON {
+                if OBSERVED {
                     let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
                     journal_signals(me, context, 1 << signal, cause, fabric);
                 }
@@ -387,9 +388,9 @@ impl Chip {
         }
     }
 
-    fn arrive<P: Observer>(&mut self, slot: Slot) {
+    fn arrive<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
-        if P::ON {
+        if OBSERVED {
             let command = fabric.flight(slot).command;
             let target = fabric.buses.target_of(&command);
             fabric.journal.tell(fabric.now, || TraceEvent::Queued {
@@ -448,7 +449,7 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled<P: Observer>(&mut self, slot: Slot) {
+    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight_mut(slot);
         let command = flight.command;
@@ -461,7 +462,7 @@ impl Chip {
             if late > 0 {
                 fabric.signal_at(fabric.now + late, &command, command.pull_signals);
             } else {
-                if P::ON {
+                if OBSERVED {
                     let (to, signals) = (command.signal_context, command.pull_signals);
                     let why = Cause::of(&command);
                     journal_signals(command.transfer_me, to, signals, why, fabric);
@@ -473,7 +474,7 @@ impl Chip {
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed<P: Observer>(&mut self, slot: Slot) {
+    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight(slot);
         let command = flight.command;
@@ -481,7 +482,7 @@ impl Chip {
         let data = &flight.data[..flight.words as usize];
         me.push(command.transfer_kind, command.transfer, data);
         if command.push_signals != 0 {
-            if P::ON {
+            if OBSERVED {
                 let why = match (flight.is_unasked(), flight.data[0]) {
                     (false, _) => Cause::of(&command),
                     (true, NULL_STATUS) => Cause::FreelistTimeout,

@@ -160,10 +160,10 @@ impl Simulation {
 
     /// As [`Self::run_while`], watched by a observer. The run is the same with any
     /// observer.
-    pub fn run_watched<P: Observer>(
+    pub fn run_watched(
         &mut self,
         links: &mut Links<'_>,
-        observer: &mut P,
+        observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
         loop {
@@ -176,11 +176,11 @@ impl Simulation {
     /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
     /// where the run can be saved, looked at and gone on with; `None` if it has
     /// not ended by then. Pauses change nothing.
-    pub fn run_to<P: Observer>(
+    pub fn run_to(
         &mut self,
         pause: Cycle,
         links: &mut Links<'_>,
-        observer: &mut P,
+        observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         loop {

@@ -23,8 +23,9 @@ use npsim_isa::CommandOp;
 
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
+use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::trace_event::Bus;
+use crate::kernel::trace_event::{Bus, TraceEvent};
 use crate::profile::Profile;
 pub use data_bus::BusUse;
 use data_bus::DataBus;
@@ -128,12 +129,6 @@ pub struct Buses {
     d_pull: DataBus,
     /// How often a command had to wait in its FIFO.
     pub waits: u64,
-    /// Whether `taken` is kept.
-    #[serde(skip)]
-    pub(crate) watched: bool,
-    /// For whoever watches: which bus was taken from when until when.
-    #[serde(skip)]
-    pub(crate) taken: Vec<(Bus, Cycle, Cycle)>,
 }
 
 impl Buses {
@@ -167,8 +162,6 @@ impl Buses {
             d_push: DataBus::default(),
             d_pull: DataBus::default(),
             waits: 0,
-            watched: false,
-            taken: Vec::new(),
         }
     }
 
@@ -260,7 +253,13 @@ impl Buses {
 
     /// Takes a command to `target` into its microengine's FIFO, if it has room, and sends
     /// it if nothing is in its way.
-    pub(crate) fn admit(&mut self, now: Cycle, me: u8, target: Target) -> Admission {
+    pub(crate) fn admit(
+        &mut self,
+        now: Cycle,
+        me: u8,
+        target: Target,
+        journal: &mut Journal,
+    ) -> Admission {
         let me = me as usize;
         let fifo = &self.fifos[me];
         if let Some(first) = fifo.held.front()
@@ -280,7 +279,7 @@ impl Buses {
             && self.has_room(target, cluster)
             && self.may_share(target, cluster, slot)
         {
-            return Admission::Arrives(self.depart(slot, now, cluster, target));
+            return Admission::Arrives(self.depart((slot, now), cluster, target, journal));
         }
         self.waits += 1;
         Admission::Waits
@@ -379,7 +378,12 @@ impl Buses {
 
     /// Sends the next held command of a cluster, microengines in turn, if its
     /// bus is free now.
-    pub(crate) fn arbitrate(&mut self, now: Cycle, cluster: usize) -> Option<Grant> {
+    pub(crate) fn arbitrate(
+        &mut self,
+        now: Cycle,
+        cluster: usize,
+        journal: &mut Journal,
+    ) -> Option<Grant> {
         let state = &self.clusters[cluster];
         let slot = now.next_multiple_of(self.bus_cycle);
         if state.held == 0 || state.looking || state.command_free > slot {
@@ -406,7 +410,7 @@ impl Buses {
             self.held -= 1;
             self.clusters[cluster].held -= 1;
             self.clusters[cluster].turn = (place + 1) % self.per_cluster;
-            let arrival = self.depart(slot, first.since, cluster, first.target);
+            let arrival = self.depart((slot, first.since), cluster, first.target, journal);
             if first.refused {
                 self.pressure[first.target.index()].held += slot - first.since;
             }
@@ -429,7 +433,13 @@ impl Buses {
 
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
-    fn depart(&mut self, granted: Cycle, since: Cycle, cluster: usize, target: Target) -> Cycle {
+    fn depart(
+        &mut self,
+        (granted, since): (Cycle, Cycle),
+        cluster: usize,
+        target: Target,
+        journal: &mut Journal,
+    ) -> Cycle {
         let at = target.index();
         self.waiting[at] += 1;
         self.granted_last[at] = cluster as u8;
@@ -446,13 +456,13 @@ impl Buses {
         let state = &mut self.clusters[cluster];
         state.command_free = end;
         state.command.carried(self.bus_cycle, granted - since);
-        self.note(Bus::Command(cluster as u8), end, self.bus_cycle);
+        note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
         granted + self.issue_to_inlet
     }
 
     /// The general-purpose core sends a command over the first cluster's bus,
     /// ahead of what waits there; gives how long it waited for the bus.
-    pub(crate) fn core_command(&mut self, now: Cycle) -> Cycle {
+    pub(crate) fn core_command(&mut self, now: Cycle, journal: &mut Journal) -> Cycle {
         let cluster = &mut self.clusters[0];
         let granted = cluster
             .command_free
@@ -461,13 +471,19 @@ impl Buses {
         let end = granted + self.bus_cycle;
         cluster.command_free = end;
         cluster.command.carried(self.bus_cycle, granted - now);
-        self.note(Bus::Command(0), end, self.bus_cycle);
+        note(Bus::Command(0), end, self.bus_cycle, journal);
         granted - now
     }
 
     /// Longwords go to or come from the general-purpose core over the first
     /// cluster's S buses, or over the D buses, which carry 32 bits to it.
-    pub(crate) fn core_data(&mut self, now: Cycle, kind: TransferKind, read: bool, words: u8) {
+    pub(crate) fn core_data(
+        &mut self,
+        now: Cycle,
+        (kind, read): (TransferKind, bool),
+        words: u8,
+        journal: &mut Journal,
+    ) {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let (bus, name) = match (kind, read) {
             (TransferKind::S, true) => (&mut self.clusters[0].s_push, Bus::SPush(0)),
@@ -476,7 +492,7 @@ impl Buses {
             (TransferKind::D, false) => (&mut self.d_pull, Bus::DPull),
         };
         let end = bus.reserve(now, cycles);
-        self.note(name, end, cycles);
+        note(name, end, cycles, journal);
     }
 
     /// When a unit may start to read for a command: the bus that takes the data
@@ -503,6 +519,7 @@ impl Buses {
         lead: Cycle,
         command: &BusCommand,
         words: u8,
+        journal: &mut Journal,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let cluster = self.cluster_of[command.transfer_me as usize];
@@ -514,7 +531,7 @@ impl Buses {
             TransferKind::D => (&mut self.d_pull, Bus::DPull),
         };
         let end = bus.reserve(now, cycles);
-        self.note(name, end, cycles);
+        note(name, end, cycles, journal);
         end + lead + self.transfer_latency
     }
 
@@ -526,6 +543,7 @@ impl Buses {
         lead: Cycle,
         command: &BusCommand,
         words: u8,
+        journal: &mut Journal,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let cluster = self.cluster_of[command.transfer_me as usize];
@@ -537,41 +555,46 @@ impl Buses {
             TransferKind::D => (&mut self.d_push, Bus::DPush),
         };
         let end = bus.reserve(now, cycles);
-        self.note(name, end, cycles);
+        note(name, end, cycles, journal);
         end + lead + self.transfer_latency
     }
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_pull(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
+    pub fn media_pull(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        quadwords: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         let end = self.d_pull.reserve(now, cycles);
-        self.note(Bus::DPull, end, cycles);
+        note(Bus::DPull, end, cycles, journal);
         end + lead
     }
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_push(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
+    pub fn media_push(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        quadwords: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         let end = self.d_push.reserve(now, cycles);
-        self.note(Bus::DPush, end, cycles);
+        note(Bus::DPush, end, cycles, journal);
         end + lead
     }
+}
 
-    /// Writes down for whoever watches that a bus is taken until `end`.
-    #[inline]
-    fn note(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
-        if self.watched {
-            self.write(bus, end, cycles);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn write(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
-        if cycles != 0 {
-            self.taken.push((bus, end - cycles, end));
-        }
+/// Writes down for whoever watches that a bus is taken until `end`.
+#[inline]
+fn note(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
+    if cycles != 0 {
+        let (from, until) = (end - cycles, end);
+        journal.tell(from, || TraceEvent::Bus { bus, from, until });
     }
 }

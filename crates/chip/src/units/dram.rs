@@ -135,9 +135,12 @@ impl Dram {
                 fabric.pull(part.slot, 2 * quadwords, at);
             }
             CommandOp::DramRbufRd => {
-                let end = fabric
-                    .buses
-                    .media_pull(fabric.now, self.rbuf_lead, quadwords);
+                let end = fabric.buses.media_pull(
+                    fabric.now,
+                    self.rbuf_lead,
+                    quadwords,
+                    &mut fabric.journal,
+                );
                 fabric.ready_at(part.slot, end);
             }
             _ => {}
@@ -204,7 +207,9 @@ impl Dram {
                     .find(|tag| !tag.is_none());
                 fabric.flight_mut(slot).tag = tag.unwrap_or_default();
                 let lead = first_burst + self.tbuf_back - now;
-                let end = fabric.buses.media_push(now, lead, words / 2);
+                let end = fabric
+                    .buses
+                    .media_push(now, lead, words / 2, &mut fabric.journal);
                 fabric.ready_at(slot, end);
             }
             _ => fabric.finish(slot),
@@ -284,12 +289,15 @@ impl Dram {
 
     /// The core reads bytes now; gives how long it waits for bank and pins.
     pub(crate) fn core_read(&mut self, address: u32, bytes: u32, fabric: &mut Fabric) -> Cycle {
-        let waited = fabric.buses.core_command(fabric.now);
+        let waited = fabric.buses.core_command(fabric.now, &mut fabric.journal);
         let (channel, local) = (self.channel_of(address), self.local_address(address));
         let words = (bytes / 4).min(32) as u8;
-        fabric
-            .buses
-            .core_data(fabric.now, TransferKind::D, true, words);
+        fabric.buses.core_data(
+            fabric.now,
+            (TransferKind::D, true),
+            words,
+            &mut fabric.journal,
+        );
         let now = fabric.now + waited;
         let (at_bank, pins) = self.channels[channel].core_read(local, bytes, now);
         tell_pins(Self::target(channel as u8), pins, fabric);

@@ -263,13 +263,15 @@ impl Scratch {
     }
 
     fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
-        let now = fabric.now + fabric.buses.core_command(fabric.now);
+        let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.journal);
         let start = self.free_at.max(now);
         self.occupy(start, reads.into(), writes.into());
         for (read, words) in [(true, reads), (false, writes)] {
             if words > 0 {
                 let kind = TransferKind::S;
-                fabric.buses.core_data(fabric.now, kind, read, words);
+                fabric
+                    .buses
+                    .core_data(fabric.now, (kind, read), words, &mut fabric.journal);
             }
         }
         start - fabric.now

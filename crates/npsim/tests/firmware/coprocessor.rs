@@ -60,8 +60,6 @@ struct Order {
 }
 
 impl Observer for Order {
-    const ON: bool = true;
-
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         let TraceEvent::Served { command, .. } = what else {
             return;
@@ -132,7 +130,7 @@ impl Run {
     }
 
     /// Runs to the end, or to a pause.
-    fn go<P: Observer>(&mut self, pause: Cycle, probe: &mut P) -> Option<Ending> {
+    fn go(&mut self, pause: Cycle, probe: &mut dyn Observer) -> Option<Ending> {
         let quiet_lines = Schedule::default();
         let hertz = self.project.capacity.hertz;
         let mut links = Links::new(&[], &quiet_lines, 0, hertz, None);

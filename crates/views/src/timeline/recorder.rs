@@ -455,8 +455,6 @@ fn present(me: &Microengine, context: u8, since: Cycle) -> Present {
 }
 
 impl<W: Write> Observer for Recorder<W> {
-    const ON: bool = true;
-
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
             TraceEvent::Issued {
@@ -476,8 +474,8 @@ impl<W: Write> Observer for Recorder<W> {
                 me,
                 context,
                 pc,
-                until,
-            } => self.stalled(me, context, pc, at, until),
+                from,
+            } => self.stalled(me, context, pc, from, at),
             TraceEvent::Signal {
                 me, context, cause, ..
             } => {

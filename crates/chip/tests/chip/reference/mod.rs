@@ -8,7 +8,6 @@ use interpreter::Reference;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
-use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::microengine::{ContextPhase, Microengine, Program};
 use npsim_chip::profile::Profile;
 use npsim_chip::units::Units;
@@ -43,7 +42,7 @@ fn engine(
             let (time, event) = fabric.events.pop().unwrap();
             fabric.now = time;
             assert!(matches!(event, Event::Microengine(0)));
-            me.run(&mut fabric, &mut NoObserver);
+            me.run(&mut fabric);
             if let Some(fault) = fabric.checks.fault() {
                 let fault = fault.clone();
                 return (me, Some(fault));

@@ -186,6 +186,24 @@ proptest! {
         prop_assert_eq!(view(&chip, &lines), expected);
     }
 
+    /// Not only what can be seen: every bit of the state.
+    #[test]
+    fn the_state_after_steps_is_that_of_running_through(
+        steps in steps(),
+        end in 1_000..120_000u64,
+    ) {
+        let state = |steps: &[Cycle]| {
+            let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
+            let mut steps = steps.iter().cycle();
+            while chip.fabric.now < end {
+                let until = steps.next().map_or(end, |step| chip.fabric.now + step);
+                run_to(&mut chip, &mut lines, until.min(end));
+            }
+            chip.save().unwrap()
+        };
+        prop_assert!(state(&steps) == state(&[]));
+    }
+
     #[test]
     fn a_fight_for_a_ring_ends_the_same_in_any_steps(steps in steps()) {
         let mut through = Fight::new();
@@ -220,8 +238,6 @@ struct Counter {
 }
 
 impl Observer for Counter {
-    const ON: bool = true;
-
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         match what {
             TraceEvent::Issued { count, .. } => self.instructions += u64::from(*count),
