@@ -3,6 +3,7 @@
 
 pub mod bus;
 pub mod check;
+pub mod command;
 pub mod disturb;
 pub mod event;
 pub mod fabric;

@@ -11,18 +11,19 @@
 //! always both.
 
 mod consistency;
+pub(crate) mod error;
 mod fingerprint;
+pub(crate) mod parameter;
 pub(crate) mod parse;
 mod schema;
-
-use std::fmt;
 
 use toml::Table;
 
 use crate::Cycle;
 use crate::board::{Board, MediaBus};
+pub use error::ProfileError;
+pub use parameter::{Erratum, Foundation, Parameter, Schema};
 use parse::{in_range, take_errata, take_number, take_parameter, take_text, wrong};
-pub use schema::Schema;
 use schema::Values;
 
 /// Profiles that come with the program: name and text.
@@ -30,143 +31,6 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("ixp2400", include_str!("../profiles/ixp2400.toml")),
     ("ixp2800", include_str!("../profiles/ixp2800.toml")),
 ];
-
-/// Why a profile could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
-    /// No built-in profile has the name.
-    #[error("no chip profile is named `{name}`; there are: {known}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// No built-in board has the name.
-    #[error("no board is named `{name}`; there are: {known}")]
-    UnknownBoard {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// Something is wrong in a board's file.
-    #[error("in the board's file: {0}")]
-    Board(Box<ProfileError>),
-    /// Chip and board do not go together.
-    #[error("board `{board}` does not take chip `{chip}`: {reason}")]
-    Mismatch {
-        /// The board.
-        board: String,
-        /// The chip.
-        chip: String,
-        /// Why.
-        reason: String,
-    },
-    /// The text is not TOML.
-    #[error("it is not valid TOML: {0}")]
-    Syntax(String),
-    /// A parameter is missing.
-    #[error("`{key}` ({unit}) is missing: {meaning}")]
-    Missing {
-        /// `group.name`
-        key: String,
-        /// The unit it must have.
-        unit: &'static str,
-        /// What it means.
-        meaning: String,
-    },
-    /// A parameter that the model does not know.
-    #[error("`{key}` is not known to this model; remove it or correct its name")]
-    Surplus {
-        /// `group.name`
-        key: String,
-    },
-    /// A parameter is there but wrong.
-    #[error("`{key}` is wrong: {reason}")]
-    Wrong {
-        /// `group.name`
-        key: String,
-        /// What is wrong and what would be right.
-        reason: String,
-    },
-}
-
-/// How well a parameter is founded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Foundation {
-    /// Read in a primary source.
-    Source,
-    /// Two weak sources agree.
-    Likely,
-    /// Computed from other figures.
-    Derived,
-    /// Fitted to one published figure.
-    Calibrated,
-    /// One recollection or a modelling choice.
-    Assumed,
-}
-
-impl Foundation {
-    /// All of them, best first.
-    pub const ALL: [Self; 5] = [
-        Self::Source,
-        Self::Likely,
-        Self::Derived,
-        Self::Calibrated,
-        Self::Assumed,
-    ];
-
-    /// The word used in profiles.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Source => "source",
-            Self::Likely => "likely",
-            Self::Derived => "derived",
-            Self::Calibrated => "calibrated",
-            Self::Assumed => "assumed",
-        }
-    }
-}
-
-impl fmt::Display for Foundation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// One parameter as the profile gives it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// The unit of the chip it belongs to.
-    pub group: &'static str,
-    /// Its name in the group.
-    pub name: &'static str,
-    /// Its value.
-    pub value: u64,
-    /// The unit of measure.
-    pub unit: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-    /// How well it is founded.
-    pub foundation: Foundation,
-    /// The source, or the reason for the mark.
-    pub basis: String,
-}
-
-/// A known fault of the silicon, as data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Erratum {
-    /// The vendor's number.
-    pub number: u32,
-    /// What goes wrong.
-    pub effect: String,
-    /// Where it is documented.
-    pub source: String,
-    /// RBUF elements it concerns, by element size 64, 128, 256 bytes.
-    pub elements: [Vec<u8>; 3],
-}
 
 /// A chip on a board, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,6 +102,31 @@ impl Profile {
             known: Board::names().collect::<Vec<_>>().join(", "),
         })?;
         Self::from_texts(text, board)
+    }
+
+    /// A built-in board with its chip.
+    ///
+    /// # Errors
+    /// There is no board of that name, or it is incomplete.
+    pub fn load_board(name: &str) -> Result<Self, ProfileError> {
+        let text = Board::text(name).ok_or_else(|| ProfileError::UnknownBoard {
+            name: name.to_owned(),
+            known: Board::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Self::from_board_toml(text)
+    }
+
+    /// A board from its text, with the built-in chip that it names.
+    ///
+    /// # Errors
+    /// As [`Profile::from_texts`]; there is no such chip.
+    pub fn from_board_toml(text: &str) -> Result<Self, ProfileError> {
+        let chip = Board::chip_of(text)?;
+        let chip = Self::text(&chip).ok_or_else(|| ProfileError::Unknown {
+            name: chip,
+            known: Self::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Self::from_texts(chip, text)
     }
 
     /// A chip and a board from their texts.

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
+use crate::kernel::command::{BusCommand, Slot, TransferKind};
 use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Bus, TraceEvent};

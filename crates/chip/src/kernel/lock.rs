@@ -11,8 +11,9 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Fabric};
-use crate::kernel::trace_event::{LockStep, TraceEvent};
+use crate::kernel::command::BusCommand;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::{Holder, LockStep, TraceEvent};
 
 /// A longword that is watched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,9 +168,6 @@ impl Lock {
     }
 }
 
-/// Who takes a lock: microengine and context, or the general-purpose core.
-pub type Holder = Option<(u8, u8)>;
-
 /// The locks of one unit or channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Locks(Vec<Lock>);
@@ -265,8 +263,9 @@ const fn takes(op: CommandOp) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hold, Holder, Locks};
+    use super::{Hold, Locks};
     use crate::kernel::fabric::Fabric;
+    use crate::kernel::trace_event::Holder;
     use crate::profile::Profile;
     use crate::units::Units;
 

@@ -46,7 +46,6 @@ use serde::{Deserialize, Serialize};
 pub use context::ContextPhase;
 pub use program::{Program, ProgramError};
 pub use report::WaitInfo;
-pub(crate) use report::numbered;
 pub use stats::{ContextTimes, MeStats};
 
 use crate::Cycle;

@@ -15,25 +15,8 @@
 //! range has to fit the type. The lists are macros, and nothing else in their
 //! files, so that a profile can be read by what the parts themselves stand on.
 
-use super::{Parameter, Profile};
-
-/// What a parameter must look like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schema {
-    /// The part of the chip it belongs to.
-    pub group: &'static str,
-    /// Its name in the group.
-    pub name: &'static str,
-    /// The unit of measure.
-    pub unit: &'static str,
-    /// Least value that the model can work with.
-    pub least: u64,
-    /// Greatest value that the model can work with.
-    pub most: u64,
-    /// What it means.
-    pub meaning: &'static str,
-    board: bool,
-}
+use super::Profile;
+use super::parameter::{Parameter, Schema};
 
 impl Schema {
     /// What a parameter must look like; `None` for one that no profile has.
@@ -42,12 +25,6 @@ impl Schema {
         SCHEMA
             .iter()
             .find(|s| (s.group, s.name) == (parameter.group, parameter.name))
-    }
-
-    /// Whether the parameter stands in the board's file, not in the chip's.
-    #[must_use]
-    pub const fn is_of_the_board(&self) -> bool {
-        self.board
     }
 }
 

@@ -5,7 +5,7 @@
 //! the order of a calendar that both sides know. Here a status is always up to
 //! date; a port that the calendar does not name never gets one.
 
-use super::MediaParameters;
+use super::parameters::MediaParameters;
 use super::port::Port;
 use crate::Cycle;
 use serde::{Deserialize, Serialize};

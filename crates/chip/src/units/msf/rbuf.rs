@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use super::{MediaParameters, MsfError};
+use super::parameters::MediaParameters;
+use super::window::MsfError;
 use crate::Cycle;
 use crate::board::MediaBus;
 

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
 
+use super::code::Code;
 use super::link::Link;
+use super::parameters::MediaParameters;
 use super::port::{Incoming, Port, SHORTEST};
 use super::rbuf::Rbuf;
-use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::board::MediaBus;
 use crate::kernel::event::Event;

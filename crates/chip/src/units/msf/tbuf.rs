@@ -1,7 +1,7 @@
 //! The transmit buffer: elements filled by microcode and sent in ring order.
 
-use super::MsfError;
 use super::rbuf::{LEAST_ELEMENT, longwords};
+use super::window::MsfError;
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
 

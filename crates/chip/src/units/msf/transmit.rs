@@ -1,10 +1,11 @@
 //! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
 //! lines.
 
+use super::code::Code;
 use super::link::Link;
+use super::parameters::MediaParameters;
 use super::port::{Assembly, Port};
 use super::tbuf::{Control, Refusal, Tbuf};
-use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
