@@ -50,7 +50,7 @@ impl MediaBus {
 
     /// Transfers on the bus in one of its clocks.
     #[must_use]
-    pub const fn transfers_per_clock(self) -> u64 {
+    pub(crate) const fn transfers_per_clock(self) -> u64 {
         match self {
             Self::Spi3 => 1,
             Self::Spi4 => 2,
@@ -131,7 +131,7 @@ impl Board {
     ///
     /// # Errors
     /// The text is no TOML or names none.
-    pub fn chip_of(text: &str) -> Result<String, ProfileError> {
+    pub(crate) fn chip_of(text: &str) -> Result<String, ProfileError> {
         let mut table: Table = text
             .parse()
             .map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;

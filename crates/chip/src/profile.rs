@@ -278,7 +278,7 @@ impl Profile {
 
     /// Cluster of a microengine, by its index.
     #[must_use]
-    pub fn cluster_of(&self, index: u8) -> u8 {
+    pub(crate) fn cluster_of(&self, index: u8) -> u8 {
         index / self.per_cluster()
     }
 
@@ -290,7 +290,7 @@ impl Profile {
 
     /// The index of the microengine with a five-bit number.
     #[must_use]
-    pub fn index_of(&self, number: u8) -> Option<u8> {
+    pub(crate) fn index_of(&self, number: u8) -> Option<u8> {
         let (cluster, place) = (number >> 4, number & 15);
         (cluster < self.clusters() && place < self.per_cluster())
             .then(|| cluster * self.per_cluster() + place)
@@ -300,7 +300,7 @@ impl Profile {
     /// `words` pulled longwords so that the pull signal of an idle chip comes
     /// `target` cycles after issue.
     #[must_use]
-    pub fn pull_lead(&self, target: Cycle, words: u8) -> Cycle {
+    pub(crate) fn pull_lead(&self, target: Cycle, words: u8) -> Cycle {
         target.saturating_sub(self.path(words))
     }
 
@@ -308,7 +308,7 @@ impl Profile {
     /// `words` longwords so that the push signal comes `target` cycles after
     /// issue.
     #[must_use]
-    pub fn push_lead(&self, target: Cycle, words: u8) -> Cycle {
+    pub(crate) fn push_lead(&self, target: Cycle, words: u8) -> Cycle {
         target.saturating_sub(self.path(words))
     }
 
@@ -316,7 +316,7 @@ impl Profile {
     /// issue, and its push of `words` longwords so that the push signal comes
     /// `target` cycles after issue.
     #[must_use]
-    pub fn push_lead_after_pull(&self, target: Cycle, pulled: Cycle, words: u8) -> Cycle {
+    pub(crate) fn push_lead_after_pull(&self, target: Cycle, pulled: Cycle, words: u8) -> Cycle {
         target.saturating_sub(pulled + self.carriage(words))
     }
 

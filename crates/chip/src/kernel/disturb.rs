@@ -15,7 +15,7 @@ use crate::Cycle;
 pub const LAST_CYCLE: Cycle = 1 << 59;
 
 /// The most stalls that are told in words.
-pub const MOST_LINES: usize = 8;
+pub(crate) const MOST_LINES: usize = 8;
 
 /// What disturbs a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,7 +199,7 @@ impl Latecomers {
 
     /// Whether anything may be late.
     #[inline]
-    pub const fn is_on(&self) -> bool {
+    pub(crate) const fn is_on(&self) -> bool {
         self.on
     }
 

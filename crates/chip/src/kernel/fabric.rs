@@ -55,7 +55,7 @@ const UNASKED: u64 = u64::MAX;
 impl InFlight {
     /// Whether a unit pushes data on its own.
     #[must_use]
-    pub const fn is_unasked(&self) -> bool {
+    pub(crate) const fn is_unasked(&self) -> bool {
         self.note == UNASKED
     }
 }
@@ -287,7 +287,7 @@ impl Fabric {
 
     /// The status bit of a scratch ring as a microengine sees it.
     #[must_use]
-    pub fn ring_status(&self, ring: u8, now: Cycle) -> bool {
+    pub(crate) fn ring_status(&self, ring: u8, now: Cycle) -> bool {
         self.ring_lines.level(ring, now)
     }
 
@@ -298,7 +298,7 @@ impl Fabric {
     }
 
     /// A command in flight.
-    pub fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
+    pub(crate) fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
         &mut self.slots[slot.0 as usize]
     }
 
@@ -321,7 +321,7 @@ impl Fabric {
     }
 
     /// The unit will have served the command at `at`: [`Event::Ready`].
-    pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
+    pub(crate) fn ready_at(&mut self, slot: Slot, at: Cycle) {
         self.events.post(at, Event::Ready(slot));
     }
 
@@ -334,7 +334,7 @@ impl Fabric {
 
     /// As [`Self::push`], but the data is ready only at `not_before`. The data
     /// must be in the slot now.
-    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    pub(crate) fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
@@ -356,7 +356,7 @@ impl Fabric {
     }
 
     /// Ends a command that pushes nothing.
-    pub fn retire(&mut self, slot: Slot) {
+    pub(crate) fn retire(&mut self, slot: Slot) {
         if self.journal.is_open() {
             self.tell_done(slot);
         }

@@ -151,7 +151,12 @@ impl Hash {
 
     /// Sets longword `word` (0 lowest) of a width's multiplier, as a write of
     /// `HASH_MULTIPLIER_48_1`, ... does; false when the width has no such word.
-    pub fn set_multiplier_word(&mut self, width: HashWidth, word: usize, value: u32) -> bool {
+    pub(crate) fn set_multiplier_word(
+        &mut self,
+        width: HashWidth,
+        word: usize,
+        value: u32,
+    ) -> bool {
         if word >= width.words() {
             return false;
         }

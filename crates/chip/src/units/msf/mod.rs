@@ -35,14 +35,15 @@ use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use calendar::Calendar;
 use code::Code;
-pub use parameters::MediaParameters;
+pub(crate) use parameters::MediaParameters;
 use port::Port;
 pub use rbuf::Leak;
 use receive::Receive;
 use serde::{Deserialize, Serialize};
 use transmit::Transmit;
+pub(crate) use window::DATA_WINDOW;
+pub use window::MsfError;
 use window::window;
-pub use window::{DATA_WINDOW, MsfError};
 
 /// Erratum of the IXP2400: these RBUF elements may corrupt data.
 const BAD_ELEMENTS: u32 = 69;
@@ -178,8 +179,8 @@ impl Msf {
 
     /// Whether all frames of the lines have arrived and nothing moves that does
     /// not wait for microcode.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
         self.receive.exhausted()
             && self.transmit.is_idle()
             && self
@@ -234,12 +235,12 @@ impl Msf {
 
     /// Whether a context waits for an mpacket on a freelist.
     #[must_use]
-    pub fn is_waiting(&self, me: u8, context: u8) -> bool {
+    pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
         self.receive.is_waiting(me, context)
     }
 
     /// Fetches the next frame from the lines if none is known.
-    pub fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
+    pub(crate) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
         self.receive.refill(fabric, lines);
     }
 

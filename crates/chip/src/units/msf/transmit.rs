@@ -73,7 +73,7 @@ impl Transmit {
 
     /// Cycles in which the bus moved data.
     #[must_use]
-    pub const fn bus_busy(&self) -> Cycle {
+    pub(crate) const fn bus_busy(&self) -> Cycle {
         self.link.busy
     }
 
@@ -281,8 +281,8 @@ impl Transmit {
     }
 
     /// Whether nothing waits or is on the bus.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
 }

@@ -2,7 +2,7 @@
 //! interface.
 
 /// Start of the data window: reads take RBUF, writes go to TBUF.
-pub const DATA_WINDOW: u32 = 0x2000;
+pub(crate) const DATA_WINDOW: u32 = 0x2000;
 /// What a range of RBUF or TBUF cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MsfError {
