@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use npsim::links::{Links, Traffic};
+use npsim::observe::series::Series;
 use npsim::project::{Overrides, Project};
 use npsim::report::Report;
-use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::stats_file::to_json;
 use npsim::summary::summary;
