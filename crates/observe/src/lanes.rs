@@ -181,14 +181,14 @@ impl LaneRecorder {
     /// Nothing recorded yet of a chip as it stands.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
-        let now = chip.fabric.now;
+        let now = chip.now();
         let states: Vec<_> = chip
-            .microengines
+            .microengines()
             .iter()
             .flat_map(|me| (0..CONTEXTS as u8).map(|context| (activity(me.doing(context).0), now)))
             .collect();
         Self {
-            held: vec![None; chip.microengines.len()],
+            held: vec![None; chip.microengines().len()],
             recent: vec![VecDeque::new(); states.len()],
             states,
             marks: VecDeque::new(),

@@ -106,7 +106,7 @@ impl ObserverSet {
     /// its name.
     #[must_use]
     pub fn finish(self, chip: &Chip) -> Seen {
-        let end = chip.fabric.now;
+        let end = chip.now();
         let written =
             |recorder: Recorder<TimelineFile>| recorder.finish(end).and_then(TimelineFile::commit);
         Seen {

@@ -121,13 +121,11 @@ impl Simulation {
         let mut chip = Chip::new(project.profile.clone(), &project.boot, loaded)
             .map_err(|error| Problem::new(error.to_string()))?;
         for &check in &settings.allow {
-            chip.fabric.checks.allow(check);
+            chip.allow(check);
         }
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
-        // No slice has begun.
-        chip.fabric.horizon = 0;
         Ok(Self { chip, settings })
     }
 
@@ -180,10 +178,10 @@ impl Simulation {
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         loop {
-            let now = self.chip.fabric.now;
+            let now = self.chip.now();
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let look = observer.due();
-            let horizon = self.chip.fabric.horizon;
+            let horizon = self.chip.horizon();
             // After a pause the slice is the same: how far microengines run ahead
             // shows in the counts of a run that a fault ends.
             let target = if now < horizon {
@@ -228,8 +226,8 @@ impl Simulation {
     /// The end of a run after which no frame moves, unless a check on what is
     /// left behind finds something.
     fn rested(&mut self, ending: Ending) -> Ending {
-        self.chip.msf.raise_leaks(&mut self.chip.fabric);
-        match self.chip.fabric.checks.fault() {
+        self.chip.raise_leaks();
+        match self.chip.fault() {
             Some(fault) => Ending::Fault(Box::new(fault.clone())),
             None => ending,
         }
@@ -244,9 +242,10 @@ impl Simulation {
         };
         let last = self
             .chip
+            .units()
             .msf
             .last_activity()
-            .max(self.chip.gpp.last_activity())
+            .max(self.chip.gpp().last_activity())
             .max(links.arrivals_end());
         self.chip
             .disturbances()
@@ -257,7 +256,7 @@ impl Simulation {
     /// The cycle that the run has come to.
     #[must_use]
     pub fn now(&self) -> Cycle {
-        self.chip.fabric.now
+        self.chip.now()
     }
 
     /// The chip's state, for [`Self::restore`].
@@ -295,7 +294,7 @@ impl Simulation {
     pub fn state_report(&self) -> Vec<String> {
         let running = self
             .chip
-            .microengines
+            .microengines()
             .iter()
             .filter(|me| !me.program().image().words.is_empty());
         running.flat_map(Microengine::state_report).collect()

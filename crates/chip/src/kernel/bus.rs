@@ -15,22 +15,20 @@
 //! further ahead than its push FIFO is deep.
 
 mod data_bus;
-mod target;
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use npsim_isa::{CommandOp, Unit};
+use npsim_isa::CommandOp;
 
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
 use crate::kernel::journal::Journal;
+use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Bus, TraceEvent};
 use crate::profile::Profile;
 pub use data_bus::BusUse;
 use data_bus::DataBus;
-use target::TARGETS;
-pub use target::Target;
 
 /// The buses of a cluster.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -109,22 +107,19 @@ pub struct Buses {
     held: usize,
     fifo_depth: usize,
     /// Commands sent to each target that it has not taken yet.
-    waiting: [u16; TARGETS],
-    depth: [u16; TARGETS],
+    waiting: [u16; Target::COUNT],
     /// The cluster that the next place at a full target belongs to.
-    promised: [Option<u8>; TARGETS],
+    promised: [Option<u8>; Target::COUNT],
     /// The cluster that was granted each target last.
-    granted_last: [u8; TARGETS],
-    pressure: [BackPressure; TARGETS],
+    granted_last: [u8; Target::COUNT],
+    pressure: [BackPressure; Target::COUNT],
     /// ME cycles that microengines stalled because of the command buses alone.
     pub stalled_by_bus: Cycle,
     /// When scratchpad, hash unit and CSR proxy can be sent the next command,
     /// and the cluster whose turn that is.
     shared_free: Cycle,
     shared_promised: Option<u8>,
-    sram_channels: u8,
-    dram_channels: u8,
-    dram_interleave: u32,
+    inlets: Inlets,
     bus_cycle: Cycle,
     issue_to_inlet: Cycle,
     transfer_latency: Cycle,
@@ -139,14 +134,7 @@ pub struct Buses {
 impl Buses {
     /// Idle buses.
     #[must_use]
-    pub fn new(profile: &Profile) -> Self {
-        let mut depth = [0; TARGETS];
-        depth[0] = u16::from(profile.scratch_inlet_depth());
-        depth[1] = u16::from(profile.hash_inlet_depth());
-        depth[2] = u16::from(profile.msf_inlet_depth());
-        depth[3] = u16::from(profile.cap_inlet_depth());
-        depth[4..8].fill(u16::from(profile.sram_inlet_depth()));
-        depth[8..].fill(u16::from(profile.dram_inlet_depth()));
+    pub fn new(profile: &Profile, inlets: Inlets) -> Self {
         let microengines = profile.microengines() as usize;
         let clusters = profile.clusters() as usize;
         Self {
@@ -158,17 +146,14 @@ impl Buses {
             held: 0,
             fifos: vec![Fifo::default(); microengines],
             fifo_depth: profile.command_fifo_depth() as usize,
-            waiting: [0; TARGETS],
-            depth,
-            promised: [None; TARGETS],
-            granted_last: [0; TARGETS],
-            pressure: [BackPressure::default(); TARGETS],
+            waiting: [0; Target::COUNT],
+            promised: [None; Target::COUNT],
+            granted_last: [0; Target::COUNT],
+            pressure: [BackPressure::default(); Target::COUNT],
             stalled_by_bus: 0,
             shared_free: 0,
             shared_promised: None,
-            sram_channels: profile.sram_channels(),
-            dram_channels: profile.dram_channels(),
-            dram_interleave: profile.dram_channel_interleave(),
+            inlets,
             bus_cycle: profile.bus_cycle(),
             issue_to_inlet: profile.issue_to_inlet(),
             transfer_latency: profile.transfer_latency(),
@@ -187,10 +172,10 @@ impl Buses {
         let is_cluster = |cluster: &u8| usize::from(*cluster) < clusters;
         let fits = |fifo: &Fifo| {
             fifo.held.len() <= other.fifo_depth
-                && fifo.held.iter().all(|held| held.target.is_one())
+                && fifo.held.iter().all(|held| other.inlets.has(held.target))
                 && fifo
                     .stalled
-                    .is_none_or(|(_, blame)| blame.is_none_or(Target::is_one))
+                    .is_none_or(|(_, blame)| blame.is_none_or(|target| other.inlets.has(target)))
         };
         self.clusters.len() == clusters
             && self.per_cluster == other.per_cluster
@@ -203,13 +188,11 @@ impl Buses {
             && self.promised.iter().flatten().all(is_cluster)
             && self.granted_last.iter().all(is_cluster)
             && self.shared_promised.iter().all(is_cluster)
-            && (self.sram_channels, self.dram_channels)
-                == (other.sram_channels, other.dram_channels)
-            && (self.dram_interleave, self.bus_cycle) == (other.dram_interleave, other.bus_cycle)
+            && self.inlets == other.inlets
+            && self.bus_cycle == other.bus_cycle
             && (self.issue_to_inlet, self.transfer_latency)
                 == (other.issue_to_inlet, other.transfer_latency)
             && (self.s_ahead, self.d_ahead) == (other.s_ahead, other.d_ahead)
-            && self.depth == other.depth
     }
 
     /// Whether the counts of held commands are those of the FIFOs.
@@ -227,28 +210,16 @@ impl Buses {
         held.map(|held| held.slot)
     }
 
-    /// Where a command goes. An SRAM address of a channel that the chip lacks
-    /// goes to channel 0, which refuses it.
+    /// Where a command goes. An address of a channel that the chip lacks goes to
+    /// channel 0, which refuses it.
     #[must_use]
     pub fn target_of(&self, command: &BusCommand) -> Target {
-        match command.op.info().unit {
-            Unit::Scratch => Target::SCRATCH,
-            Unit::Hash => Target::HASH,
-            Unit::Msf => Target::MSF,
-            Unit::Cap | Unit::Pci => Target::CAP,
-            Unit::Sram => {
-                let channel = (command.address >> 30) as u8;
-                Target::sram(if channel < self.sram_channels {
-                    channel
-                } else {
-                    0
-                })
-            }
-            Unit::Dram if self.dram_channels == 1 => Target::dram(0),
-            Unit::Dram => Target::dram(
-                (command.address / self.dram_interleave % u32::from(self.dram_channels)) as u8,
-            ),
-        }
+        self.inlets.target_of(command)
+    }
+
+    /// Whether the chip has an inlet.
+    pub(crate) fn has(&self, target: Target) -> bool {
+        self.inlets.has(target)
     }
 
     /// Commands that a target has been sent and has not taken.
@@ -294,7 +265,7 @@ impl Buses {
         if let Some(first) = fifo.held.front()
             && fifo.held.len() >= self.fifo_depth
         {
-            let full = self.waiting[first.target.index()] >= self.depth[first.target.index()];
+            let full = self.waiting[first.target.index()] >= self.inlets.depth(first.target);
             let blame = full.then_some(first.target);
             self.fifos[me].stalled = Some((now, blame));
             return Admission::Full;
@@ -366,12 +337,12 @@ impl Buses {
     fn has_room(&self, target: Target, cluster: usize) -> bool {
         let at = target.index();
         let promised = self.promised[at].is_some_and(|other| other as usize != cluster);
-        self.waiting[at] + u16::from(promised) < self.depth[at]
+        self.waiting[at] + u16::from(promised) < self.inlets.depth(target)
     }
 
     /// Whether the interface that some units share is the cluster's in a slot.
     fn may_share(&self, target: Target, cluster: usize, slot: Cycle) -> bool {
-        !target.shares_interface()
+        !self.inlets.is_shared(target)
             || self.shared_free <= slot
                 && self
                     .shared_promised
@@ -475,7 +446,7 @@ impl Buses {
         if self.promised[at] == Some(cluster as u8) {
             self.promised[at] = None;
         }
-        if target.shares_interface() {
+        if self.inlets.is_shared(target) {
             self.shared_free = granted + self.bus_cycle;
             if self.shared_promised == Some(cluster as u8) {
                 self.shared_promised = None;

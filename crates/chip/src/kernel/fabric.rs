@@ -19,13 +19,14 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::bus::{Admission, Buses, Target};
+use crate::kernel::bus::{Admission, Buses};
 use crate::kernel::check::{Check, Checks, Fault};
 use crate::kernel::disturb::{Latecomers, Lateness};
 use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
 use crate::kernel::ring_status::RingStatusLines;
+use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::profile::Profile;
 
@@ -162,14 +163,14 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// A quiet interior.
+    /// A quiet interior between the units that have these inlets.
     #[must_use]
-    pub fn new(profile: Profile) -> Self {
+    pub fn new(profile: Profile, inlets: fn(&Profile) -> Inlets) -> Self {
         let nn_rings = vec![NnRing::default(); profile.microengines() as usize];
         Self {
             now: 0,
             events: EventQueue::default(),
-            buses: Buses::new(&profile),
+            buses: Buses::new(&profile, inlets(&profile)),
             ring_lines: RingStatusLines::new(profile.ring_status_lag()),
             profile,
             checks: Checks::default(),

@@ -3,10 +3,10 @@
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::fabric::{BusCommand, Slot};
 use crate::kernel::lines::MediaDrop;
 use crate::kernel::lock::Holder;
+use crate::kernel::target::Target;
 
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

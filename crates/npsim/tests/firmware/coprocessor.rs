@@ -121,7 +121,12 @@ impl Run {
 
     fn word(&self, name: &str, offset: u32) -> u32 {
         let address = self.name(name) + offset;
-        self.simulation.chip().sram.read_word(address).unwrap()
+        self.simulation
+            .chip()
+            .units()
+            .sram
+            .read_word(address)
+            .unwrap()
     }
 
     /// Runs to the end, or to a pause.

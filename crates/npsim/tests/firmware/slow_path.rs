@@ -14,7 +14,7 @@ use npsim::summary::summary;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::stats::Stats;
 use npsim_net::pace::Schedule;
-use npsim_views::timeline::Recorder;
+use npsim_observe::timeline::Recorder;
 
 use crate::project::{assembled, load};
 

@@ -271,12 +271,12 @@ impl Collector {
     /// aftermath: at the start of a run, or between two parts of it.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
-        let now = chip.fabric.now;
+        let now = chip.now();
         Self {
             start: now,
             packets: 0,
             tallies: chip
-                .microengines
+                .microengines()
                 .iter()
                 .map(|me| Tally::new(me, now))
                 .collect(),

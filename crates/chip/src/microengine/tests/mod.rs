@@ -20,6 +20,7 @@ use crate::kernel::fabric::{BusCommand, Fabric};
 use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
+use crate::units::Units;
 
 const NONE: Operand = Operand::None;
 
@@ -131,7 +132,7 @@ impl Bench {
         mes[0].load(Program::new(image, &profile).unwrap());
         // Address operand of the memory commands.
         (0..8).for_each(|context| mes[0].write_register(a(15), context, 8));
-        let mut fabric = Fabric::new(profile);
+        let mut fabric = Fabric::new(profile, Units::inlets);
         fabric.journal.set(true);
         Self {
             fabric,

@@ -10,6 +10,7 @@ use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
 use npsim_chip::microengine::{ContextPhase, Microengine, Program};
 use npsim_chip::profile::Profile;
+use npsim_chip::units::Units;
 use npsim_image::Image;
 use npsim_isa::{Bank, Instruction, Operand, encode};
 use proptest::prelude::*;
@@ -26,7 +27,7 @@ fn engine(
         .map(|instruction| encode(instruction).unwrap())
         .collect();
     let image = Image::from_words("random", words);
-    let mut fabric = Fabric::new(profile.clone());
+    let mut fabric = Fabric::new(profile.clone(), Units::inlets);
     fabric.checks.allow(Check::LocalMemoryEarly);
     let mut me = Microengine::new(0, &profile);
     me.load(Program::new(&image, &profile).unwrap());
