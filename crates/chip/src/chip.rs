@@ -4,6 +4,7 @@ use npsim_isa::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
+use crate::core::{Core, CoreKind, ENGINE};
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::bus::Target;
@@ -15,7 +16,7 @@ use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
 use crate::kernel::observer::{NoObserver, Observer};
 use crate::kernel::trace_event::{Cause, TraceEvent};
-use crate::microengine::{Microengine, Program};
+use crate::microengine::Program;
 use crate::profile::Profile;
 use crate::stats::Stats;
 use crate::units::cap::Cap;
@@ -76,8 +77,9 @@ const ALL_CONTEXTS: u8 = 0xff;
 pub struct Chip {
     /// Buses, events and commands in flight.
     pub fabric: Fabric,
-    /// The microengines in the order of their index.
-    pub microengines: Vec<Microengine>,
+    /// The microengines in the order of their index. Each saves its state itself.
+    #[serde(skip)]
+    pub microengines: Vec<Box<dyn Core>>,
     /// Scratchpad.
     pub scratch: Scratch,
     /// All SRAM channels.
@@ -106,11 +108,24 @@ impl Chip {
         boot: &Boot,
         programs: Vec<(u8, Program)>,
     ) -> Result<Self, ChipError> {
+        Self::with_cores(ENGINE, profile, boot, programs)
+    }
+
+    /// The same with another kind of core in all microengines.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_cores(
+        kind: CoreKind,
+        profile: Profile,
+        boot: &Boot,
+        programs: Vec<(u8, Program)>,
+    ) -> Result<Self, ChipError> {
         boot.check_media()?;
         let count = profile.microengines();
         let mut chip = Self {
             microengines: (0..count)
-                .map(|index| Microengine::new(index, &profile))
+                .map(|index| (kind.make)(index, &profile))
                 .collect(),
             scratch: Scratch::new(&profile),
             sram: Sram::new(&profile),
@@ -181,7 +196,7 @@ impl Chip {
     /// What disturbs this chip.
     #[must_use]
     pub fn disturbances(&self) -> Disturbances {
-        let stalls = self.microengines.iter().flat_map(Microengine::stalls);
+        let stalls = self.microengines.iter().flat_map(|me| me.stalls());
         Disturbances {
             late: self.fabric.lateness(),
             stalls: stalls.copied().collect(),
@@ -290,7 +305,14 @@ impl Chip {
     fn handle<P: Observer>(&mut self, event: Event, lines: &mut dyn Lines, observer: &mut P) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run(fabric, observer),
+            Event::Microengine(me) => {
+                let core = &mut self.microengines[me as usize];
+                if P::ON {
+                    core.run_observed(fabric, observer);
+                } else {
+                    core.run(fabric);
+                }
+            }
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<P>(slot),
             Event::Ready(slot) => self.ready(slot),
@@ -413,7 +435,7 @@ impl Chip {
         let notes = self
             .microengines
             .iter()
-            .flat_map(Microengine::state_report)
+            .flat_map(|me| me.state_report())
             .collect();
         self.fabric.checks.raise(Fault {
             check: Some(Check::Deadlock),

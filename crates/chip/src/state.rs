@@ -11,7 +11,6 @@
 use crate::chip::Chip;
 use crate::kernel::lines::Tag;
 use crate::kernel::memory::{PAGE, Paged};
-use crate::microengine::Microengine;
 
 /// Why a state cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +27,14 @@ pub enum StateError {
     /// It is the state of a chip with other units.
     #[error("it is the state of a chip with other {0}")]
     OtherChip(&'static str),
+    /// Its microengines are of another kind.
+    #[error("its microengines are of the core `{saved}`, and this chip's of the core `{own}`")]
+    OtherCore {
+        /// The kind that saved it.
+        saved: String,
+        /// The kind of this chip.
+        own: &'static str,
+    },
 }
 
 /// A longword or a tag in the bytes of a page.
@@ -108,8 +115,12 @@ impl Chip {
     /// # Errors
     /// The encoder refuses, which no state makes it do.
     pub fn save(&self) -> Result<Vec<u8>, StateError> {
-        let watched: Vec<_> = self.microengines.iter().map(Microengine::watched).collect();
-        let mut out = postcard::to_allocvec(&(self, watched))?;
+        let cores: Vec<_> = self
+            .microengines
+            .iter()
+            .map(|core| Ok((core.kind().name, core.save()?)))
+            .collect::<Result<_, StateError>>()?;
+        let mut out = postcard::to_allocvec(&(self, cores))?;
         for memory in self.sram.memories() {
             put_memory(memory, &mut out);
         }
@@ -128,23 +139,24 @@ impl Chip {
     /// # Errors
     /// The bytes are no state of such a chip; this chip is then as it was.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
-        type Saved = (Chip, Vec<[Vec<u8>; 8]>);
-        let ((mut chip, watched), mut rest) = postcard::take_from_bytes::<Saved>(state)?;
-        let count = self.microengines.len();
-        if chip.microengines.len() != count || watched.len() != count {
+        type Saved = (Chip, Vec<(String, Vec<u8>)>);
+        let ((mut chip, cores), mut rest) = postcard::take_from_bytes::<Saved>(state)?;
+        if cores.len() != self.microengines.len() {
             return Err(StateError::OtherChip("microengines"));
         }
         if !chip.fabric.is_sound_beside(&self.fabric) {
             return Err(StateError::OtherChip("microengines, units or commands"));
         }
         chip.fabric.profile = self.fabric.profile.clone();
-        for ((me, loaded), watched) in chip
-            .microengines
-            .iter_mut()
-            .zip(&self.microengines)
-            .zip(&watched)
-        {
-            me.complete(loaded, watched);
+        for (core, (saved, state)) in self.microengines.iter().zip(&cores) {
+            let own = core.kind().name;
+            if own != saved {
+                return Err(StateError::OtherCore {
+                    saved: saved.clone(),
+                    own,
+                });
+            }
+            chip.microengines.push(core.restored(state)?);
         }
         if !chip.sram.adopt_memories(&self.sram) {
             return Err(StateError::OtherChip("SRAM channels"));

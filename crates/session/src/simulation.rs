@@ -7,7 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
-use npsim_chip::microengine::{Microengine, Program as Loaded};
+use npsim_chip::microengine::Program as Loaded;
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
 
@@ -319,6 +319,6 @@ impl Simulation {
             .microengines
             .iter()
             .filter(|me| !me.program().image().words.is_empty());
-        running.flat_map(Microengine::state_report).collect()
+        running.flat_map(|me| me.state_report()).collect()
     }
 }

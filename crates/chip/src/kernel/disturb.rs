@@ -10,7 +10,7 @@ use npsim_isa::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::microengine::numbered;
+use crate::core::numbered;
 
 /// The latest cycle at which a stall may end. No run comes that far.
 pub const LAST_CYCLE: Cycle = 1 << 59;

@@ -98,3 +98,35 @@ impl<A: Observer> Observer for &mut A {
         (**self).turn(me, at);
     }
 }
+
+/// An [`Observer`] whose type nobody knows: what is compiled once for all of them,
+/// as cores are, takes this.
+pub trait DynObserver {
+    /// As [`Observer::see`].
+    fn see_it(&mut self, at: Cycle, what: &TraceEvent);
+
+    /// As [`Observer::turn`].
+    fn turn_of(&mut self, me: u8, at: Cycle);
+}
+
+impl<P: Observer> DynObserver for P {
+    fn see_it(&mut self, at: Cycle, what: &TraceEvent) {
+        self.see(at, what);
+    }
+
+    fn turn_of(&mut self, me: u8, at: Cycle) {
+        self.turn(me, at);
+    }
+}
+
+impl Observer for &mut dyn DynObserver {
+    const ON: bool = true;
+
+    fn see(&mut self, at: Cycle, what: &TraceEvent) {
+        (**self).see_it(at, what);
+    }
+
+    fn turn(&mut self, me: u8, at: Cycle) {
+        (**self).turn_of(me, at);
+    }
+}

@@ -1,15 +1,15 @@
 //! A microengine's turn: the arbiter, context swaps, and the tight loop that
 //! runs pure operations ahead of the chip.
 
-use super::context::ContextPhase;
 use super::operation::{Kind, Op};
 use super::registers::Claims;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
+use crate::core::{ContextPhase, Core};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::observer::Observer;
-use crate::kernel::trace_event::{ContextState, TraceEvent};
+use crate::kernel::trace_event::TraceEvent;
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
 /// a program that never looks; results do not depend on it.
@@ -17,7 +17,7 @@ const QUANTUM: Cycle = 1 << 14;
 
 impl Microengine {
     /// Takes the turn that [`Event::Microengine`] gives.
-    pub fn run<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) {
+    pub(super) fn take_turn<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) {
         if P::ON {
             fabric.journal.set::<P>();
             observer.turn(self.index, fabric.now);
@@ -205,18 +205,6 @@ impl Microengine {
             pc,
         };
         (self.contexts[context as usize & 7].since(), what)
-    }
-
-    /// What a context does, as [`TraceEvent::Context`] tells it, and the next
-    /// instruction when it executes, else the one with which it gave up the
-    /// pipeline.
-    #[must_use]
-    pub fn doing(&self, context: u8) -> (ContextState, u16) {
-        let it = &self.contexts[context as usize & 7];
-        match it.doing() {
-            ContextState::Executing => (ContextState::Executing, it.pc),
-            other => (other, it.yielded_at),
-        }
     }
 
     /// Runs the present context on its own time.

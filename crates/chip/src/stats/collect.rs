@@ -7,11 +7,11 @@ use super::{
 };
 use crate::Cycle;
 use crate::chip::Chip;
+use crate::core::MeStats;
 use crate::gpp::Gpp;
 use crate::kernel::bus::{BackPressure, BusUse, Target};
 use crate::kernel::lock::Lock;
 use crate::kernel::unit_counters::UnitCounters;
-use crate::microengine::MeStats;
 use crate::profile::Profile;
 use crate::units::coprocessor::{Coprocessor, ModuleUse};
 use crate::units::msf::Msf;

@@ -14,6 +14,7 @@ use npsim_isa::{AluOp, Bank, CtxArb, ImmedShift, Instruction, Operand, encode};
 
 use super::{Microengine, Program};
 use crate::Cycle;
+use crate::core::Core;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric};
@@ -166,7 +167,9 @@ impl Bench {
             let fabric = &mut self.fabric;
             match event {
                 Event::CommandBus(cluster) => fabric.command_bus(cluster),
-                Event::Microengine(me) => self.mes[me as usize].run(fabric, &mut self.trace),
+                Event::Microengine(me) => {
+                    self.mes[me as usize].run_observed(fabric, &mut self.trace)
+                }
                 Event::Signal {
                     me,
                     context,

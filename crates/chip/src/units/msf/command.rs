@@ -8,13 +8,13 @@ use super::receive::{FREELISTS, Waiter};
 use super::{DATA_WINDOW, Msf};
 use crate::Cycle;
 use crate::board::MediaBus;
+use crate::core::Core;
 use crate::kernel::bus::Target;
 use crate::kernel::check::Check;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Tag;
 use crate::kernel::unit_counters::Way;
-use crate::microengine::Microengine;
 
 /// Remark of a write whose data has been pulled.
 const PULLED: u64 = 1;
@@ -78,7 +78,7 @@ impl Msf {
     }
 
     /// A command acts: reads push, writes and fast writes take effect.
-    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, microengines: &mut [Microengine]) {
+    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, microengines: &mut [Box<dyn Core>]) {
         self.waiting = self.waiting.saturating_sub(1);
         self.counters.queue(fabric.now, self.waiting);
         let flight = fabric.flight(slot);
@@ -136,7 +136,7 @@ impl Msf {
         address: u32,
         data: &[u32],
         fabric: &mut Fabric,
-        microengines: &mut [Microengine],
+        microengines: &mut [Box<dyn Core>],
     ) {
         let address = aligned(fabric.flight(slot).command.op, address);
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
@@ -256,7 +256,7 @@ impl Msf {
         address: u32,
         data: u32,
         fabric: &mut Fabric,
-        microengines: &mut [Microengine],
+        microengines: &mut [Box<dyn Core>],
     ) {
         if let Some(calendar) = &mut self.calendar
             && let Some(place) = Status::at(address)
@@ -327,7 +327,7 @@ impl Msf {
         list: usize,
         data: u32,
         fabric: &mut Fabric,
-        microengines: &mut [Microengine],
+        microengines: &mut [Box<dyn Core>],
     ) {
         match Waiter::from_register(data, &fabric.profile) {
             Ok(waiter) => {

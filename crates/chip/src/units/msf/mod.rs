@@ -25,12 +25,12 @@ mod tests;
 
 use crate::Cycle;
 use crate::board::MediaBus;
+use crate::core::Core;
 use crate::gpp::boot::Boot;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::{Lines, Tag};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::microengine::Microengine;
 use crate::profile::Profile;
 use calendar::Calendar;
 pub use parameters::MediaParameters;
@@ -301,7 +301,7 @@ impl Msf {
         &mut self,
         code: u32,
         fabric: &mut Fabric,
-        _microengines: &mut [Microengine],
+        _microengines: &mut [Box<dyn Core>],
         lines: &mut dyn Lines,
     ) {
         let (code, argument) = Code::of(code);

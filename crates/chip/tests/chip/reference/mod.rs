@@ -5,11 +5,11 @@ mod interpreter;
 mod programs;
 
 use interpreter::Reference;
+use npsim_chip::core::{ContextPhase, Core};
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
-use npsim_chip::kernel::observer::NoObserver;
-use npsim_chip::microengine::{ContextPhase, Microengine, Program};
+use npsim_chip::microengine::{Microengine, Program};
 use npsim_chip::profile::Profile;
 use npsim_image::Image;
 use npsim_isa::{Bank, Instruction, Operand, encode};
@@ -35,14 +35,14 @@ fn engine(
     me.push(TransferKind::D, 0, d_in);
     me.start(1, &mut fabric);
     let mut until = 0;
-    while me.context_state(0) != ContextPhase::Inactive {
+    while me.context(0).phase != ContextPhase::Inactive {
         until += steps;
         fabric.horizon = until;
         while fabric.events.next_time() < until {
             let (time, event) = fabric.events.pop().unwrap();
             fabric.now = time;
             assert!(matches!(event, Event::Microengine(0)));
-            me.run(&mut fabric, &mut NoObserver);
+            me.run(&mut fabric);
             if let Some(fault) = fabric.checks.fault() {
                 let fault = fault.clone();
                 return (me, Some(fault));
