@@ -43,7 +43,6 @@ use crate::kernel::disturb::Stall;
 #[cfg(doc)]
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, TransferKind};
-use crate::kernel::observer::DynObserver;
 use crate::kernel::trace_event::ContextState;
 use crate::microengine::{Microengine, Program};
 use crate::profile::Profile;
@@ -127,7 +126,7 @@ impl ContextView {
         }
     }
 
-    /// The same for an observer.
+    /// The same as an observer sees it.
     #[must_use]
     pub fn state(&self) -> ContextState {
         match self.phase {
@@ -172,12 +171,9 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// never leave 0, so 1 stands for it.
     fn seed_random(&mut self, value: u32);
 
-    /// Takes the turn that [`Event::Microengine`] gives.
+    /// Takes the turn that [`Event::Microengine`] gives. While the fabric's journal
+    /// is open, every instruction and every change of a context is written there.
     fn run(&mut self, fabric: &mut Fabric);
-
-    /// The same, and tells an observer of every instruction and of every change of
-    /// a context.
-    fn run_observed(&mut self, fabric: &mut Fabric, observer: &mut dyn DynObserver);
 
     /// Signals reach a context: bit s of `mask` is signal s.
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric);

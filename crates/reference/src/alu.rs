@@ -2,7 +2,7 @@
 
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_isa::{
-    AluOp, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount,
+    AluOp, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount, UnaryOp,
 };
 
 use crate::{Reference, Stop};
@@ -133,25 +133,43 @@ impl Reference {
                 let result = (product >> if high { 32 } else { 0 }) as u32;
                 self.logical(dest, 0, result, fabric)
             }
-            Instruction::Ffs { dest, src } => {
-                let x = self.read(src, fabric)?;
+            Instruction::Unary { op, dest, src } => self.unary(op, dest, src, fabric),
+            _ => self.operate_special(instruction, fabric),
+        }
+    }
+
+    /// The instructions with one source.
+    fn unary(
+        &mut self,
+        op: UnaryOp,
+        dest: Operand,
+        src: Operand,
+        fabric: &mut Fabric,
+    ) -> Result<(), Stop> {
+        let x = self.read(src, fabric)?;
+        let entry = x as usize % 16;
+        match op {
+            UnaryOp::Ffs => {
                 let found = (0..32).find(|bit| x >> bit & 1 == 1);
                 self.store(dest, 0, found.unwrap_or(0), fabric)?;
                 // Z tells whether there was a one, so the codes are the source's.
                 self.set_codes([x >> 31 == 1, x == 0, false, false]);
                 Ok(())
             }
-            Instruction::PopCount { src, .. } => {
-                self.read(src, fabric)?;
+            // The third step alone gives what the first two prepare.
+            UnaryOp::PopCount1 | UnaryOp::PopCount2 => {
                 self.state.previous_a = 0;
                 Ok(())
             }
-            Instruction::PopCount3 { dest, src } => {
-                let x = self.read(src, fabric)?;
+            UnaryOp::PopCount3 => {
                 let ones = (0..32).map(|bit| x >> bit & 1).sum();
                 self.logical(dest, 0, ones, fabric)
             }
-            _ => self.operate_special(instruction, fabric),
+            UnaryOp::CamReadTag => self.logical(dest, 0, self.state.tags[entry], fabric),
+            UnaryOp::CamReadState => {
+                let state = u32::from(self.state.tag_states[entry]);
+                self.logical(dest, 0, state * 256, fabric)
+            }
         }
     }
 

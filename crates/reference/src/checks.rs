@@ -4,7 +4,6 @@ use npsim_chip::core::signal_name;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::fabric::Fabric;
 
-use crate::commands::defer_slots;
 use crate::state::{Delayed, FileName};
 use crate::{Reference, Stop};
 
@@ -105,7 +104,7 @@ impl Reference {
         let before = (1..=3).filter_map(|back| Some((back, target.checked_sub(back)?)));
         let owner = before.filter(|&(back, at)| {
             let word = self.words.get(usize::from(at));
-            matches!(word, Some(Ok(it)) if u16::from(defer_slots(it)) >= back)
+            matches!(word, Some(Ok(it)) if u16::from(it.defer()) >= back)
         });
         if let Some((_, owner)) = owner.last() {
             let message = format!(

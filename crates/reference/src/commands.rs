@@ -56,27 +56,6 @@ fn bus_kind(kind: npsim_isa::TransferKind) -> TransferKind {
     }
 }
 
-/// Defer slots of a control instruction.
-pub fn defer_slots(instruction: &Instruction) -> u8 {
-    let completion = match instruction {
-        Instruction::Branch { defer, .. }
-        | Instruction::BranchCtx { defer, .. }
-        | Instruction::BranchSignal { defer, .. }
-        | Instruction::BranchInputState { defer, .. }
-        | Instruction::BranchBit { defer, .. }
-        | Instruction::BranchByte { defer, .. }
-        | Instruction::Jump { defer, .. } => return *defer,
-        Instruction::CtxArb(arb) => return arb.defer,
-        Instruction::Command(command) => command.completion,
-        Instruction::CapCsr(access) => access.completion,
-        _ => return 0,
-    };
-    match completion {
-        Completion::CtxSwap { defer, .. } => defer,
-        Completion::Silent | Completion::SigDone(_) => 0,
-    }
-}
-
 impl Reference {
     /// With four contexts the transfer field of a memory command is a 5-bit register
     /// of the unit's own kind; with eight its top bit selects the other kind, which

@@ -32,27 +32,6 @@ struct Branch {
     cost: Cycle,
 }
 
-/// Whether an instruction writes the condition codes. A branch directly behind it
-/// has to wait for them.
-pub fn sets_codes(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::LdField { load_cc, .. } => *load_cc,
-        Instruction::Alu { .. }
-        | Instruction::AluShf { .. }
-        | Instruction::DblShf { .. }
-        | Instruction::Asr { .. }
-        | Instruction::ByteAlign { .. }
-        | Instruction::MulLast { .. }
-        | Instruction::Ffs { .. }
-        | Instruction::PopCount3 { .. }
-        | Instruction::CamLookup { .. }
-        | Instruction::CamReadTag { .. }
-        | Instruction::CamReadState { .. }
-        | Instruction::Crc { .. } => true,
-        _ => false,
-    }
-}
-
 impl Reference {
     /// Executes an instruction. What can keep it from executing comes before its
     /// first effect, so that it can be tried again.

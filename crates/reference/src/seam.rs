@@ -6,7 +6,6 @@ use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, ContextView, Core, CoreKind, MeStats};
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
-use npsim_chip::kernel::observer::DynObserver;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_chip::microengine::Program;
 use npsim_chip::state::StateError;
@@ -147,13 +146,6 @@ impl Core for Reference {
 
     fn run(&mut self, fabric: &mut Fabric) {
         self.turn(fabric);
-    }
-
-    fn run_observed(&mut self, fabric: &mut Fabric, mut observer: &mut dyn DynObserver) {
-        fabric.journal.set::<&mut dyn DynObserver>();
-        observer.turn_of(self.index, fabric.now);
-        self.turn(fabric);
-        fabric.tell(&mut observer);
     }
 
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {

@@ -50,15 +50,6 @@ impl Reference {
                 self.state.previous_a = 0;
                 Ok(())
             }
-            Instruction::CamReadTag { dest, entry } => {
-                let entry = self.entry(entry, fabric)?;
-                self.logical(dest, 0, self.state.tags[entry], fabric)
-            }
-            Instruction::CamReadState { dest, entry } => {
-                let entry = self.entry(entry, fabric)?;
-                let state = u32::from(self.state.tag_states[entry]);
-                self.logical(dest, 0, state * 256, fabric)
-            }
             Instruction::Crc {
                 order,
                 kind,

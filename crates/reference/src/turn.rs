@@ -7,7 +7,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::Instruction;
 
-use crate::perform::{Outcome, sets_codes};
+use crate::perform::Outcome;
 use crate::state::{Deferral, Delayed, Phase, Then};
 use crate::{Reference, Steps, Stop};
 
@@ -117,11 +117,11 @@ impl Reference {
         self.state.stats.stalled += until - from;
         self.state.cycle = until;
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
-        fabric.journal.tell(from, || TraceEvent::Stalled {
+        fabric.journal.tell(until, || TraceEvent::Stalled {
             me,
             context,
             pc,
-            until,
+            from,
         });
     }
 
@@ -204,7 +204,7 @@ impl Reference {
     /// Where control goes after an instruction, which has taken its cycle.
     fn go_on(&mut self, instruction: &Instruction, outcome: Outcome, fabric: &mut Fabric) {
         let at = self.state.pc;
-        self.state.codes_are_new = sets_codes(instruction);
+        self.state.codes_are_new = instruction.sets_codes();
         self.state.pc = at + 1;
         let (slots, then, penalty) = match outcome {
             Outcome::Next => return self.end_slot(fabric),

@@ -10,6 +10,7 @@ use super::xcp::XcpSetup;
 use crate::Cycle;
 use crate::kernel::disturb::Disturbances;
 pub use crate::units::coprocessor::CoprocessorSetup;
+pub use crate::units::msf::PortSetup;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
@@ -150,13 +151,6 @@ pub struct MemoryImage {
     pub address: u32,
     /// What stands there.
     pub words: Vec<u32>,
-}
-
-/// One port of the chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortSetup {
-    /// Line rate.
-    pub bits_per_second: u64,
 }
 
 /// A longword in scratch that counts something.

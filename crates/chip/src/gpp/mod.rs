@@ -36,6 +36,8 @@ pub use loader::LoadError;
 use crate::Cycle;
 use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::fabric::Fabric;
+pub use crate::kernel::neighbours::InterruptLine;
+use crate::kernel::neighbours::Interrupts;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
 use crate::units::dram::Dram;
@@ -52,15 +54,6 @@ use xcp::Xcp;
 
 /// Words of a thread status register: 32 threads each.
 const STATUS_WORDS: usize = 4;
-
-/// Which of its two interrupts a thread raised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InterruptLine {
-    /// `XSCALE_INT_A`
-    A,
-    /// `XSCALE_INT_B`
-    B,
-}
 
 /// What an access of the core costs, in ME cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,20 +123,6 @@ impl Gpp {
             task.prepare(scratch, sram);
             let at = task.start(fabric.now);
             fabric.events.post(at, Event::Gpp(index as u16));
-        }
-    }
-
-    /// A thread raises an interrupt: its bit is set and tasks that wait look
-    /// at their rings.
-    pub fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric) {
-        self.interrupts += 1;
-        self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);
-        let (now, costs) = (fabric.now, self.costs);
-        for index in 0..self.tasks.len() {
-            self.bring_up_to(index, now);
-            if let Some(at) = self.tasks[index].wake(now, Some(now + costs.interrupt)) {
-                fabric.events.post(at, Event::Gpp(index as u16));
-            }
         }
     }
 
@@ -359,6 +338,21 @@ impl Gpp {
                 fabric.events.post(other.due, Event::Gpp(index as u16));
             }
             other.goes_on(free);
+        }
+    }
+}
+
+impl Interrupts for Gpp {
+    /// Its bit is set, and tasks that wait poll their rings.
+    fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric) {
+        self.interrupts += 1;
+        self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);
+        let (now, costs) = (fabric.now, self.costs);
+        for index in 0..self.tasks.len() {
+            self.bring_up_to(index, now);
+            if let Some(at) = self.tasks[index].wake(now, Some(now + costs.interrupt)) {
+                fabric.events.post(at, Event::Gpp(index as u16));
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::boot::{
 };
 use super::routes::{NextHop, Route, RouteTable};
 use super::*;
+use crate::units::Units;
 
 /// A chip without microengines.
 pub(super) struct Bench {
@@ -72,7 +73,7 @@ pub(super) fn load(boot: &Boot) -> Result<Bench, LoadError> {
         sram: Sram::new(&profile),
         dram: Dram::new(&profile),
         gpp: Gpp::new(&profile, boot),
-        fabric: Fabric::new(profile.clone()),
+        fabric: Fabric::new(profile.clone(), Units::inlets),
     };
     let b = &mut bench;
     boot.load(

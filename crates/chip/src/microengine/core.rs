@@ -13,7 +13,6 @@ use crate::Cycle;
 use crate::core::{ContextPhase, ContextView, Core, CoreKind, ENGINE, MeStats};
 use crate::kernel::disturb::Stall;
 use crate::kernel::fabric::{Fabric, TransferKind};
-use crate::kernel::observer::{DynObserver, NoObserver};
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::state::StateError;
 
@@ -85,11 +84,7 @@ impl Core for Microengine {
     }
 
     fn run(&mut self, fabric: &mut Fabric) {
-        self.take_turn(fabric, &mut NoObserver);
-    }
-
-    fn run_observed(&mut self, fabric: &mut Fabric, mut observer: &mut dyn DynObserver) {
-        self.take_turn(fabric, &mut observer);
+        self.take_turn(fabric);
     }
 
     fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {

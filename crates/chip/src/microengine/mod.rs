@@ -34,6 +34,7 @@ mod stall;
 mod tests;
 mod timing;
 mod turn;
+mod unary;
 
 use npsim_image::ContextMode;
 use npsim_isa::Operand;
@@ -166,7 +167,9 @@ pub struct Microengine {
     pick_latency: Cycle,
     /// When the last refill after an idle time ends.
     refilled: Cycle,
-    /// The event's own cycle, at which looking is always in order.
+    /// The event's own cycle, at which looking is always in order, and how far this
+    /// turn goes. Each turn sets both before it reads them, and how a run is cut into
+    /// turns is no state of the chip.
     #[serde(skip)]
     entered: Cycle,
     #[serde(skip)]

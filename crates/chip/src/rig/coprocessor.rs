@@ -25,9 +25,9 @@ fn rig(attached: bool) -> Rig {
             channel: 1,
             address: MEMORY,
         };
-        rig.sram.attach(&setup, &profile).unwrap();
-        assert!(rig.sram.attach(&setup, &profile).is_err(), "one only");
-        assert!(rig.sram.write_word(WINDOW, 1 << 20));
+        rig.units.sram.attach(&setup, &profile).unwrap();
+        assert!(rig.units.sram.attach(&setup, &profile).is_err(), "one only");
+        assert!(rig.units.sram.write_word(WINDOW, 1 << 20));
     }
     rig
 }
@@ -104,7 +104,7 @@ fn an_answer_is_in_its_mailbox_when_it_is_known() {
         (&again[0].data[..], again[0].cycle),
         (&[3999][..], p.sram_read())
     );
-    assert_eq!(rig.sram.read_word(place), Some(24_996_001));
+    assert_eq!(rig.units.sram.read_word(place), Some(24_996_001));
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn requests_are_taken_one_a_clock_and_memory_passes_them() {
         "{span}"
     );
     assert!(pushed(&rig.notices, 999) < at[20]);
-    let device = rig.sram.coprocessor().unwrap();
+    let device = rig.units.sram.coprocessor().unwrap();
     assert_eq!(device.quick_start_counts.granted, 160);
-    assert_eq!(rig.sram.read_word(WINDOW + 8), Some(320));
+    assert_eq!(rig.units.sram.read_word(WINDOW + 8), Some(320));
     assert_eq!(device.quick_start_use().busy, 160 * 36 / 10);
     assert!(device.quick_start_use().waiting > 160 * 36);
 }
@@ -180,7 +180,7 @@ fn a_request_waits_for_the_registers_of_its_group_that_are_being_written() {
     assert_eq!(of(2).data, [6], "64 units");
     assert_eq!(of(3).data, [0]);
     assert!(of(3).cycle < of(2).cycle);
-    assert_eq!(rig.sram.read_word(WINDOW + 16), Some(64));
+    assert_eq!(rig.units.sram.read_word(WINDOW + 16), Some(64));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn bytes_of_a_register_can_be_written() {
     let mut write = command(Op::SramWrite, WINDOW, 1);
     write.byte_mask = 0b1001;
     rig.go(write, &[0xaabb_ccdd]);
-    assert_eq!(rig.sram.read_word(WINDOW), Some(0xaa10_00dd));
+    assert_eq!(rig.units.sram.read_word(WINDOW), Some(0xaa10_00dd));
 }
 
 #[test]
@@ -270,13 +270,13 @@ fn what_is_no_request_is_a_fault_that_says_what_would_be_one() {
         assert!(fault.message.contains(text), "{}", fault.message);
         assert!(fault.help.is_some());
         assert_eq!(rig.fabric.in_flight(), 0);
-        let device = rig.sram.coprocessor().unwrap();
+        let device = rig.units.sram.coprocessor().unwrap();
         assert_eq!(device.quick_start_counts.requests, 0);
     }
     // A ring that was loaded with the window's address.
     let mut rig = rig(true);
     let entry_of_window = [MEMORY / 4, MEMORY / 4, 0];
-    assert!(rig.sram.set_entry(1, 7, entry_of_window));
+    assert!(rig.units.sram.set_entry(1, 7, entry_of_window));
     rig.go(command(Op::SramPut, 1 << 30 | entry, 1), &[1]);
     let fault = rig.fabric.checks.fault().unwrap();
     assert!(fault.message.contains("beyond the memory of channel 1"));
@@ -286,19 +286,24 @@ fn what_is_no_request_is_a_fault_that_says_what_would_be_one() {
 fn the_core_reaches_registers_and_nothing_else() {
     let mut rig = rig(true);
     for place in [0, 4, 8, 16, 0x1f0, XCP, XCP + 0x3d0] {
-        assert!(rig.sram.write_word(WINDOW + place, 5), "{place:#x}");
-        assert_eq!(rig.sram.read_word(WINDOW + place), Some(5));
+        assert!(rig.units.sram.write_word(WINDOW + place, 5), "{place:#x}");
+        assert_eq!(rig.units.sram.read_word(WINDOW + place), Some(5));
     }
     for place in [20, 0x200, XCP + 20] {
-        assert!(!rig.sram.write_word(WINDOW + place, 5), "{place:#x}");
-        assert_eq!(rig.sram.read_word(WINDOW + place), Some(0));
+        assert!(!rig.units.sram.write_word(WINDOW + place, 5), "{place:#x}");
+        assert_eq!(rig.units.sram.read_word(WINDOW + place), Some(0));
     }
     for place in [REQUESTS, MAILBOXES, 0x2000] {
-        assert!(!rig.sram.write_word(WINDOW + place, 5), "{place:#x}");
-        assert_eq!(rig.sram.read_word(WINDOW + place), None);
+        assert!(!rig.units.sram.write_word(WINDOW + place, 5), "{place:#x}");
+        assert_eq!(rig.units.sram.read_word(WINDOW + place), None);
     }
     assert_eq!(
-        rig.sram.coprocessor().unwrap().quick_start_counts.requests,
+        rig.units
+            .sram
+            .coprocessor()
+            .unwrap()
+            .quick_start_counts
+            .requests,
         0
     );
 }

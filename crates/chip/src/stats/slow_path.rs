@@ -57,7 +57,9 @@ fn quick_start(task: &QuickStart, chip: &Chip) -> Vec<QuickStartTaskStats> {
             capacity: group.capacity,
             threshold: group.threshold,
             limit: state.window.limit.into(),
-            granted: task.granted_now(number, &chip.scratch, &chip.sram).into(),
+            granted: task
+                .granted_now(number, &chip.units.scratch, &chip.units.sram)
+                .into(),
             grants: state.grants.into(),
             grants_total: state.grants_total,
             utilisation: state.utilisation,

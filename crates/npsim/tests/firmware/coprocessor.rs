@@ -60,8 +60,6 @@ struct Order {
 }
 
 impl Observer for Order {
-    const ON: bool = true;
-
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         let TraceEvent::Served { command, .. } = what else {
             return;
@@ -123,11 +121,16 @@ impl Run {
 
     fn word(&self, name: &str, offset: u32) -> u32 {
         let address = self.name(name) + offset;
-        self.simulation.chip().sram.read_word(address).unwrap()
+        self.simulation
+            .chip()
+            .units()
+            .sram
+            .read_word(address)
+            .unwrap()
     }
 
     /// Runs to the end, or to a pause.
-    fn go<P: Observer>(&mut self, pause: Cycle, probe: &mut P) -> Option<Ending> {
+    fn go(&mut self, pause: Cycle, probe: &mut dyn Observer) -> Option<Ending> {
         let quiet_lines = Schedule::default();
         let hertz = self.project.capacity.hertz;
         let mut links = Links::new(&[], &quiet_lines, 0, hertz, None);

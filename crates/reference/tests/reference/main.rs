@@ -10,6 +10,7 @@ use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
+use npsim_chip::units::Units;
 use npsim_image::{Image, NnMode};
 use npsim_isa::{Bank, Instruction, Operand, encode};
 use npsim_reference::REFERENCE;
@@ -45,7 +46,7 @@ impl Ended {
         let mut image = Image::from_words("random", words.collect());
         // Its neighbour is itself, so that what it sends comes back.
         image.nn_mode = NnMode::Own;
-        let mut fabric = Fabric::new(profile.clone());
+        let mut fabric = Fabric::new(profile.clone(), Units::inlets);
         fabric.checks.allow(Check::LocalMemoryEarly);
         fabric.checks.allow(Check::SignalRaisedTwice);
         let mut core = (kind.make)(0, &profile);

@@ -18,13 +18,13 @@ use npsim_isa::CommandOp;
 
 use super::atomic;
 use super::qarray::Entry;
-use super::{Leads, uses_entry};
+use super::{Leads, Sram, uses_entry};
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::lock::Locks;
 use crate::kernel::memory::Paged;
+use crate::kernel::unit::Placed;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 use crate::units::coprocessor::{Access, Coprocessor};
@@ -179,13 +179,22 @@ impl Channel {
         }
     }
 
+    /// Whether the same device is attached as to a channel of the chip at hand.
+    pub fn has_device_of(&self, own: &Self) -> bool {
+        match (&self.device, &own.device) {
+            (Some(device), Some(own)) => device.is_like(own),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let command = fabric.flight(slot).command;
         let window = match self.check(&command) {
             Ok(window) => window,
             Err((message, help)) => {
-                fabric.release(Target::sram(self.number));
+                fabric.release(Sram::target(self.number));
                 fabric.fault(slot, None, message, Some(help.to_owned()));
                 return fabric.finish(slot);
             }
@@ -222,7 +231,7 @@ impl Channel {
             if pulled > 0 {
                 fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
             }
-            fabric.release(Target::sram(self.number));
+            fabric.release(Sram::target(self.number));
         }
     }
 
@@ -336,7 +345,7 @@ impl Channel {
             self.turn_at = earliest;
             fabric
                 .events
-                .post(earliest, Event::Turn(Target::sram(self.number)));
+                .post(earliest, Event::Turn(Sram::target(self.number)));
         }
     }
 
