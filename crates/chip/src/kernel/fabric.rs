@@ -287,7 +287,7 @@ impl Fabric {
 
     /// The status bit of a scratch ring as a microengine sees it.
     #[must_use]
-    pub(crate) fn ring_status(&self, ring: u8, now: Cycle) -> bool {
+    pub fn ring_status(&self, ring: u8, now: Cycle) -> bool {
         self.ring_lines.level(ring, now)
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::series::{Place, PlaceKind};
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::core::Core;
 use npsim_chip::gpp::task::Task;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
@@ -17,7 +18,6 @@ use npsim_chip::kernel::trace_event::Holder;
 use npsim_chip::kernel::trace_event::{
     Cause, ContextState, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
 };
-use npsim_chip::microengine::Microengine;
 use npsim_image::Image;
 
 use super::journeys::Journeys;
@@ -115,7 +115,7 @@ impl<W: Write> Recorder<W> {
                 .iter()
                 .map(|me| Seen {
                     image: Arc::clone(me.program().image()),
-                    contexts: std::array::from_fn(|context| present(me, context as u8, now)),
+                    contexts: std::array::from_fn(|context| present(&**me, context as u8, now)),
                 })
                 .collect(),
             waiting: BTreeMap::new(),
@@ -443,7 +443,7 @@ fn why(reason: MediaDrop) -> &'static str {
 }
 
 /// A context's state as a chip has it.
-fn present(me: &Microengine, context: u8, since: Cycle) -> Present {
+fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
     let (doing, pc) = me.doing(context);
     Present {
         doing,
