@@ -21,6 +21,16 @@ fn the_ixp2400_is_complete() {
     );
 }
 
+/// The assembler, which knows no chip, warns by the table's figure.
+#[test]
+fn index_registers_are_as_late_as_the_instruction_table_says() {
+    for name in ["ixp2400", "ixp2800"] {
+        let profile = Profile::load(name).unwrap();
+        assert_eq!(profile.lm_addr_gap(), npsim_isa::csr::INDEX_GAP, "{name}");
+        assert_eq!(profile.csr_gap(), npsim_isa::csr::INDEX_GAP, "{name}");
+    }
+}
+
 #[test]
 fn every_unit_of_measure_and_basis_is_kept() {
     let profile = Profile::load("ixp2400").unwrap();
