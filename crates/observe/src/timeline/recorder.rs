@@ -14,7 +14,6 @@ use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::target::Target;
-use npsim_chip::kernel::trace_event::Holder;
 use npsim_chip::kernel::trace_event::{
     Cause, ContextState, Holder, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
 };
