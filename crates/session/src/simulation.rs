@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
-use npsim_chip::microengine::{Microengine, Program as Loaded};
+use npsim_chip::microengine::Program as Loaded;
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
 
 use crate::links::{Links, Traffic};
-use crate::series::Series;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
@@ -30,6 +30,8 @@ pub struct Settings {
     /// What `PSEUDO_RANDOM_NUMBER` begins with is made from this; without it the
     /// register begins at 1 in every microengine.
     pub seed: Option<u64>,
+    /// What executes the microcode.
+    pub core: CoreKind,
 }
 
 /// Why a run ended.
@@ -94,7 +96,6 @@ fn linked(program: &Program) -> Result<(), Problem> {
 pub struct Simulation {
     chip: Chip,
     settings: Settings,
-    series: Option<Series>,
 }
 
 impl Simulation {
@@ -120,7 +121,8 @@ impl Simulation {
             })?;
             loaded.push((program.me, code));
         }
-        let mut chip = Chip::new(project.profile.clone(), &project.boot, loaded)
+        let profile = project.profile.clone();
+        let mut chip = Chip::with_cores(settings.core, profile, &project.boot, loaded)
             .map_err(|error| Problem::new(error.to_string()))?;
         for &check in &settings.allow {
             chip.allow(check);
@@ -128,11 +130,7 @@ impl Simulation {
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
-        Ok(Self {
-            chip,
-            settings,
-            series: None,
-        })
+        Ok(Self { chip, settings })
     }
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
@@ -186,7 +184,7 @@ impl Simulation {
         loop {
             let now = self.chip.now();
             let until = self.settings.until.unwrap_or(Cycle::MAX);
-            let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
+            let look = observer.due();
             let horizon = self.chip.horizon();
             // After a pause the slice is the same: how far microengines run ahead
             // shows in the counts of a run that a fault ends.
@@ -203,10 +201,8 @@ impl Simulation {
                 Stop::Quiet => return Some(self.rested(Ending::Quiet)),
                 Stop::Reached => {}
             }
-            if let Some(series) = &mut self.series
-                && target == look
-            {
-                series.look(&self.chip);
+            if target == look {
+                observer.sample(&self.chip);
             }
             if links.has_failed() {
                 return Some(Ending::OutputFailed);
@@ -261,19 +257,6 @@ impl Simulation {
             .saturating_add(drain)
     }
 
-    /// Looks at the chip again and again from now on; the results stay the same.
-    pub fn watch(&mut self, series: Series) {
-        self.series = Some(series);
-    }
-
-    /// What was seen until now, the present included; nothing if nobody
-    /// [watched](Self::watch).
-    pub fn take_series(&mut self) -> Option<Series> {
-        let mut series = self.series.take()?;
-        series.end(&self.chip);
-        Some(series)
-    }
-
     /// The cycle that the run has come to.
     #[must_use]
     pub fn now(&self) -> Cycle {
@@ -318,6 +301,6 @@ impl Simulation {
             .microengines()
             .iter()
             .filter(|me| !me.program().image().words.is_empty());
-        running.flat_map(Microengine::state_report).collect()
+        running.flat_map(|me| me.state_report()).collect()
     }
 }

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
+use crate::kernel::command::{BusCommand, Slot, TransferKind};
 use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Bus, TraceEvent};
@@ -213,7 +213,7 @@ impl Buses {
     /// Where a command goes. An address of a channel that the chip lacks goes to
     /// channel 0, which refuses it.
     #[must_use]
-    pub fn target_of(&self, command: &BusCommand) -> Target {
+    pub(crate) fn target_of(&self, command: &BusCommand) -> Target {
         self.inlets.target_of(command)
     }
 
@@ -223,8 +223,8 @@ impl Buses {
     }
 
     /// Commands that a target has been sent and has not taken.
-    #[must_use]
-    pub fn waiting_at(&self, target: Target) -> u16 {
+    #[cfg(test)]
+    pub(crate) fn waiting_at(&self, target: Target) -> u16 {
         self.waiting[target.index()]
     }
 
@@ -235,7 +235,7 @@ impl Buses {
     }
 
     /// What each cluster's command, S push and S pull bus did until now.
-    pub fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
+    pub(crate) fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
         self.clusters.iter().map(move |cluster| {
             [
                 cluster.command.until(now, cluster.command_free),
@@ -247,7 +247,7 @@ impl Buses {
 
     /// What the D push and the D pull bus did until now.
     #[must_use]
-    pub fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
+    pub(crate) fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
         [self.d_push.until(now), self.d_pull.until(now)]
     }
 
@@ -273,6 +273,9 @@ impl Buses {
         let cluster = self.cluster_of[me] as usize;
         let state = &self.clusters[cluster];
         let slot = now.next_multiple_of(self.bus_cycle);
+        // Nearly all commands find nothing in their way and set out here, without an event for
+        // the arbiter. A command may not pass one of its own FIFO, nor an arbiter that has yet
+        // to look: what waits for that look came first.
         if fifo.held.is_empty()
             && !state.looking
             && state.command_free <= slot
@@ -288,6 +291,8 @@ impl Buses {
     /// Keeps a command that [`Self::admit`] said waits.
     pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
         let cluster = self.cluster_of[me as usize] as usize;
+        // A unit that is full now is to blame for the wait, though both it and the bus may be
+        // free when the arbiter looks.
         let refused = !self.has_room(target, cluster);
         self.fifos[me as usize].held.push_back(Held {
             slot,
@@ -311,6 +316,9 @@ impl Buses {
         }
         let count = self.clusters.len();
         let first = (self.granted_last[at] as usize + 1) % count;
+        // A place that becomes free goes to the cluster whose turn it is, also if the command
+        // of another is there first. Without the promise the cluster that is asked first in
+        // each bus clock would get every place, and the other would starve.
         if self.promised[at].is_none() && count > 1 && self.wants(first, target) {
             self.promised[at] = Some(first as u8);
         }
@@ -361,6 +369,8 @@ impl Buses {
         if state.looking || state.held == 0 {
             return None;
         }
+        // No look is posted for a command whose unit is full: the unit's release asks again.
+        // So a blocked arbiter costs no events however long it waits.
         let soonest = state.command_free.max(now).next_multiple_of(self.bus_cycle);
         let mut at = Cycle::MAX;
         for held in self.fifos_of(cluster).iter().filter_map(|f| f.held.front()) {
@@ -396,10 +406,15 @@ impl Buses {
             let Some(&first) = self.fifos[me].held.front() else {
                 continue;
             };
+            // Only the first of a FIFO is asked: commands of one microengine stay in order, so
+            // a full unit also holds back what is behind, for whatever unit that is. This
+            // head-of-line blocking is what the profile's FIFO depth stands for.
             if !self.has_room(first.target, cluster) {
                 self.fifos[me].held[0].refused = true;
                 continue;
             }
+            // The other cluster has the shared interface in this clock. Who finds it taken has
+            // it next, else the cluster that is asked first would have it always.
             if !self.may_share(first.target, cluster, slot) {
                 if self.shared_promised.is_none() {
                     self.shared_promised = Some(cluster as u8);
@@ -498,7 +513,7 @@ impl Buses {
     /// When a unit may start to read for a command: the bus that takes the data
     /// is then booked no further ahead than a push FIFO holds.
     #[must_use]
-    pub fn push_ready(&self, command: &BusCommand) -> Cycle {
+    pub(crate) fn push_ready(&self, command: &BusCommand) -> Cycle {
         let media = command.op == CommandOp::DramTbufWr;
         if media || command.transfer_kind == TransferKind::D {
             self.d_push.free.saturating_sub(self.d_ahead)
@@ -530,6 +545,9 @@ impl Buses {
             }
             TransferKind::D => (&mut self.d_pull, Bus::DPull),
         };
+        // The bus is booked from now on though the words come `lead` later. Else every booking
+        // would leave a hole before it, which a later request could fill only by overtaking;
+        // so requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
         note(name, end, cycles, journal);
         end + lead + self.transfer_latency
@@ -561,7 +579,7 @@ impl Buses {
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_pull(
+    pub(crate) fn media_pull(
         &mut self,
         now: Cycle,
         lead: Cycle,
@@ -576,7 +594,7 @@ impl Buses {
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_push(
+    pub(crate) fn media_push(
         &mut self,
         now: Cycle,
         lead: Cycle,

@@ -15,7 +15,6 @@
 
 mod validate;
 
-use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -30,58 +29,8 @@ use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::profile::Profile;
 
-/// Index of a command in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Slot(pub u32);
-
-/// Which register file a command pushes to or pulls from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TransferKind {
-    /// S transfer registers.
-    S,
-    /// D transfer registers.
-    D,
-}
-
-/// A command as the bus carries it. Built by the microengine at issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BusCommand {
-    /// Unit and sub-command.
-    pub op: CommandOp,
-    /// Microengine index of the issuer.
-    pub me: u8,
-    /// Context of the issuer, 0-7.
-    pub context: u8,
-    /// Word address of the instruction, for messages.
-    pub pc: u16,
-    /// Byte address (a + b).
-    pub address: u32,
-    /// References in the unit's own units: longwords, quadwords for DRAM,
-    /// operands for the hash unit. 1-16.
-    pub count: u8,
-    /// Microengine whose registers are used (differs from `me` only under an
-    /// indirect override).
-    pub transfer_me: u8,
-    /// First register, absolute 0-127.
-    pub transfer: u8,
-    /// Which registers.
-    pub transfer_kind: TransferKind,
-    /// Context that gets the signals.
-    pub signal_context: u8,
-    /// Bit s: signal s is raised when data has been pulled.
-    pub pull_signals: u16,
-    /// Bit s: signal s is raised when data has been pushed, or, for commands
-    /// that push nothing but signal at the end, at the end.
-    pub push_signals: u16,
-    /// Byte mask, 0xff when not overridden.
-    pub byte_mask: u8,
-    /// Data that rides in the command: fast-write data, an atomic's no-pull
-    /// immediate.
-    pub immediate: Option<u32>,
-    /// The raw override word when `indirect_ref` was given (RBUF/TBUF
-    /// addresses are read from it by the DRAM controller).
-    pub indirect: Option<u32>,
-}
+// What the fabric takes and gives, for those that know it alone.
+pub use crate::kernel::command::{BusCommand, Slot, TransferKind};
 
 /// A command with its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -106,7 +55,7 @@ const UNASKED: u64 = u64::MAX;
 impl InFlight {
     /// Whether a unit pushes data on its own.
     #[must_use]
-    pub const fn is_unasked(&self) -> bool {
+    pub(crate) const fn is_unasked(&self) -> bool {
         self.note == UNASKED
     }
 }
@@ -237,6 +186,8 @@ impl Fabric {
         let slot = self.place(command, now);
         self.journal
             .tell(now, || TraceEvent::Command { slot, command });
+        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
+        // can still happen that this booking should have known of.
         if let Admission::Arrives(arrival) = admission {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
@@ -256,6 +207,8 @@ impl Fabric {
     }
 
     fn place(&mut self, command: BusCommand, issued: Cycle) -> Slot {
+        // The slot that was freed last is still in the cache. Its data is cleared so that
+        // nothing of an earlier command is ever pushed or saved.
         if let Some(slot) = self.free.pop() {
             // Field by field: the data would be moved otherwise.
             let flight = &mut self.slots[slot.0 as usize];
@@ -308,6 +261,8 @@ impl Fabric {
             return;
         };
         let count = self.buses.clusters();
+        // The place is promised to `first`, but if that cannot go in this bus clock another
+        // cluster may use what other units have room for.
         for step in 0..count {
             self.arbitrate((first + step) % count);
         }
@@ -320,6 +275,7 @@ impl Fabric {
     }
 
     fn arbitrate(&mut self, cluster: usize) {
+        // One grant a bus clock; for the next one the arbiter looks again.
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
             if let Some((me, cycle)) = grant.wake {
@@ -349,7 +305,7 @@ impl Fabric {
     }
 
     /// A command in flight.
-    pub fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
+    pub(crate) fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
         &mut self.slots[slot.0 as usize]
     }
 
@@ -372,7 +328,7 @@ impl Fabric {
     }
 
     /// The unit will have served the command at `at`: [`Event::Ready`].
-    pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
+    pub(crate) fn ready_at(&mut self, slot: Slot, at: Cycle) {
         self.events.post(at, Event::Ready(slot));
     }
 
@@ -385,13 +341,15 @@ impl Fabric {
 
     /// As [`Self::push`], but the data is ready only at `not_before`. The data
     /// must be in the slot now.
-    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    pub(crate) fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
         let done = self
             .buses
             .push(self.now, lead, &flight.command, words, &mut self.journal);
+        // What is late is what the microengine sees. The bus is booked as ever, so that
+        // lateness moves no other command.
         let done = done + self.late(slot);
         self.events.post(done, Event::Push(slot));
     }
@@ -407,7 +365,7 @@ impl Fabric {
     }
 
     /// Ends a command that pushes nothing.
-    pub fn retire(&mut self, slot: Slot) {
+    pub(crate) fn retire(&mut self, slot: Slot) {
         if self.journal.is_open() {
             self.tell_done(slot);
         }

@@ -1,12 +1,13 @@
 //! Faults of a microengine, with what its program calls the things involved.
 
-use npsim_image::{ContextMode, Direction};
+use npsim_image::{ContextMode, Direction, RegisterSymbol};
 use npsim_isa::{Bank, Operand};
 
 use super::program::Word;
 use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
 use super::{Flow, Microengine, slow};
 use crate::Cycle;
+use crate::core::{ContextPhase, Core, signal_name};
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::Fabric;
 
@@ -244,10 +245,10 @@ impl Microengine {
 
     /// Signals that had arrived and were not consumed are raised again.
     pub(super) fn raised_twice(&mut self, context: u8, again: u16, fabric: &mut Fabric) {
-        let pc = self.place_of(context);
+        let pc = self.context(context).place();
         let names: Vec<_> = (1..16)
             .filter(|s| again & 1 << s != 0)
-            .map(|s| self.signal_name(s))
+            .map(|s| signal_name(&self.program.image, s))
             .collect();
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
@@ -273,37 +274,10 @@ impl Microengine {
     /// The address at which a context is.
     pub(super) fn context_pc(&self, context: u8) -> u16 {
         let it = &self.contexts[context as usize];
-        if it.state == super::ContextPhase::Executing {
+        if it.state == ContextPhase::Executing {
             self.pc
         } else {
             it.pc
-        }
-    }
-
-    /// The instruction at which a context is, or with which it went to sleep.
-    pub(super) fn place_of(&self, context: u8) -> u16 {
-        let it = &self.contexts[context as usize & 7];
-        if it.state == super::ContextPhase::Sleeping {
-            it.yielded_at
-        } else {
-            self.context_pc(context)
-        }
-    }
-
-    /// A signal by the name that the program gives it.
-    pub(super) fn signal_name(&self, number: u8) -> String {
-        let mut names: Vec<_> = self
-            .program
-            .image
-            .signals
-            .iter()
-            .filter(|signal| signal.number == number || signal.number | 1 == number)
-            .map(|signal| signal.name.as_str())
-            .collect();
-        names.dedup();
-        match names[..] {
-            [name] => format!("signal {number} (`{name}`)"),
-            _ => format!("signal {number}"),
         }
     }
 
@@ -334,7 +308,7 @@ impl Microengine {
             S_OUT | D_OUT => Direction::Write,
             _ => Direction::Both,
         };
-        let mut names: Vec<&str> = Vec::new();
+        let mut found: Vec<&RegisterSymbol> = Vec::new();
         let absolute_operand = match file {
             B => Some(Operand::GprAbsolute(Bank::B, absolute as u8)),
             0 => Some(Operand::GprAbsolute(Bank::A, absolute as u8)),
@@ -344,10 +318,21 @@ impl Microengine {
             let same = Some(symbol.operand) == relative.map(operand)
                 || Some(symbol.operand) == absolute_operand;
             let way = symbol.direction == direction || symbol.direction == Direction::Both;
-            if same && way && !names.contains(&symbol.name.as_str()) {
-                names.push(&symbol.name);
+            if same && way {
+                found.push(symbol);
             }
         }
+        // Where several names share the register, the one that is alive here.
+        let alive = |symbol: &&RegisterSymbol| {
+            let mut live = symbol.live_on(direction).iter();
+            live.any(|range| range.touches(self.pc))
+        };
+        if found.iter().any(alive) {
+            found.retain(alive);
+        }
+        let mut names: Vec<&str> = found.iter().map(|symbol| symbol.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
         let physical = match relative {
             Some(n) => format!("{} of context {context}", operand(n)),
             None => format!(

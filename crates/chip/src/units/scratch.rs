@@ -6,6 +6,7 @@
 //! comes, those behind it wait. A read-modify-write ends before the next
 //! command starts, so it is atomic.
 
+pub(crate) mod profile;
 mod rings;
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,8 @@ impl Scratch {
         while let Some(&(slot, true)) = self.pipe.front() {
             let mut start = self.free_at;
             let command = &fabric.flight(slot).command;
+            // A read waits for room in the push FIFO as well as for the memory, with all
+            // behind it: there is one pipe, and it stays in order.
             if command.op.info().pushes {
                 start = start.max(fabric.buses.push_ready(command));
             }
@@ -343,7 +346,7 @@ impl Scratch {
     }
 
     /// Whether a word came onto any ring since this was last asked.
-    pub fn take_ring_written(&mut self) -> bool {
+    pub(crate) fn take_ring_written(&mut self) -> bool {
         std::mem::take(&mut self.rings.written)
     }
 
@@ -355,13 +358,13 @@ impl Scratch {
 
     /// Reads a ring's base, head or tail register.
     #[must_use]
-    pub fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
+    pub(crate) fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
         self.ring(ring).register(register)
     }
 
     /// Writes a ring's base, head or tail register; takes effect at once. A
     /// base write empties the ring.
-    pub fn set_ring_register(
+    pub(crate) fn set_ring_register(
         &mut self,
         ring: u8,
         register: RingRegister,
@@ -400,6 +403,8 @@ impl Unit for Scratch {
         } else {
             self.leads.write
         };
+        // Data is asked for on arrival and not when the command's turn comes: so the pull runs
+        // beside the commands ahead, and a pipe that is busy hides it.
         self.pipe.push_back((slot, words == 0));
         self.counters.queue(now, self.pipe.len());
         if words > 0 {

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
 
+use super::code::Code;
 use super::link::Link;
+use super::parameters::MediaParameters;
 use super::port::{Incoming, Port, SHORTEST};
 use super::rbuf::Rbuf;
-use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::board::MediaBus;
 use crate::kernel::event::Event;
@@ -19,9 +20,9 @@ use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
 use crate::profile::Profile;
 
 /// Number of thread freelists.
-pub const FREELISTS: usize = 3;
+pub(crate) const FREELISTS: usize = 3;
 /// Null status: nothing came within the timeout.
-pub const NULL_STATUS: u32 = 1 << 9;
+pub(crate) const NULL_STATUS: u32 = 1 << 9;
 
 /// A thread that waits for an mpacket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ impl Waiter {
     ///
     /// # Errors
     /// There is no such microengine.
-    pub fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
+    pub(crate) fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
         let field = (data >> 7 & 0x1f) as u8;
         let number = match profile.media() {
             // Cluster in bit 2, place in the cluster below.
@@ -67,7 +68,7 @@ impl Waiter {
 
     /// Absolute number of the first register.
     #[must_use]
-    pub const fn absolute_register(self) -> u8 {
+    pub(crate) const fn absolute_register(self) -> u8 {
         self.context * 16 + self.register
     }
 
@@ -155,7 +156,7 @@ impl Receive {
 
     /// Cycles in which the bus moved data.
     #[must_use]
-    pub const fn bus_busy(&self) -> Cycle {
+    pub(crate) const fn bus_busy(&self) -> Cycle {
         self.link.busy
     }
 
@@ -167,7 +168,7 @@ impl Receive {
 
     /// Whether a thread waits for an mpacket.
     #[must_use]
-    pub fn is_waiting(&self, me: u8, context: u8) -> bool {
+    pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
         self.lists
             .iter()
             .flat_map(|l| &l.waiters)
@@ -176,7 +177,7 @@ impl Receive {
 
     /// Whether the lines said that no more frames come and all have arrived.
     #[must_use]
-    pub const fn exhausted(&self) -> bool {
+    pub(crate) const fn exhausted(&self) -> bool {
         self.exhausted && self.next_arrival.is_none()
     }
 
@@ -242,6 +243,9 @@ impl Receive {
         let bytes = arrival.bytes.len() as u64;
         port.counts.received_frames += 1;
         port.counts.received_bytes += bytes;
+        // Room is taken for the whole frame at its first bit, so a frame is lost whole or not
+        // at all. One longer than the FIFO passes through an empty one: it is moved on while
+        // it arrives.
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
             port.counts.overflow_frames += 1;
@@ -291,6 +295,8 @@ impl Receive {
         let Some(frame) = ports[index].incoming.front() else {
             return;
         };
+        // Last of all, since this takes the element. Without one the bus stays idle; the next
+        // element that is freed looks here again.
         let Some(element) = self.rbuf.allocate() else {
             return;
         };
@@ -389,6 +395,8 @@ impl Receive {
     /// Joins closed elements and waiting threads. With one partition every
     /// element belongs to list 0.
     fn match_threads(&mut self, fabric: &mut Fabric) {
+        // Elements and threads both wait in order, and never both at once: whoever comes finds
+        // the other's list or joins its own.
         while self.rbuf.waiting() > 0 {
             let Some(waiter) = self.lists[0].waiters.pop_front() else {
                 return;
@@ -412,6 +420,8 @@ impl Receive {
     }
 
     fn push(&self, waiter: Waiter, status: [u32; 2], fabric: &mut Fabric) {
+        // The status word takes the same push bus as the answers to commands, so a loaded bus
+        // delays packets as well.
         let slot = fabric.open(waiter.command());
         fabric.flight_mut(slot).data[..2].copy_from_slice(&status);
         fabric.push_at(slot, 2, fabric.now + self.autopush);
@@ -433,6 +443,8 @@ impl Receive {
     /// and with the first thread.
     fn restart_timeout(&mut self, list: usize, fabric: &mut Fabric) {
         let freelist = &mut self.lists[list];
+        // An event cannot be taken back: the one of a countdown that no longer counts is told
+        // by its generation.
         freelist.generation = (freelist.generation + 1) & 0xffff;
         if freelist.timeout > 0 && !freelist.waiters.is_empty() {
             let code = Code::Timeout.with((list as u32) << 16 | freelist.generation);

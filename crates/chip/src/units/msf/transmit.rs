@@ -1,10 +1,11 @@
 //! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
 //! lines.
 
+use super::code::Code;
 use super::link::Link;
+use super::parameters::MediaParameters;
 use super::port::{Assembly, Port};
 use super::tbuf::{Control, Refusal, Tbuf};
-use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
@@ -72,7 +73,7 @@ impl Transmit {
 
     /// Cycles in which the bus moved data.
     #[must_use]
-    pub const fn bus_busy(&self) -> Cycle {
+    pub(crate) const fn bus_busy(&self) -> Cycle {
         self.link.busy
     }
 
@@ -102,6 +103,9 @@ impl Transmit {
         lines: &mut dyn Lines,
     ) {
         while !self.busy {
+            // Elements leave strictly in ring order. Threads may fill and validate them in any
+            // order, and one that is late holds back all behind it: the order of frames is the
+            // order in which elements were given out.
             let Some((control, since)) = self.tbuf.head() else {
                 return;
             };
@@ -116,6 +120,9 @@ impl Transmit {
             }
             let bytes = u64::from(control.bytes());
             if let Some(port) = ports.get_mut(control.port() as usize) {
+                // A MAC stores a frame whole before it sends it. What it has of one that can
+                // never be whole would fill it for good, and with the head element all ports
+                // would stand still.
                 if port.assembly == Assembly::Within && !port.can_ever_hold(bytes) {
                     let tag = port.drop_partial();
                     let reason = if control.sop() {
@@ -129,6 +136,9 @@ impl Transmit {
                     };
                     lose_frame(lines, fabric, control.port(), tag, reason);
                 }
+                // The room is taken before the bus is: an mpacket on the bus cannot be turned
+                // away. A port without room stops the others as well, since there is one order
+                // for all.
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
                     Some(at) => {
@@ -280,8 +290,8 @@ impl Transmit {
     }
 
     /// Whether nothing waits or is on the bus.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
 }
