@@ -11,9 +11,9 @@ use npsim_chip::gpp::task::Task;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::lines::MediaDrop;
-use npsim_chip::kernel::lock::Holder;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::trace_event::Holder;
 use npsim_chip::kernel::trace_event::{
     Cause, ContextState, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
 };
