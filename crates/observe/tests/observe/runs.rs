@@ -98,9 +98,13 @@ impl Run {
         Simulation::new(&self.project, &self.programs, settings).expect("it fits")
     }
 
-    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Ending {
+    pub fn links(&self) -> Links<'_> {
         let hertz = self.project.capacity.hertz;
-        let mut links = Links::new(&self.capture.frames, &self.plan, 0, hertz, None);
+        Links::new(&self.capture.frames, &self.plan, 0, hertz, None)
+    }
+
+    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Ending {
+        let mut links = self.links();
         simulation.run_watched(&mut links, observer, &mut |_, _| ControlFlow::Continue(()))
     }
 }
