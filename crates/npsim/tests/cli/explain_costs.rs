@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use npsim::chip::Cycle;
+use npsim::chip::core::ENGINE;
 use npsim::chip::kernel::check::Check;
 use npsim::chip::kernel::fabric::Fabric;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::TraceEvent;
-use npsim::chip::core::ENGINE;
 use npsim::chip::microengine::Program;
 use npsim::chip::profile::Profile;
 use npsim::chip::units::Units;
