@@ -34,7 +34,6 @@ use std::fmt;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use report::numbered;
 pub use report::{WaitInfo, signal_name};
 pub use stats::{ContextTimes, MeStats};
 

@@ -16,6 +16,7 @@ mod access;
 pub mod boot;
 pub mod exceptions;
 mod loader;
+pub(crate) mod profile;
 mod queue_lengths;
 pub mod quick_start;
 pub mod rcp;

@@ -25,6 +25,7 @@ mod local_memory;
 mod next_neighbour;
 mod operation;
 mod predecode;
+pub(crate) mod profile;
 mod program;
 mod quick;
 mod random;

@@ -17,6 +17,7 @@
 
 mod clock;
 mod law;
+pub(crate) mod profile;
 mod window;
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ impl Channel {
     }
 
     /// Whether the same device is attached as to a channel of the chip at hand.
-    pub fn has_device_of(&self, own: &Self) -> bool {
+    pub(crate) fn has_device_of(&self, own: &Self) -> bool {
         match (&self.device, &own.device) {
             (Some(device), Some(own)) => device.is_like(own),
             (None, None) => true,
