@@ -322,6 +322,8 @@ impl Chip {
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         loop {
+            // Asked before every event and not once a slice: nothing may happen after a fault,
+            // so that state and counts are those of its cycle.
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(Stop::Fault(Box::new(fault.clone())));
             }
@@ -332,6 +334,8 @@ impl Chip {
                 self.fabric.now = until;
                 return Some(Stop::Reached);
             }
+            // Unlike the end of a run, a pause does not move `now`: the run goes on as if it
+            // had never come.
             if self.fabric.events.next_time() >= pause {
                 return None;
             }
@@ -340,6 +344,9 @@ impl Chip {
             };
             self.fabric.now = time;
             self.handle::<OBSERVED>(event, lines);
+            // Whatever put a word on a ring, a microengine or a loader's register write: the
+            // core's tasks that poll doze until then, since polls that find nothing need no
+            // events.
             if self.units.scratch.take_ring_written() {
                 self.gpp.stir(&self.units.scratch, &mut self.fabric);
             }

@@ -14,9 +14,8 @@ use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::target::Target;
-use npsim_chip::kernel::trace_event::Holder;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
+    Cause, ContextState, Holder, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
 };
 use npsim_image::Image;
 
