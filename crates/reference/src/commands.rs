@@ -21,7 +21,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    pub fn covers(&self, file: FileName, register: usize) -> bool {
+    pub fn covers(self, file: FileName, register: usize) -> bool {
         let from_first = (register + 128 - usize::from(self.first)) % 128;
         self.file == file && from_first < usize::from(self.words)
     }

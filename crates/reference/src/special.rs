@@ -26,6 +26,7 @@ impl Reference {
             Instruction::CamLookup { dest, src, lm_addr } => {
                 let tag = self.read(src, fabric)?;
                 let result = self.lookup(tag);
+                self.logical(dest, tag, result, fabric)?;
                 if let Some(target) = lm_addr {
                     // The entry's number is a block of 8 bytes in local memory, and
                     // its state a block of 256.
@@ -34,7 +35,7 @@ impl Reference {
                     let register = Delayed::Pointer(target.pointer & 1);
                     self.write_late(register, address >> 2, gap);
                 }
-                self.logical(dest, tag, result, fabric)
+                Ok(())
             }
             Instruction::CamWrite { entry, src, state } => {
                 let (tag, entry) = (self.read(src, fabric)?, self.entry(entry, fabric)?);

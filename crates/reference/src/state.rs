@@ -115,7 +115,12 @@ pub struct Deferral {
     pub penalty: Cycle,
 }
 
+/// Everything that a saved state holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent flags of the hardware"
+)]
 pub struct State {
     pub phase: Phase,
     /// The cycle of the next instruction.

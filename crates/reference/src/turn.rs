@@ -175,7 +175,6 @@ impl Reference {
         let state = &mut self.state;
         let (due, rest) = state.late_writes.iter().partition(|write| write.due <= now);
         state.late_writes = rest;
-        let due: Vec<_> = due;
         for write in due {
             match write.register {
                 Delayed::Pointer(pointer) => {
