@@ -109,7 +109,8 @@ impl Chip {
     /// The encoder refuses, which no state makes it do.
     pub fn save(&self) -> Result<Vec<u8>, StateError> {
         let watched: Vec<_> = self.microengines.iter().map(Microengine::watched).collect();
-        let mut out = postcard::to_allocvec(&(self, watched))?;
+        let (tasks, devices) = (self.gpp.save_tasks()?, self.sram.save_devices()?);
+        let mut out = postcard::to_allocvec(&(self, watched, tasks, devices))?;
         for memory in self.sram.memories() {
             put_memory(memory, &mut out);
         }
@@ -128,8 +129,8 @@ impl Chip {
     /// # Errors
     /// The bytes are no state of such a chip; this chip is then as it was.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
-        type Saved = (Chip, Vec<[Vec<u8>; 8]>);
-        let ((mut chip, watched), mut rest) = postcard::take_from_bytes::<Saved>(state)?;
+        type Saved = (Chip, Vec<[Vec<u8>; 8]>, Vec<Vec<u8>>, Vec<Vec<u8>>);
+        let ((mut chip, watched, tasks, devices), mut rest) = postcard::take_from_bytes::<Saved>(state)?;
         let count = self.microengines.len();
         if chip.microengines.len() != count || watched.len() != count {
             return Err(StateError::OtherChip("microengines"));
@@ -149,9 +150,8 @@ impl Chip {
         if !chip.sram.adopt_memories(&self.sram) {
             return Err(StateError::OtherChip("SRAM channels"));
         }
-        if !chip.sram.has_devices_of(&self.sram) {
-            return Err(StateError::OtherChip("coprocessors"));
-        }
+        chip.sram.restore_devices(&self.sram, &devices)?;
+        chip.gpp.restore_tasks(&self.gpp, &tasks)?;
         chip.dram.memory = self.dram.memory.clone();
         chip.dram.tags = self.dram.tags.clone();
         for memory in chip.sram.memories_mut() {

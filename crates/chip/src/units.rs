@@ -2,7 +2,6 @@
 //! CSRs, and devices beside an SRAM channel.
 
 pub mod cap;
-pub mod coprocessor;
 pub mod dram;
 pub mod hash;
 pub mod msf;

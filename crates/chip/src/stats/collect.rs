@@ -1,9 +1,9 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
-    DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats,
-    PortStats, QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats,
+    DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats,
+    PortStats, ReferenceStats, Stats, UnitStats, permille,
 };
 use crate::Cycle;
 use crate::chip::Chip;
@@ -12,8 +12,6 @@ use crate::kernel::bus::{BackPressure, BusUse, Target};
 use crate::kernel::lock::Lock;
 use crate::kernel::unit_counters::UnitCounters;
 use crate::microengine::MeStats;
-use crate::profile::Profile;
-use crate::units::coprocessor::{Coprocessor, ModuleUse};
 use crate::units::msf::Msf;
 use crate::units::scratch::Scratch;
 
@@ -70,10 +68,7 @@ impl Stats {
                 interthread_signals: chip.cap.interthread_signals,
                 reflections: chip.cap.reflections,
             },
-            coprocessor: chip
-                .sram
-                .coprocessor()
-                .map(|device| coprocessor(device, profile, cycles)),
+            devices: super::slow_path::devices(chip),
             checks_passed_over: chip
                 .fabric
                 .checks
@@ -265,35 +260,6 @@ fn media(msf: &Msf) -> MediaStats {
                 frames,
             })
             .collect(),
-    }
-}
-
-fn coprocessor(device: &Coprocessor, profile: &Profile, cycles: Cycle) -> CoprocessorStats {
-    let module = |period, used: ModuleUse| ModuleStats {
-        period_picoseconds: period,
-        busy: used.busy,
-        busy_permille: permille(used.busy, cycles),
-        waiting: used.waiting,
-    };
-    let (quick_start, xcp) = (device.quick_start_counts, device.xcp_counts);
-    CoprocessorStats {
-        name: device.setup().name.clone(),
-        channel: u64::from(device.setup().channel),
-        address: u64::from(device.setup().address),
-        quick_start: QuickStartStats {
-            requests: quick_start.requests,
-            granted: quick_start.granted,
-            reduced: quick_start.reduced,
-            denied: quick_start.denied,
-            granted_units: quick_start.granted_units,
-            module: module(profile.feedback_quick_start(), device.quick_start_use()),
-        },
-        xcp: XcpStats {
-            requests: xcp.requests,
-            passed: xcp.passed,
-            reduced: xcp.reduced,
-            module: module(profile.feedback_xcp(), device.xcp_use()),
-        },
     }
 }
 

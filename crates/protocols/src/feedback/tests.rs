@@ -1,15 +1,17 @@
-use npsim_congestion::quick_start::Pool;
-use npsim_congestion::xcp::{Pools, Scale};
+use crate::quick_start::Pool;
+use crate::xcp::{Pools, Scale};
 
 use super::*;
 
 fn device() -> Coprocessor {
-    let setup = CoprocessorSetup {
+    let mut device = Coprocessor::new(Attachment {
         name: "FEEDBACK".into(),
         channel: 1,
         address: 0x10_0000,
-    };
-    Coprocessor::new(setup, &Profile::load("ixp2400").unwrap())
+        bytes: WINDOW_BYTES,
+    });
+    device.prepare(&Profile::load("ixp2400").unwrap());
+    device
 }
 
 /// Longwords without an end, the same each time.
@@ -46,14 +48,14 @@ fn rates_are_granted_as_the_model_does_in_every_group_and_window() {
             let other = device.register(place + 4 - phase / 4);
             for _ in 0..200 {
                 let code = (number() & 15) as u8;
-                let (grant, _) = device.request_rate(0, 0, group, code);
+                let (grant, _) = device.quick_start.request(0, 0, group, code);
                 assert_eq!(grant, u32::from(pool.grant(code)));
                 assert_eq!(device.register(counter), Some(pool.granted as u32));
             }
             assert_eq!(device.register(place + 4 - phase / 4), other);
         }
     }
-    let counts = device.quick_start_counts;
+    let counts = device.quick_start.counts;
     assert_eq!(counts.requests, 16 * 2 * 200);
     assert_eq!(
         counts.granted + counts.reduced + counts.denied,
@@ -66,10 +68,10 @@ fn rates_are_granted_as_the_model_does_in_every_group_and_window() {
 fn a_limit_below_zero_denies_all() {
     let mut device = device();
     device.set_register(0, (-5i32) as u32);
-    assert_eq!(device.request_rate(0, 0, 0, 1).0, 0);
+    assert_eq!(device.quick_start.request(0, 0, 0, 1).0, 0);
     // More was given back than granted: there is room again.
     device.set_register(2, (-100i32) as u32);
-    assert_eq!(device.request_rate(0, 0, 0, 15).0, 6, "64 of 95 units");
+    assert_eq!(device.quick_start.request(0, 0, 0, 15).0, 6, "64 of 95 units");
 }
 
 #[test]
@@ -105,14 +107,14 @@ fn feedback_is_taken_as_the_model_does() {
             let delta = number() as i32 >> 16;
             let mailbox = round % 64;
             let request = [group, x, u32::from(size), delta as u32];
-            device.request_feedback(0, 0, mailbox, request).unwrap();
+            device.xcp.request(0, 0, mailbox, request).unwrap();
             let expected = pools.depart(x, size, delta).delta;
-            assert_eq!(device.feedback(mailbox), Ok(expected as u32));
+            assert_eq!(device.xcp.answer(mailbox), Ok(expected as u32));
             let registers = (place..place + 5).map(|at| device.register(at).unwrap());
             assert!(registers.eq(words(&pools)));
         }
     }
-    let counts = device.xcp_counts;
+    let counts = device.xcp.counts;
     assert_eq!(counts.requests, 16 * 200);
     assert_eq!(counts.passed + counts.reduced, counts.requests);
     assert!(counts.passed > 0 && counts.reduced > 0);
@@ -126,13 +128,13 @@ fn registers_of_any_content_are_safe() {
     }
     // Both pools are below zero and count as empty.
     let request = [0, u32::MAX, u32::MAX, 1000];
-    device.request_feedback(0, 0, 0, request).unwrap();
-    assert_eq!(device.feedback(0), Ok(0));
-    let refusal = device.request_feedback(0, 0, 0, [16, 0, 0, 0]).unwrap_err();
+    device.xcp.request(0, 0, 0, request).unwrap();
+    assert_eq!(device.xcp.answer(0), Ok(0));
+    let refusal = device.xcp.request(0, 0, 0, [16, 0, 0, 0]).unwrap_err();
     assert!(refusal.contains("group 16"), "{refusal}");
     device.set_register(1, u32::MAX);
-    assert_eq!(device.request_rate(0, 0, 0, 15).0, 0);
-    assert_eq!(device.request_rate(0, 0, 99, 15).0, 0);
+    assert_eq!(device.quick_start.request(0, 0, 0, 15).0, 0);
+    assert_eq!(device.quick_start.request(0, 0, 99, 15).0, 0);
 }
 
 #[test]
@@ -140,26 +142,55 @@ fn modules_have_clocks_of_their_own() {
     let mut device = device();
     device.set_register(0, 1 << 20);
     // At cycle 10 the edges after are 10.8 and 12, 3.6 and 12 cycles apart.
-    assert_eq!(device.request_rate(10, 10, 0, 1), (1, 15), "14.4");
-    assert_eq!(device.request_feedback(10, 4, 5, [0; 4]), Ok(24));
-    assert_eq!(device.free_at(Access::XcpAnswer(5)), 24);
-    assert_eq!(device.free_at(Access::XcpAnswer(6)), 0);
-    assert_eq!(device.free_at(Access::QuickStart { group: 0, code: 1 }), 11);
-    assert_eq!(device.free_at(Access::XcpRequest(9)), 13);
-    assert_eq!(device.quick_start_use().busy, 3);
-    assert_eq!(device.quick_start_use().waiting, 0, "0.8 cycles");
+    assert_eq!(device.quick_start.request(10, 10, 0, 1), (1, 15), "14.4");
+    assert_eq!(device.xcp.request(10, 4, 5, [0; 4]), Ok(24));
+    let free_at = |writes, byte: u32, count| {
+        let place = byte / 4;
+        device.free_at(Request {
+            writes,
+            place,
+            count,
+        })
+    };
+    assert_eq!(free_at(false, MAILBOXES + 16 * 5, 1), 24);
+    assert_eq!(free_at(false, MAILBOXES + 16 * 6, 1), 0);
+    assert_eq!(free_at(false, REQUESTS + 4, 1), 11);
+    assert_eq!(free_at(true, MAILBOXES + 16 * 9, 4), 13);
+    assert_eq!(free_at(false, 0, 4), 0);
+    assert_eq!(device.quick_start.module.busy(1), 3);
+    assert_eq!(device.quick_start.module.waiting(), 0, "0.8 cycles");
     assert_eq!(
-        device.xcp_use().waiting,
+        device.xcp.module.waiting(),
         8,
         "6 in the channel, 2 for the edge"
     );
+    assert_eq!(
+        device.summary(1000),
+        [
+            "FEEDBACK on sram1: 1 Quick-Start requests, granted 1, reduced 0, denied 0; busy 0.3%, mean wait 0 cycles",
+            "FEEDBACK on sram1: 1 XCP requests, passed 1, reduced 0; busy 1.2%, mean wait 8 cycles",
+        ]
+    );
+}
+
+#[test]
+fn a_device_that_nobody_asked_says_so() {
+    assert_eq!(device().summary(1000), ["FEEDBACK on sram1: no requests"]);
 }
 
 #[test]
 fn the_window_has_its_parts_where_they_are_documented() {
     let device = device();
-    let read = |byte: u32, count| device.access(false, byte / 4, count);
-    let write = |byte: u32, count| device.access(true, byte / 4, count);
+    let access = |writes, byte: u32, count| {
+        let place = byte / 4;
+        device.access(Request {
+            writes,
+            place,
+            count,
+        })
+    };
+    let read = |byte: u32, count| access(false, byte, count);
+    let write = |byte: u32, count| access(true, byte, count);
     assert_eq!(read(0, 16), Ok(Access::Registers(0)));
     assert_eq!(read(0x7fc, 1), Ok(Access::Registers(0x1ff)));
     let request = |group, code| Ok(Access::QuickStart { group, code });
@@ -186,15 +217,15 @@ fn the_window_has_its_parts_where_they_are_documented() {
         (true, 0x1004, 4, "an XCP request is four longwords"),
         (true, 0x1ff0, 4, "nothing is there"),
     ] {
-        let refusal = device.access(writes, byte / 4, count).unwrap_err();
+        let refusal = access(writes, byte, count).unwrap_err();
         assert!(refusal.contains(reason), "{byte:#x}: {refusal}");
     }
 }
 
 #[test]
 fn a_window_lies_behind_the_memory() {
-    let check = CoprocessorSetup::check_address;
-    let first = CoprocessorSetup::first_address(0x3000);
+    let check = |address, memory| Attachment::check_address(address, WINDOW_BYTES, memory);
+    let first = Attachment::first_address(WINDOW_BYTES, 0x3000);
     assert_eq!(first, 0x4000);
     assert_eq!(check(first, 0x3000), Ok(()));
     assert_eq!(check(0x3fff_e000, 0x3000), Ok(()));

@@ -8,21 +8,21 @@
 
 use std::num::NonZeroU64;
 
+use npsim_chip::Cycle;
+use npsim_chip::stats::{Row, permille};
 use serde::{Deserialize, Serialize};
-
-use crate::Cycle;
 
 /// Ticks of an ME cycle.
 const CYCLE: u128 = 1_000_000;
 
 /// So many ME cycles in ticks.
-pub(super) const fn ticks(cycles: Cycle) -> u128 {
+const fn ticks(cycles: Cycle) -> u128 {
     cycles as u128 * CYCLE
 }
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+struct Taken {
     /// Ticks from the request to the edge that took it.
     pub waited: u128,
     /// The first ME cycle at which its answer is there: one clock after the
@@ -32,7 +32,7 @@ pub(super) struct Taken {
 
 /// A module's clock and how far its edges are taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ModuleClock {
+struct ModuleClock {
     /// Ticks from edge to edge.
     period: NonZeroU64,
     /// Number of the first edge that is free.
@@ -88,6 +88,65 @@ impl ModuleClock {
     /// Whether both have the same period.
     pub fn is_like(&self, other: &Self) -> bool {
         self.period == other.period
+    }
+}
+
+/// A module's clock and the time that its requests waited.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Module {
+    picoseconds: u64,
+    clock: ModuleClock,
+    /// In ticks of the clock.
+    waited: u128,
+}
+
+impl Module {
+    /// A module with a clock of so many picoseconds beside microengines of so many
+    /// megahertz.
+    pub fn new(picoseconds: u64, mhz: u64) -> Self {
+        Self {
+            picoseconds,
+            clock: ModuleClock::new(picoseconds, mhz),
+            waited: 0,
+        }
+    }
+
+    /// The first cycle at which a request can be handed over.
+    pub fn free_at(&self) -> Cycle {
+        self.clock.free_at()
+    }
+
+    /// Takes a request that has been there `since`; gives when the answer is.
+    pub fn take(&mut self, now: Cycle, since: Cycle) -> Cycle {
+        let taken = self.clock.take(now);
+        self.waited += taken.waited + ticks(now.saturating_sub(since));
+        taken.answered
+    }
+
+    /// Cycles of the clocks that took so many requests.
+    pub fn busy(&self, requests: u64) -> Cycle {
+        self.clock.busy(requests)
+    }
+
+    /// Sum over requests of the cycles from when the channel had all of them to the
+    /// clock edge that took them.
+    pub fn waiting(&self) -> Cycle {
+        ModuleClock::cycles(self.waited)
+    }
+
+    /// How the module was used, by so many requests in so many cycles.
+    pub fn row(&self, requests: u64, cycles: Cycle) -> Row {
+        let busy = self.busy(requests);
+        Row::default()
+            .with("period_picoseconds", self.picoseconds)
+            .with("busy", busy)
+            .with("busy_permille", permille(busy, cycles))
+            .with("waiting", self.waiting())
+    }
+
+    /// Whether both have the same clock.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.clock.is_like(&other.clock)
     }
 }
 

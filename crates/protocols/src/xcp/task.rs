@@ -6,16 +6,15 @@
 //! lock and sums per thread. In the last the core writes the idle bank before it
 //! turns to it, so that what is taken late goes to the bank that it is from.
 
-use npsim_congestion::xcp::{Control, Interval, QueueTimer, SECOND, Sums, time_to_nanoseconds};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::task::next_time;
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::stats::Row;
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, Place};
-use super::queue_lengths::QueueLengths;
-use super::task::{Next, next_time};
-use crate::Cycle;
-use crate::kernel::trace_event::Level;
-use crate::units::scratch::Scratch;
-use crate::units::sram::Sram;
+use super::words;
+use super::{Control, Interval, QueueTimer, SECOND, Sums, time_to_nanoseconds};
+use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 64;
@@ -32,6 +31,28 @@ mod offset {
     pub const SCALES: u32 = 4;
     /// The residues of the first bank of the split layout; 8 bytes a bank.
     pub const RESIDUES: u32 = 32;
+}
+
+/// What the task tells whoever watches.
+mod level {
+    use npsim_chip::kernel::trace_event::Level;
+
+    const fn of(name: &'static str, unit: &'static str) -> Level {
+        Level { name, unit }
+    }
+
+    /// Positive feedback given to an interval.
+    pub const POSITIVE_RESIDUE: Level = of("positive feedback", "byte/s");
+    /// Negative feedback given to an interval.
+    pub const NEGATIVE_RESIDUE: Level = of("negative feedback", "byte/s");
+    /// Rate of the input in an interval.
+    pub const INPUT: Level = of("input", "byte/s");
+    /// Average round-trip time.
+    pub const AVERAGE_RTT: Level = of("average round-trip time", "ns");
+    /// Length of the interval that begins.
+    pub const INTERVAL: Level = of("interval", "ns");
+    /// The queue that counts.
+    pub const QUEUE: Level = of("queue", "bytes");
 }
 
 /// How the pools are shared.
@@ -129,9 +150,15 @@ pub struct Xcp {
 }
 
 impl Xcp {
-    pub(super) fn new(setup: XcpSetup, mhz: u64) -> Self {
+    /// A task before the first cycle.
+    #[must_use]
+    pub fn new(setup: XcpSetup) -> Self {
+        Self::at(setup, 1)
+    }
+
+    /// The same beside microengines of so many megahertz.
+    fn at(setup: XcpSetup, mhz: u64) -> Self {
         let threads = setup.sums.as_ref().map_or(0, |sums| sums.threads.len());
-        let mhz = mhz.max(1);
         let state = |group: &XcpGroup| {
             let parameters = group.control.parameters();
             let first = cycles(parameters.allowed_queue, mhz);
@@ -162,28 +189,19 @@ impl Xcp {
         }
     }
 
-    /// What sums per thread begin with does not count.
-    pub(super) fn prepare(&mut self, scratch: &Scratch, sram: &Sram) {
-        let Some(all) = &self.setup.sums else {
-            return;
-        };
-        let count = self.groups.len();
-        for (index, group) in self.groups.iter_mut().enumerate() {
-            for (seen, thread) in group.seen.iter_mut().zip(&all.threads) {
-                let place = all.place.of_thread(*thread, count, index, SUMS_STRIDE);
-                let word = |at: usize| place.after(4 * at as u32).look(scratch, sram);
-                *seen = sums(std::array::from_fn(|at| word(at).unwrap_or(0)));
-            }
-        }
+    /// What the task works on, and how.
+    #[must_use]
+    pub const fn setup(&self) -> &XcpSetup {
+        &self.setup
     }
 
     /// The state of each group.
-    pub fn groups(&self) -> impl Iterator<Item = &XcpState> {
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = &XcpState> {
         self.groups.iter()
     }
 
     /// When its next job is due.
-    pub(super) fn due(&self) -> Cycle {
+    fn due(&self) -> Cycle {
         let due = |group: &XcpState| group.due.min(group.queue_due);
         self.groups.iter().map(due).min().unwrap_or(Cycle::MAX)
     }
@@ -223,7 +241,150 @@ impl Xcp {
         }
     }
 
-    pub(super) fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    /// Reads a queue; with the last the queue timer goes off.
+    fn queues(&mut self, access: &mut Access<'_>) -> Cycle {
+        let (now, mhz, group) = (access.now(), self.mhz, self.group);
+        let it = &mut self.groups[group];
+        let (cost, bytes) = it.lengths.step(access);
+        if let Some(bytes) = bytes {
+            let control = &it.control;
+            let next = it
+                .queue
+                .fire(bytes, control.avg_rtt(), control.parameters());
+            it.queue_due = now + cycles(next, mhz);
+            access.tell(group, level::QUEUE, it.queue.queue().into());
+            self.step = Step::Idle;
+        }
+        cost
+    }
+
+    /// Reads the sums of one thread; after the last the law is computed.
+    fn thread_sums(&mut self, index: usize, access: &mut Access<'_>) -> Cycle {
+        let groups = self.groups.len();
+        let Some(place) = self.setup.sums.as_ref().and_then(|all| {
+            let thread = *all.threads.get(index)?;
+            Some(all.place.of_thread(thread, groups, self.group, SUMS_STRIDE))
+        }) else {
+            self.step = self.after_thread_sums();
+            return 0;
+        };
+        let (words, mut cost) = access.read::<5>(place);
+        let it = &mut self.groups[self.group];
+        let now = sums(words);
+        it.arrived.add(&now.since(&it.seen[index]));
+        it.seen[index] = now;
+        if index + 1 < it.seen.len() {
+            self.step = Step::ThreadSums(index + 1);
+        } else {
+            self.step = self.after_thread_sums();
+            cost += self.law(access);
+        }
+        cost
+    }
+
+    /// Steps 7 to 18 of the draft; gives what they take.
+    fn law(&mut self, access: &mut Access<'_>) -> Cycle {
+        let group = self.group;
+        let it = &mut self.groups[group];
+        let arrived = std::mem::take(&mut it.arrived);
+        let done = it.control.fire(&arrived, it.queue.queue());
+        it.last = Some(done);
+        it.intervals += 1;
+        let (rtt, length) = (it.control.avg_rtt(), it.control.length());
+        for (level, value) in [
+            (level::POSITIVE_RESIDUE, i64::from(done.pools.residue_pos)),
+            (level::NEGATIVE_RESIDUE, i64::from(done.pools.residue_neg)),
+            (level::INPUT, done.input_bandwidth.cast_signed()),
+            (level::AVERAGE_RTT, time_to_nanoseconds(rtt).cast_signed()),
+            (level::INTERVAL, time_to_nanoseconds(length).cast_signed()),
+        ] {
+            access.tell(group, level, value);
+        }
+        access.costs().law
+    }
+
+    /// The residues and the scales of the last interval as they stand in memory.
+    fn words(&self) -> ([u32; 2], [u32; 3]) {
+        let Some(last) = self.groups[self.group].last else {
+            return ([0; 2], [0; 3]);
+        };
+        let pools = last.pools;
+        let shifts = u32::from(pools.cn.shift) << 8 | u32::from(pools.cp.shift);
+        (
+            [pools.residue_pos, pools.residue_neg],
+            [pools.cp.mantissa, pools.cn.mantissa, shifts],
+        )
+    }
+
+    fn write_pools(&mut self, access: &mut Access<'_>) -> Cycle {
+        let ([pos, neg], [cp, cn, shifts]) = self.words();
+        match self.setup.layout {
+            XcpLayout::Split => {
+                let bank = 1 - self.groups[self.group].bank;
+                self.step = Step::WriteScales;
+                let place = self.state().after(offset::RESIDUES + 8 * bank);
+                access.write(place, &[pos, neg])
+            }
+            XcpLayout::Locked { .. } => {
+                let cost = access.write(self.state(), &[pos, neg, cp, cn, shifts]);
+                if self.setup.sums.is_none() {
+                    self.step = Step::ZeroSums;
+                } else {
+                    self.release_or_end(access.now());
+                }
+                cost
+            }
+        }
+    }
+
+    fn release_or_end(&mut self, now: Cycle) {
+        if self.setup.layout == (XcpLayout::Locked { lock: true }) {
+            self.step = Step::Release;
+        } else {
+            self.end(now);
+        }
+    }
+
+    /// The interval that begins is as long as the law says from when the one before
+    /// was due to end, if that is still to come.
+    fn end(&mut self, now: Cycle) {
+        let mhz = self.mhz;
+        let it = &mut self.groups[self.group];
+        it.due = next_time(it.due, cycles(it.control.length(), mhz), now);
+        self.step = Step::Idle;
+    }
+}
+
+impl Task for Xcp {
+    fn name(&self) -> &'static str {
+        "xcp"
+    }
+
+    /// What sums per thread begin with does not count.
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        *self = Self::at(self.setup.clone(), start.mhz());
+        let setup = &self.setup;
+        let count = setup.groups.len();
+        start.check(setup.state, count as u32 * STATE_STRIDE)?;
+        if let Some(sums) = &setup.sums {
+            start.check(sums.place, per_thread(&sums.threads, count, SUMS_STRIDE))?;
+        }
+        for queue in setup.groups.iter().flat_map(|group| &group.queues) {
+            start.check(*queue, QUEUE_BYTES)?;
+        }
+        if let Some(all) = &setup.sums {
+            for (index, group) in self.groups.iter_mut().enumerate() {
+                for (seen, thread) in group.seen.iter_mut().zip(&all.threads) {
+                    let place = all.place.of_thread(*thread, count, index, SUMS_STRIDE);
+                    let word = |at: usize| start.read(place.after(4 * at as u32));
+                    *seen = sums(std::array::from_fn(word));
+                }
+            }
+        }
+        Ok(Some(self.due()))
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         if self.step == Step::Idle {
             self.step = self.begin();
         }
@@ -283,117 +444,40 @@ impl Xcp {
         (doing, next)
     }
 
-    /// Reads a queue; with the last the queue timer goes off.
-    fn queues(&mut self, access: &mut Access<'_>) -> Cycle {
-        let (now, mhz, group) = (access.now(), self.mhz, self.group);
-        let it = &mut self.groups[group];
-        let (cost, bytes) = it.lengths.step(access);
-        if let Some(bytes) = bytes {
-            let control = &it.control;
-            let next = it
-                .queue
-                .fire(bytes, control.avg_rtt(), control.parameters());
-            it.queue_due = now + cycles(next, mhz);
-            access.tell(group, Level::Queue, it.queue.queue().into());
-            self.step = Step::Idle;
-        }
-        cost
+    /// Rates are in bytes per second.
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        let groups = (0_u64..).zip(self.groups());
+        groups
+            .map(|(number, state)| {
+                let last = state.last.as_ref();
+                let pools = last.map(|last| last.pools).unwrap_or_default();
+                Row::default()
+                    .with("group", number)
+                    .with("capacity", state.control.parameters().capacity)
+                    .with("intervals", state.intervals)
+                    .with("interval_ns", time_to_nanoseconds(state.control.length()))
+                    .with("avg_rtt_ns", time_to_nanoseconds(state.control.avg_rtt()))
+                    .with("input_bandwidth", last.map_or(0, |it| it.input_bandwidth))
+                    .with("aggregate", last.map_or(0, |it| it.aggregate))
+                    .with("shuffled", last.map_or(0, |it| it.shuffled))
+                    .with("residue_pos", pools.residue_pos)
+                    .with("residue_neg", pools.residue_neg)
+                    .with("cp_mantissa", pools.cp.mantissa)
+                    .with("cp_shift", pools.cp.shift)
+                    .with("cn_mantissa", pools.cn.mantissa)
+                    .with("cn_shift", pools.cn.shift)
+                    .with("queue", state.queue.queue())
+                    .with("failed_tries", self.failed_tries)
+            })
+            .collect()
     }
 
-    /// Reads the sums of one thread; after the last the law is computed.
-    fn thread_sums(&mut self, index: usize, access: &mut Access<'_>) -> Cycle {
-        let groups = self.groups.len();
-        let Some(place) = self.setup.sums.as_ref().and_then(|all| {
-            let thread = *all.threads.get(index)?;
-            Some(all.place.of_thread(thread, groups, self.group, SUMS_STRIDE))
-        }) else {
-            self.step = self.after_thread_sums();
-            return 0;
-        };
-        let (words, mut cost) = access.read::<5>(place);
-        let it = &mut self.groups[self.group];
-        let now = sums(words);
-        it.arrived.add(&now.since(&it.seen[index]));
-        it.seen[index] = now;
-        if index + 1 < it.seen.len() {
-            self.step = Step::ThreadSums(index + 1);
-        } else {
-            self.step = self.after_thread_sums();
-            cost += self.law(access);
-        }
-        cost
-    }
-
-    /// Steps 7 to 18 of the draft; gives what they take.
-    fn law(&mut self, access: &mut Access<'_>) -> Cycle {
-        let group = self.group;
-        let it = &mut self.groups[group];
-        let arrived = std::mem::take(&mut it.arrived);
-        let done = it.control.fire(&arrived, it.queue.queue());
-        it.last = Some(done);
-        it.intervals += 1;
-        let (rtt, length) = (it.control.avg_rtt(), it.control.length());
-        for (level, value) in [
-            (Level::PositiveResidue, i64::from(done.pools.residue_pos)),
-            (Level::NegativeResidue, i64::from(done.pools.residue_neg)),
-            (Level::Input, done.input_bandwidth.cast_signed()),
-            (Level::AverageRtt, time_to_nanoseconds(rtt).cast_signed()),
-            (Level::Interval, time_to_nanoseconds(length).cast_signed()),
-        ] {
-            access.tell(group, level, value);
-        }
-        access.costs.law
-    }
-
-    /// The residues and the scales of the last interval as they stand in memory.
-    fn words(&self) -> ([u32; 2], [u32; 3]) {
-        let Some(last) = self.groups[self.group].last else {
-            return ([0; 2], [0; 3]);
-        };
-        let pools = last.pools;
-        let shifts = u32::from(pools.cn.shift) << 8 | u32::from(pools.cp.shift);
-        (
-            [pools.residue_pos, pools.residue_neg],
-            [pools.cp.mantissa, pools.cn.mantissa, shifts],
-        )
-    }
-
-    fn write_pools(&mut self, access: &mut Access<'_>) -> Cycle {
-        let ([pos, neg], [cp, cn, shifts]) = self.words();
-        match self.setup.layout {
-            XcpLayout::Split => {
-                let bank = 1 - self.groups[self.group].bank;
-                self.step = Step::WriteScales;
-                let place = self.state().after(offset::RESIDUES + 8 * bank);
-                access.write(place, &[pos, neg])
-            }
-            XcpLayout::Locked { .. } => {
-                let cost = access.write(self.state(), &[pos, neg, cp, cn, shifts]);
-                if self.setup.sums.is_none() {
-                    self.step = Step::ZeroSums;
-                } else {
-                    self.release_or_end(access.now());
-                }
-                cost
-            }
-        }
-    }
-
-    fn release_or_end(&mut self, now: Cycle) {
-        if self.setup.layout == (XcpLayout::Locked { lock: true }) {
-            self.step = Step::Release;
-        } else {
-            self.end(now);
-        }
-    }
-
-    /// The interval that begins is as long as the law says from when the one before
-    /// was due to end, if that is still to come.
-    fn end(&mut self, now: Cycle) {
-        let mhz = self.mhz;
-        let it = &mut self.groups[self.group];
-        it.due = next_time(it.due, cycles(it.control.length(), mhz), now);
-        self.step = Step::Idle;
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        let count = self.groups.len();
+        let groups = self.groups().enumerate();
+        groups
+            .map(|(number, state)| words::summary(number, count, state))
+            .collect()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use crate::{quick_start, xcp};
 
 /// Bytes of the window, and what its address is a multiple of.
 pub const WINDOW_BYTES: u32 = 8192;
@@ -26,12 +26,12 @@ const XCP_STRIDE: u32 = 16;
 const CODES: u32 = 16;
 
 /// Longwords of a group that are registers.
-const QUICK_START_WORDS: u32 = 5;
-const XCP_WORDS: u32 = 5;
+const QUICK_START_WORDS: u32 = quick_start::device::WORDS as u32;
+const XCP_WORDS: u32 = xcp::device::WORDS as u32;
 
 /// What a command in the window is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Access {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
     /// Registers, by the first longword in the window.
     Registers(u16),
     /// A Quick-Start request.

@@ -1,9 +1,11 @@
 //! Lengths of packet queues, from what the microcode counts into and out of them.
 
+use npsim_chip::Cycle;
+use npsim_chip::gpp::{Access, Place};
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, Place};
-use crate::Cycle;
+/// Bytes of a queue's counters.
+pub(crate) const QUEUE_BYTES: u32 = 32;
 
 /// Where the low longword of the bytes that came in stands among the eight that
 /// are read; before it packets and bytes in, after it packets and bytes out, all 64
@@ -14,7 +16,7 @@ const BYTES_OUT: usize = 7;
 
 /// The queues of one group, read one after the other: an access each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct QueueLengths {
+pub(crate) struct QueueLengths {
     /// The counters of each queue.
     queues: Vec<Place>,
     next: usize,
@@ -56,4 +58,11 @@ impl QueueLengths {
         self.next = 0;
         (cost, Some(std::mem::take(&mut self.bytes)))
     }
+}
+
+/// Bytes of what each of `groups` groups and each thread has, where threads that
+/// are left out have room as well.
+pub(crate) fn per_thread(threads: &[u16], groups: usize, stride: u32) -> u32 {
+    let count = threads.iter().max().map_or(0, |last| u32::from(*last) + 1);
+    count * groups as u32 * stride
 }

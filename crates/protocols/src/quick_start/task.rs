@@ -7,15 +7,14 @@
 //! back late, to the counter of the window that is over, is in the exact sum that is
 //! read after the grace.
 
-use npsim_congestion::quick_start::window::{PeakUtilisation, Window, units_of_bytes};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::task::next_time;
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::stats::Row;
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, Place};
-use super::task::{Next, next_time};
-use crate::Cycle;
-use crate::kernel::trace_event::Level;
-use crate::units::scratch::Scratch;
-use crate::units::sram::Sram;
+use super::window::{PeakUtilisation, Window, limit, units_of_bytes};
+use super::words;
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 32;
@@ -23,6 +22,25 @@ pub const STATE_STRIDE: u32 = 32;
 /// one to the other: the lock of those who use one stands between them.
 const GRANTED: u32 = 8;
 const PHASE: u32 = 8;
+
+/// What the task tells whoever watches, in units of 40 kbit/s.
+mod level {
+    use npsim_chip::kernel::trace_event::Level;
+
+    const fn of(name: &'static str) -> Level {
+        let unit = "40 kbit/s";
+        Level { name, unit }
+    }
+
+    /// What may be granted.
+    pub const LIMIT: Level = of("limit");
+    /// What was granted in the window before.
+    pub const GRANTS: Level = of("grants of the last window");
+    /// The last sample of the lines' use.
+    pub const UTILISATION: Level = of("utilisation");
+    /// The largest of the last samples.
+    pub const PEAK_UTILISATION: Level = of("peak utilisation");
+}
 
 /// What the task works on, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,10 +130,12 @@ pub struct QuickStart {
 }
 
 impl QuickStart {
-    pub(super) fn new(setup: QuickStartSetup, mhz: u64) -> Self {
+    /// A task before the first cycle.
+    #[must_use]
+    pub fn new(setup: QuickStartSetup) -> Self {
         let state = |group: &QuickStartGroup| QuickStartState {
             window: Window {
-                limit: npsim_congestion::quick_start::window::limit(group.threshold, 0, 0),
+                limit: limit(group.threshold, 0, 0),
                 ..Window::default()
             },
             peak: PeakUtilisation::new(setup.samples as usize),
@@ -127,7 +147,7 @@ impl QuickStart {
             sampled_at: 0,
         };
         Self {
-            mhz: mhz.max(1),
+            mhz: 1,
             step: Step::Idle,
             groups: setup.groups.iter().map(state).collect(),
             next_window: setup.window,
@@ -139,36 +159,29 @@ impl QuickStart {
         }
     }
 
+    /// What the task works on, and how.
+    #[must_use]
+    pub const fn setup(&self) -> &QuickStartSetup {
+        &self.setup
+    }
+
     /// The state of each group with what it is made of.
-    pub fn groups(&self) -> impl Iterator<Item = (&QuickStartGroup, &QuickStartState)> {
+    pub fn groups(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (&QuickStartGroup, &QuickStartState)> {
         self.setup.groups.iter().zip(&self.groups)
     }
 
     /// The counter of grants of a group's current window as it stands in memory.
     #[must_use]
-    pub fn granted_now(&self, group: usize, scratch: &Scratch, sram: &Sram) -> i32 {
+    pub fn granted_now(&self, group: usize, memories: Memories<'_>) -> i32 {
         let phase = self.groups.get(group).map_or(0, |it| it.window.phase);
         let place = self.counter(group, usize::from(phase));
-        place.look(scratch, sram).unwrap_or(0).cast_signed()
-    }
-
-    /// The limit of the first window is there from the start.
-    pub(super) fn prepare(&mut self, scratch: &mut Scratch, sram: &mut Sram) {
-        for (index, group) in self.groups.iter_mut().enumerate() {
-            let state = self.setup.state.after(index as u32 * STATE_STRIDE);
-            let limit = group.window.limit.cast_unsigned();
-            for (at, value) in [(0, limit), (4, 0), (GRANTED, 0), (GRANTED + PHASE, 0)] {
-                state.after(at).put(value, scratch, sram);
-            }
-            let counters = &self.setup.groups[index].counters;
-            for (last, place) in group.last.iter_mut().zip(counters) {
-                *last = place.look(scratch, sram).unwrap_or(0);
-            }
-        }
+        memories.look(place).unwrap_or(0).cast_signed()
     }
 
     /// When its next job is due.
-    pub(super) fn due(&self) -> Cycle {
+    fn due(&self) -> Cycle {
         let correction = self.next_correction.unwrap_or(Cycle::MAX);
         self.next_window.min(self.next_sample).min(correction)
     }
@@ -194,7 +207,111 @@ impl QuickStart {
         }
     }
 
-    pub(super) fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    /// Reads one port's counter; with the last of its group the sample is whole.
+    fn sample(&mut self, group: usize, port: usize, access: &mut Access<'_>) -> Cycle {
+        let now = access.now();
+        let ports = &self.setup.groups[group].counters;
+        let it = &mut self.groups[group];
+        let mut cost = 0;
+        if let Some(&place) = ports.get(port) {
+            let ([bytes], lasts) = access.read(place);
+            // The low half alone: its carry may be on its way.
+            it.bytes += u64::from(bytes.wrapping_sub(it.last[port]));
+            it.last[port] = bytes;
+            cost = lasts;
+        }
+        if port + 1 < ports.len() {
+            let port = port + 1;
+            self.step = Step::Sample { group, port };
+            return cost;
+        }
+        let picoseconds = (now - it.sampled_at) * 1_000_000 / self.mhz;
+        it.sampled_at = now;
+        it.utilisation = units_of_bytes(std::mem::take(&mut it.bytes), picoseconds);
+        it.peak.record(it.utilisation);
+        access.tell(group, level::UTILISATION, it.utilisation);
+        access.tell(group, level::PEAK_UTILISATION, it.peak.peak());
+        self.step = if group + 1 < self.groups.len() {
+            let group = group + 1;
+            Step::Sample { group, port: 0 }
+        } else {
+            self.samples += 1;
+            self.next_sample = next_time(self.next_sample, self.setup.sample, now);
+            Step::Idle
+        };
+        cost
+    }
+
+    /// Ends the window of a group: the next begins with this access.
+    fn publish(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
+        let now = access.now();
+        let threshold = self.setup.groups[group].threshold;
+        let it = &mut self.groups[group];
+        it.window.rotate(threshold, it.peak.peak());
+        let (limit, phase) = (it.window.limit, it.window.phase);
+        access.tell(group, level::LIMIT, limit.into());
+        let words = [limit.cast_unsigned(), PHASE * u32::from(phase)];
+        let cost = access.write(self.state(group), &words);
+        self.step = if group + 1 < self.groups.len() {
+            Step::Zero(group + 1)
+        } else {
+            self.windows += 1;
+            self.next_window = next_time(self.next_window, self.setup.window, now);
+            self.next_correction = Some(now + self.setup.grace);
+            Step::Idle
+        };
+        cost
+    }
+
+    /// The grants of the window that is over are exact now.
+    fn correct(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
+        let threshold = self.setup.groups[group].threshold;
+        let it = &mut self.groups[group];
+        it.window.settle(threshold, it.peak.peak());
+        it.grants = it.window.granted[1 - usize::from(it.window.phase)];
+        it.grants_total += i64::from(it.grants);
+        let (limit, grants) = (it.window.limit, it.grants);
+        access.tell(group, level::GRANTS, grants.into());
+        access.tell(group, level::LIMIT, limit.into());
+        let cost = access.write(self.state(group), &[limit.cast_unsigned()]);
+        self.step = if group + 1 < self.groups.len() {
+            Step::ReadExact(group + 1)
+        } else {
+            self.next_correction = None;
+            Step::Idle
+        };
+        cost
+    }
+}
+
+impl Task for QuickStart {
+    fn name(&self) -> &'static str {
+        "quick-start"
+    }
+
+    /// The limit of the first window is there from the start.
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        let setup = &self.setup;
+        start.check(setup.state, setup.groups.len() as u32 * STATE_STRIDE)?;
+        for place in setup.groups.iter().flat_map(|group| &group.counters) {
+            start.check(*place, 4)?;
+        }
+        self.mhz = start.mhz();
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            let state = setup.state.after(index as u32 * STATE_STRIDE);
+            let limit = group.window.limit.cast_unsigned();
+            for (at, value) in [(0, limit), (4, 0), (GRANTED, 0), (GRANTED + PHASE, 0)] {
+                start.write(state.after(at), value);
+            }
+            let counters = &setup.groups[index].counters;
+            for (last, place) in group.last.iter_mut().zip(counters) {
+                *last = start.read(*place);
+            }
+        }
+        Ok(Some(self.due()))
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         if self.step == Step::Idle {
             self.step = self.begin();
         }
@@ -235,79 +352,31 @@ impl QuickStart {
         (doing, next)
     }
 
-    /// Reads one port's counter; with the last of its group the sample is whole.
-    fn sample(&mut self, group: usize, port: usize, access: &mut Access<'_>) -> Cycle {
-        let now = access.now();
-        let ports = &self.setup.groups[group].counters;
-        let it = &mut self.groups[group];
-        let mut cost = 0;
-        if let Some(&place) = ports.get(port) {
-            let ([bytes], lasts) = access.read(place);
-            // The low half alone: its carry may be on its way.
-            it.bytes += u64::from(bytes.wrapping_sub(it.last[port]));
-            it.last[port] = bytes;
-            cost = lasts;
-        }
-        if port + 1 < ports.len() {
-            let port = port + 1;
-            self.step = Step::Sample { group, port };
-            return cost;
-        }
-        let picoseconds = (now - it.sampled_at) * 1_000_000 / self.mhz;
-        it.sampled_at = now;
-        it.utilisation = units_of_bytes(std::mem::take(&mut it.bytes), picoseconds);
-        it.peak.record(it.utilisation);
-        access.tell(group, Level::Utilisation, it.utilisation);
-        access.tell(group, Level::PeakUtilisation, it.peak.peak());
-        self.step = if group + 1 < self.groups.len() {
-            let group = group + 1;
-            Step::Sample { group, port: 0 }
-        } else {
-            self.samples += 1;
-            self.next_sample = next_time(self.next_sample, self.setup.sample, now);
-            Step::Idle
-        };
-        cost
+    /// Rates are in units of 40 kbit/s.
+    fn rows(&self, memories: Memories<'_>) -> Vec<Row> {
+        let groups = self.groups().enumerate();
+        groups
+            .map(|(number, (group, state))| {
+                Row::default()
+                    .with("group", number as u64)
+                    .with("capacity", group.capacity)
+                    .with("threshold", group.threshold)
+                    .with("limit", state.window.limit)
+                    .with("granted", self.granted_now(number, memories))
+                    .with("grants", state.grants)
+                    .with("grants_total", state.grants_total)
+                    .with("utilisation", state.utilisation)
+                    .with("peak_utilisation", state.peak_utilisation())
+                    .with("windows", self.windows)
+                    .with("samples", self.samples)
+            })
+            .collect()
     }
 
-    /// Ends the window of a group: the next begins with this access.
-    fn publish(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
-        let now = access.now();
-        let threshold = self.setup.groups[group].threshold;
-        let it = &mut self.groups[group];
-        it.window.rotate(threshold, it.peak.peak());
-        let (limit, phase) = (it.window.limit, it.window.phase);
-        access.tell(group, Level::Limit, limit.into());
-        let words = [limit.cast_unsigned(), PHASE * u32::from(phase)];
-        let cost = access.write(self.state(group), &words);
-        self.step = if group + 1 < self.groups.len() {
-            Step::Zero(group + 1)
-        } else {
-            self.windows += 1;
-            self.next_window = next_time(self.next_window, self.setup.window, now);
-            self.next_correction = Some(now + self.setup.grace);
-            Step::Idle
-        };
-        cost
-    }
-
-    /// The grants of the window that is over are exact now.
-    fn correct(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
-        let threshold = self.setup.groups[group].threshold;
-        let it = &mut self.groups[group];
-        it.window.settle(threshold, it.peak.peak());
-        it.grants = it.window.granted[1 - usize::from(it.window.phase)];
-        it.grants_total += i64::from(it.grants);
-        let (limit, grants) = (it.window.limit, it.grants);
-        access.tell(group, Level::Grants, grants.into());
-        access.tell(group, Level::Limit, limit.into());
-        let cost = access.write(self.state(group), &[limit.cast_unsigned()]);
-        self.step = if group + 1 < self.groups.len() {
-            Step::ReadExact(group + 1)
-        } else {
-            self.next_correction = None;
-            Step::Idle
-        };
-        cost
+    fn summary(&self, memories: Memories<'_>) -> Vec<String> {
+        let groups = 0..self.groups.len();
+        groups
+            .map(|group| words::summary(self, group, self.granted_now(group, memories)))
+            .collect()
     }
 }

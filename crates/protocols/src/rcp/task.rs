@@ -1,19 +1,36 @@
 //! RCP on the slow path: once a period the rate of every flow is computed from what
 //! the threads counted, and published.
 
-use npsim_congestion::rcp::{Counters, Rate};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::task::next_time;
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::stats::Row;
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, Place};
-use super::queue_lengths::QueueLengths;
-use super::task::{Next, next_time};
-use crate::Cycle;
-use crate::kernel::trace_event::Level;
-use crate::units::scratch::Scratch;
-use crate::units::sram::Sram;
+use super::words;
+use super::{Counters, Rate};
+use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 
 /// Bytes of the counters of a thread and group.
 pub const COUNTERS_STRIDE: u32 = 16;
+
+/// What the task tells whoever watches.
+mod level {
+    use npsim_chip::kernel::trace_event::Level;
+
+    const fn of(name: &'static str, unit: &'static str) -> Level {
+        Level { name, unit }
+    }
+
+    /// The rate of every flow.
+    pub const RATE: Level = of("rate", "byte/s");
+    /// Average round-trip time.
+    pub const AVERAGE_RTT: Level = of("average round-trip time", "ns");
+    /// Rate of the input in an interval.
+    pub const INPUT: Level = of("input", "byte/s");
+    /// The queue that counts.
+    pub const QUEUE: Level = of("queue", "bytes");
+}
 
 /// What the task works on, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,8 +98,14 @@ pub struct Rcp {
 }
 
 impl Rcp {
-    pub(super) fn new(setup: RcpSetup, mhz: u64) -> Self {
-        let mhz = mhz.max(1);
+    /// A task before the first cycle.
+    #[must_use]
+    pub fn new(setup: RcpSetup) -> Self {
+        Self::at(setup, 1)
+    }
+
+    /// The same beside microengines of so many megahertz.
+    fn at(setup: RcpSetup, mhz: u64) -> Self {
         let state = |group: &RcpGroup| RcpState {
             rate: group.rate,
             lengths: QueueLengths::new(group.queues.clone()),
@@ -106,55 +129,20 @@ impl Rcp {
     }
 
     /// The state of each group.
-    pub fn groups(&self) -> impl Iterator<Item = &RcpState> {
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = &RcpState> {
         self.groups.iter()
     }
 
-    /// The first rate is there from the start; what counters begin with does not
-    /// count.
-    pub(super) fn prepare(&mut self, scratch: &mut Scratch, sram: &mut Sram) {
-        let count = self.groups.len();
-        for (index, group) in self.groups.iter_mut().enumerate() {
-            let place = self.setup.rate.after(4 * index as u32);
-            place.put(group.rate.rate(), scratch, sram);
-            for (seen, thread) in group.seen.iter_mut().zip(&self.setup.threads) {
-                let place = self
-                    .setup
-                    .counters
-                    .of_thread(*thread, count, index, COUNTERS_STRIDE);
-                let word = |at: u32| place.after(4 * at).look(scratch, sram).unwrap_or(0);
-                *seen = counters([word(0), word(1), word(2), word(3)]);
-            }
-        }
+    /// What the task works on, and how.
+    #[must_use]
+    pub const fn setup(&self) -> &RcpSetup {
+        &self.setup
     }
 
     /// When its next job is due.
-    pub(super) fn due(&self) -> Cycle {
+    fn due(&self) -> Cycle {
         let due = self.groups.iter().map(|group| group.due);
         due.min().unwrap_or(Cycle::MAX)
-    }
-
-    pub(super) fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
-        let now = access.now();
-        if self.step == Step::Idle {
-            let due = self.due();
-            self.group = self.groups.iter().position(|it| it.due == due).unwrap_or(0);
-            self.groups[self.group].ends = now;
-            self.step = Step::Thread(0);
-        }
-        let (doing, cost) = match self.step {
-            Step::Idle => ("nothing", 0),
-            Step::Thread(thread) => ("read a thread's counters", self.count(thread, access)),
-            Step::Queues => ("read a queue's counters", self.queues(access)),
-            Step::Publish => ("publish the rate", self.publish(access)),
-        };
-        let next = if self.step == Step::Idle {
-            let due = self.due();
-            Next::Done { cost, due }
-        } else {
-            Next::After(cost)
-        };
-        (doing, next)
     }
 
     /// Reads the counters of one thread.
@@ -205,15 +193,15 @@ impl Rcp {
         it.queue = queue;
         it.updates += 1;
         for (level, value) in [
-            (Level::Rate, i64::from(it.rate.rate())),
-            (Level::AverageRtt, it.rate.rtt().cast_signed()),
-            (Level::Input, it.input.cast_signed()),
-            (Level::Queue, i64::from(queue)),
+            (level::RATE, i64::from(it.rate.rate())),
+            (level::AVERAGE_RTT, it.rate.rtt().cast_signed()),
+            (level::INPUT, it.input.cast_signed()),
+            (level::QUEUE, i64::from(queue)),
         ] {
             access.tell(group, level, value);
         }
         self.step = Step::Publish;
-        access.costs.law
+        access.costs().law
     }
 
     fn publish(&mut self, access: &mut Access<'_>) -> Cycle {
@@ -223,6 +211,85 @@ impl Rcp {
         it.due = next_time(it.due, cycles(it.rate.length(), mhz), now);
         self.step = Step::Idle;
         access.write(place, &[it.rate.rate()])
+    }
+}
+
+impl Task for Rcp {
+    fn name(&self) -> &'static str {
+        "rcp"
+    }
+
+    /// The first rate is there from the start; what counters begin with does not
+    /// count.
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        *self = Self::at(self.setup.clone(), start.mhz());
+        let setup = &self.setup;
+        let count = setup.groups.len();
+        start.check(setup.rate, count as u32 * 4)?;
+        let bytes = per_thread(&setup.threads, count, COUNTERS_STRIDE);
+        start.check(setup.counters, bytes)?;
+        for queue in setup.groups.iter().flat_map(|group| &group.queues) {
+            start.check(*queue, QUEUE_BYTES)?;
+        }
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            start.write(setup.rate.after(4 * index as u32), group.rate.rate());
+            for (seen, thread) in group.seen.iter_mut().zip(&setup.threads) {
+                let own = setup.counters;
+                let place = own.of_thread(*thread, count, index, COUNTERS_STRIDE);
+                let word = |at: usize| start.read(place.after(4 * at as u32));
+                *seen = counters(std::array::from_fn(word));
+            }
+        }
+        Ok(Some(self.due()))
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        if self.step == Step::Idle {
+            let due = self.due();
+            self.group = self.groups.iter().position(|it| it.due == due).unwrap_or(0);
+            self.groups[self.group].ends = now;
+            self.step = Step::Thread(0);
+        }
+        let (doing, cost) = match self.step {
+            Step::Idle => ("nothing", 0),
+            Step::Thread(thread) => ("read a thread's counters", self.count(thread, access)),
+            Step::Queues => ("read a queue's counters", self.queues(access)),
+            Step::Publish => ("publish the rate", self.publish(access)),
+        };
+        let next = if self.step == Step::Idle {
+            let due = self.due();
+            Next::Done { cost, due }
+        } else {
+            Next::After(cost)
+        };
+        (doing, next)
+    }
+
+    /// Rates are in bytes per second.
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        let groups = (0_u64..).zip(self.groups());
+        groups
+            .map(|(number, state)| {
+                Row::default()
+                    .with("group", number)
+                    .with("capacity", state.rate.parameters().capacity)
+                    .with("rate", state.rate.rate())
+                    .with("avg_rtt_ns", state.rate.rtt())
+                    .with("input_bandwidth", state.input)
+                    .with("queue", state.queue)
+                    .with("bytes", state.bytes)
+                    .with("updates", state.updates)
+            })
+            .collect()
+    }
+
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        let count = self.groups.len();
+        let groups = self.groups().enumerate();
+        groups
+            .map(|(number, state)| words::summary(number, count, state))
+            .collect()
     }
 }
 
