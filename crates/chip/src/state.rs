@@ -130,7 +130,8 @@ impl Chip {
     /// The bytes are no state of such a chip; this chip is then as it was.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         type Saved = (Chip, Vec<[Vec<u8>; 8]>, Vec<Vec<u8>>, Vec<Vec<u8>>);
-        let ((mut chip, watched, tasks, devices), mut rest) = postcard::take_from_bytes::<Saved>(state)?;
+        let ((mut chip, watched, tasks, devices), mut rest) =
+            postcard::take_from_bytes::<Saved>(state)?;
         let count = self.microengines.len();
         if chip.microengines.len() != count || watched.len() != count {
             return Err(StateError::OtherChip("microengines"));

@@ -37,13 +37,7 @@ impl Place {
     /// What `thread` has of `group`, where each thread has `stride` bytes of each of
     /// `groups` groups, one after the other.
     #[must_use]
-    pub const fn of_thread(
-        self,
-        thread: u16,
-        groups: usize,
-        group: usize,
-        stride: u32,
-    ) -> Self {
+    pub const fn of_thread(self, thread: u16, groups: usize, group: usize, stride: u32) -> Self {
         self.after((thread as u32 * groups as u32 + group as u32) * stride)
     }
 

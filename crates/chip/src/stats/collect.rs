@@ -1,9 +1,9 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats,
-    DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats,
-    PortStats, ReferenceStats, Stats, UnitStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
+    HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, ReferenceStats,
+    Stats, UnitStats, permille,
 };
 use crate::Cycle;
 use crate::chip::Chip;

@@ -163,11 +163,7 @@ impl Sram {
     ///
     /// # Errors
     /// It does not go there; says why.
-    pub fn attach(
-        &mut self,
-        mut device: Box<dyn Device>,
-        profile: &Profile,
-    ) -> Result<(), String> {
+    pub fn attach(&mut self, mut device: Box<dyn Device>, profile: &Profile) -> Result<(), String> {
         let own = device.attachment();
         let count = self.channels.len();
         let Some(channel) = self.channels.get_mut(usize::from(own.channel)) else {

@@ -71,7 +71,11 @@ fn a_limit_below_zero_denies_all() {
     assert_eq!(device.quick_start.request(0, 0, 0, 1).0, 0);
     // More was given back than granted: there is room again.
     device.set_register(2, (-100i32) as u32);
-    assert_eq!(device.quick_start.request(0, 0, 0, 15).0, 6, "64 of 95 units");
+    assert_eq!(
+        device.quick_start.request(0, 0, 0, 15).0,
+        6,
+        "64 of 95 units"
+    );
 }
 
 #[test]

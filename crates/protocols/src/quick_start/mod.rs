@@ -4,10 +4,14 @@
 //! [`window`] is how that room is kept up to date. Rates are in units of 40 kbit/s, in which rate
 //! code N (1 to 15) is 2^N and code 0 is nothing.
 
+pub mod device;
+pub mod keys;
 pub mod option;
 pub mod pool;
 pub mod router;
+pub mod task;
 pub mod window;
+mod words;
 
 pub use option::{Malformed, QuickStartOption, find, nonce_mask, rate_units};
 pub use pool::{Pool, Request, grant};

@@ -166,9 +166,7 @@ impl QuickStart {
     }
 
     /// The state of each group with what it is made of.
-    pub fn groups(
-        &self,
-    ) -> impl ExactSizeIterator<Item = (&QuickStartGroup, &QuickStartState)> {
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = (&QuickStartGroup, &QuickStartState)> {
         self.setup.groups.iter().zip(&self.groups)
     }
 

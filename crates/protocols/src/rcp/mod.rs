@@ -7,7 +7,10 @@
 
 pub mod counters;
 pub mod header;
+pub mod keys;
 pub mod rate;
+pub mod task;
+mod words;
 
 pub use counters::Counters;
 pub use header::Header;

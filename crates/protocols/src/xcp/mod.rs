@@ -9,9 +9,13 @@
 //! step is that of the draft.
 
 pub mod control;
+pub mod device;
 pub mod feedback;
 pub mod header;
+pub mod keys;
 pub mod scale;
+pub mod task;
+mod words;
 
 pub use control::{Control, Interval, Parameters, QueueTimer};
 pub use feedback::{Feedback, Pools, Sums};

@@ -1,8 +1,14 @@
-use npsim_chip::gpp::boot::{Space, TaskSetup};
-use npsim_chip::gpp::xcp::XcpLayout;
+//! What the keys of the protocols' sections come to, and what is said of mistakes.
 
-use super::Resolved;
-use super::tests::{ME, bad, good};
+use npsim_chip::gpp::boot::Space;
+use npsim_chip::units::sram::device::Device;
+use npsim_project::Project;
+use npsim_protocols::feedback::Coprocessor;
+use npsim_protocols::quick_start::task::QuickStart;
+use npsim_protocols::rcp::task::Rcp;
+use npsim_protocols::xcp::task::{Xcp, XcpLayout};
+
+use super::projects::{ME, bad, good, task};
 
 const MEMORIES: &str = r#"
 [[port]]
@@ -50,16 +56,10 @@ fn project(task: &str, section: &str) -> String {
     format!("{ME}{MEMORIES}[gpp]\ntasks = [\"{task}\"]\n[gpp.{task}]\n{section}")
 }
 
-fn task(resolved: &Resolved) -> &TaskSetup {
-    &resolved.boot.tasks[0]
-}
-
 #[test]
 fn quick_start_has_defaults_of_the_paper() {
     let resolved = good(&project("quick-start", "threshold = \"90%\"\n"));
-    let TaskSetup::QuickStart(setup) = task(&resolved) else {
-        panic!("{:?}", resolved.boot.tasks);
-    };
+    let setup = task::<QuickStart>(&resolved).setup();
     assert_eq!(
         (setup.state.space, setup.state.address),
         (Space::Sram(1), 4096)
@@ -78,9 +78,7 @@ fn quick_start_has_defaults_of_the_paper() {
 fn a_share_is_one_in_quotes_too() {
     for typed in ["1", "\"1\"", "\"1.0\"", "\"100%\""] {
         let resolved = good(&project("quick-start", &format!("threshold = {typed}\n")));
-        let TaskSetup::QuickStart(setup) = task(&resolved) else {
-            panic!("{:?}", resolved.boot.tasks);
-        };
+        let setup = task::<QuickStart>(&resolved).setup();
         assert_eq!(setup.groups[0].threshold, setup.groups[0].capacity);
     }
 }
@@ -98,9 +96,7 @@ fn samples_and_grace_of_quick_start_follow_the_window() {
         ("sample = \"1ms\"\n", (90_000_000, 600_000, 600_000)),
     ] {
         let resolved = good(&project("quick-start", &format!("threshold = 1\n{keys}")));
-        let TaskSetup::QuickStart(setup) = task(&resolved) else {
-            panic!("{:?}", resolved.boot.tasks);
-        };
+        let setup = task::<QuickStart>(&resolved).setup();
         let times = (setup.window, setup.sample, setup.grace);
         assert_eq!(times, expected, "{keys}");
     }
@@ -110,9 +106,7 @@ fn samples_and_grace_of_quick_start_follow_the_window() {
 fn a_group_a_port_has_that_ports_rate_and_counters() {
     let keys = "groups = 2\nthreshold = 0.5\nwindow = \"1ms\"\ngrace = \"600\"\nsamples = 7\n";
     let resolved = good(&project("quick-start", keys));
-    let TaskSetup::QuickStart(setup) = task(&resolved) else {
-        panic!("{:?}", resolved.boot.tasks);
-    };
+    let setup = task::<QuickStart>(&resolved).setup();
     assert_eq!(
         (setup.window, setup.grace, setup.samples),
         (600_000, 600, 7)
@@ -130,9 +124,7 @@ fn a_group_a_port_has_that_ports_rate_and_counters() {
 fn xcp_parameters_are_exact() {
     let keys = "capacity = \"3Gbps\"\nalpha = 0.35\nbeta = \"0.2\"\nmin_interval = \"5ms\"\n";
     let resolved = good(&project("xcp", keys));
-    let TaskSetup::Xcp(setup) = task(&resolved) else {
-        panic!("{:?}", resolved.boot.tasks);
-    };
+    let setup = task::<Xcp>(&resolved).setup();
     assert_eq!(setup.layout, XcpLayout::Locked { lock: true });
     assert_eq!(
         (setup.state.space, setup.sums.is_none()),
@@ -154,9 +146,7 @@ fn xcp_parameters_are_exact() {
     let keys =
         "layout = \"split\"\nsums = \"XCP_SUMS\"\nthreads = \"8-15, 3\"\nqueues = \"none\"\n";
     let resolved = good(&project("xcp", keys));
-    let TaskSetup::Xcp(setup) = task(&resolved) else {
-        panic!("{:?}", resolved.boot.tasks);
-    };
+    let setup = task::<Xcp>(&resolved).setup();
     assert_eq!(setup.layout, XcpLayout::Split);
     let sums = setup.sums.as_ref().unwrap();
     assert_eq!(sums.threads, [3, 8, 9, 10, 11, 12, 13, 14, 15]);
@@ -169,9 +159,7 @@ fn rcp_reads_as_many_threads_as_there_is_room_for() {
         "rcp",
         "groups = 2\neta = 0.95\nperiod = \"5ms\"\n",
     ));
-    let TaskSetup::Rcp(setup) = task(&resolved) else {
-        panic!("{:?}", resolved.boot.tasks);
-    };
+    let setup = task::<Rcp>(&resolved).setup();
     assert_eq!((setup.threads.len(), setup.groups.len()), (32, 2));
     let parameters = setup.groups[1].rate.parameters();
     assert_eq!(
@@ -193,19 +181,16 @@ fn the_coprocessors_registers_are_state() {
         "threshold = 1\nstate = \"FEEDBACK\"\ngroups = 2\n",
     );
     let resolved = good(&format!("{quick_start}{coprocessor}"));
-    let TaskSetup::QuickStart(setup) = task(&resolved) else {
-        panic!("{:?}", resolved.boot.tasks);
-    };
-    let registers = resolved.boot.coprocessor.as_ref().unwrap().address;
+    let setup = task::<QuickStart>(&resolved).setup();
+    let device = resolved.boot.device::<Coprocessor>().unwrap();
+    let registers = device.attachment().address;
     assert_eq!(
         (setup.state.space, setup.state.address),
         (Space::Sram(1), registers)
     );
     let keys = "state = \"FEEDBACK_XCP\"\nlock = false\nsums = \"XCP_SUMS\"\n";
     let resolved = good(&format!("{}{coprocessor}", project("xcp", keys)));
-    let TaskSetup::Xcp(setup) = task(&resolved) else {
-        panic!("{:?}", resolved.boot.tasks);
-    };
+    let setup = task::<Xcp>(&resolved).setup();
     assert_eq!(setup.state.address, registers + 0x400);
     let locked = project("xcp", "state = \"FEEDBACK_XCP\"\n");
     assert!(bad(&format!("{locked}{coprocessor}"), 1).contains("give `lock = false`"));
@@ -329,4 +314,97 @@ fn mistakes_say_what_to_do() {
         .replace("[[port]]\nrate = \"1Gbps\"\n", "")
         .replace("[[port]]\nrate = \"100Mbps\"\n", "");
     assert!(bad(&blind, 1).contains("add `capacity`"));
+}
+
+fn value<'p>(project: &'p Project, name: &str) -> &'p str {
+    let mut defines = project.programs[0].defines.iter();
+    let found = defines.find(|(own, _)| own == name);
+    &found.unwrap_or_else(|| panic!("no {name}")).1
+}
+
+#[test]
+fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
+    let plan = good(&format!("{ME}[coprocessor]\nname = \"FEEDBACK\"\n"));
+    for (name, at) in [
+        ("FEEDBACK", "0x40100000"),
+        ("FEEDBACK_XCP", "0x40100400"),
+        ("FEEDBACK_REQUESTS", "0x40100800"),
+        ("FEEDBACK_MAILBOXES", "0x40101000"),
+    ] {
+        assert_eq!(value(&plan, name), at);
+    }
+    let device = &*plan.boot.devices[0];
+    let own = device.attachment();
+    assert_eq!((own.channel, own.address), (1, 0x10_0000));
+    assert_eq!(device.registers("FEEDBACK"), Some((0x10_0000, 0x400)));
+    assert_eq!(device.registers("FEEDBACK_XCP"), Some((0x10_0400, 0x400)));
+    assert_eq!(device.registers("FEEDBACK_REQUESTS"), None);
+    assert_eq!(device.registers("FEED"), None);
+    let region = plan.spaces[2].regions().last().unwrap();
+    assert_eq!(
+        (region.name.as_str(), region.start, region.end),
+        ("coprocessor `FEEDBACK`", 0x10_0000, 0x10_2000)
+    );
+    let plan = good(&format!(
+        "{ME}[coprocessor]\nname = \"F\"\nchannel = 0\naddress = 0x3fffe000\n"
+    ));
+    assert_eq!(value(&plan, "F"), "0x3fffe000");
+    assert!(good(ME).boot.devices.is_empty());
+    // Two have windows one behind the other, and meet nowhere.
+    let plan = good(&format!(
+        "{ME}[[coprocessor]]\nname = \"A\"\n[[coprocessor]]\nname = \"B\"\n"
+    ));
+    assert_eq!(value(&plan, "A"), "0x40100000");
+    assert_eq!(value(&plan, "B"), "0x40102000");
+    let text = bad(
+        &format!(
+            "{ME}[[coprocessor]]\nname = \"A\"\n[[coprocessor]]\nname = \"B\"\naddress = 0x100000\n"
+        ),
+        1,
+    );
+    assert!(text.contains("its window meets that of `A`"), "{text}");
+}
+
+#[test]
+fn coprocessor_mistakes() {
+    let with = |keys: &str| bad(&format!("{ME}[coprocessor]\n{keys}\n"), 1);
+    assert!(with("name = \"F\"\nchannel = 2").contains("there is no SRAM channel 2"));
+    assert!(with("name = \"1F\"").contains("not a name that a source can use"));
+    let text = with("name = \"F\"\naddress = 0x40000000");
+    assert!(
+        text.contains("what bits 29-0 of an address reach") && text.contains("0x100000"),
+        "{text}"
+    );
+    let text = with("name = \"F\"\naddress = 0x8000");
+    assert!(text.contains("lies in the channel's memory"), "{text}");
+    let text = with("name = \"F\"\naddress = 0x100004");
+    assert!(text.contains("not a multiple of 0x2000"), "{text}");
+    let text = with("name = \"F\"\n[[memory]]\nname = \"F_XCP\"\nspace = \"scratch\"\nsize = 4");
+    assert!(
+        text.contains("`F_XCP` is defined twice: by memory `F_XCP` and by the coprocessor `F`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn keys_that_there_are_not_have_a_place() {
+    let with = |text: &str| bad(&format!("{ME}{text}"), 1);
+    let text = with("[gpp.xcp]\nalpa = 1\n");
+    assert!(
+        text.contains("unknown field `alpa`") && text.contains("npsim.toml"),
+        "{text}"
+    );
+    let text = with("[gpp.xcq]\n");
+    assert!(
+        text.contains(
+            "unknown field `xcq`, expected one of `tasks`, `exceptions`, `quick-start`, `xcp`, `rcp`"
+        ),
+        "{text}"
+    );
+    let text = with("[coprocesor]\n");
+    assert!(text.contains("unknown field `coprocesor`") && text.contains(", `coprocessor`"));
+    let text = with("[coprocessor]\nchannel = 1\n");
+    assert!(text.contains("missing field `name`"), "{text}");
+    let text = with("[gpp]\ntasks = [\"xpc\"]\n");
+    assert!(text.contains("did you mean `xcp`?"), "{text}");
 }

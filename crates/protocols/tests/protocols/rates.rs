@@ -1,12 +1,13 @@
 //! The rates that were worked out by hand for RCP, through the task: what threads
 //! counted in an interval, and the rate that is published at its end.
 
-use npsim_congestion::rcp::{Parameters, Rate};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::Place;
+use npsim_chip::gpp::boot::{Boot, Space};
+use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
+use npsim_protocols::rcp::{Parameters, Rate};
 
-use super::boot::{Space, TaskSetup};
-use super::rcp::{RcpGroup, RcpSetup};
-use super::tests::{Bench, load, plan};
-use super::*;
+use super::bench::{Bench, load, plan};
 
 const RATE: Place = Place {
     space: Space::Scratch,
@@ -47,7 +48,7 @@ fn bench(parameters: Parameters) -> Bench {
         }],
     };
     let boot = Boot {
-        tasks: vec![TaskSetup::Rcp(setup)],
+        tasks: vec![Box::new(Rcp::new(setup))],
         ..plan()
     };
     load(&boot).unwrap()
@@ -93,7 +94,7 @@ fn rates_come_to_what_was_worked_out_by_hand() {
         bench.set(QUEUES, QUEUED, queue);
         bench.run_until(INTERVAL + LAW);
         assert_eq!(bench.word(RATE, 0), expected, "{name}");
-        let state = bench.gpp.rcp().next().unwrap().groups().next().unwrap();
+        let state = bench.gpp.task::<Rcp>().unwrap().groups().next().unwrap();
         let seen = (state.updates, state.input, state.queue);
         assert_eq!(seen, (1, u64::from(input), queue), "{name}");
         assert_eq!(state.rate.rtt(), rtt * MS, "{name}");
@@ -117,7 +118,7 @@ fn average_round_trip_times_come_to_what_was_worked_out_by_hand() {
         // A packet that does not tell its round-trip time.
         bench.set(thread(2), BYTES, 40);
         bench.run_until(INTERVAL + LAW);
-        let state = bench.gpp.rcp().next().unwrap().groups().next().unwrap();
+        let state = bench.gpp.task::<Rcp>().unwrap().groups().next().unwrap();
         assert_eq!(state.rate.rtt(), after);
     }
 }

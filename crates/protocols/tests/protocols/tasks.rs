@@ -1,16 +1,18 @@
 //! The tasks of congestion control on a chip without microengines: the test does
 //! to the shared memory what those would do.
 
-use npsim_congestion::quick_start::pool::Pool;
-use npsim_congestion::rcp::{self, Counters, Rate};
-use npsim_congestion::xcp::{self, Control, Scale, Sums};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::boot::{Boot, LockSetup, MemoryImage, Space};
+use npsim_chip::gpp::exceptions::Exceptions;
+use npsim_chip::gpp::{Place, Task};
+use npsim_protocols::quick_start::pool::Pool;
+use npsim_protocols::quick_start::task::{QuickStart, QuickStartGroup, QuickStartSetup};
+use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};
+use npsim_protocols::rcp::{self, Counters, Rate};
+use npsim_protocols::xcp::task::{ThreadSums, Xcp, XcpGroup, XcpLayout, XcpSetup};
+use npsim_protocols::xcp::{self, Control, Scale, Sums};
 
-use super::boot::{MemoryImage, Space, TaskSetup};
-use super::quick_start::{QuickStartGroup, QuickStartSetup};
-use super::rcp::{RcpGroup, RcpSetup};
-use super::tests::{Bench, load, plan};
-use super::xcp::{ThreadSums, XcpGroup, XcpLayout, XcpSetup};
-use super::*;
+use super::bench::{Bench, load, plan};
 
 const STATE: Place = Place {
     space: Space::Sram(1),
@@ -25,31 +27,8 @@ const QUEUES: Place = Place {
     address: 0x8000,
 };
 
-fn bench(tasks: Vec<TaskSetup>) -> Bench {
+fn bench(tasks: Vec<Box<dyn Task>>) -> Bench {
     load(&Boot { tasks, ..plan() }).unwrap()
-}
-
-impl Bench {
-    pub(super) fn word(&self, place: Place, word: u32) -> u32 {
-        place
-            .after(4 * word)
-            .look(&self.scratch, &self.sram)
-            .unwrap()
-    }
-
-    fn words<const N: usize>(&self, place: Place) -> [u32; N] {
-        std::array::from_fn(|word| self.word(place, word as u32))
-    }
-
-    pub(super) fn set(&mut self, place: Place, word: u32, value: u32) {
-        let place = place.after(4 * word);
-        assert!(place.put(value, &mut self.scratch, &mut self.sram));
-    }
-
-    fn add(&mut self, place: Place, word: u32, value: i32) {
-        let old = self.word(place, word);
-        self.set(place, word, old.wrapping_add_signed(value));
-    }
 }
 
 // ---- Quick-Start ----
@@ -57,8 +36,8 @@ impl Bench {
 const WINDOW: Cycle = 100_000;
 const GRACE: Cycle = 5_000;
 
-fn quick_start(samples: u32) -> TaskSetup {
-    TaskSetup::QuickStart(QuickStartSetup {
+fn quick_start(samples: u32, sample: Cycle) -> Box<dyn Task> {
+    Box::new(QuickStart::new(QuickStartSetup {
         state: STATE,
         groups: vec![QuickStartGroup {
             capacity: 75_000,
@@ -67,14 +46,14 @@ fn quick_start(samples: u32) -> TaskSetup {
         }],
         window: WINDOW,
         grace: GRACE,
-        sample: WINDOW,
+        sample,
         samples,
-    })
+    }))
 }
 
 #[test]
 fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
-    let mut bench = bench(vec![quick_start(3)]);
+    let mut bench = bench(vec![quick_start(3, WINDOW)]);
     assert_eq!(
         bench.words(STATE),
         [25_000, 0, 0, 0, 0],
@@ -92,8 +71,7 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
     assert_eq!(bench.words(STATE), [24_744, 8, 256, 1, 64]);
     let (_, state) = bench
         .gpp
-        .quick_start()
-        .next()
+        .task::<QuickStart>()
         .unwrap()
         .groups()
         .next()
@@ -101,7 +79,7 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
     assert_eq!((state.grants, state.grants_total), (256, 256));
     bench.run_until(2 * WINDOW + GRACE + 3000);
     assert_eq!(bench.words(STATE), [25_000 - 64, 0, 0, 1, 64]);
-    let task = bench.gpp.quick_start().next().unwrap();
+    let task = bench.gpp.task::<QuickStart>().unwrap();
     let (_, state) = task.groups().next().unwrap();
     assert_eq!(
         (state.grants, state.grants_total, task.windows),
@@ -111,18 +89,14 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
 
 #[test]
 fn windows_end_although_samples_are_asked_for_faster_than_the_core_is() {
-    let mut task = quick_start(3);
-    if let TaskSetup::QuickStart(setup) = &mut task {
-        setup.sample = 10;
-    }
-    let mut bench = bench(vec![task]);
+    let mut bench = bench(vec![quick_start(3, 10)]);
     bench.run_until(10 * WINDOW + 5000);
-    assert_eq!(bench.gpp.quick_start().next().unwrap().windows, 10);
+    assert_eq!(bench.gpp.task::<QuickStart>().unwrap().windows, 10);
 }
 
 #[test]
 fn limit_and_phase_change_in_one_access() {
-    let mut bench = bench(vec![quick_start(3)]);
+    let mut bench = bench(vec![quick_start(3, WINDOW)]);
     bench.set(STATE, 2, 1000);
     let mut seen = Vec::new();
     for cycle in (WINDOW - 10..WINDOW + 2000).step_by(10) {
@@ -137,15 +111,14 @@ fn limit_and_phase_change_in_one_access() {
 
 #[test]
 fn the_peak_of_the_last_samples_counts_also_over_the_turn_of_a_counter() {
-    let mut bench = bench(vec![quick_start(2)]);
+    let mut bench = bench(vec![quick_start(2, WINDOW)]);
     let bytes = |units: u32| (units * 5).div_ceil(6);
     // 100,000 cycles are 1/6000 s: a unit of 40 kbit/s is 5000/6000 bytes.
     bench.set(COUNTERS, 0, u32::MAX - 99);
     let expected = |bench: &Bench| {
         let (_, state) = bench
             .gpp
-            .quick_start()
-            .next()
+            .task::<QuickStart>()
             .unwrap()
             .groups()
             .next()
@@ -174,7 +147,7 @@ fn the_peak_of_the_last_samples_counts_also_over_the_turn_of_a_counter() {
 /// gives its surplus back.
 #[test]
 fn no_two_windows_in_a_row_grant_more_than_the_threshold() {
-    let mut bench = bench(vec![quick_start(3)]);
+    let mut bench = bench(vec![quick_start(3, WINDOW)]);
     let mut random = 12345_u32;
     let mut draw = |below: u32| {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -239,8 +212,8 @@ fn xcp_group(initial_interval: u32) -> XcpGroup {
     }
 }
 
-fn xcp_setup(layout: XcpLayout, threads: Option<Vec<u16>>, initial_interval: u32) -> TaskSetup {
-    TaskSetup::Xcp(XcpSetup {
+fn xcp_task(layout: XcpLayout, threads: Option<Vec<u16>>, initial_interval: u32) -> Box<dyn Task> {
+    Box::new(Xcp::new(XcpSetup {
         state: STATE,
         layout,
         sums: threads.map(|threads| ThreadSums {
@@ -248,7 +221,7 @@ fn xcp_setup(layout: XcpLayout, threads: Option<Vec<u16>>, initial_interval: u32
             threads,
         }),
         groups: vec![xcp_group(initial_interval)],
-    })
+    }))
 }
 
 /// Bytes, sum of X and queue of a vector; its residues, Cp and Cn.
@@ -288,7 +261,7 @@ const LOCKED: XcpLayout = XcpLayout::Locked { lock: true };
 #[test]
 fn the_control_timer_writes_the_pools_of_the_vectors() {
     for ((bytes, sum_x, queue), residues, cp, cn) in VECTORS {
-        let mut bench = bench(vec![xcp_setup(LOCKED, None, TENTH)]);
+        let mut bench = bench(vec![xcp_task(LOCKED, None, TENTH)]);
         // The queue stands from the start: the second look finds that it does not
         // drain.
         bench.set(QUEUES, 3, queue);
@@ -300,7 +273,7 @@ fn the_control_timer_writes_the_pools_of_the_vectors() {
         assert_eq!([cp_mantissa, cn_mantissa], [cp.mantissa, cn.mantissa]);
         assert_eq!((both, lock), (shifts(cp, cn), 0));
         assert_eq!(bench.words(STATE.after(32)), [0; 5], "the sums begin anew");
-        let state = bench.gpp.xcp().next().unwrap().groups().next().unwrap();
+        let state = bench.gpp.task::<Xcp>().unwrap().groups().next().unwrap();
         assert_eq!((state.intervals, state.queue.queue()), (1, queue));
     }
 }
@@ -308,7 +281,7 @@ fn the_control_timer_writes_the_pools_of_the_vectors() {
 /// I4, with the default interval.
 #[test]
 fn an_idle_interval_has_pools_and_no_scales() {
-    let setup = xcp_setup(XcpLayout::Locked { lock: false }, None, xcp::SECOND / 20);
+    let setup = xcp_task(XcpLayout::Locked { lock: false }, None, xcp::SECOND / 20);
     let mut bench = bench(vec![setup]);
     bench.run_until(INTERVAL / 2 + 10_000);
     assert_eq!(bench.words(STATE), [50_000_000, 0, 0, 0, 0, 0]);
@@ -339,7 +312,7 @@ fn sums_per_thread_are_differences_over_their_turn() {
             words: words(&earlier(thread)),
         });
         let boot = Boot {
-            tasks: vec![xcp_setup(layout, Some(threads.clone()), TENTH)],
+            tasks: vec![xcp_task(layout, Some(threads.clone()), TENTH)],
             memory: images.collect(),
             ..plan()
         };
@@ -392,8 +365,8 @@ fn sums_per_thread_are_differences_over_their_turn() {
 #[test]
 fn the_core_waits_for_the_lock_and_writes_nothing_without_it() {
     let mut boot = plan();
-    boot.tasks = vec![xcp_setup(LOCKED, None, TENTH)];
-    boot.locks = vec![super::boot::LockSetup {
+    boot.tasks = vec![xcp_task(LOCKED, None, TENTH)];
+    boot.locks = vec![LockSetup {
         name: "XCP_LOCK".into(),
         space: Space::Sram(1),
         address: STATE.address + 20,
@@ -404,7 +377,7 @@ fn the_core_waits_for_the_lock_and_writes_nothing_without_it() {
     bench.run_until(INTERVAL + 10_000);
     assert_eq!(bench.words(STATE), [0, 0, 0, 0, 0, 1]);
     assert_eq!(bench.word(STATE, 8), 6_250_000);
-    let failed = bench.gpp.xcp().next().unwrap().failed_tries;
+    let failed = bench.gpp.task::<Xcp>().unwrap().failed_tries;
     assert!(
         (60..=70).contains(&failed),
         "a try every 144 cycles: {failed}"
@@ -430,13 +403,17 @@ fn rcp_group() -> RcpGroup {
     }
 }
 
-fn rcp(threads: std::ops::Range<u16>) -> TaskSetup {
-    TaskSetup::Rcp(RcpSetup {
+fn rcp_at(counters: Place, threads: std::ops::Range<u16>) -> Box<dyn Task> {
+    Box::new(Rcp::new(RcpSetup {
         rate: STATE,
-        counters: COUNTERS,
+        counters,
         threads: threads.collect(),
         groups: vec![rcp_group()],
-    })
+    }))
+}
+
+fn rcp(threads: std::ops::Range<u16>) -> Box<dyn Task> {
+    rcp_at(COUNTERS, threads)
 }
 
 #[test]
@@ -489,7 +466,7 @@ fn the_rate_is_what_the_law_makes_of_exact_differences() {
         began = now;
         total += u64::from(all.bytes);
         assert_eq!(bench.word(STATE, 0), law.rate(), "round {round}");
-        let state = bench.gpp.rcp().next().unwrap().groups().next().unwrap();
+        let state = bench.gpp.task::<Rcp>().unwrap().groups().next().unwrap();
         assert_eq!((state.updates, state.bytes), (round.into(), total));
         assert_eq!((state.rate.rtt(), state.queue), (law.rtt(), 5000 * round));
     }
@@ -502,23 +479,27 @@ fn the_rate_is_what_the_law_makes_of_exact_differences() {
 fn jobs_run_one_after_the_other_and_waits_are_booked() {
     let mut tasks = plan().tasks;
     tasks.push(rcp(0..64));
-    tasks.push(quick_start(3));
+    tasks.push(quick_start(3, WINDOW));
     let mut bench = bench(tasks);
     // The computation begins at 6,000,000 and reads for 64 x 144 cycles.
     bench.run_until(6_000_400);
     let entry = bench.sram.dequeue(0, 3).unwrap() & 0xff_ffff;
-    bench
-        .scratch
-        .ring_put(2, 1 << 24 | entry, &mut bench.fabric);
-    bench.scratch.take_ring_written();
-    bench.gpp.stir(&bench.scratch, &mut bench.fabric);
+    let chip = &mut *bench;
+    chip.scratch.ring_put(2, 1 << 24 | entry, &mut chip.fabric);
+    chip.scratch.take_ring_written();
+    chip.gpp.stir(&chip.scratch, &mut chip.fabric);
     bench.run_until(6_005_000);
-    assert_eq!(bench.gpp.exceptions().next().unwrap().packets(), 0);
-    let count =
-        |bench: &Bench, task: usize| bench.gpp.counts(&bench.gpp.tasks()[task], bench.fabric.now);
+    assert_eq!(bench.gpp.task::<Exceptions>().unwrap().packets(), 0);
+    let count = |bench: &Bench, task: usize| bench.gpp.counts(task, bench.fabric.now);
     bench.run_until(6_040_000);
-    assert_eq!(bench.gpp.exceptions().next().unwrap().packets(), 1);
-    let last = bench.gpp.exceptions().next().unwrap().last().unwrap().cycle;
+    assert_eq!(bench.gpp.task::<Exceptions>().unwrap().packets(), 1);
+    let last = bench
+        .gpp
+        .task::<Exceptions>()
+        .unwrap()
+        .last()
+        .unwrap()
+        .cycle;
     // 64 counters, 2 queues, the law and the rate; the samples and the window
     // that were due at the same time come before or after it.
     assert!(last >= 6_000_000 + 67 * 144 + 1800, "{last}");
@@ -538,14 +519,13 @@ fn looks_are_not_counted_while_the_core_is_at_another_job() {
     tasks.push(rcp(0..64));
     let mut bench = bench(tasks);
     bench.run_until(6_000_000);
-    let looks = |bench: &Bench, now| bench.gpp.counts(&bench.gpp.tasks()[0], now).jobs;
+    let looks = |bench: &Bench, now| bench.gpp.counts(0, now).jobs;
     // Every 1200 cycles from 1200 on.
     assert_eq!(looks(&bench, 6_000_000), 4999);
     bench.run_until(6_011_000);
     assert_eq!(looks(&bench, 6_011_000), 4999, "the rate is being computed");
     bench.run_until(6_020_000);
-    let [exceptions, rcp] =
-        [0, 1].map(|task| bench.gpp.counts(&bench.gpp.tasks()[task], bench.fabric.now));
+    let [exceptions, rcp] = [0, 1].map(|task| bench.gpp.counts(task, bench.fabric.now));
     // The look of 6,000,000 was made when the rate was out.
     let end = 6_000_000 + rcp.busy;
     assert_eq!(exceptions.waits, 1);
@@ -557,8 +537,8 @@ fn looks_are_not_counted_while_the_core_is_at_another_job() {
 fn a_saved_core_goes_on_as_if_nothing_had_happened() {
     let tasks = || {
         let mut tasks = plan().tasks;
-        tasks.push(quick_start(3));
-        tasks.push(xcp_setup(LOCKED, None, TENTH / 400));
+        tasks.push(quick_start(3, WINDOW));
+        tasks.push(xcp_task(LOCKED, None, TENTH / 400));
         tasks
     };
     let mut whole = bench(tasks());
@@ -566,29 +546,28 @@ fn a_saved_core_goes_on_as_if_nothing_had_happened() {
     let mut at = 0;
     while at < 900_000 {
         at += 40_003;
-        for bench in [&mut whole, &mut saved] {
-            bench.add(STATE, 2, 3);
-            bench.add(COUNTERS, 0, 700);
-            bench.run_until(at);
+        for chip in [&mut whole, &mut saved] {
+            chip.add(STATE, 2, 3);
+            chip.add(COUNTERS, 0, 700);
+            chip.run_until(at);
         }
-        let bytes = postcard::to_allocvec(&(&saved.gpp, &saved.fabric.events)).unwrap();
-        (saved.gpp, saved.fabric.events) = postcard::from_bytes(&bytes).unwrap();
+        let state = saved.save().unwrap();
+        saved = bench(tasks());
+        saved.restore(&state).unwrap();
     }
-    assert_eq!(
-        postcard::to_allocvec(&whole.gpp).unwrap(),
-        postcard::to_allocvec(&saved.gpp).unwrap()
-    );
+    assert_eq!(whole.stats(), saved.stats());
+    assert!(whole.save().unwrap() == saved.save().unwrap());
     assert_eq!(whole.words::<16>(STATE), saved.words::<16>(STATE));
 }
 
 #[test]
 fn memory_that_is_not_there_is_refused() {
     let mut boot = plan();
-    boot.tasks = vec![rcp(0..64)];
-    let TaskSetup::Rcp(setup) = &mut boot.tasks[0] else {
-        unreachable!("it was made so");
+    let last = Place {
+        address: (64 << 20) - 16,
+        ..COUNTERS
     };
-    setup.counters.address = (64 << 20) - 16;
+    boot.tasks = vec![rcp_at(last, 0..64)];
     let message = load(&boot).err().unwrap().to_string();
     assert!(message.contains("task rcp"), "{message}");
 }

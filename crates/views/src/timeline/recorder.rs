@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::gpp::task::Task;
 use npsim_chip::kernel::bus::Target;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
@@ -96,7 +95,7 @@ impl<W: Write> Recorder<W> {
         stalls.sort_by_key(|stall| stall.from);
         Self {
             locks: vec![LockNow::default(); locks.len()],
-            tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
+            tasks: chip.gpp.tasks().iter().map(|task| task.name()).collect(),
             writer: Writer::new(
                 out,
                 name,
@@ -105,7 +104,7 @@ impl<W: Write> Recorder<W> {
                 Titles {
                     microengines,
                     locks,
-                    tasks: chip.gpp.tasks().iter().map(Task::name).collect(),
+                    tasks: chip.gpp.tasks().iter().map(|task| task.name()).collect(),
                     disturbed: (!disturbances.is_none()).then(|| disturbances.lines().join("; ")),
                 },
             ),
@@ -316,8 +315,8 @@ impl<W: Write> Recorder<W> {
         if self.writer.shows(at) {
             let of = self.tasks.get(usize::from(task)).map_or("task", |it| it);
             let name = match group {
-                0 => format!("{of}: {}", level.name()),
-                group => format!("{of} {group}: {}", level.name()),
+                0 => format!("{of}: {level}"),
+                group => format!("{of} {group}: {level}"),
             };
             self.writer.counter(Group::Core, &name, at, value);
         }
