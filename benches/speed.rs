@@ -104,7 +104,7 @@ trait KernelResult {
 
 impl KernelResult for Simulation {
     fn result(&self) -> u32 {
-        self.chip().microengines[0].local_memory()[0]
+        self.chip().microengines()[0].local_memory()[0]
     }
 }
 

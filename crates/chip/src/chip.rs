@@ -1,30 +1,25 @@
 //! The chip: microengines, units, and the loop that gives each its turn.
 
-use npsim_isa::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
-use crate::kernel::bus::Target;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::disturb::{Disturbances, LAST_CYCLE};
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
-use crate::kernel::observer::{NoObserver, Observer};
+use crate::kernel::neighbours::TransferRegisters;
+use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::microengine::{Microengine, Program};
 use crate::profile::Profile;
 use crate::stats::Stats;
-use crate::units::cap::Cap;
-use crate::units::dram::Dram;
-use crate::units::hash::Hash;
-use crate::units::msf::Msf;
+use crate::units::msf::MediaSetup;
 use crate::units::msf::receive::NULL_STATUS;
-use crate::units::scratch::Scratch;
-use crate::units::sram::Sram;
+use crate::units::{Outside, Units};
 
 /// Why [`Chip::run`] came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,23 +70,13 @@ const ALL_CONTEXTS: u8 = 0xff;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Chip {
     /// Buses, events and commands in flight.
-    pub fabric: Fabric,
+    pub(crate) fabric: Fabric,
     /// The microengines in the order of their index.
-    pub microengines: Vec<Microengine>,
-    /// Scratchpad.
-    pub scratch: Scratch,
-    /// All SRAM channels.
-    pub sram: Sram,
-    /// All DRAM channels.
-    pub dram: Dram,
-    /// Hash unit.
-    pub hash: Hash,
-    /// Media interface.
-    pub msf: Msf,
-    /// Chip-wide CSRs.
-    pub cap: Cap,
+    pub(crate) microengines: Vec<Microengine>,
+    /// Memories, media interface and the other units.
+    pub(crate) units: Units,
     /// The general-purpose core.
-    pub gpp: Gpp,
+    pub(crate) gpp: Gpp,
 }
 
 impl Chip {
@@ -108,26 +93,26 @@ impl Chip {
     ) -> Result<Self, ChipError> {
         boot.check_media()?;
         let count = profile.microengines();
+        let media = MediaSetup {
+            ports: &boot.ports,
+            element_size: boot.element_size,
+            transmit_element_size: boot.transmit_element_size,
+        };
         let mut chip = Self {
             microengines: (0..count)
                 .map(|index| Microengine::new(index, &profile))
                 .collect(),
-            scratch: Scratch::new(&profile),
-            sram: Sram::new(&profile),
-            dram: Dram::new(&profile),
-            hash: Hash::new(&profile),
-            msf: Msf::new(&profile, boot),
-            cap: Cap::new(&profile),
+            units: Units::new(&profile, &media),
             gpp: Gpp::new(&profile, boot),
-            fabric: Fabric::new(profile),
+            fabric: Fabric::new(profile, Units::inlets),
         };
         let profile = chip.fabric.profile.clone();
         boot.load(
             &profile,
             &mut chip.fabric,
-            &mut chip.scratch,
-            &mut chip.sram,
-            &mut chip.dram,
+            &mut chip.units.scratch,
+            &mut chip.units.sram,
+            &mut chip.units.dram,
             &mut chip.gpp,
         )?;
         let mut loaded = vec![false; usize::from(count)];
@@ -152,6 +137,8 @@ impl Chip {
             microengine.start(ALL_CONTEXTS, &mut chip.fabric);
         }
         chip.disturb(&boot.disturbances)?;
+        // No run has begun.
+        chip.fabric.horizon = 0;
         Ok(chip)
     }
 
@@ -194,9 +181,69 @@ impl Chip {
         &self.fabric.profile
     }
 
+    /// The cycle that the chip is at.
+    #[must_use]
+    pub const fn now(&self) -> Cycle {
+        self.fabric.now
+    }
+
+    /// The cycle that the last run was asked to reach; 0 before the first. A run
+    /// that paused before it goes on the same only with the same one.
+    #[must_use]
+    pub const fn horizon(&self) -> Cycle {
+        self.fabric.horizon
+    }
+
+    /// Buses, events and commands in flight.
+    #[must_use]
+    pub const fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// The microengines in the order of their index.
+    #[must_use]
+    pub fn microengines(&self) -> &[Microengine] {
+        &self.microengines
+    }
+
+    /// Memories, media interface and the other units.
+    #[must_use]
+    pub const fn units(&self) -> &Units {
+        &self.units
+    }
+
+    /// The same, for changes from outside: of memory between two runs, as a
+    /// debugger makes them.
+    pub const fn units_mut(&mut self) -> &mut Units {
+        &mut self.units
+    }
+
+    /// The general-purpose core.
+    #[must_use]
+    pub const fn gpp(&self) -> &Gpp {
+        &self.gpp
+    }
+
+    /// Lets microcode do what a check would stop the chip for.
+    pub fn allow(&mut self, check: Check) {
+        self.fabric.checks.allow(check);
+    }
+
+    /// What stopped the chip, if anything did.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fabric.checks.fault()
+    }
+
+    /// Raises [`Check::RbufLeak`] when threads still have RBUF elements: for the
+    /// end of a run that has drained.
+    pub fn raise_leaks(&mut self) {
+        self.units.msf.raise_leaks(&mut self.fabric);
+    }
+
     /// The longwords that are watched as locks, unit by unit.
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        self.scratch.locks().chain(self.sram.locks())
+        self.units.scratch.locks().chain(self.units.sram.locks())
     }
 
     /// What the chip has counted until now.
@@ -207,11 +254,11 @@ impl Chip {
 
     /// Runs until every event before `until` is handled. Running in steps gives
     /// the same states as running through.
-    pub fn run<P: Observer>(
+    pub fn run(
         &mut self,
         until: Cycle,
         lines: &mut dyn Lines,
-        observer: &mut P,
+        observer: &mut dyn Observer,
     ) -> Stop {
         loop {
             if let Some(stop) = self.run_or_pause(until, Cycle::MAX, lines, observer) {
@@ -223,42 +270,42 @@ impl Chip {
     /// The same, but comes back with `None` before the first event at `pause` or
     /// later. Unlike an earlier `until`, a pause changes nothing at all in the
     /// chip: microengines still run ahead of it.
-    pub fn run_or_pause<P: Observer>(
+    pub fn run_or_pause(
         &mut self,
         until: Cycle,
         pause: Cycle,
         lines: &mut dyn Lines,
-        observer: &mut P,
+        observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        if P::ON {
-            self.advance(until, pause, lines, observer)
-        } else {
-            self.advance_unwatched(until, pause, lines)
+        let observed = observer.is_on();
+        self.fabric.journal.set(observed);
+        if !observed {
+            return self.advance::<false>(until, pause, lines, observer);
         }
+        let stop = self.advance::<true>(until, pause, lines, observer);
+        let journal = &mut self.fabric.journal;
+        match stop {
+            // What microengines did ahead of the end, and what units booked
+            // behind it, is no part of the run.
+            Some(Stop::Fault(_) | Stop::Quiet) => {
+                journal.hand_on(self.fabric.now + 1, observer);
+                journal.leave_out_the_rest();
+            }
+            Some(Stop::Reached) => journal.hand_on(until, observer),
+            None => journal.hand_on(pause, observer),
+        }
+        stop
     }
 
-    /// Compiled here, once and together with all that it calls, and not wherever
-    /// the type of a observer that watches nothing is known.
-    fn advance_unwatched(
+    fn advance<const OBSERVED: bool>(
         &mut self,
         until: Cycle,
         pause: Cycle,
         lines: &mut dyn Lines,
-    ) -> Option<Stop> {
-        self.advance(until, pause, lines, &mut NoObserver)
-    }
-
-    fn advance<P: Observer>(
-        &mut self,
-        until: Cycle,
-        pause: Cycle,
-        lines: &mut dyn Lines,
-        observer: &mut P,
+        observer: &mut dyn Observer,
     ) -> Option<Stop> {
         self.fabric.horizon = until;
-        self.fabric.journal.set::<P>();
-        self.fabric.buses.watched = P::ON;
-        self.msf.refill(&mut self.fabric, lines);
+        self.units.msf.refill(&mut self.fabric, lines);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(Stop::Fault(Box::new(fault.clone())));
@@ -277,32 +324,39 @@ impl Chip {
                 return Some(self.quiet());
             };
             self.fabric.now = time;
-            self.handle(event, lines, observer);
-            if self.scratch.take_ring_written() {
-                self.gpp.stir(&self.scratch, &mut self.fabric);
+            self.handle::<OBSERVED>(event, lines);
+            if self.units.scratch.take_ring_written() {
+                self.gpp.stir(&self.units.scratch, &mut self.fabric);
             }
-            if P::ON {
-                self.fabric.tell(observer);
+            if OBSERVED && self.fabric.journal.is_full() {
+                let sure = self.fabric.events.next_time().min(until);
+                self.fabric.journal.hand_on(sure, observer);
             }
         }
     }
 
-    fn handle<P: Observer>(&mut self, event: Event, lines: &mut dyn Lines, observer: &mut P) {
+    fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run(fabric, observer),
+            Event::Microengine(me) => self.microengines[me as usize].run_as::<OBSERVED>(fabric),
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
-            Event::Arrive(slot) => self.arrive::<P>(slot),
-            Event::Ready(slot) => self.ready(slot),
-            Event::Turn(target) => self.turn(target),
-            Event::Pull(slot) => self.pulled::<P>(slot),
-            Event::Push(slot) => self.pushed::<P>(slot),
+            Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
+            Event::Ready(slot) => {
+                let outside = Outside {
+                    registers: &mut self.microengines,
+                    core: &mut self.gpp,
+                };
+                self.units.ready(slot, fabric, outside);
+            }
+            Event::Turn(target) => self.units.turn(target, fabric),
+            Event::Pull(slot) => self.pulled::<OBSERVED>(slot),
+            Event::Push(slot) => self.pushed::<OBSERVED>(slot),
             Event::Signal {
                 me,
                 context,
                 signal,
             } => {
-                if P::ON {
+                if OBSERVED {
                     let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
                     journal_signals(me, context, 1 << signal, cause, fabric);
                 }
@@ -318,7 +372,7 @@ impl Chip {
             }
             Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
-            Event::Media(code) => self.msf.event(code, fabric, &mut self.microengines, lines),
+            Event::Media(code) => self.units.msf.event(code, fabric, lines),
             Event::Gpp(task) => {
                 if self.gpp.stop_alone(task, &fabric.events) {
                     return;
@@ -326,21 +380,17 @@ impl Chip {
                 self.gpp.event(
                     task,
                     fabric,
-                    &mut self.scratch,
-                    &mut self.sram,
-                    &mut self.dram,
+                    &mut self.units.scratch,
+                    &mut self.units.sram,
+                    &mut self.units.dram,
                 );
             }
         }
     }
 
-    fn unit(&self, slot: Slot) -> Unit {
-        self.fabric.flight(slot).command.op.info().unit
-    }
-
-    fn arrive<P: Observer>(&mut self, slot: Slot) {
+    fn arrive<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
-        if P::ON {
+        if OBSERVED {
             let command = fabric.flight(slot).command;
             let target = fabric.buses.target_of(&command);
             fabric.journal.tell(fabric.now, || TraceEvent::Queued {
@@ -349,43 +399,7 @@ impl Chip {
                 command,
             });
         }
-        match fabric.flight(slot).command.op.info().unit {
-            Unit::Scratch => self.scratch.arrive(slot, fabric),
-            Unit::Sram => self.sram.arrive(slot, fabric),
-            Unit::Dram => self.dram.arrive(slot, fabric),
-            Unit::Hash => self.hash.arrive(slot, fabric),
-            Unit::Msf => self.msf.arrive(slot, fabric),
-            Unit::Cap | Unit::Pci => self.cap.arrive(slot, fabric),
-        }
-    }
-
-    fn ready(&mut self, slot: Slot) {
-        let fabric = &mut self.fabric;
-        match fabric.flight(slot).command.op.info().unit {
-            Unit::Scratch => self.scratch.ready(slot, fabric),
-            Unit::Sram => self.sram.ready(slot, fabric),
-            Unit::Dram => self.dram.ready(slot, fabric, &mut self.msf),
-            Unit::Hash => self.hash.ready(slot, fabric),
-            Unit::Msf => self.msf.ready(slot, fabric, &mut self.microengines),
-            Unit::Cap | Unit::Pci => self.cap.ready(
-                slot,
-                fabric,
-                &mut self.scratch,
-                &mut self.hash,
-                &mut self.gpp,
-            ),
-        }
-    }
-
-    fn turn(&mut self, target: Target) {
-        match target.unit() {
-            Unit::Scratch => self.scratch.turn(&mut self.fabric),
-            Unit::Sram => self.sram.turn(target, &mut self.fabric),
-            Unit::Dram => self.dram.turn(target, &mut self.fabric),
-            Unit::Msf => self.fabric.release(target),
-            Unit::Hash => self.hash.turn(&mut self.fabric),
-            Unit::Cap | Unit::Pci => self.cap.turn(&mut self.fabric),
-        }
+        self.units.arrive(slot, fabric);
     }
 
     /// Nothing is pending and no frame is to come. Contexts that wait for a
@@ -401,7 +415,7 @@ impl Chip {
                 else {
                     continue;
                 };
-                if self.msf.is_waiting(me, context) {
+                if self.units.msf.is_waiting(me, context) {
                     return Stop::Quiet;
                 }
                 stuck.get_or_insert((me, context, wait));
@@ -435,7 +449,7 @@ impl Chip {
     }
 
     /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
-    fn pulled<P: Observer>(&mut self, slot: Slot) {
+    fn pulled<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight_mut(slot);
         let command = flight.command;
@@ -448,7 +462,7 @@ impl Chip {
             if late > 0 {
                 fabric.signal_at(fabric.now + late, &command, command.pull_signals);
             } else {
-                if P::ON {
+                if OBSERVED {
                     let (to, signals) = (command.signal_context, command.pull_signals);
                     let why = Cause::of(&command);
                     journal_signals(command.transfer_me, to, signals, why, fabric);
@@ -456,18 +470,11 @@ impl Chip {
                 me.signal(command.signal_context, command.pull_signals, fabric);
             }
         }
-        match self.unit(slot) {
-            Unit::Scratch => self.scratch.pulled(slot, &mut self.fabric),
-            Unit::Sram => self.sram.pulled(slot, &mut self.fabric),
-            Unit::Dram => self.dram.pulled(slot, &mut self.fabric),
-            Unit::Hash => self.hash.pulled(slot, &mut self.fabric),
-            Unit::Msf => self.msf.pulled(slot, &mut self.fabric),
-            Unit::Cap | Unit::Pci => self.cap.pulled(slot, &mut self.fabric),
-        }
+        self.units.pulled(slot, fabric);
     }
 
     /// Data enters the IN registers, the push signals are raised, the command ends.
-    fn pushed<P: Observer>(&mut self, slot: Slot) {
+    fn pushed<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight(slot);
         let command = flight.command;
@@ -475,7 +482,7 @@ impl Chip {
         let data = &flight.data[..flight.words as usize];
         me.push(command.transfer_kind, command.transfer, data);
         if command.push_signals != 0 {
-            if P::ON {
+            if OBSERVED {
                 let why = match (flight.is_unasked(), flight.data[0]) {
                     (false, _) => Cause::of(&command),
                     (true, NULL_STATUS) => Cause::FreelistTimeout,
@@ -487,6 +494,14 @@ impl Chip {
             me.signal(command.signal_context, command.push_signals, fabric);
         }
         fabric.retire(slot);
+    }
+}
+
+impl TransferRegisters for Vec<Microengine> {
+    fn give_away(&mut self, me: u8, register: u8, words: u8) {
+        if let Some(microengine) = self.get_mut(usize::from(me)) {
+            microengine.claim_in(TransferKind::S, register, words);
+        }
     }
 }
 

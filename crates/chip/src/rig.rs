@@ -12,15 +12,12 @@ use std::collections::VecDeque;
 use npsim_isa::{CommandOp, SignalRule, Unit};
 
 use crate::Cycle;
-use crate::gpp::boot::Boot;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
+use crate::kernel::neighbours::{InterruptLine, Interrupts, TransferRegisters};
 use crate::profile::Profile;
-use crate::units::dram::Dram;
-use crate::units::hash::Hash;
-use crate::units::msf::Msf;
-use crate::units::scratch::Scratch;
-use crate::units::sram::Sram;
+use crate::units::msf::MediaSetup;
+use crate::units::{Outside, Units};
 
 /// The signal number that rig commands name.
 pub const SIGNAL: u8 = 2;
@@ -39,13 +36,20 @@ pub struct Notice {
     pub pull: bool,
 }
 
+/// In place of microengines and general-purpose core, whom no rig command reaches.
+struct Nobody;
+
+impl TransferRegisters for Nobody {
+    fn give_away(&mut self, _: u8, _: u8, _: u8) {}
+}
+
+impl Interrupts for Nobody {
+    fn interrupt(&mut self, _: InterruptLine, _: u8, _: &mut Fabric) {}
+}
+
 pub struct Rig {
     pub fabric: Fabric,
-    pub scratch: Scratch,
-    pub sram: Sram,
-    pub dram: Dram,
-    pub hash: Hash,
-    pub msf: Msf,
+    pub units: Units,
     /// OUT registers by microengine and kind.
     pub out: Vec<[[u32; 128]; 2]>,
     pub notices: Vec<Notice>,
@@ -96,12 +100,8 @@ impl Rig {
     pub fn with(profile: Profile) -> Self {
         let count = profile.microengines() as usize;
         Self {
-            scratch: Scratch::new(&profile),
-            sram: Sram::new(&profile),
-            dram: Dram::new(&profile),
-            hash: Hash::new(&profile),
-            msf: Msf::new(&profile, &Boot::default()),
-            fabric: Fabric::new(profile),
+            units: Units::new(&profile, &MediaSetup::default()),
+            fabric: Fabric::new(profile, Units::inlets),
             out: vec![[[0; 128]; 2]; count],
             notices: Vec::new(),
             work: vec![VecDeque::new(); count],
@@ -164,24 +164,15 @@ impl Rig {
         let fabric = &mut self.fabric;
         match event {
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
-            Event::Arrive(slot) => match fabric.flight(slot).command.op.info().unit {
-                Unit::Scratch => self.scratch.arrive(slot, fabric),
-                Unit::Sram => self.sram.arrive(slot, fabric),
-                Unit::Dram => self.dram.arrive(slot, fabric),
-                _ => self.hash.arrive(slot, fabric),
-            },
-            Event::Ready(slot) => match fabric.flight(slot).command.op.info().unit {
-                Unit::Scratch => self.scratch.ready(slot, fabric),
-                Unit::Sram => self.sram.ready(slot, fabric),
-                Unit::Dram => self.dram.ready(slot, fabric, &mut self.msf),
-                _ => self.hash.ready(slot, fabric),
-            },
-            Event::Turn(target) => match target.unit() {
-                Unit::Scratch => self.scratch.turn(fabric),
-                Unit::Sram => self.sram.turn(target, fabric),
-                Unit::Dram => self.dram.turn(target, fabric),
-                _ => self.hash.turn(fabric),
-            },
+            Event::Arrive(slot) => self.units.arrive(slot, fabric),
+            Event::Ready(slot) => {
+                let outside = Outside {
+                    registers: &mut Nobody,
+                    core: &mut Nobody,
+                };
+                self.units.ready(slot, fabric, outside);
+            }
+            Event::Turn(target) => self.units.turn(target, fabric),
             Event::Pull(slot) => {
                 let (command, words) = (
                     fabric.flight(slot).command,
@@ -201,12 +192,7 @@ impl Rig {
                     data: Vec::new(),
                     pull: true,
                 });
-                match command.op.info().unit {
-                    Unit::Scratch => self.scratch.pulled(slot, fabric),
-                    Unit::Sram => self.sram.pulled(slot, fabric),
-                    Unit::Dram => self.dram.pulled(slot, fabric),
-                    _ => self.hash.pulled(slot, fabric),
-                }
+                self.units.pulled(slot, fabric);
             }
             Event::Push(slot) => {
                 let flight = fabric.flight(slot);

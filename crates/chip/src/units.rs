@@ -1,5 +1,8 @@
 //! The units that commands go to: memories, media interface, hash unit, chip-wide
 //! CSRs, and devices beside an SRAM channel.
+//!
+//! The table below is the only place that knows them all. A line of it puts a
+//! unit on the chip; what a unit is stands in its folder, as [`Unit`].
 
 pub mod cap;
 pub mod dram;
@@ -7,3 +10,280 @@ pub mod hash;
 pub mod msf;
 pub mod scratch;
 pub mod sram;
+
+use npsim_isa::Unit as Served;
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::neighbours::{Interrupts, TransferRegisters};
+use crate::kernel::saved_memory::StateError;
+use crate::kernel::target::{Inlets, Target};
+use crate::kernel::unit::{Lanes, Placed, Unit};
+use crate::kernel::unit_counters::UnitCounters;
+use crate::profile::Profile;
+use cap::{BehindProxy, Cap};
+use dram::Dram;
+use hash::Hash;
+use msf::{MediaSetup, Msf};
+use scratch::Scratch;
+use sram::Sram;
+
+/// What is on the chip beside the units.
+pub struct Outside<'a> {
+    /// The microengines' registers.
+    pub registers: &'a mut dyn TransferRegisters,
+    /// The general-purpose core.
+    pub core: &'a mut dyn Interrupts,
+}
+
+/// A line of the table: the unit's field and type, how it is made, the units of
+/// the instruction set whose commands it serves (the first gives it its name),
+/// and what it is handed of its neighbours when a command acts.
+///
+/// The order of the lines numbers the inlets. New units go to the end: a number
+/// is a track in timelines.
+macro_rules! units {
+    (|$profile:ident, $media:ident, $outside:ident| $(
+        $(#[doc = $doc:literal])+
+        $field:ident: $unit:ident = $new:expr, serves $first:ident $($more:ident)*, beside $beside:expr;
+    )+) => {
+        /// All units of a chip.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        pub struct Units { $($(#[doc = $doc])+ pub $field: $unit,)+ }
+
+        /// Units of the instruction set and the number of inlets, line by line.
+        const LINES: &[(Served, u8)] = &[$((Served::$first, <$unit as Unit>::CHANNELS),)+];
+
+        #[allow(non_camel_case_types)]
+        enum Line { $($field,)+ }
+
+        $(impl Placed for $unit {
+            const FIRST: Target = first(Line::$field as usize);
+        })+
+
+        impl Units {
+            /// The units of a chip before anything has happened.
+            #[must_use]
+            pub fn new($profile: &Profile, $media: &MediaSetup<'_>) -> Self {
+                Self { $($field: $new,)+ }
+            }
+
+            /// The inlets of a chip.
+            #[must_use]
+            pub fn inlets(profile: &Profile) -> Inlets {
+                let mut inlets = Inlets::none();
+                $(inlets.add(
+                    <$unit>::FIRST,
+                    <$unit>::inlet(profile),
+                    &[Served::$first, $(Served::$more,)*],
+                );)+
+                inlets
+            }
+
+            /// A command has reached its inlet.
+            #[inline]
+            pub(crate) fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+                match fabric.flight(slot).command.op.info().unit {
+                    $(Served::$first $(| Served::$more)* => self.$field.arrive(slot, fabric),)+
+                }
+            }
+
+            /// A command's data has come.
+            #[inline]
+            pub(crate) fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+                match fabric.flight(slot).command.op.info().unit {
+                    $(Served::$first $(| Served::$more)* => self.$field.pulled(slot, fabric),)+
+                }
+            }
+
+            /// A command acts.
+            #[inline]
+            pub(crate) fn ready(&mut self, slot: Slot, fabric: &mut Fabric, $outside: Outside<'_>) {
+                let Self { $($field,)+ } = self;
+                match fabric.flight(slot).command.op.info().unit {
+                    $(Served::$first $(| Served::$more)* => $field.ready(slot, fabric, $beside),)+
+                }
+            }
+
+            /// A channel may go on.
+            #[inline]
+            pub(crate) fn turn(&mut self, target: Target, fabric: &mut Fabric) {
+                let channel = target.channel();
+                match target.unit() {
+                    $(Served::$first $(| Served::$more)* => self.$field.turn(channel, fabric),)+
+                }
+            }
+
+            /// What each inlet's unit or channel has counted: memories first, else
+            /// in the order of the table.
+            pub(crate) fn counters(&self) -> impl Iterator<Item = (Target, &UnitCounters)> {
+                let mut rows = Vec::new();
+                $(rows.extend((0..).zip(self.$field.counters()).map(|(channel, counters)| {
+                    (<$unit>::MEMORY, <$unit>::target(channel), counters)
+                }));)+
+                rows.sort_by_key(|&(memory, ..)| !memory);
+                rows.into_iter().map(|(_, target, counters)| (target, counters))
+            }
+
+            /// Appends what serialization leaves out.
+            pub(crate) fn save(&self, out: &mut Vec<u8>) {
+                $(self.$field.save(out);)+
+            }
+
+            /// Completes units that were read from a saved state.
+            ///
+            /// # Errors
+            /// The state is of another chip than `own`, or too short.
+            pub(crate) fn restore(
+                &mut self,
+                own: &Self,
+                rest: &mut &[u8],
+            ) -> Result<(), StateError> {
+                $(self.$field.restore(&own.$field, rest)?;)+
+                Ok(())
+            }
+
+            /// Bytes of all large memories.
+            pub(crate) fn memory_bytes(&self) -> u64 {
+                [$(self.$field.memory_bytes()),+].iter().sum()
+            }
+        }
+
+        impl Target {
+            /// What of its unit can be busy at one time.
+            #[must_use]
+            pub fn lanes(self) -> Lanes {
+                match self.unit() {
+                    $(Served::$first $(| Served::$more)* => <$unit>::LANES,)+
+                }
+            }
+        }
+    };
+}
+
+units! { |profile, media, outside|
+    /// Scratchpad.
+    scratch: Scratch = Scratch::new(profile), serves Scratch, beside ();
+    /// Hash unit.
+    hash: Hash = Hash::new(profile), serves Hash, beside ();
+    /// Media interface.
+    msf: Msf = Msf::new(profile, media), serves Msf, beside outside.registers;
+    /// Chip-wide CSRs and the PCI mailbox.
+    cap: Cap = Cap::new(profile), serves Cap Pci, beside BehindProxy {
+        banks: [scratch, hash],
+        core: outside.core,
+    };
+    /// All SRAM channels.
+    sram: Sram = Sram::new(profile), serves Sram, beside ();
+    /// All DRAM channels.
+    dram: Dram = Dram::new(profile), serves Dram, beside msf;
+}
+
+/// The first inlet of a line: behind those of the lines before.
+const fn first(line: usize) -> Target {
+    let (mut at, mut number) = (0, 0);
+    while at < line {
+        number += LINES[at].1;
+        at += 1;
+    }
+    Target::new(number)
+}
+
+/// Unit and channel of each inlet. Numbers behind the last are never given out.
+const OWNERS: [(Served, u8); Target::COUNT] = {
+    let mut owners = [(LINES[0].0, 0); Target::COUNT];
+    let (mut line, mut number) = (0, 0);
+    while line < LINES.len() {
+        let (unit, channels) = LINES[line];
+        let mut channel = 0;
+        while channel < channels {
+            owners[number] = (unit, channel);
+            number += 1;
+            channel += 1;
+        }
+        line += 1;
+    }
+    owners
+};
+
+impl Target {
+    /// The unit, as instructions name it.
+    #[must_use]
+    #[inline]
+    pub const fn unit(self) -> Served {
+        OWNERS[self.index()].0
+    }
+
+    /// The channel, 0 for a unit that has but one inlet.
+    #[must_use]
+    #[inline]
+    pub const fn channel(self) -> u8 {
+        OWNERS[self.index()].1
+    }
+
+    /// What it is called where it is shown: `dram0`, `scratch`.
+    #[must_use]
+    pub fn name(self) -> String {
+        let (unit, channel) = OWNERS[self.index()];
+        let name = unit.info().name;
+        match LINES.iter().find(|line| line.0 == unit) {
+            Some((_, 2..)) => format!("{name}{channel}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// What a lane of it is called: `dram0 bank 2`, `sram1 reads`.
+    #[must_use]
+    pub fn lane_name(self, lane: u8) -> String {
+        let name = self.name();
+        match (self.lanes(), lane) {
+            (Lanes::One, _) => name,
+            (Lanes::Directions, 0) => format!("{name} reads"),
+            (Lanes::Directions, _) => format!("{name} writes"),
+            (Lanes::Banks, bank) => format!("{name} bank {bank}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inlets_are_numbered_line_by_line_and_named() {
+        let profile = Profile::load("ixp2400").unwrap();
+        let inlets = Units::inlets(&profile);
+        let names: Vec<_> = (0..Target::COUNT as u8)
+            .map(Target::new)
+            .filter(|target| inlets.has(*target))
+            .map(|target| format!("{} {}", target.index(), target.name()))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "0 scratch",
+                "1 hash",
+                "2 msf",
+                "3 cap",
+                "4 sram0",
+                "5 sram1",
+                "8 dram0"
+            ]
+        );
+        assert_eq!(Dram::target(2).lane_name(3), "dram2 bank 3");
+        assert_eq!(Sram::target(3).lane_name(1), "sram3 writes");
+        assert_eq!(Cap::FIRST.lane_name(0), "cap");
+        assert_eq!(Cap::FIRST.unit(), Served::Cap);
+    }
+
+    #[test]
+    fn statistics_list_memories_first() {
+        let profile = Profile::load("ixp2800").unwrap();
+        let units = Units::new(&profile, &MediaSetup::default());
+        let names: Vec<_> = units.counters().map(|(target, _)| target.name()).collect();
+        assert_eq!(
+            names.join(" "),
+            "scratch sram0 sram1 sram2 sram3 dram0 dram1 dram2 hash msf cap"
+        );
+    }
+}

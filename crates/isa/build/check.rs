@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::instructions::{Flow, Form, Leaves, Mnemonic};
 use super::tables::{
     CountCode, Csr, Evidence, Field, Format, FormatFile, OperandRow, Tables, pattern_bits,
 };
@@ -21,6 +22,12 @@ pub fn check(tables: &Tables) -> Vec<String> {
     ] {
         csrs(name, rows, bits, &mut errors);
     }
+    evidence(
+        "index_gap",
+        &tables.csrs.index_gap.evidence,
+        None,
+        &mut errors,
+    );
     mnemonics(tables, &mut errors);
     errors
 }
@@ -363,9 +370,43 @@ fn mnemonics(tables: &Tables, errors: &mut Vec<String>) {
                 }
             }
         }
+        if row.form.is_empty() {
+            errors.push(format!("{owner}: it has no form"));
+        }
+        for form in &row.form {
+            self::form(tables, row, form, &owner, errors);
+        }
         if !row.syntax.contains(&row.name) {
             errors.push(format!("{owner}: the syntax does not show it"));
         }
+    }
+}
+
+fn form(tables: &Tables, row: &Mnemonic, form: &Form, owner: &str, errors: &mut Vec<String>) {
+    for name in form.names() {
+        if tables.mnemonics.operand(name).is_none() {
+            errors.push(format!("{owner}: there is no operand {name}"));
+        }
+    }
+    if form.code.is_some() && (form.variant.is_some() || row.format != "alu") {
+        errors.push(format!(
+            "{owner}: code is for instructions of the alu class without a variant"
+        ));
+    }
+    if form.code.is_some() && !(form.has("src") || form.has("entry")) {
+        errors.push(format!("{owner}: code needs a source"));
+    }
+    let leaves_result = matches!(form.leaves, Leaves::Result);
+    if form.codes && !leaves_result {
+        errors.push(format!(
+            "{owner}: what sets the condition codes leaves a result"
+        ));
+    }
+    if form.defer.is_some_and(|defer| defer > row.defer) {
+        errors.push(format!("{owner}: a form defers more than the instruction"));
+    }
+    if form.defer.unwrap_or(row.defer) > 0 && form.flow == Flow::Next {
+        errors.push(format!("{owner}: only control transfers have defer slots"));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::emit_instructions;
 use super::tables::{
-    CountCode, Csr, Evidence, Field, OperandKind, Tables, TransferKind, pattern_bits,
+    CountCode, Csr, Evidence, Field, OperandKind, Tables, TransferKind, Value, pattern_bits,
 };
 
 /// One source file per table; names are those that the crate includes.
@@ -14,15 +15,15 @@ pub fn emit(tables: &Tables) -> Vec<(&'static str, String)> {
         ("enums.rs", enums(tables)),
         ("operands.rs", operands(tables)),
         ("commands.rs", commands(tables)),
-        ("csr.rs", csrs(&tables.csrs.local)),
+        ("csr.rs", index_gap(tables) + &csrs(&tables.csrs.local)),
         ("cap_csr.rs", csrs(&tables.csrs.cap)),
         ("msf_csr.rs", csrs(&tables.csrs.msf)),
-        ("mnemonics.rs", mnemonics(tables)),
+        ("mnemonics.rs", emit_instructions::mnemonics(tables)),
     ]
 }
 
 /// `alu_shf` as `AluShf`.
-fn camel(name: &str) -> String {
+pub fn camel(name: &str) -> String {
     name.split('_')
         .map(|part| {
             let mut characters = part.chars();
@@ -34,7 +35,7 @@ fn camel(name: &str) -> String {
         .collect()
 }
 
-fn marks(list: &[Evidence]) -> String {
+pub fn marks(list: &[Evidence]) -> String {
     let names: Vec<String> = list
         .iter()
         .map(|mark| format!("Evidence::{}", mark.variant()))
@@ -42,7 +43,7 @@ fn marks(list: &[Evidence]) -> String {
     format!("&[{}]", names.join(", "))
 }
 
-fn optional(text: Option<&String>) -> String {
+pub fn optional(text: Option<&String>) -> String {
     text.map_or("None".to_owned(), |text| format!("Some({text:?})"))
 }
 
@@ -208,6 +209,32 @@ fn enums(tables: &Tables) -> String {
             );
         }
         out += "}\n}\n";
+        for (name, doc, chosen) in [
+            (
+                "is_unary",
+                "Whether the operator ignores A.",
+                (|value| value.unary) as fn(&Value) -> bool,
+            ),
+            (
+                "adds_carry",
+                "Whether the operator adds the carry of an earlier sum.",
+                |value| value.carry,
+            ),
+        ] {
+            let rows: Vec<String> = list
+                .value
+                .iter()
+                .filter(|value| chosen(value))
+                .map(|value| format!("Self::{}", value.name))
+                .collect();
+            if !rows.is_empty() {
+                let _ = writeln!(
+                    out,
+                    "/// {doc}\n#[must_use]\npub const fn {name}(self) -> bool {{\nmatches!(self, {})\n}}",
+                    rows.join(" | ")
+                );
+            }
+        }
         out += "/// The value in the word.\n#[must_use]\npub const fn code(self) -> u8 {\nself.info().code\n}\n";
         out += "/// The spelling in microcode.\n#[must_use]\npub const fn text(self) -> &'static str {\nself.info().text\n}\n";
         out += "/// The variant with this value, if there is one.\n#[must_use]\npub const fn from_code(code: u8) -> Option<Self> {\nmatch code {\n";
@@ -390,6 +417,14 @@ fn commands(tables: &Tables) -> String {
     out + "}\n}\n}\n"
 }
 
+fn index_gap(tables: &Tables) -> String {
+    let gap = &tables.csrs.index_gap;
+    format!(
+        "/// Instructions that must lie between the write of an index register and its use.\n/// {}.\npub const INDEX_GAP: u8 = {};\n",
+        gap.doc, gap.value
+    )
+}
+
 fn csrs(rows: &[Csr]) -> String {
     let mut out = String::new();
     let mut table: Vec<(u64, String)> = Vec::new();
@@ -403,7 +438,12 @@ fn csrs(rows: &[Csr]) -> String {
             table.push((
                 address,
                 format!(
-                    "CsrInfo {{ name: {name:?}, address: {address:#06x}, aliases: &{:?}, doc: {:?}, source: {}, uncertain: {} }},\n",
+                    "CsrInfo {{ name: {name:?}, address: {address:#06x}, indexes: &[{}], aliases: &{:?}, doc: {:?}, source: {}, uncertain: {} }},\n",
+                    row.index
+                        .iter()
+                        .map(|index| index.variant())
+                        .collect::<Vec<_>>()
+                        .join(", "),
                     row.aliases,
                     row.doc,
                     marks(&row.evidence),
@@ -416,26 +456,6 @@ fn csrs(rows: &[Csr]) -> String {
     let _ = writeln!(out, "static TABLE: [CsrInfo; {}] = [", table.len());
     for (_, line) in table {
         out += &line;
-    }
-    out + "];\n"
-}
-
-fn mnemonics(tables: &Tables) -> String {
-    let rows = &tables.mnemonics.mnemonic;
-    let mut out = format!("static TABLE: [MnemonicInfo; {}] = [\n", rows.len());
-    for row in rows {
-        let _ = writeln!(
-            out,
-            "MnemonicInfo {{ name: {:?}, aliases: &{:?}, class: Format::{}, syntax: {:?}, doc: {:?}, max_defer: {}, evidence: {}, uncertain: {} }},",
-            row.name,
-            row.aliases,
-            camel(&row.format),
-            row.syntax,
-            row.doc,
-            row.defer,
-            marks(&row.evidence),
-            optional(row.uncertain.as_ref()),
-        );
     }
     out + "];\n"
 }

@@ -5,6 +5,8 @@
 
 mod check;
 mod emit;
+mod emit_instructions;
+mod instructions;
 mod tables;
 
 pub use tables::Sources;

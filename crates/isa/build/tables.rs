@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::instructions::MnemonicFile;
+
 /// The text of every table file.
 #[derive(Clone, Default)]
 pub struct Sources {
@@ -218,6 +220,12 @@ pub struct Value {
     pub name: String,
     pub code: u64,
     pub text: String,
+    /// An operator that ignores its first source.
+    #[serde(default)]
+    pub unary: bool,
+    /// An operator that adds the carry.
+    #[serde(default)]
+    pub carry: bool,
     #[serde(default)]
     pub aliases: Vec<String>,
     pub doc: String,
@@ -432,6 +440,7 @@ fn yes() -> bool {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CsrFile {
+    pub index_gap: IndexGap,
     pub local: Vec<Csr>,
     pub cap: Vec<Csr>,
     pub msf: Vec<Csr>,
@@ -439,9 +448,39 @@ pub struct CsrFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct IndexGap {
+    pub value: u8,
+    pub doc: String,
+    pub evidence: Vec<Evidence>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Index {
+    Lm0,
+    Lm1,
+    Transfer,
+    Byte,
+}
+
+impl Index {
+    pub fn variant(self) -> &'static str {
+        match self {
+            Self::Lm0 => "Index::LocalMemory(0)",
+            Self::Lm1 => "Index::LocalMemory(1)",
+            Self::Transfer => "Index::Transfer",
+            Self::Byte => "Index::Byte",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Csr {
     pub name: String,
     pub address: u64,
+    #[serde(default)]
+    pub index: Vec<Index>,
     #[serde(default)]
     pub aliases: Vec<String>,
     #[serde(default)]
@@ -470,26 +509,6 @@ impl Csr {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MnemonicFile {
-    pub mnemonic: Vec<Mnemonic>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mnemonic {
-    pub name: String,
-    pub format: String,
-    pub syntax: String,
-    pub doc: String,
-    pub defer: u64,
-    #[serde(default)]
-    pub aliases: Vec<String>,
-    pub evidence: Vec<Evidence>,
-    pub uncertain: Option<String>,
-}
-
 /// Parses every file; each error names its file.
 pub fn parse(sources: &Sources) -> Result<Tables, Vec<String>> {
     fn file<T: DeserializeOwned>(
@@ -516,14 +535,31 @@ pub fn parse(sources: &Sources) -> Result<Tables, Vec<String>> {
             Some(commands),
             Some(csrs),
             Some(mnemonics),
-        ) => Ok(Tables {
+        ) => Ok(Tables::new(
+            formats, enums, operands, commands, csrs, mnemonics,
+        )),
+        _ => Err(errors.into_values().collect()),
+    }
+}
+
+impl Tables {
+    /// The instructions with one source are also the values of an enumeration.
+    fn new(
+        formats: FormatFile,
+        mut enums: EnumFile,
+        operands: OperandFile,
+        commands: CommandFile,
+        csrs: CsrFile,
+        mnemonics: MnemonicFile,
+    ) -> Self {
+        enums.enums.push(mnemonics.one_source());
+        Self {
             formats,
             enums,
             operands,
             commands,
             csrs,
             mnemonics,
-        }),
-        _ => Err(errors.into_values().collect()),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Enumerated fields: operators, conditions, states and options.
 
-use crate::Evidence;
+use crate::{Evidence, Form, Instruction, Operand, OperandRole};
 
 /// A value of an enumeration.
 #[derive(Clone, Copy, Debug)]
@@ -59,18 +59,30 @@ impl InputState {
     }
 }
 
-impl AluOp {
-    /// Whether the operator ignores A.
+impl UnaryOp {
+    /// The instruction's form in the table.
     #[must_use]
-    pub const fn is_unary(self) -> bool {
-        matches!(self, Self::B | Self::NotB)
+    pub fn form(self) -> &'static Form {
+        let bare = Instruction::Unary {
+            op: self,
+            dest: Operand::None,
+            src: Operand::None,
+        };
+        bare.form()
     }
-}
 
-impl ShfOp {
-    /// Whether the operator ignores A.
+    /// Whether it has a destination.
     #[must_use]
-    pub const fn is_unary(self) -> bool {
-        matches!(self, Self::B | Self::NotB)
+    pub fn has_dest(self) -> bool {
+        self.form().operand(OperandRole::Dest).is_some()
+    }
+
+    /// What its source is.
+    #[must_use]
+    pub fn source_role(self) -> OperandRole {
+        match self.form().operand(OperandRole::Entry) {
+            Some(info) => info.role,
+            None => OperandRole::Src,
+        }
     }
 }

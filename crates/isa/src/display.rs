@@ -3,9 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::{
-    Bank, ByteOrder, CapAccess, CapCsr, Command, Completion, CrcBytes, CrcKind, CtxArb,
-    ImmedSelector, ImmedShift, Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount, Step,
-    TransferRegister,
+    Bank, CapAccess, CapCsr, Command, Completion, CrcBytes, CtxArb, ImmedSelector, ImmedShift,
+    Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount, Step, TransferRegister,
 };
 
 impl Display for Operand {
@@ -123,9 +122,9 @@ impl Display for Instruction {
             } => write!(f, "{name}[{dest}, {a}, {op}, {b}{shift}]"),
             Self::DblShf { dest, a, b, count } => write!(f, "{name}[{dest}, {a}, {b}, {count}]"),
             Self::Asr { dest, src, count } => write!(f, "{name}[{dest}, {src}, {count}]"),
-            Self::ByteAlign { dest, src, .. } | Self::Ffs { dest, src } => {
-                write!(f, "{name}[{dest}, {src}]")
-            }
+            Self::ByteAlign { dest, src, .. } => write!(f, "{name}[{dest}, {src}]"),
+            Self::Unary { op, dest, src } if op.has_dest() => write!(f, "{name}[{dest}, {src}]"),
+            Self::Unary { src, .. } => write!(f, "{name}[{src}]"),
             Self::LdField {
                 dest,
                 mask,
@@ -170,8 +169,6 @@ impl Display for Instruction {
                 let last = if high { "last2" } else { "last" };
                 write!(f, "{name}[{dest}, --], {width}_{last}")
             }
-            Self::PopCount { src, .. } => write!(f, "{name}[{src}]"),
-            Self::PopCount3 { dest, src } => write!(f, "{name}[{dest}, {src}]"),
             Self::CamLookup { dest, src, lm_addr } => {
                 write!(f, "{name}[{dest}, {src}]")?;
                 match lm_addr {
@@ -181,17 +178,20 @@ impl Display for Instruction {
             }
             Self::CamWrite { entry, src, state } => write!(f, "{name}[{entry}, {src}, {state}]"),
             Self::CamWriteState { entry, state } => write!(f, "{name}[{entry}, {state}]"),
-            Self::CamReadTag { dest, entry } | Self::CamReadState { dest, entry } => {
-                write!(f, "{name}[{dest}, {entry}]")
-            }
             Self::Crc {
-                order,
                 kind,
                 dest,
                 src,
                 bytes,
                 bit_swap,
-            } => crc(f, order, kind, dest, src, bytes, bit_swap),
+                ..
+            } => {
+                write!(f, "{name}[{kind}, {dest}, {src}]")?;
+                if bytes != CrcBytes::All {
+                    write!(f, ", {bytes}")?;
+                }
+                f.write_str(only_if(bit_swap, ", bit_swap"))
+            }
             Self::Branch { target, defer, .. } => {
                 write!(f, "{name}[L{target}]{}", Defer(defer))
             }
@@ -250,26 +250,6 @@ impl Display for Instruction {
     }
 }
 
-fn crc(
-    f: &mut Formatter<'_>,
-    order: ByteOrder,
-    kind: CrcKind,
-    dest: Operand,
-    src: Operand,
-    bytes: CrcBytes,
-    bit_swap: bool,
-) -> fmt::Result {
-    let name = match order {
-        ByteOrder::Big => "crc_be",
-        ByteOrder::Little => "crc_le",
-    };
-    write!(f, "{name}[{kind}, {dest}, {src}]")?;
-    if bytes != CrcBytes::All {
-        write!(f, ", {bytes}")?;
-    }
-    f.write_str(only_if(bit_swap, ", bit_swap"))
-}
-
 impl Display for CtxArb {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let kill = self.any && self.mask == 0;
@@ -305,7 +285,7 @@ impl Display for CtxArb {
 impl Display for Command {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let info = self.op.info();
-        let name = self.mnemonic();
+        let name = Instruction::Command(*self).mnemonic();
         let transfer = self.transfer;
         if info.takes_operands {
             write!(

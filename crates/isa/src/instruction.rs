@@ -3,7 +3,7 @@
 //! "Logical" is what the source text says: the encoder chooses ports, banks
 //! and the swap bit, the decoder undoes that choice.
 
-use crate::{AluOp, CommandOp, Condition, CrcBytes, CrcKind, InputState, Operand, ShfOp};
+use crate::{AluOp, CommandOp, Condition, CrcBytes, CrcKind, InputState, Operand, ShfOp, UnaryOp};
 
 /// A shift of the B operand in the `alu_shf` class and `ld_field`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,12 +207,14 @@ pub enum Instruction {
         high: bool,
         dest: Operand,
     },
-    /// `ffs[dest, src]`
-    Ffs { dest: Operand, src: Operand },
-    /// `pop_count1[src]`, `pop_count2[src]`: `phase` 1 or 2.
-    PopCount { phase: u8, src: Operand },
-    /// `pop_count3[dest, src]`
-    PopCount3 { dest: Operand, src: Operand },
+    /// An operation of the `alu` class with one source: `ffs[dest, src]`,
+    /// `cam_read_tag[dest, entry]` and others; `dest` is `None` where the
+    /// instruction has no destination, as `pop_count1[src]`.
+    Unary {
+        op: UnaryOp,
+        dest: Operand,
+        src: Operand,
+    },
     /// `cam_clear`
     CamClear,
     /// `cam_lookup[dest, src], lm_addrP[n]`
@@ -229,10 +231,6 @@ pub enum Instruction {
     },
     /// `cam_write_state[entry, state]`
     CamWriteState { entry: Operand, state: u8 },
-    /// `cam_read_tag[dest, entry]`
-    CamReadTag { dest: Operand, entry: Operand },
-    /// `cam_read_state[dest, entry]`
-    CamReadState { dest: Operand, entry: Operand },
     /// `crc_be[kind, dest, src], bytes, bit_swap` and `crc_le`
     Crc {
         order: ByteOrder,

@@ -31,6 +31,7 @@ mod display;
 mod encode;
 mod error;
 mod evidence;
+mod facts;
 mod format;
 mod instruction;
 mod mnemonic;
@@ -39,11 +40,8 @@ mod operand;
 mod operand_code;
 mod parity;
 mod port;
-mod register_names;
+mod registers;
 
-pub mod cap_csr;
-pub mod csr;
-pub mod msf_csr;
 pub mod raw;
 pub mod reference;
 #[cfg(any(test, feature = "proptest"))]
@@ -56,18 +54,18 @@ mod table_tests;
 
 pub use codes::*;
 pub use command::*;
-pub use control_flow::defer_limit;
 pub use decode::{decode, decode_in, decode_lenient};
 pub use encode::{Contexts, encode, encode_in};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeErrorKind, OperandRole};
 pub use evidence::Evidence;
+pub use facts::*;
 pub use format::{
     FORMATS, FieldInfo, FieldKind, Format, FormatInfo, RECORDS, RecordInfo, WORD_BITS, WORD_MASK,
 };
 pub use instruction::*;
-pub use mnemonic::{MnemonicInfo, mnemonic, mnemonics};
+pub use mnemonic::{MnemonicInfo, OPERANDS, mnemonic, mnemonics};
 pub use names::{immed_fields, physical_register};
 pub use operand::*;
 pub use operand_code::*;
 pub use parity::parity_bits;
-pub use register_names::CsrInfo;
+pub use registers::{CsrInfo, cap_csr, csr, msf_csr};

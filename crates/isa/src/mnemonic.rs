@@ -1,6 +1,9 @@
-//! Mnemonics with their syntax, for the assembler's help and the reference.
+//! Mnemonics with their syntax and forms.
 
-use crate::{Evidence, Format};
+use crate::{
+    Access, ByteOrder, CapAccess, CapCsr, CommandOp, Condition, Evidence, Flow, Form, FormOperand,
+    Format, Instruction, Leaves, Operand, OperandInfo, OperandRole, Sequence, Takes, UnaryOp,
+};
 
 /// A mnemonic.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +20,9 @@ pub struct MnemonicInfo {
     pub doc: &'static str,
     /// Largest defer count.
     pub max_defer: u8,
+    /// What it is inside and does to its neighbours; more than one where that
+    /// depends on options.
+    pub forms: &'static [Form],
     /// What supports it.
     pub evidence: &'static [Evidence],
     /// What is not confirmed.
@@ -34,8 +40,46 @@ pub fn mnemonics() -> &'static [MnemonicInfo] {
 /// The mnemonic with this spelling or alias, in any letter case.
 #[must_use]
 pub fn mnemonic(name: &str) -> Option<&'static MnemonicInfo> {
-    TABLE.iter().find(|row| {
-        row.name.eq_ignore_ascii_case(name)
-            || row.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
-    })
+    TABLE.iter().find(|row| row.is_spelt(name))
+}
+
+impl MnemonicInfo {
+    /// Whether this is a spelling of it, in any letter case.
+    #[must_use]
+    pub fn is_spelt(&self, name: &str) -> bool {
+        self.spellings()
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// Its name and aliases.
+    pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+}
+
+impl Instruction {
+    /// The row that [`mnemonics`] has for it.
+    #[must_use]
+    pub fn row(&self) -> &'static MnemonicInfo {
+        &TABLE[self.place().0]
+    }
+
+    /// The form of its row that it has.
+    #[must_use]
+    pub fn form(&self) -> &'static Form {
+        let (row, form) = self.place();
+        &TABLE[row].forms[form]
+    }
+
+    /// The mnemonic under which [`mnemonics`] lists it.
+    #[must_use]
+    pub fn mnemonic(&self) -> &'static str {
+        self.row().name
+    }
+
+    /// The largest defer count that it accepts.
+    #[must_use]
+    pub fn defer_limit(&self) -> u8 {
+        self.form().max_defer
+    }
 }

@@ -80,7 +80,7 @@ proptest! {
         let name = instruction.mnemonic();
         prop_assert!(mnemonic(name).is_some(), "{}", name);
         prop_assert!(instruction.to_string().starts_with(name));
-        prop_assert!(instruction.defer() <= defer_limit(&instruction));
+        prop_assert!(instruction.defer() <= instruction.defer_limit());
     }
 }
 

@@ -9,8 +9,9 @@ use proptest::strategy::Union;
 
 use crate::{
     AluOp, Bank, ByteOrder, CamLmTarget, CapAccess, CapCsr, Command, CommandOp, Completion,
-    Condition, Contexts, CrcBytes, CrcKind, CtxArb, ImmedShift, InputState, Instruction, MulPhase,
-    MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, TransferRegister, encode_in,
+    Contexts, CrcBytes, CrcKind, CtxArb, Form, ImmedShift, InputState, Instruction, MulPhase,
+    MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, Step, TransferRegister, encode_in,
+    mnemonics,
 };
 
 /// Numbers from `min` to `max`, often the ends.
@@ -129,15 +130,6 @@ fn datapath() -> Vec<BoxedStrategy<Instruction>> {
                 shift,
             })
             .boxed(),
-        (operand(), operand(), operand(), count())
-            .prop_map(|(dest, a, b, count)| Instruction::DblShf { dest, a, b, count })
-            .boxed(),
-        (operand(), operand(), count())
-            .prop_map(|(dest, src, count)| Instruction::Asr { dest, src, count })
-            .boxed(),
-        (order(), operand(), operand())
-            .prop_map(|(order, dest, src)| Instruction::ByteAlign { order, dest, src })
-            .boxed(),
         (
             operand(),
             byte(0, 15),
@@ -171,7 +163,6 @@ fn datapath() -> Vec<BoxedStrategy<Instruction>> {
         (operand(), byte(0, 1), number(0, 0xffff))
             .prop_map(|(dest, word, value)| Instruction::ImmedWord { dest, word, value })
             .boxed(),
-        Just(Instruction::Nop).boxed(),
         (width(), byte(0, 4), operand(), operand())
             .prop_map(|(width, step, a, b)| Instruction::MulStep {
                 phase: match step {
@@ -188,35 +179,48 @@ fn datapath() -> Vec<BoxedStrategy<Instruction>> {
     ]
 }
 
+/// Every form that the table alone describes, its operands at random.
+fn plain() -> Vec<BoxedStrategy<Instruction>> {
+    let operands = || {
+        let registers = (operand(), operand(), operand(), operand());
+        let numbers = (byte(0, 255), byte(0, 255), target(), byte(0, 3));
+        (registers, count(), numbers)
+    };
+    let form = |form: &'static Form| {
+        let make = form.make?;
+        let most = form.operands.iter().find_map(|operand| operand.info.max);
+        let strategy = operands().prop_map(move |(registers, count, numbers)| {
+            let (dest, a, b, src) = registers;
+            let (number, value, target, defer) = numbers;
+            make(&Operands {
+                dest,
+                a,
+                b,
+                src,
+                entry: a,
+                count,
+                number: number % (most.unwrap_or(u8::MAX - 1) + 1),
+                value,
+                target,
+                defer: defer % (form.max_defer + 1),
+            })
+        });
+        Some(strategy.boxed())
+    };
+    mnemonics()
+        .iter()
+        .flat_map(|row| row.forms)
+        .filter_map(form)
+        .collect()
+}
+
 fn special() -> Vec<BoxedStrategy<Instruction>> {
     let lm_addr = proptest::option::of(
         (0..2u8, byte(0, 3)).prop_map(|(pointer, block)| CamLmTarget { pointer, block }),
     );
     vec![
-        (operand(), operand())
-            .prop_map(|(dest, src)| Instruction::Ffs { dest, src })
-            .boxed(),
-        (1..=2u8, operand())
-            .prop_map(|(phase, src)| Instruction::PopCount { phase, src })
-            .boxed(),
-        (operand(), operand())
-            .prop_map(|(dest, src)| Instruction::PopCount3 { dest, src })
-            .boxed(),
-        Just(Instruction::CamClear).boxed(),
         (operand(), operand(), lm_addr)
             .prop_map(|(dest, src, lm_addr)| Instruction::CamLookup { dest, src, lm_addr })
-            .boxed(),
-        (operand(), operand(), byte(0, 15))
-            .prop_map(|(entry, src, state)| Instruction::CamWrite { entry, src, state })
-            .boxed(),
-        (operand(), byte(0, 15))
-            .prop_map(|(entry, state)| Instruction::CamWriteState { entry, state })
-            .boxed(),
-        (operand(), operand())
-            .prop_map(|(dest, entry)| Instruction::CamReadTag { dest, entry })
-            .boxed(),
-        (operand(), operand())
-            .prop_map(|(dest, entry)| Instruction::CamReadState { dest, entry })
             .boxed(),
         (
             order(),
@@ -242,21 +246,6 @@ fn special() -> Vec<BoxedStrategy<Instruction>> {
 
 fn control() -> Vec<BoxedStrategy<Instruction>> {
     vec![
-        (select(Condition::ALL.to_vec()), target(), byte(0, 3))
-            .prop_map(|(condition, target, defer)| Instruction::Branch {
-                condition,
-                target,
-                defer,
-            })
-            .boxed(),
-        (any::<bool>(), byte(0, 7), target(), byte(0, 3))
-            .prop_map(|(equal, context, target, defer)| Instruction::BranchCtx {
-                equal,
-                context,
-                target,
-                defer,
-            })
-            .boxed(),
         (any::<bool>(), byte(1, 15), target(), byte(0, 3))
             .prop_map(|(set, signal, target, defer)| Instruction::BranchSignal {
                 set,
@@ -279,37 +268,6 @@ fn control() -> Vec<BoxedStrategy<Instruction>> {
                     defer,
                 },
             )
-            .boxed(),
-        (any::<bool>(), operand(), byte(0, 31), target(), byte(0, 3))
-            .prop_map(|(set, src, bit, target, defer)| Instruction::BranchBit {
-                set,
-                src,
-                bit,
-                target,
-                defer,
-            })
-            .boxed(),
-        (
-            any::<bool>(),
-            operand(),
-            byte(0, 3),
-            byte(0, 255),
-            target(),
-            byte(0, 3),
-        )
-            .prop_map(
-                |(equal, src, byte, value, target, defer)| Instruction::BranchByte {
-                    equal,
-                    src,
-                    byte,
-                    value,
-                    target,
-                    defer,
-                },
-            )
-            .boxed(),
-        (operand(), target(), byte(0, 3))
-            .prop_map(|(src, base, defer)| Instruction::Jump { src, base, defer })
             .boxed(),
         ctx_arb(),
         number(0, 0x7ff)
@@ -435,7 +393,8 @@ fn commands() -> Vec<BoxedStrategy<Instruction>> {
 /// Instructions whose parts are each in range, though the whole may not be
 /// encodable: for tests of the encoder's refusals.
 pub fn arb_unchecked() -> BoxedStrategy<Instruction> {
-    let mut classes = datapath();
+    let mut classes = plain();
+    classes.extend(datapath());
     classes.extend(special());
     classes.extend(control());
     classes.extend(commands());

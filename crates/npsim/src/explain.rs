@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use npsim_chip::profile::Profile;
 use npsim_image::{Image, Origin};
-use npsim_isa::{Format, Instruction, decode_in, decode_lenient, mnemonic};
+use npsim_isa::{Format, Instruction, decode_in, decode_lenient};
 use npsim_project::assemble::Program;
 use npsim_project::whole_file::same_file;
 use serde::Serialize;
 
-pub use cost::{CommandCost, Cost};
+pub use cost::{CommandCost, Cost, costs};
 pub use names::Named;
 pub use text::{full, listing};
 
@@ -244,7 +244,7 @@ fn word(code: &Code<'_>, address: usize) -> Word {
         || "no instruction".to_owned(),
         std::string::ToString::to_string,
     );
-    let row = mnemonic(text.split(['[', ' ', ',']).next().unwrap_or_default());
+    let row = instruction.map(Instruction::row);
     let format = Format::of(bits).map(Format::info);
     let mut fields: Vec<_> = format.map_or(&[][..], |format| format.fields).to_vec();
     fields.sort_by_key(|info| std::cmp::Reverse(info.field.lo));
@@ -276,7 +276,7 @@ fn word(code: &Code<'_>, address: usize) -> Word {
             .collect(),
         registers: names::registers(image, &text, instruction, &source),
         signals: names::signals(image, instruction, &source),
-        cost: cost::cost(code, address),
+        cost: cost::cost(&code.instructions, code.profile, address),
         command: instruction.and_then(|instruction| cost::command(code.profile, instruction)),
         beware: hazards::hazards(code, address),
         way: steps,

@@ -93,9 +93,9 @@ pub fn text(chip: &Chip, range: &Range) -> String {
     for offset in (range.start & !3..range.end).step_by(4) {
         let address = base | offset;
         let word = match range.space.as_str() {
-            "scratch" => chip.scratch.read(address),
-            "dram" => chip.dram.read_word(address),
-            _ => chip.sram.read_word(address),
+            "scratch" => chip.units().scratch.read(address),
+            "dram" => chip.units().dram.read_word(address),
+            _ => chip.units().sram.read_word(address),
         };
         // A project's ranges lie in populated memory or registers, so there is
         // always a word.

@@ -69,7 +69,10 @@ pub fn of_frames_inside(report: &Report, chip: &Chip) -> Vec<String> {
     if !matches!(report.ending, "drained" | "quiet") || report.packets.unaccounted <= 0 {
         return lines;
     }
-    let (rbuf, tbuf) = (&chip.msf.receive.rbuf, &chip.msf.transmit.tbuf);
+    let (rbuf, tbuf) = (
+        &chip.units().msf.receive.rbuf,
+        &chip.units().msf.transmit.tbuf,
+    );
     if rbuf.waiting() > 0 {
         lines.push(format!(
             "{} RBUF elements hold mpackets that no context took; a context asks for one by writing to RX_THREAD_FREELIST_0",

@@ -218,7 +218,7 @@ impl Series {
             Fill::of(found, place.full_at)
         });
         let sample = Sample {
-            cycle: chip.fabric.now,
+            cycle: chip.now(),
             stats: chip.stats(),
             fills: fills.collect(),
         };
@@ -230,7 +230,7 @@ impl Series {
         if self
             .samples
             .last()
-            .is_none_or(|sample| sample.cycle < chip.fabric.now)
+            .is_none_or(|sample| sample.cycle < chip.now())
         {
             self.look(chip);
         }
@@ -262,13 +262,14 @@ impl Series {
 
 fn found(chip: &Chip, place: &Place) -> u64 {
     let queue = |channel, entry| {
-        chip.sram
+        chip.units()
+            .sram
             .entry(channel, entry)
             .map_or(0, |entry| u64::from(entry.count()))
     };
-    let (receive, transmit) = (&chip.msf.receive, &chip.msf.transmit);
+    let (receive, transmit) = (&chip.units().msf.receive, &chip.units().msf.transmit);
     match place.kind {
-        PlaceKind::Ring { number } => u64::from(chip.scratch.ring(number).count()),
+        PlaceKind::Ring { number } => u64::from(chip.units().scratch.ring(number).count()),
         PlaceKind::Queue { channel, entry } => queue(channel, entry),
         PlaceKind::Buffers { channel, entry } => place
             .capacity
@@ -282,11 +283,13 @@ fn found(chip: &Chip, place: &Place) -> u64 {
         PlaceKind::Freelist => receive.waiters() as u64,
         PlaceKind::Tbuf => transmit.tbuf.valid() as u64,
         PlaceKind::ReceiveFifo { port } => chip
+            .units()
             .msf
             .ports()
             .get(usize::from(port))
             .map_or(0, npsim_chip::units::msf::port::Port::receive_backlog),
         PlaceKind::Transmit { port } => chip
+            .units()
             .msf
             .ports()
             .get(usize::from(port))

@@ -123,13 +123,11 @@ impl Simulation {
         let mut chip = Chip::new(project.profile.clone(), &project.boot, loaded)
             .map_err(|error| Problem::new(error.to_string()))?;
         for &check in &settings.allow {
-            chip.fabric.checks.allow(check);
+            chip.allow(check);
         }
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
-        // No slice has begun.
-        chip.fabric.horizon = 0;
         Ok(Self {
             chip,
             settings,
@@ -162,10 +160,10 @@ impl Simulation {
 
     /// As [`Self::run_while`], watched by a observer. The run is the same with any
     /// observer.
-    pub fn run_watched<P: Observer>(
+    pub fn run_watched(
         &mut self,
         links: &mut Links<'_>,
-        observer: &mut P,
+        observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
         loop {
@@ -178,18 +176,18 @@ impl Simulation {
     /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
     /// where the run can be saved, looked at and gone on with; `None` if it has
     /// not ended by then. Pauses change nothing.
-    pub fn run_to<P: Observer>(
+    pub fn run_to(
         &mut self,
         pause: Cycle,
         links: &mut Links<'_>,
-        observer: &mut P,
+        observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         loop {
-            let now = self.chip.fabric.now;
+            let now = self.chip.now();
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
-            let horizon = self.chip.fabric.horizon;
+            let horizon = self.chip.horizon();
             // After a pause the slice is the same: how far microengines run ahead
             // shows in the counts of a run that a fault ends.
             let target = if now < horizon {
@@ -236,8 +234,8 @@ impl Simulation {
     /// The end of a run after which no frame moves, unless a check on what is
     /// left behind finds something.
     fn rested(&mut self, ending: Ending) -> Ending {
-        self.chip.msf.raise_leaks(&mut self.chip.fabric);
-        match self.chip.fabric.checks.fault() {
+        self.chip.raise_leaks();
+        match self.chip.fault() {
             Some(fault) => Ending::Fault(Box::new(fault.clone())),
             None => ending,
         }
@@ -252,9 +250,10 @@ impl Simulation {
         };
         let last = self
             .chip
+            .units()
             .msf
             .last_activity()
-            .max(self.chip.gpp.last_activity())
+            .max(self.chip.gpp().last_activity())
             .max(links.arrivals_end());
         self.chip
             .disturbances()
@@ -278,7 +277,7 @@ impl Simulation {
     /// The cycle that the run has come to.
     #[must_use]
     pub fn now(&self) -> Cycle {
-        self.chip.fabric.now
+        self.chip.now()
     }
 
     /// The chip's state, for [`Self::restore`].
@@ -316,7 +315,7 @@ impl Simulation {
     pub fn state_report(&self) -> Vec<String> {
         let running = self
             .chip
-            .microengines
+            .microengines()
             .iter()
             .filter(|me| !me.program().image().words.is_empty());
         running.flat_map(Microengine::state_report).collect()

@@ -172,8 +172,6 @@ impl ContextLanes {
 }
 
 impl Observer for ContextLanes {
-    const ON: bool = true;
-
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         let lane = |me: u8, context: u8| usize::from(me) * CONTEXTS + usize::from(context);
         match *what {
@@ -196,8 +194,8 @@ impl Observer for ContextLanes {
                 me, context, slots, ..
             } => self.put(lane(me, context), at, at + slots, Activity::Aborted),
             TraceEvent::Stalled {
-                me, context, until, ..
-            } => self.put(lane(me, context), at, until, Activity::Stalled),
+                me, context, from, ..
+            } => self.put(lane(me, context), from, at, Activity::Stalled),
             TraceEvent::Arrives { .. } => self.mark(at, Mark::Arrives),
             TraceEvent::Departed { .. } => self.mark(at, Mark::Departed),
             TraceEvent::Dropped { .. } => self.mark(at, Mark::Dropped),

@@ -1,10 +1,9 @@
 //! What things of the chip are called where they are shown.
 
-use npsim_chip::kernel::bus::Target;
 use npsim_chip::kernel::trace_event::{Bus, Cause, RingName};
 use npsim_image::Image;
 use npsim_image::Origin;
-use npsim_isa::{CommandOp, Unit};
+use npsim_isa::CommandOp;
 
 /// `dram.rbuf_rd`
 #[must_use]
@@ -23,16 +22,6 @@ pub fn cause(cause: Cause) -> String {
         Cause::Thread { .. } => "signal of a thread".to_owned(),
         Cause::Timer => "timer".to_owned(),
         Cause::Unknown => "unknown".to_owned(),
-    }
-}
-
-/// `dram0`, `scratch`
-#[must_use]
-pub fn target(target: Target) -> String {
-    let name = target.unit().info().name;
-    match target.unit() {
-        Unit::Sram | Unit::Dram => format!("{name}{}", target.channel()),
-        _ => name.to_owned(),
     }
 }
 

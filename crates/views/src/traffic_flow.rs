@@ -200,8 +200,6 @@ impl TrafficFlow {
 }
 
 impl Observer for TrafficFlow {
-    const ON: bool = true;
-
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         match what {
             TraceEvent::Command { command, .. } => self.command(command),

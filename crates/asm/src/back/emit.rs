@@ -13,9 +13,7 @@ use crate::front::statement::Place;
 use crate::middle::flow::Flow;
 use crate::middle::labels::Labels;
 use crate::middle::liveness::signal_rule;
-use crate::middle::program::{
-    Expression, Item, LateKind, Micro, Reference, SignalRef, Value, operand_mut,
-};
+use crate::middle::program::{Expression, Item, LateKind, Micro, Reference, SignalRef, Value};
 use crate::middle::scope::Symbols;
 use crate::middle::select::forms::{byte_value, cap_data, immed_form, small_constant, word_value};
 use npsim_image::ContextMode;
@@ -168,9 +166,10 @@ impl<'a> Emitter<'a> {
                     small_constant(value, slot.place)?
                 }
             };
-            if let Some(place) = operand_mut(&mut instruction, slot.role) {
-                *place = operand;
-            }
+            // The slots come from the same table, so every one has its operand.
+            *instruction
+                .operand_mut(slot.role)
+                .expect("the instruction table has an operand for every slot") = operand;
         }
         if let Some(target) = self.flow.targets[item] {
             let address = self.labels.address(target);

@@ -9,8 +9,6 @@ use npsim_isa::{Instruction, Operand, OperandRole, Shift};
 use crate::back::allocate::{Problem, banks};
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::middle::check::hidden_input;
-use crate::middle::flow::defer_slots;
 use crate::middle::program::{Item, Micro, Slot, Value};
 use crate::middle::scope::{Space, Symbols, Variable};
 use crate::middle::select::Selection;
@@ -27,7 +25,7 @@ pub struct Copy {
 pub fn plan(problem: &Problem<'_>) -> Vec<Copy> {
     let mut shadows = vec![false; problem.items.len()];
     for (i, item) in problem.items.iter().enumerate() {
-        let slots = item.micro().map_or(0, |m| defer_slots(&m.template));
+        let slots = item.micro().map_or(0, |m| m.template.defer());
         let inside = (i + 1..problem.items.len())
             .filter(|&at| problem.items[at].micro().is_some())
             .take(slots as usize);
@@ -60,15 +58,7 @@ pub fn plan(problem: &Problem<'_>) -> Vec<Copy> {
 
 /// Whether a word may come right before an instruction.
 fn may_follow_copy(instruction: &Instruction) -> bool {
-    hidden_input(instruction).is_none()
-        && !matches!(
-            instruction,
-            Instruction::ByteAlign { .. }
-                | Instruction::MulStep { .. }
-                | Instruction::MulLast { .. }
-                | Instruction::PopCount { .. }
-                | Instruction::PopCount3 { .. }
-        )
+    instruction.takes().is_none() && instruction.form().sequence.is_none()
 }
 
 fn is_relative(slot: &Slot, symbols: &Symbols) -> bool {
@@ -96,10 +86,7 @@ pub fn insert(
         slot.value = Value::Register(number);
         let place = slot.place;
         let role = slot.role;
-        if let (Value::Physical(_), Some(operand)) = (
-            &source,
-            crate::middle::program::operand_mut(&mut micro.template, role),
-        ) {
+        if let (Value::Physical(_), Some(operand)) = (&source, micro.template.operand_mut(role)) {
             *operand = Operand::None;
         }
         let name = format!("_copy_{number}");

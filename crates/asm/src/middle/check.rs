@@ -1,7 +1,7 @@
 //! What the hardware expects of neighbouring instructions, and declarations
 //! that nothing uses.
 
-use npsim_isa::{CapAccess, Instruction, Shift, ShiftCount, TransferRegister};
+use npsim_isa::{CapAccess, Instruction, Leaves, Takes, TransferRegister};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -26,7 +26,8 @@ pub fn neighbours(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>
         }
         if let Some(what) = hidden_input(&micro.template) {
             let entered = flow.entered[item];
-            let direct = before.is_some_and(|before| sets_hidden(&before.template));
+            let direct =
+                before.is_some_and(|before| before.template.form().leaves == Leaves::Result);
             if entered || !direct {
                 let mut diagnostic = micro
                     .place
@@ -78,49 +79,13 @@ fn csr_read(micro: &Micro, next: Option<&Micro>, diagnostics: &mut Vec<Diagnosti
 }
 
 /// What an instruction takes from its predecessor, if anything.
-pub fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
-    match instruction {
-        Instruction::AluShf {
-            shift: Shift::LeftIndirect | Shift::RightIndirect,
-            ..
-        }
-        | Instruction::LdField {
-            shift: Shift::LeftIndirect | Shift::RightIndirect,
-            ..
-        }
-        | Instruction::DblShf {
-            count: ShiftCount::Indirect,
-            ..
-        } => Some("its shift count"),
-        Instruction::Asr { .. } => Some("its sign"),
-        Instruction::Command(command) if command.indirect => Some("its modification"),
-        Instruction::CapCsr(access) if access.indirect => Some("its modification"),
-        _ => None,
-    }
-}
-
-/// Whether an instruction goes through the ALU, so that a successor may use its
-/// A operand or result.
-fn sets_hidden(instruction: &Instruction) -> bool {
-    matches!(
-        instruction,
-        Instruction::Alu { .. }
-            | Instruction::AluShf { .. }
-            | Instruction::DblShf { .. }
-            | Instruction::Asr { .. }
-            | Instruction::ByteAlign { .. }
-            | Instruction::LdField { .. }
-            | Instruction::MulLast { .. }
-            | Instruction::Ffs { .. }
-            | Instruction::PopCount3 { .. }
-            | Instruction::Crc { .. }
-            | Instruction::CamLookup { .. }
-            | Instruction::CamReadTag { .. }
-            | Instruction::CamReadState { .. }
-            | Instruction::Immed { .. }
-            | Instruction::ImmedByte { .. }
-            | Instruction::ImmedWord { .. }
-    )
+fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
+    Some(match instruction.takes()? {
+        Takes::Count => "its shift count",
+        Takes::Sign => "its sign",
+        Takes::Result => "its data",
+        Takes::Modification => "its modification",
+    })
 }
 
 /// Marks signals that DRAM and other two-part commands raise as pairs, and
@@ -178,12 +143,8 @@ pub fn awaited(
         let Some(used) = micro.completion else {
             continue;
         };
-        let asked = match &micro.template {
-            Instruction::Command(command) => command.completion,
-            Instruction::CapCsr(access) => access.completion,
-            _ => continue,
-        };
-        let (SignalRef::Symbol(id), Completion::SigDone(_)) = (used.signal, asked) else {
+        let asked = micro.template.completion();
+        let (SignalRef::Symbol(id), Some(Completion::SigDone(_))) = (used.signal, asked) else {
             continue;
         };
         if liveness.signals_awaited[i].contains(id) {

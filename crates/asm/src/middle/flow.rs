@@ -1,6 +1,6 @@
 //! The control-flow graph.
 
-use npsim_isa::{Completion, Condition, CtxArb, Instruction};
+use npsim_isa::{CtxArb, Flow as Kind, Instruction};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -52,49 +52,6 @@ struct Exit {
     taken: Vec<Edge>,
     /// What has arrived when control goes on in line; `None` if it does not.
     falls: Option<Vec<SignalRef>>,
-}
-
-/// Whether an instruction may not stand in a shadow.
-#[must_use]
-pub fn transfers_control(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Branch { .. }
-        | Instruction::BranchCtx { .. }
-        | Instruction::BranchSignal { .. }
-        | Instruction::BranchInputState { .. }
-        | Instruction::BranchBit { .. }
-        | Instruction::BranchByte { .. }
-        | Instruction::Jump { .. }
-        | Instruction::CtxArb(_) => true,
-        Instruction::Command(command) => matches!(command.completion, Completion::CtxSwap { .. }),
-        Instruction::CapCsr(access) => matches!(access.completion, Completion::CtxSwap { .. }),
-        _ => false,
-    }
-}
-
-/// Defer slots of an instruction.
-#[must_use]
-pub fn defer_slots(instruction: &Instruction) -> u8 {
-    match instruction {
-        Instruction::Branch { defer, .. }
-        | Instruction::BranchCtx { defer, .. }
-        | Instruction::BranchSignal { defer, .. }
-        | Instruction::BranchInputState { defer, .. }
-        | Instruction::BranchBit { defer, .. }
-        | Instruction::BranchByte { defer, .. }
-        | Instruction::Jump { defer, .. } => *defer,
-        Instruction::CtxArb(arb) => arb.defer,
-        Instruction::Command(command) => swap_slots(command.completion),
-        Instruction::CapCsr(access) => swap_slots(access.completion),
-        _ => 0,
-    }
-}
-
-fn swap_slots(completion: Completion) -> u8 {
-    match completion {
-        Completion::CtxSwap { defer, .. } => defer,
-        _ => 0,
-    }
 }
 
 /// Builds the graph; undefined labels and bad shadows are reported.
@@ -211,7 +168,7 @@ fn shadow(
     micro: &Micro,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<usize> {
-    let wanted = defer_slots(&micro.template) as usize;
+    let wanted = micro.template.defer() as usize;
     let slots: Vec<usize> = (at + 1..items.len())
         .filter(|&i| items[i].micro().is_some())
         .take(wanted)
@@ -234,7 +191,7 @@ fn shadow(
         let Some(inner) = items[slot].micro() else {
             continue;
         };
-        if transfers_control(&inner.template) {
+        if inner.template.is_control_flow() {
             diagnostics.push(
                 inner
                     .place
@@ -257,49 +214,47 @@ fn exit_of(
     target: Option<usize>,
     indirect: impl FnOnce() -> Vec<usize>,
 ) -> Option<Exit> {
-    let to = |to: usize, awaited: Vec<SignalRef>| Edge { to, awaited };
-    let swap = |completion: Completion| match (completion, micro.completion) {
-        (Completion::CtxSwap { .. }, Some(used)) => Some(Exit {
-            taken: Vec::new(),
-            falls: Some(vec![used.signal]),
-        }),
-        _ => None,
-    };
+    let to = |awaited: Vec<SignalRef>| target.map(|to| Edge { to, awaited }).into_iter().collect();
     let tested: Vec<SignalRef> = micro.tested.iter().map(|used| used.signal).collect();
-    Some(match &micro.template {
-        Instruction::Branch { condition, .. } => Exit {
-            taken: target.map(|t| to(t, Vec::new())).into_iter().collect(),
-            falls: (*condition != Condition::Always).then(Vec::new),
+    let template = &micro.template;
+    Some(match template.form().flow {
+        Kind::Next => return None,
+        Kind::Branch => Exit {
+            taken: to(Vec::new()),
+            falls: None,
         },
-        Instruction::BranchSignal { set, .. } => {
-            let (taken, falls) = if *set {
-                (tested, Vec::new())
-            } else {
-                (Vec::new(), tested)
+        Kind::Codes | Kind::Bit | Kind::State => {
+            // The signal has arrived where the test for it says so.
+            let (taken, falls) = match template {
+                Instruction::BranchSignal { set: true, .. } => (tested, Vec::new()),
+                _ => (Vec::new(), tested),
             };
             Exit {
-                taken: target.map(|t| to(t, taken)).into_iter().collect(),
+                taken: to(taken),
                 falls: Some(falls),
             }
         }
-        Instruction::BranchCtx { .. }
-        | Instruction::BranchInputState { .. }
-        | Instruction::BranchBit { .. }
-        | Instruction::BranchByte { .. } => Exit {
-            taken: target.map(|t| to(t, Vec::new())).into_iter().collect(),
-            falls: Some(Vec::new()),
-        },
-        Instruction::Jump { .. } => Exit {
+        Kind::Jump => Exit {
             taken: indirect()
                 .into_iter()
-                .map(|item| to(item, Vec::new()))
+                .map(|to| Edge {
+                    to,
+                    awaited: Vec::new(),
+                })
                 .collect(),
             falls: None,
         },
-        Instruction::CtxArb(arb) => arbitration(arb, micro, target),
-        Instruction::Command(command) => return swap(command.completion),
-        Instruction::CapCsr(access) => return swap(access.completion),
-        _ => return None,
+        Kind::Arbitration => match template {
+            Instruction::CtxArb(arb) => arbitration(arb, micro, target),
+            _ => return None,
+        },
+        Kind::Command => match micro.completion {
+            Some(used) if template.swaps() => Exit {
+                taken: Vec::new(),
+                falls: Some(vec![used.signal]),
+            },
+            _ => return None,
+        },
     })
 }
 

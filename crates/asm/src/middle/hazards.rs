@@ -3,19 +3,16 @@
 //! one. Only straight lines are looked at; what happens over branches and
 //! context swaps is not judged.
 
-use npsim_isa::{ByteOrder, Completion, Instruction, Operand, TransferRegister, csr};
+use npsim_isa::{ByteOrder, Index, Instruction, Operand, TransferRegister, csr};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::statement::Place;
-use crate::middle::flow::{Flow, defer_slots, transfers_control};
+use crate::middle::flow::Flow;
 use crate::middle::groups::Groups;
 use crate::middle::liveness::words;
 use crate::middle::program::{Item, Micro, Side, SignalRef, Value, VariableId};
 use crate::middle::scope::Symbols;
-
-/// Instructions that must lie between writing a pointer and using it.
-const POINTER_LATENCY: usize = 3;
 
 /// Warns of uses that come too early and of code that is never reached.
 pub fn check(
@@ -36,70 +33,41 @@ pub fn check(
     unreachable(items, flow, diagnostics);
 }
 
-/// What a local CSR points into.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pointer {
-    LocalMemory(u8),
-    Transfer,
-    Byte,
+/// Where an instruction goes through an index register.
+fn use_of(micro: &Micro, index: Index) -> Option<Place> {
+    if index == Index::Byte {
+        return micro.template.uses_index(index).then_some(micro.place);
+    }
+    let goes_through =
+        |value: &Value| matches!(value, Value::Physical(operand) if operand.index() == Some(index));
+    let slot = micro.slots.iter().find(|slot| goes_through(&slot.value));
+    slot.map(|slot| slot.place)
 }
 
-impl Pointer {
-    fn is_used_by(self, micro: &Micro) -> Option<Place> {
-        if self == Self::Byte {
-            let aligns = matches!(micro.template, Instruction::ByteAlign { .. });
-            return aligns.then_some(micro.place);
-        }
-        micro
-            .slots
-            .iter()
-            .find(|slot| match (&slot.value, self) {
-                (
-                    Value::Physical(
-                        Operand::LocalMemory { pointer, .. }
-                        | Operand::LocalMemoryStep { pointer, .. },
-                    ),
-                    Self::LocalMemory(wanted),
-                ) => *pointer == wanted,
-                (Value::Physical(Operand::SIndexed(_) | Operand::DIndexed(_)), Self::Transfer) => {
-                    true
-                }
-                _ => false,
-            })
-            .map(|slot| slot.place)
+/// What writes an index register, as a message names it.
+fn writer(instruction: &Instruction) -> String {
+    match instruction {
+        Instruction::LocalCsrWrite { csr, .. } => csr::name(*csr).map(str::to_owned),
+        Instruction::CamLookup {
+            lm_addr: Some(target),
+            ..
+        } => Some(format!("ACTIVE_LM_ADDR_{}", target.pointer)),
+        _ => None,
     }
-}
-
-/// The pointers that a local CSR holds.
-fn pointers_of(name: &str) -> &'static [Pointer] {
-    match name {
-        "ACTIVE_LM_ADDR_0" => &[Pointer::LocalMemory(0)],
-        "ACTIVE_LM_ADDR_1" => &[Pointer::LocalMemory(1)],
-        "T_INDEX" => &[Pointer::Transfer],
-        "BYTE_INDEX" => &[Pointer::Byte],
-        "T_INDEX_BYTE_INDEX" => &[Pointer::Transfer, Pointer::Byte],
-        "ACTIVE_LM_ADDR_0_BYTE_INDEX" => &[Pointer::LocalMemory(0), Pointer::Byte],
-        "ACTIVE_LM_ADDR_1_BYTE_INDEX" => &[Pointer::LocalMemory(1), Pointer::Byte],
-        _ => &[],
-    }
+    .unwrap_or_default()
 }
 
 fn pointers(micros: &[(usize, &Micro)], diagnostics: &mut Vec<Diagnostic>) {
     for (position, (_, micro)) in micros.iter().enumerate() {
-        let Instruction::LocalCsrWrite { csr: address, .. } = micro.template else {
-            continue;
-        };
-        let Some(info) = csr::all().iter().find(|info| info.address == address) else {
-            continue;
-        };
-        for pointer in pointers_of(info.name) {
-            let following = micros[position + 1..].iter().take(POINTER_LATENCY);
+        for &index in micro.template.indexes_written() {
+            let following = micros[position + 1..].iter().take(csr::INDEX_GAP.into());
             for (between, (_, next)) in following.enumerate() {
-                if let Some(place) = pointer.is_used_by(next) {
-                    diagnostics.push(too_soon(micro, info.name, place, between));
+                if let Some(place) = use_of(next, index) {
+                    let name = writer(&micro.template);
+                    diagnostics.push(too_soon(micro, &name, place, between));
                     break;
                 }
-                if transfers_control(&next.template) {
+                if next.template.is_control_flow() {
                     break;
                 }
             }
@@ -108,29 +76,30 @@ fn pointers(micros: &[(usize, &Micro)], diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn too_soon(micro: &Micro, name: &str, place: Place, between: usize) -> Diagnostic {
+    let gap = usize::from(csr::INDEX_GAP);
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
     place
         .warning(
             codes::POINTER_TOO_SOON,
             format!("this still uses the value that {name} had before"),
         )
         .label(format!(
-            "{between} instruction{} between, {POINTER_LATENCY} are needed",
-            if between == 1 { "" } else { "s" }
+            "{between} instruction{} between, {gap} are needed",
+            plural(between)
         ))
         .also(
             micro.place.span,
             micro.place.expansion,
             "the new value is written here",
         )
-        .note("A write to this register takes effect in the fourth instruction after it.")
+        .note(format!(
+            "A write to this register takes effect in the {} instruction after it.",
+            ["first", "second", "third", "fourth", "fifth"][gap]
+        ))
         .help(format!(
             "put {} other instruction{} or `nop` between",
-            POINTER_LATENCY - between,
-            if POINTER_LATENCY - between == 1 {
-                ""
-            } else {
-                "s"
-            }
+            gap - between,
+            plural(gap - between)
         ))
 }
 
@@ -163,7 +132,7 @@ fn alignments(micros: &[(usize, &Micro)], flow: &Flow, diagnostics: &mut Vec<Dia
                 found = true;
                 break;
             }
-            if swaps(before) {
+            if before.template.swaps() {
                 spoilt = Some(before);
                 break;
             }
@@ -194,20 +163,11 @@ fn alignments(micros: &[(usize, &Micro)], flow: &Flow, diagnostics: &mut Vec<Dia
     }
 }
 
-/// Whether the context gives up the microengine.
-fn swaps(micro: &Micro) -> bool {
-    matches!(micro.template, Instruction::CtxArb(_)) || completion(micro).is_some_and(|(_, s)| s)
-}
-
 /// The signal a command raises, and whether the context sleeps for it.
 fn completion(micro: &Micro) -> Option<(SignalRef, bool)> {
     let used = micro.completion?;
-    let asked = match &micro.template {
-        Instruction::Command(command) => command.completion,
-        Instruction::CapCsr(access) => access.completion,
-        _ => return None,
-    };
-    Some((used.signal, matches!(asked, Completion::CtxSwap { .. })))
+    micro.template.completion()?;
+    Some((used.signal, micro.template.swaps()))
 }
 
 /// The transfer registers of one side of a command.
@@ -279,7 +239,7 @@ fn transfers(
         let pushed = reached(command, groups, Side::In);
         // A context that sleeps runs only the shadow before its signal.
         let mut left = if sleeps {
-            defer_slots(&command.template) as usize
+            command.template.defer() as usize
         } else {
             usize::MAX
         };
@@ -336,8 +296,7 @@ fn transfers(
             // A wait, or the end of the straight line.
             let waits = micro.waits.iter().chain(&micro.tested);
             if waits.clone().any(|used| used.signal == signal)
-                || transfers_control(&micro.template) && defer_slots(&micro.template) == 0
-                || transfers_control(&micro.template) && !sleeps
+                || micro.template.is_control_flow() && (micro.template.defer() == 0 || !sleeps)
             {
                 break;
             }

@@ -7,7 +7,6 @@ use npsim_isa::{Condition, Instruction, Operand, OperandRole};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::token::Token;
-use crate::middle::flow::{defer_slots, transfers_control};
 use crate::middle::program::{Item, LateKind, Mark, Micro, Reference, Value};
 
 /// What the program shows of calls and returns.
@@ -65,7 +64,7 @@ impl Returns {
         }
         let mut owner = vec![None; items.len()];
         for (i, item) in items.iter().enumerate() {
-            let slots = item.micro().map_or(0, |m| defer_slots(&m.template));
+            let slots = item.micro().map_or(0, |m| m.template.defer());
             let inside = (i + 1..items.len())
                 .filter(|&at| items[at].micro().is_some())
                 .take(slots as usize);
@@ -166,7 +165,7 @@ impl Returns {
                 entered[at]
                     || items[at]
                         .micro()
-                        .is_some_and(|m| transfers_control(&m.template))
+                        .is_some_and(|m| m.template.is_control_flow())
             })?;
             if entered[next] {
                 return None;

@@ -8,7 +8,7 @@ mod directives;
 pub mod forms;
 mod values;
 
-use npsim_isa::Operand;
+use npsim_isa::{MnemonicInfo, Operand, mnemonic, mnemonics};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -64,80 +64,6 @@ pub struct Selection {
     /// Signals named by number.
     pub physical_signals: Vec<u8>,
 }
-
-/// All mnemonics, for suggestions.
-pub const MNEMONICS: &[&str] = &[
-    "alu",
-    "alu_shf",
-    "asr",
-    "dbl_shf",
-    "ld_field",
-    "ld_field_w_clr",
-    "immed",
-    "immed_b0",
-    "immed_b1",
-    "immed_b2",
-    "immed_b3",
-    "immed_w0",
-    "immed_w1",
-    "load_addr",
-    "local_csr_rd",
-    "local_csr_wr",
-    "nop",
-    "halt",
-    "br",
-    "beq",
-    "bne",
-    "bmi",
-    "bpl",
-    "bcs",
-    "bhs",
-    "bcc",
-    "blo",
-    "bvs",
-    "bvc",
-    "bge",
-    "blt",
-    "ble",
-    "bgt",
-    "br_bset",
-    "br_bclr",
-    "br=byte",
-    "br!=byte",
-    "br=ctx",
-    "br!=ctx",
-    "br_signal",
-    "br_!signal",
-    "br_inp_state",
-    "br_!inp_state",
-    "jump",
-    "rtn",
-    "ctx_arb",
-    "sram",
-    "scratch",
-    "dram",
-    "msf",
-    "pci",
-    "cap",
-    "hash_48",
-    "hash_64",
-    "hash_128",
-    "byte_align_be",
-    "byte_align_le",
-    "crc_be",
-    "crc_le",
-    "mul_step",
-    "ffs",
-    "pop_count1",
-    "pop_count2",
-    "pop_count3",
-    "cam_clear",
-    "cam_lookup",
-    "cam_write",
-    "cam_write_state",
-    "cam_read_tag",
-    "cam_read_state",
-];
 
 /// The walk over the statements.
 pub struct Selector<'a> {
@@ -198,15 +124,11 @@ pub fn select(
 impl Selector<'_> {
     fn instruction(&mut self, statement: &Instruction) -> Result<(), Diagnostic> {
         let mut builder = Builder::new(self, statement);
-        let template = match statement.mnemonic.as_str() {
-            "sram" | "scratch" | "dram" | "msf" | "pci" | "cap" | "hash_48" | "hash_64"
-            | "hash_128" => builder.command()?,
-            name if MNEMONICS.contains(&name) => match builder.datapath(name)? {
-                Some(template) => template,
-                None => builder.control(name)?,
-            },
-            name => return Err(unknown(statement, name, self.macros)),
+        let name = statement.mnemonic.as_str();
+        let Some(row) = mnemonic(name) else {
+            return Err(unknown(statement, name, builder.selector.macros));
         };
+        let template = builder.template(row)?;
         let micro = builder.finish(template)?;
         self.out.items.push(Item::Micro(Box::new(micro)));
         Ok(())
@@ -253,9 +175,9 @@ fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic
     {
         return diagnostic.help(format!("write `{written}`"));
     }
-    let known = MNEMONICS
-        .iter()
-        .copied()
+    let spellings = mnemonics().iter().flat_map(MnemonicInfo::spellings);
+    let known = spellings
+        .map(|name| -> &str { name })
         .chain(macros.iter().map(String::as_str));
     if let Some(near) = closest(called, known) {
         let diagnostic = diagnostic.help(format!("did you mean `{near}`?"));

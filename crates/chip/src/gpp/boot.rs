@@ -7,6 +7,7 @@ use super::routes::RouteTable;
 use super::task::Task;
 use crate::Cycle;
 use crate::kernel::disturb::Disturbances;
+pub use crate::units::msf::PortSetup;
 use crate::units::sram::device::Device;
 use serde::{Deserialize, Serialize};
 
@@ -165,13 +166,6 @@ pub struct MemoryImage {
     pub address: u32,
     /// What stands there.
     pub words: Vec<u32>,
-}
-
-/// One port of the chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortSetup {
-    /// Line rate.
-    pub bits_per_second: u64,
 }
 
 /// A longword in scratch that counts something.

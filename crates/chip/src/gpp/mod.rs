@@ -34,6 +34,8 @@ pub use task::{Next, Start, Task};
 use crate::Cycle;
 use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::fabric::Fabric;
+pub use crate::kernel::neighbours::InterruptLine;
+use crate::kernel::neighbours::Interrupts;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
 use crate::state::StateError;
@@ -46,15 +48,6 @@ use serde::{Deserialize, Serialize};
 
 /// Words of a thread status register: 32 threads each.
 const STATUS_WORDS: usize = 4;
-
-/// Which of its two interrupts a thread raised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InterruptLine {
-    /// `XSCALE_INT_A`
-    A,
-    /// `XSCALE_INT_B`
-    B,
-}
 
 /// What an access of the core costs, in ME cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,20 +146,6 @@ impl Gpp {
         Ok(())
     }
 
-    /// A thread raises an interrupt: its bit is set and tasks that wait poll
-    /// their rings.
-    pub fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric) {
-        self.interrupts += 1;
-        self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);
-        let (now, costs) = (fabric.now, self.costs);
-        for index in 0..self.tasks.len() {
-            self.bring_up_to(index, now);
-            if let Some(at) = self.schedules[index].wake(now, Some(now + costs.interrupt)) {
-                fabric.events.post(at, Event::Gpp(index as u16));
-            }
-        }
-    }
-
     /// Something may have come onto a scratch ring: a task that waits there
     /// polls it at its next turn.
     pub fn stir(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
@@ -241,17 +220,20 @@ impl Gpp {
         last.max().unwrap_or(0)
     }
 
-    /// The tasks' states as bytes.
-    pub(crate) fn save_tasks(&self) -> Result<Vec<Vec<u8>>, StateError> {
+    /// The tasks' states as bytes, which serialization of the core leaves out.
+    ///
+    /// # Errors
+    /// The encoder refuses.
+    pub fn save_tasks(&self) -> Result<Vec<Vec<u8>>, StateError> {
         self.tasks.iter().map(|task| task.save()).collect()
     }
 
-    /// Takes over the tasks of `other`, with these states.
-    pub(crate) fn restore_tasks(
-        &mut self,
-        other: &Self,
-        states: &[Vec<u8>],
-    ) -> Result<(), StateError> {
+    /// Completes a core that was read from a saved state: takes over the tasks of
+    /// `other`, with the states that they saved.
+    ///
+    /// # Errors
+    /// They are not the states of such tasks.
+    pub fn restore_tasks(&mut self, other: &Self, states: &[Vec<u8>]) -> Result<(), StateError> {
         let count = other.tasks.len();
         if states.len() != count || self.schedules.len() != count {
             return Err(StateError::OtherChip("tasks"));
@@ -391,6 +373,21 @@ impl Gpp {
                 fabric.events.post(other.due, Event::Gpp(index as u16));
             }
             other.goes_on(free);
+        }
+    }
+}
+
+impl Interrupts for Gpp {
+    /// Its bit is set, and tasks that wait poll their rings.
+    fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric) {
+        self.interrupts += 1;
+        self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);
+        let (now, costs) = (fabric.now, self.costs);
+        for index in 0..self.tasks.len() {
+            self.bring_up_to(index, now);
+            if let Some(at) = self.schedules[index].wake(now, Some(now + costs.interrupt)) {
+                fabric.events.post(at, Event::Gpp(index as u16));
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::boot::{
 use super::exceptions::Exceptions;
 use super::routes::{NextHop, Route, RouteTable, Routes};
 use super::*;
+use crate::units::Units;
 
 /// A chip without microengines.
 struct Bench {
@@ -72,7 +73,7 @@ fn load(boot: &Boot) -> Result<Bench, LoadError> {
         sram: Sram::new(&profile),
         dram: Dram::new(&profile),
         gpp: Gpp::new(&profile, boot),
-        fabric: Fabric::new(profile.clone()),
+        fabric: Fabric::new(profile.clone(), Units::inlets),
     };
     let b = &mut bench;
     boot.load(

@@ -15,21 +15,20 @@
 //! further ahead than its push FIFO is deep.
 
 mod data_bus;
-mod target;
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use npsim_isa::{CommandOp, Unit};
+use npsim_isa::CommandOp;
 
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
-use crate::kernel::trace_event::Bus;
+use crate::kernel::journal::Journal;
+use crate::kernel::target::{Inlets, Target};
+use crate::kernel::trace_event::{Bus, TraceEvent};
 use crate::profile::Profile;
 pub use data_bus::BusUse;
 use data_bus::DataBus;
-use target::TARGETS;
-pub use target::Target;
 
 /// The buses of a cluster.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -108,22 +107,19 @@ pub struct Buses {
     held: usize,
     fifo_depth: usize,
     /// Commands sent to each target that it has not taken yet.
-    waiting: [u16; TARGETS],
-    depth: [u16; TARGETS],
+    waiting: [u16; Target::COUNT],
     /// The cluster that the next place at a full target belongs to.
-    promised: [Option<u8>; TARGETS],
+    promised: [Option<u8>; Target::COUNT],
     /// The cluster that was granted each target last.
-    granted_last: [u8; TARGETS],
-    pressure: [BackPressure; TARGETS],
+    granted_last: [u8; Target::COUNT],
+    pressure: [BackPressure; Target::COUNT],
     /// ME cycles that microengines stalled because of the command buses alone.
     pub stalled_by_bus: Cycle,
     /// When scratchpad, hash unit and CSR proxy can be sent the next command,
     /// and the cluster whose turn that is.
     shared_free: Cycle,
     shared_promised: Option<u8>,
-    sram_channels: u8,
-    dram_channels: u8,
-    dram_interleave: u32,
+    inlets: Inlets,
     bus_cycle: Cycle,
     issue_to_inlet: Cycle,
     transfer_latency: Cycle,
@@ -133,25 +129,12 @@ pub struct Buses {
     d_pull: DataBus,
     /// How often a command had to wait in its FIFO.
     pub waits: u64,
-    /// Whether `taken` is kept.
-    #[serde(skip)]
-    pub(crate) watched: bool,
-    /// For whoever watches: which bus was taken from when until when.
-    #[serde(skip)]
-    pub(crate) taken: Vec<(Bus, Cycle, Cycle)>,
 }
 
 impl Buses {
     /// Idle buses.
     #[must_use]
-    pub fn new(profile: &Profile) -> Self {
-        let mut depth = [0; TARGETS];
-        depth[0] = u16::from(profile.scratch_inlet_depth());
-        depth[1] = u16::from(profile.hash_inlet_depth());
-        depth[2] = u16::from(profile.msf_inlet_depth());
-        depth[3] = u16::from(profile.cap_inlet_depth());
-        depth[4..8].fill(u16::from(profile.sram_inlet_depth()));
-        depth[8..].fill(u16::from(profile.dram_inlet_depth()));
+    pub fn new(profile: &Profile, inlets: Inlets) -> Self {
         let microengines = profile.microengines() as usize;
         let clusters = profile.clusters() as usize;
         Self {
@@ -163,17 +146,14 @@ impl Buses {
             held: 0,
             fifos: vec![Fifo::default(); microengines],
             fifo_depth: profile.command_fifo_depth() as usize,
-            waiting: [0; TARGETS],
-            depth,
-            promised: [None; TARGETS],
-            granted_last: [0; TARGETS],
-            pressure: [BackPressure::default(); TARGETS],
+            waiting: [0; Target::COUNT],
+            promised: [None; Target::COUNT],
+            granted_last: [0; Target::COUNT],
+            pressure: [BackPressure::default(); Target::COUNT],
             stalled_by_bus: 0,
             shared_free: 0,
             shared_promised: None,
-            sram_channels: profile.sram_channels(),
-            dram_channels: profile.dram_channels(),
-            dram_interleave: profile.dram_channel_interleave(),
+            inlets,
             bus_cycle: profile.bus_cycle(),
             issue_to_inlet: profile.issue_to_inlet(),
             transfer_latency: profile.transfer_latency(),
@@ -182,8 +162,6 @@ impl Buses {
             d_push: DataBus::default(),
             d_pull: DataBus::default(),
             waits: 0,
-            watched: false,
-            taken: Vec::new(),
         }
     }
 
@@ -194,10 +172,10 @@ impl Buses {
         let is_cluster = |cluster: &u8| usize::from(*cluster) < clusters;
         let fits = |fifo: &Fifo| {
             fifo.held.len() <= other.fifo_depth
-                && fifo.held.iter().all(|held| held.target.is_one())
+                && fifo.held.iter().all(|held| other.inlets.has(held.target))
                 && fifo
                     .stalled
-                    .is_none_or(|(_, blame)| blame.is_none_or(Target::is_one))
+                    .is_none_or(|(_, blame)| blame.is_none_or(|target| other.inlets.has(target)))
         };
         self.clusters.len() == clusters
             && self.per_cluster == other.per_cluster
@@ -210,13 +188,11 @@ impl Buses {
             && self.promised.iter().flatten().all(is_cluster)
             && self.granted_last.iter().all(is_cluster)
             && self.shared_promised.iter().all(is_cluster)
-            && (self.sram_channels, self.dram_channels)
-                == (other.sram_channels, other.dram_channels)
-            && (self.dram_interleave, self.bus_cycle) == (other.dram_interleave, other.bus_cycle)
+            && self.inlets == other.inlets
+            && self.bus_cycle == other.bus_cycle
             && (self.issue_to_inlet, self.transfer_latency)
                 == (other.issue_to_inlet, other.transfer_latency)
             && (self.s_ahead, self.d_ahead) == (other.s_ahead, other.d_ahead)
-            && self.depth == other.depth
     }
 
     /// Whether the counts of held commands are those of the FIFOs.
@@ -234,28 +210,16 @@ impl Buses {
         held.map(|held| held.slot)
     }
 
-    /// Where a command goes. An SRAM address of a channel that the chip lacks
-    /// goes to channel 0, which refuses it.
+    /// Where a command goes. An address of a channel that the chip lacks goes to
+    /// channel 0, which refuses it.
     #[must_use]
     pub fn target_of(&self, command: &BusCommand) -> Target {
-        match command.op.info().unit {
-            Unit::Scratch => Target::SCRATCH,
-            Unit::Hash => Target::HASH,
-            Unit::Msf => Target::MSF,
-            Unit::Cap | Unit::Pci => Target::CAP,
-            Unit::Sram => {
-                let channel = (command.address >> 30) as u8;
-                Target::sram(if channel < self.sram_channels {
-                    channel
-                } else {
-                    0
-                })
-            }
-            Unit::Dram if self.dram_channels == 1 => Target::dram(0),
-            Unit::Dram => Target::dram(
-                (command.address / self.dram_interleave % u32::from(self.dram_channels)) as u8,
-            ),
-        }
+        self.inlets.target_of(command)
+    }
+
+    /// Whether the chip has an inlet.
+    pub(crate) fn has(&self, target: Target) -> bool {
+        self.inlets.has(target)
     }
 
     /// Commands that a target has been sent and has not taken.
@@ -289,13 +253,19 @@ impl Buses {
 
     /// Takes a command to `target` into its microengine's FIFO, if it has room, and sends
     /// it if nothing is in its way.
-    pub(crate) fn admit(&mut self, now: Cycle, me: u8, target: Target) -> Admission {
+    pub(crate) fn admit(
+        &mut self,
+        now: Cycle,
+        me: u8,
+        target: Target,
+        journal: &mut Journal,
+    ) -> Admission {
         let me = me as usize;
         let fifo = &self.fifos[me];
         if let Some(first) = fifo.held.front()
             && fifo.held.len() >= self.fifo_depth
         {
-            let full = self.waiting[first.target.index()] >= self.depth[first.target.index()];
+            let full = self.waiting[first.target.index()] >= self.inlets.depth(first.target);
             let blame = full.then_some(first.target);
             self.fifos[me].stalled = Some((now, blame));
             return Admission::Full;
@@ -309,7 +279,7 @@ impl Buses {
             && self.has_room(target, cluster)
             && self.may_share(target, cluster, slot)
         {
-            return Admission::Arrives(self.depart(slot, now, cluster, target));
+            return Admission::Arrives(self.depart((slot, now), cluster, target, journal));
         }
         self.waits += 1;
         Admission::Waits
@@ -367,12 +337,12 @@ impl Buses {
     fn has_room(&self, target: Target, cluster: usize) -> bool {
         let at = target.index();
         let promised = self.promised[at].is_some_and(|other| other as usize != cluster);
-        self.waiting[at] + u16::from(promised) < self.depth[at]
+        self.waiting[at] + u16::from(promised) < self.inlets.depth(target)
     }
 
     /// Whether the interface that some units share is the cluster's in a slot.
     fn may_share(&self, target: Target, cluster: usize, slot: Cycle) -> bool {
-        !target.shares_interface()
+        !self.inlets.is_shared(target)
             || self.shared_free <= slot
                 && self
                     .shared_promised
@@ -408,7 +378,12 @@ impl Buses {
 
     /// Sends the next held command of a cluster, microengines in turn, if its
     /// bus is free now.
-    pub(crate) fn arbitrate(&mut self, now: Cycle, cluster: usize) -> Option<Grant> {
+    pub(crate) fn arbitrate(
+        &mut self,
+        now: Cycle,
+        cluster: usize,
+        journal: &mut Journal,
+    ) -> Option<Grant> {
         let state = &self.clusters[cluster];
         let slot = now.next_multiple_of(self.bus_cycle);
         if state.held == 0 || state.looking || state.command_free > slot {
@@ -435,7 +410,7 @@ impl Buses {
             self.held -= 1;
             self.clusters[cluster].held -= 1;
             self.clusters[cluster].turn = (place + 1) % self.per_cluster;
-            let arrival = self.depart(slot, first.since, cluster, first.target);
+            let arrival = self.depart((slot, first.since), cluster, first.target, journal);
             if first.refused {
                 self.pressure[first.target.index()].held += slot - first.since;
             }
@@ -458,14 +433,20 @@ impl Buses {
 
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
-    fn depart(&mut self, granted: Cycle, since: Cycle, cluster: usize, target: Target) -> Cycle {
+    fn depart(
+        &mut self,
+        (granted, since): (Cycle, Cycle),
+        cluster: usize,
+        target: Target,
+        journal: &mut Journal,
+    ) -> Cycle {
         let at = target.index();
         self.waiting[at] += 1;
         self.granted_last[at] = cluster as u8;
         if self.promised[at] == Some(cluster as u8) {
             self.promised[at] = None;
         }
-        if target.shares_interface() {
+        if self.inlets.is_shared(target) {
             self.shared_free = granted + self.bus_cycle;
             if self.shared_promised == Some(cluster as u8) {
                 self.shared_promised = None;
@@ -475,13 +456,13 @@ impl Buses {
         let state = &mut self.clusters[cluster];
         state.command_free = end;
         state.command.carried(self.bus_cycle, granted - since);
-        self.note(Bus::Command(cluster as u8), end, self.bus_cycle);
+        note(Bus::Command(cluster as u8), end, self.bus_cycle, journal);
         granted + self.issue_to_inlet
     }
 
     /// The general-purpose core sends a command over the first cluster's bus,
     /// ahead of what waits there; gives how long it waited for the bus.
-    pub(crate) fn core_command(&mut self, now: Cycle) -> Cycle {
+    pub(crate) fn core_command(&mut self, now: Cycle, journal: &mut Journal) -> Cycle {
         let cluster = &mut self.clusters[0];
         let granted = cluster
             .command_free
@@ -490,13 +471,19 @@ impl Buses {
         let end = granted + self.bus_cycle;
         cluster.command_free = end;
         cluster.command.carried(self.bus_cycle, granted - now);
-        self.note(Bus::Command(0), end, self.bus_cycle);
+        note(Bus::Command(0), end, self.bus_cycle, journal);
         granted - now
     }
 
     /// Longwords go to or come from the general-purpose core over the first
     /// cluster's S buses, or over the D buses, which carry 32 bits to it.
-    pub(crate) fn core_data(&mut self, now: Cycle, kind: TransferKind, read: bool, words: u8) {
+    pub(crate) fn core_data(
+        &mut self,
+        now: Cycle,
+        (kind, read): (TransferKind, bool),
+        words: u8,
+        journal: &mut Journal,
+    ) {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let (bus, name) = match (kind, read) {
             (TransferKind::S, true) => (&mut self.clusters[0].s_push, Bus::SPush(0)),
@@ -505,7 +492,7 @@ impl Buses {
             (TransferKind::D, false) => (&mut self.d_pull, Bus::DPull),
         };
         let end = bus.reserve(now, cycles);
-        self.note(name, end, cycles);
+        note(name, end, cycles, journal);
     }
 
     /// When a unit may start to read for a command: the bus that takes the data
@@ -532,6 +519,7 @@ impl Buses {
         lead: Cycle,
         command: &BusCommand,
         words: u8,
+        journal: &mut Journal,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let cluster = self.cluster_of[command.transfer_me as usize];
@@ -543,7 +531,7 @@ impl Buses {
             TransferKind::D => (&mut self.d_pull, Bus::DPull),
         };
         let end = bus.reserve(now, cycles);
-        self.note(name, end, cycles);
+        note(name, end, cycles, journal);
         end + lead + self.transfer_latency
     }
 
@@ -555,6 +543,7 @@ impl Buses {
         lead: Cycle,
         command: &BusCommand,
         words: u8,
+        journal: &mut Journal,
     ) -> Cycle {
         let cycles = Cycle::from(words) * self.bus_cycle;
         let cluster = self.cluster_of[command.transfer_me as usize];
@@ -566,41 +555,46 @@ impl Buses {
             TransferKind::D => (&mut self.d_push, Bus::DPush),
         };
         let end = bus.reserve(now, cycles);
-        self.note(name, end, cycles);
+        note(name, end, cycles, journal);
         end + lead + self.transfer_latency
     }
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_pull(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
+    pub fn media_pull(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        quadwords: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         let end = self.d_pull.reserve(now, cycles);
-        self.note(Bus::DPull, end, cycles);
+        note(Bus::DPull, end, cycles, journal);
         end + lead
     }
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_push(&mut self, now: Cycle, lead: Cycle, quadwords: u8) -> Cycle {
+    pub fn media_push(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        quadwords: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
         let cycles = Cycle::from(quadwords) * self.bus_cycle;
         let end = self.d_push.reserve(now, cycles);
-        self.note(Bus::DPush, end, cycles);
+        note(Bus::DPush, end, cycles, journal);
         end + lead
     }
+}
 
-    /// Writes down for whoever watches that a bus is taken until `end`.
-    #[inline]
-    fn note(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
-        if self.watched {
-            self.write(bus, end, cycles);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn write(&mut self, bus: Bus, end: Cycle, cycles: Cycle) {
-        if cycles != 0 {
-            self.taken.push((bus, end - cycles, end));
-        }
+/// Writes down for whoever watches that a bus is taken until `end`.
+#[inline]
+fn note(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
+    if cycles != 0 {
+        let (from, until) = (end - cycles, end);
+        journal.tell(from, || TraceEvent::Bus { bus, from, until });
     }
 }

@@ -17,8 +17,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::fabric::Slot;
+use crate::kernel::target::Target;
 
 /// Something that happens at a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

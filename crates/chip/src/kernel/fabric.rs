@@ -19,14 +19,14 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::bus::{Admission, Buses, Target};
+use crate::kernel::bus::{Admission, Buses};
 use crate::kernel::check::{Check, Checks, Fault};
 use crate::kernel::disturb::{Latecomers, Lateness};
 use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
-use crate::kernel::observer::Observer;
 use crate::kernel::ring_status::RingStatusLines;
+use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::profile::Profile;
 
@@ -154,7 +154,7 @@ pub struct Fabric {
     pub horizon: Cycle,
     /// Next-neighbour ring of each microengine.
     pub nn_rings: Vec<NnRing>,
-    /// What units tell whoever watches, which is nothing of the chip's own.
+    /// What is told to whoever watches, which is nothing of the chip's own.
     #[serde(skip)]
     pub journal: Journal,
     late: Latecomers,
@@ -163,14 +163,14 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// A quiet interior.
+    /// A quiet interior between the units that have these inlets.
     #[must_use]
-    pub fn new(profile: Profile) -> Self {
+    pub fn new(profile: Profile, inlets: fn(&Profile) -> Inlets) -> Self {
         let nn_rings = vec![NnRing::default(); profile.microengines() as usize];
         Self {
             now: 0,
             events: EventQueue::default(),
-            buses: Buses::new(&profile),
+            buses: Buses::new(&profile, inlets(&profile)),
             ring_lines: RingStatusLines::new(profile.ring_status_lag()),
             profile,
             checks: Checks::default(),
@@ -230,7 +230,7 @@ impl Fabric {
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
         let target = self.buses.target_of(&command);
-        let admission = self.buses.admit(now, command.me, target);
+        let admission = self.buses.admit(now, command.me, target, &mut self.journal);
         if admission == Admission::Full {
             return Issue::Held;
         }
@@ -301,14 +301,6 @@ impl Fabric {
         });
     }
 
-    /// Hands what was written down to the observer.
-    pub fn tell<P: Observer>(&mut self, observer: &mut P) {
-        self.journal.hand_on(observer);
-        for (bus, from, until) in self.buses.taken.drain(..) {
-            observer.see(from, &TraceEvent::Bus { bus, from, until });
-        }
-    }
-
     /// A unit has taken a command from its inlet. Commands that waited for
     /// room set out, and microengines that stalled on them go on.
     pub fn release(&mut self, target: Target) {
@@ -328,7 +320,7 @@ impl Fabric {
     }
 
     fn arbitrate(&mut self, cluster: usize) {
-        if let Some(grant) = self.buses.arbitrate(self.now, cluster) {
+        if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
             if let Some((me, cycle)) = grant.wake {
                 self.events.post(cycle, Event::Microengine(me));
@@ -373,7 +365,9 @@ impl Fabric {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
-        let done = self.buses.pull(self.now, lead, &flight.command, words);
+        let done = self
+            .buses
+            .pull(self.now, lead, &flight.command, words, &mut self.journal);
         self.events.post(done, Event::Pull(slot));
     }
 
@@ -395,7 +389,9 @@ impl Fabric {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
-        let done = self.buses.push(self.now, lead, &flight.command, words);
+        let done = self
+            .buses
+            .push(self.now, lead, &flight.command, words, &mut self.journal);
         let done = done + self.late(slot);
         self.events.post(done, Event::Push(slot));
     }

@@ -268,11 +268,12 @@ mod tests {
     use super::{Hold, Holder, Locks};
     use crate::kernel::fabric::Fabric;
     use crate::profile::Profile;
+    use crate::units::Units;
 
     const ME: Holder = Some((4, 1));
 
     fn fabric() -> Fabric {
-        Fabric::new(Profile::load("ixp2400").unwrap())
+        Fabric::new(Profile::load("ixp2400").unwrap(), Units::inlets)
     }
 
     /// The bit goes from `old` to `new` at a cycle.

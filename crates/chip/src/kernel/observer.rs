@@ -1,47 +1,52 @@
 //! Watching a run.
 //!
-//! A observer is a generic parameter: with [`NoObserver`] all calls of microengines
-//! compile away, and units pass over one flag for each thing that they would
-//! tell.
+//! Everything that can be told of a run goes through one
+//! [`Journal`](crate::kernel::journal::Journal), and whoever watches is handed one
+//! ordered stream of it. The engine is compiled twice, without a journal and
+//! with one, and neither knows who watches: a run without observers passes over
+//! one flag for each thing that its units would tell.
 //!
 //! # Order
 //!
-//! Each trace_event comes with its cycle. A microengine runs ahead of the rest of
-//! the chip and of the other microengines, and units tell what they have booked
-//! when they book it. Calls are in order of cycles
+//! Each [`TraceEvent`] comes with its cycle. Microengines run ahead of the chip
+//! and of each other, and units tell what they book when they book it, so what
+//! is told is not in order; the journal holds it back until nothing earlier can
+//! follow. Observers see events
 //!
-//! - for the [`Issued`](TraceEvent::Issued), [`Aborted`](TraceEvent::Aborted) and
-//!   [`Stalled`](TraceEvent::Stalled) slots of one microengine, which never
-//!   overlap and leave out only the cycles in which no context has the pipeline;
-//! - for the [`Context`](TraceEvent::Context) changes of one context: each state
-//!   lasts until the next is told. [`Executing`](crate::kernel::trace_event::ContextState::Executing)
-//!   of one context begins where that of the one before ends, or later;
-//! - for the busy times of one bus, and of one lane of a unit;
-//! - for everything that is told of one ring, RBUF or TBUF element, port or
-//!   command.
+//! 1. by cycle;
+//! 2. in one cycle first what concerns units, buses, rings, frames and commands,
+//!    then what concerns the pipeline and the contexts of microengine 0, then of
+//!    microengine 1, and so on ([`TraceEvent::rank`]);
+//! 3. in one cycle and of one rank as they were told: causes before effects, so a
+//!    [`Signal`](TraceEvent::Signal) stands before the
+//!    [`Context`](TraceEvent::Context) change to ready that it causes.
 //!
-//! What is told of different ones is not in order: a watcher that needs one
-//! order sorts by cycle. A [`Signal`](TraceEvent::Signal) is told before the
-//! `Context` change to ready that it causes. A run may end, at a fault elsewhere,
-//! before what a microengine has done ahead of the chip: whoever counts leaves
-//! out what lies at or after the end.
+//! The [`Issued`](TraceEvent::Issued), [`Aborted`](TraceEvent::Aborted) and
+//! [`Stalled`](TraceEvent::Stalled) slots of one microengine never overlap and
+//! leave out only the cycles in which no context has the pipeline. Each state of
+//! a context lasts until the next is told.
+//!
+//! # The end
+//!
+//! When a fault ends a run, microengines may have run ahead of it, and units may
+//! have booked what lies behind it. None of that is part of the run, and the
+//! journal leaves out what lies after the end: no observer has to. What reaches
+//! beyond the end is cut there by who measures it. A run that is stopped and gone
+//! on with hands out the rest when it goes on.
 
 use crate::Cycle;
 use crate::kernel::trace_event::TraceEvent;
 
 /// A watcher.
 pub trait Observer {
-    /// Whether anything is watched at all.
-    const ON: bool;
-
-    /// Something happens at a cycle.
-    fn see(&mut self, at: Cycle, what: &TraceEvent);
-
-    /// A microengine goes on at the chip's present cycle. What was told of it
-    /// and lies before this cycle is final, whatever comes.
-    fn turn(&mut self, me: u8, at: Cycle) {
-        let _ = (me, at);
+    /// Whether it watches. Asked when a run goes on, not for each event.
+    fn is_on(&self) -> bool {
+        true
     }
+
+    /// Something happens at a cycle, which is never before that of the event
+    /// handed over last.
+    fn see(&mut self, at: Cycle, event: &TraceEvent);
 }
 
 /// Nobody watches.
@@ -49,52 +54,70 @@ pub trait Observer {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
-    const ON: bool = false;
+    fn is_on(&self) -> bool {
+        false
+    }
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}
 }
 
-/// Two watch.
-impl<A: Observer, B: Observer> Observer for (A, B) {
-    const ON: bool = A::ON || B::ON;
-
-    fn see(&mut self, at: Cycle, what: &TraceEvent) {
-        self.0.see(at, what);
-        self.1.see(at, what);
-    }
-
-    fn turn(&mut self, me: u8, at: Cycle) {
-        self.0.turn(me, at);
-        self.1.turn(me, at);
-    }
-}
-
-/// Somebody may watch: that is found out as it goes.
+/// Somebody may watch.
 impl<A: Observer> Observer for Option<A> {
-    const ON: bool = A::ON;
-
-    fn see(&mut self, at: Cycle, what: &TraceEvent) {
-        if let Some(it) = self {
-            it.see(at, what);
-        }
+    fn is_on(&self) -> bool {
+        self.as_ref().is_some_and(Observer::is_on)
     }
 
-    fn turn(&mut self, me: u8, at: Cycle) {
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
         if let Some(it) = self {
-            it.turn(me, at);
+            it.see(at, event);
         }
     }
 }
 
 /// Somebody else's.
-impl<A: Observer> Observer for &mut A {
-    const ON: bool = A::ON;
-
-    fn see(&mut self, at: Cycle, what: &TraceEvent) {
-        (**self).see(at, what);
+impl<A: Observer + ?Sized> Observer for &mut A {
+    fn is_on(&self) -> bool {
+        (**self).is_on()
     }
 
-    fn turn(&mut self, me: u8, at: Cycle) {
-        (**self).turn(me, at);
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        (**self).see(at, event);
+    }
+}
+
+/// Several watch, each of them all of it.
+#[derive(Default)]
+pub struct Observers<'a>(Vec<&'a mut dyn Observer>);
+
+impl<'a> Observers<'a> {
+    /// Nobody yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// One more, unless it does not watch.
+    pub fn add(&mut self, observer: &'a mut dyn Observer) {
+        if observer.is_on() {
+            self.0.push(observer);
+        }
+    }
+}
+
+impl Observer for Observers<'_> {
+    fn is_on(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        for observer in &mut self.0 {
+            observer.see(at, event);
+        }
+    }
+}
+
+impl std::fmt::Debug for Observers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Observers").field(&self.0.len()).finish()
     }
 }

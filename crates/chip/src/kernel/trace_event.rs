@@ -5,10 +5,10 @@ use std::fmt;
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::fabric::{BusCommand, Slot};
 use crate::kernel::lines::MediaDrop;
 use crate::kernel::lock::Holder;
+use crate::kernel::target::Target;
 
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,8 +241,8 @@ pub enum TraceEvent {
         /// The command's instruction.
         pc: u16,
     },
-    /// A command could not be issued because the command FIFO was full. It is
-    /// told when it is known until when.
+    /// There is room again for a command that could not be issued because the
+    /// command FIFO was full.
     Stalled {
         /// Microengine.
         me: u8,
@@ -250,8 +250,8 @@ pub enum TraceEvent {
         context: u8,
         /// The command's instruction.
         pc: u16,
-        /// When there is room.
-        until: Cycle,
+        /// Since when it waited.
+        from: Cycle,
     },
     /// A context changes its state.
     Context {
@@ -417,4 +417,22 @@ pub enum TraceEvent {
         /// Until when.
         until: Cycle,
     },
+}
+
+impl TraceEvent {
+    /// Where it stands among the events of one cycle: 0 for what concerns the
+    /// chip, 1 + n for what concerns microengine n.
+    #[must_use]
+    #[inline]
+    pub const fn rank(&self) -> u8 {
+        match self {
+            Self::Issued { me, .. }
+            | Self::Aborted { me, .. }
+            | Self::Held { me, .. }
+            | Self::Stalled { me, .. }
+            | Self::Context { me, .. }
+            | Self::Signal { me, .. } => 1 + *me,
+            _ => 0,
+        }
+    }
 }

@@ -13,23 +13,18 @@ use super::turn::penalty;
 use super::{After, Flow, Microengine, slow};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::TraceEvent;
 
 impl Microengine {
     /// Executes one instruction.
-    pub(super) fn attentive<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) -> Flow {
-        self.attentive_or(fabric, observer)
+    pub(super) fn attentive<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
+        self.attentive_or::<OBSERVED>(fabric)
             .unwrap_or_else(|flow| flow)
     }
 
     /// Everything that can keep the instruction from executing now comes before
     /// its first effect, so that it can be tried again.
-    fn attentive_or<P: Observer>(
-        &mut self,
-        fabric: &mut Fabric,
-        observer: &mut P,
-    ) -> Result<Flow, Flow> {
+    fn attentive_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
         if self.slow & slow::PENDING != 0 {
             self.memory
                 .settle(self.cycle, &mut self.datapath.byte_index);
@@ -51,19 +46,15 @@ impl Microengine {
         }
         let csr = self.slow & slow::CSR != 0;
         let next = if op.kind == Kind::Outside {
-            let outcome = self.outside(&op, fabric);
-            if P::ON {
-                fabric.tell(observer);
-            }
-            match outcome? {
+            match self.outside(&op, fabric)? {
                 Outcome::Next(next) => next,
                 Outcome::Swap { defer, resume } => {
-                    self.issued(op.kind, csr, observer);
+                    self.issued::<OBSERVED>(op.kind, csr, fabric);
                     self.finish(pc, fabric);
                     return Ok(self.yields(defer, resume));
                 }
                 Outcome::Halt => {
-                    self.issued(op.kind, csr, observer);
+                    self.issued::<OBSERVED>(op.kind, csr, fabric);
                     return Ok(Flow::Halt);
                 }
             }
@@ -72,9 +63,9 @@ impl Microengine {
         };
         let target = match next {
             Next::Sequential | Next::Outside => {
-                self.issued(op.kind, csr, observer);
+                self.issued::<OBSERVED>(op.kind, csr, fabric);
                 self.finish(pc, fabric);
-                return Ok(self.advance(sets_codes, observer));
+                return Ok(self.advance::<OBSERVED>(sets_codes, fabric));
             }
             Next::Taken => op.d,
             Next::Jump(to) => to.min(self.program.words.len() as u32 - 1) as u16,
@@ -87,10 +78,10 @@ impl Microengine {
             self.arrived_with_codes,
         ));
         let slots = slots.saturating_sub(Cycle::from(op.n));
-        self.issued(op.kind, csr, observer);
+        self.issued::<OBSERVED>(op.kind, csr, fabric);
         self.finish(pc, fabric);
         if op.n == 0 {
-            self.go(target, slots, false, observer);
+            self.go::<OBSERVED>(target, slots, false, fabric);
         } else {
             self.pc += 1;
             self.defers(op.n, After::Jump(target), slots);
@@ -100,15 +91,15 @@ impl Microengine {
 
     /// An instruction has executed: it took its cycle, a local CSR's value was
     /// there for it alone, and a tested signal is consumed.
-    fn issued<P: Observer>(&mut self, kind: Kind, csr: bool, observer: &mut P) {
-        if P::ON {
+    fn issued<const OBSERVED: bool>(&mut self, kind: Kind, csr: bool, fabric: &mut Fabric) {
+        if OBSERVED {
             let issued = TraceEvent::Issued {
                 me: self.index,
                 context: self.datapath.context,
                 pc: self.pc,
                 count: 1,
             };
-            observer.see(self.cycle, &issued);
+            fabric.journal.put(self.cycle, issued);
         }
         self.cycle += 1;
         self.stats.instructions += 1;
@@ -129,7 +120,7 @@ impl Microengine {
 
     /// To the next word, or to where the control instruction goes whose last
     /// defer slot this was.
-    fn advance<P: Observer>(&mut self, sets_codes: bool, observer: &mut P) -> Flow {
+    fn advance<const OBSERVED: bool>(&mut self, sets_codes: bool, fabric: &mut Fabric) -> Flow {
         self.pc += 1;
         if self.slow & slow::DEFER == 0 {
             return Flow::Continue;
@@ -141,7 +132,7 @@ impl Microengine {
         self.slow &= !slow::DEFER;
         match self.after {
             After::Jump(target) => {
-                self.tell_aborted(self.deferred_by, self.after_penalty, observer);
+                self.tell_aborted::<OBSERVED>(self.deferred_by, self.after_penalty, fabric);
                 self.pc = target;
                 self.cycle += self.after_penalty;
                 self.stats.aborted += self.after_penalty;
@@ -156,8 +147,14 @@ impl Microengine {
         }
     }
 
-    fn go<P: Observer>(&mut self, target: u16, slots: Cycle, with_codes: bool, observer: &mut P) {
-        self.tell_aborted(self.pc, slots, observer);
+    fn go<const OBSERVED: bool>(
+        &mut self,
+        target: u16,
+        slots: Cycle,
+        with_codes: bool,
+        fabric: &mut Fabric,
+    ) {
+        self.tell_aborted::<OBSERVED>(self.pc, slots, fabric);
         self.pc = target;
         self.cycle += slots;
         self.stats.aborted += slots;
@@ -165,16 +162,16 @@ impl Microengine {
         self.arrived_with_codes = with_codes;
     }
 
-    /// Tells the observer of slots thrown away from the present cycle on.
-    fn tell_aborted<P: Observer>(&self, pc: u16, slots: Cycle, observer: &mut P) {
-        if P::ON && slots != 0 {
+    /// Tells of slots thrown away from the present cycle on.
+    fn tell_aborted<const OBSERVED: bool>(&self, pc: u16, slots: Cycle, fabric: &mut Fabric) {
+        if OBSERVED && slots != 0 {
             let aborted = TraceEvent::Aborted {
                 me: self.index,
                 context: self.datapath.context,
                 pc,
                 slots,
             };
-            observer.see(self.cycle, &aborted);
+            fabric.journal.put(self.cycle, aborted);
         }
     }
 

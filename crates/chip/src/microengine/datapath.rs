@@ -103,7 +103,7 @@ impl Datapath {
     }
 
     #[inline]
-    fn plain(&mut self, op: &Op, a: u32, result: u32) {
+    pub(super) fn plain(&mut self, op: &Op, a: u32, result: u32) {
         self.put(op.d, result);
         self.previous_a = a;
         self.previous_result = result;
@@ -338,28 +338,7 @@ impl Datapath {
                 };
                 self.logical(op, 0, result);
             }
-            Kind::Ffs => {
-                let source = b!();
-                let result = if source == 0 {
-                    0
-                } else {
-                    source.trailing_zeros()
-                };
-                // Z tells whether there was a one, so the codes are the source's.
-                self.codes = Codes {
-                    x: source,
-                    y: 0,
-                    result: source,
-                };
-                self.plain(op, 0, result);
-            }
-            Kind::PopCount => {
-                self.previous_a = 0;
-            }
-            Kind::PopCount3 => {
-                let result = b!().count_ones();
-                self.logical(op, 0, result);
-            }
+            Kind::Unary => self.unary(op),
             Kind::CamClear => {
                 self.cam = Cam::new();
             }
@@ -377,14 +356,6 @@ impl Datapath {
                 let entry = b!();
                 self.cam.write_state(entry, op.n);
                 self.previous_a = 0;
-            }
-            Kind::CamReadTag => {
-                let result = self.cam.tag(b!());
-                self.logical(op, 0, result);
-            }
-            Kind::CamReadState => {
-                let result = self.cam.state(b!());
-                self.logical(op, 0, result);
             }
             Kind::Crc => {
                 let source = b!();

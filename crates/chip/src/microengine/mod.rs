@@ -36,6 +36,7 @@ mod stats;
 mod tests;
 mod timing;
 mod turn;
+mod unary;
 
 use npsim_image::{ContextMode, NnMode};
 use npsim_isa::Operand;
@@ -172,8 +173,12 @@ pub struct Microengine {
     pick_latency: Cycle,
     /// When the last refill after an idle time ends.
     refilled: Cycle,
-    /// The event's own cycle, at which looking is always in order.
+    /// The event's own cycle, at which looking is always in order, and how far this
+    /// turn goes. Each turn sets both before it reads them, and how a run is cut into
+    /// turns is no state of the chip.
+    #[serde(skip)]
     entered: Cycle,
+    #[serde(skip)]
     limit: Cycle,
     running: bool,
     /// When which context hangs, if the user wants that.
@@ -398,15 +403,15 @@ impl Microengine {
 
     /// Gives IN registers to a unit that will push to them without a command.
     pub fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
-        let first = transfer_file(kind, true) + u16::from(register & 127);
-        let (context, pc) = (self.datapath.context, self.pc);
+        // No instruction asked for it. What executes at the moment has nothing to do
+        // with it, and depends on how far the microengine has run ahead.
         self.claims.add(Claim {
-            first,
+            first: transfer_file(kind, true) + u16::from(register & 127),
             words,
             op: None,
-            context,
-            pc,
-            issued: self.cycle,
+            context: 0,
+            pc: 0,
+            issued: 0,
         });
     }
 

@@ -9,7 +9,7 @@
 
 use npsim_isa::Operand;
 
-use super::quick::Quick;
+use super::quick::{Quick, Trace};
 
 /// What an operation does. The operands named here are those of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +57,13 @@ pub(super) enum Kind {
     MulStep,
     /// `n`: width 0 24x8, 1 16x16, 2 32x32; `x`: 1 high longword.
     MulLast,
-    Ffs,
-    PopCount,
-    PopCount3,
+    /// `n`: index of the [`npsim_isa::UnaryOp`]
+    Unary,
     CamClear,
     CamLookup,
     /// a: tag, b: entry, n: state
     CamWrite,
     CamWriteState,
-    CamReadTag,
-    CamReadState,
     /// `x`: [`super::crc::pack`]
     Crc,
     Br,
@@ -197,6 +194,8 @@ pub(super) struct Side {
     pub local: bool,
     /// It sets the condition codes.
     pub sets_codes: bool,
+    /// What it leaves for later operations and reads of what others left.
+    pub trace: Trace,
     /// The control instruction in whose defer slots this word lies.
     pub slot_of: Option<u16>,
 }

@@ -8,7 +8,7 @@ use npsim_isa::{
 
 use super::crc;
 use super::operation::{Kind, Op, Side, Special};
-use super::quick::Quick;
+use super::quick::{Quick, Trace};
 use super::registers::{
     CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
     source_slot,
@@ -76,6 +76,7 @@ impl<'a> Maker<'a> {
             guarded: false,
             local: false,
             sets_codes: false,
+            trace: Trace::Other,
             slot_of: None,
         };
         Self {
@@ -187,11 +188,6 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn codes(&mut self, kind: Kind) {
-        self.op.kind = kind;
-        self.side.sets_codes = true;
-    }
-
     fn shift(&mut self, shift: Shift) {
         (self.op.n, self.op.x) = match shift {
             Shift::Left(n) => ((32 - n % 32) % 32, u32::MAX << (n % 32)),
@@ -211,7 +207,7 @@ impl<'a> Maker<'a> {
     pub fn instruction(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Alu { op, dest, a, b } => {
-                self.codes(alu_kind(op));
+                self.op.kind = alu_kind(op);
                 self.a(a);
                 self.b(b);
                 self.d(dest);
@@ -242,11 +238,11 @@ impl<'a> Maker<'a> {
             Instruction::ByteAlign { order, dest, src } => {
                 match order {
                     ByteOrder::Big => {
-                        self.codes(Kind::ByteAlignBe);
+                        self.op.kind = Kind::ByteAlignBe;
                         self.b(src);
                     }
                     ByteOrder::Little => {
-                        self.codes(Kind::ByteAlignLe);
+                        self.op.kind = Kind::ByteAlignLe;
                         self.a(src);
                     }
                 }
@@ -299,7 +295,7 @@ impl<'a> Maker<'a> {
                 self.b(b);
             }
             Instruction::MulLast { width, high, dest } => {
-                self.codes(Kind::MulLast);
+                self.op.kind = Kind::MulLast;
                 self.op.n = match width {
                     MulWidth::W24x8 => 0,
                     MulWidth::W16x16 => 1,
@@ -308,25 +304,17 @@ impl<'a> Maker<'a> {
                 self.op.x = u32::from(high);
                 self.d(dest);
             }
-            Instruction::Ffs { dest, src } => self.unary(Kind::Ffs, dest, src),
-            Instruction::PopCount { src, .. } => {
-                self.op.kind = Kind::PopCount;
-                self.b(src);
+            Instruction::Unary { op, dest, src } => {
+                self.unary(Kind::Unary, dest, src);
+                self.op.n = op as u8;
             }
-            Instruction::PopCount3 { dest, src } => self.unary(Kind::PopCount3, dest, src),
             Instruction::CamClear => self.op.kind = Kind::CamClear,
             Instruction::CamLookup { dest, src, .. } => {
-                self.codes(Kind::CamLookup);
+                self.op.kind = Kind::CamLookup;
                 self.a(src);
                 self.d(dest);
                 // The lookup is the datapath's; the LM_ADDR it loads is not.
-                self.side.always |= matches!(
-                    instruction,
-                    Instruction::CamLookup {
-                        lm_addr: Some(_),
-                        ..
-                    }
-                );
+                self.side.always |= !instruction.indexes_written().is_empty();
             }
             Instruction::CamWrite { entry, src, state } => {
                 self.op.kind = Kind::CamWrite;
@@ -338,10 +326,6 @@ impl<'a> Maker<'a> {
                 self.op.kind = Kind::CamWriteState;
                 self.op.n = state;
                 self.b(entry);
-            }
-            Instruction::CamReadTag { dest, entry } => self.unary(Kind::CamReadTag, dest, entry),
-            Instruction::CamReadState { dest, entry } => {
-                self.unary(Kind::CamReadState, dest, entry);
             }
             Instruction::Crc {
                 order,
@@ -424,6 +408,8 @@ impl<'a> Maker<'a> {
                 self.side.looks = true;
             }
         }
+        self.side.sets_codes = instruction.sets_codes();
+        self.side.trace = Trace::of(instruction);
         self.side.guarded = self.is_guarded(instruction);
         if self.side.guarded {
             self.op.attention |= Op::GUARDED;
@@ -435,13 +421,8 @@ impl<'a> Maker<'a> {
         let specials = [side.special_a, side.special_b, side.special_d];
         let transfer =
             |operand: &Operand| matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
-        let indirect = matches!(
-            instruction,
-            Instruction::LdField {
-                shift: Shift::LeftIndirect | Shift::RightIndirect,
-                ..
-            }
-        );
+        let indirect =
+            matches!(instruction, Instruction::LdField { .. }) && instruction.shifts_indirectly();
         side.local = specials.iter().any(|it| *it != Special::None);
         let transfers = side.reads.iter().chain([&side.dest]).any(transfer);
         (side.local || transfers)
@@ -453,18 +434,12 @@ impl<'a> Maker<'a> {
             })
             && !side.looks
             && !indirect
-            && !matches!(
-                instruction,
-                Instruction::CamLookup {
-                    lm_addr: Some(_),
-                    ..
-                }
-            )
+            && instruction.indexes_written().is_empty()
             && (self.op.kind.is_of_datapath() || self.op.kind.branches() && !side.local)
     }
 
     fn unary(&mut self, kind: Kind, dest: Operand, src: Operand) {
-        self.codes(kind);
+        self.op.kind = kind;
         self.b(src);
         self.d(dest);
     }
@@ -472,16 +447,16 @@ impl<'a> Maker<'a> {
     fn counted(&mut self, count: ShiftCount, by: Kind, indirect: Kind) {
         match count {
             ShiftCount::By(n) => {
-                self.codes(by);
+                self.op.kind = by;
                 self.op.n = n & 31;
             }
-            ShiftCount::Indirect => self.codes(indirect),
+            ShiftCount::Indirect => self.op.kind = indirect,
         }
     }
 
     fn alu_shf(&mut self, op: ShfOp, shift: Shift) {
         if matches!(shift, Shift::LeftIndirect | Shift::RightIndirect) {
-            self.codes(Kind::ShfIndirect);
+            self.op.kind = Kind::ShfIndirect;
             self.op.n = u8::from(shift == Shift::RightIndirect);
             self.op.y = match op {
                 ShfOp::B => 0,
@@ -493,14 +468,14 @@ impl<'a> Maker<'a> {
             };
             return;
         }
-        self.codes(match op {
+        self.op.kind = match op {
             ShfOp::B => Kind::ShfB,
             ShfOp::NotB => Kind::ShfNotB,
             ShfOp::And => Kind::ShfAnd,
             ShfOp::NotAAnd => Kind::ShfNotAAnd,
             ShfOp::AndNot => Kind::ShfAndNot,
             ShfOp::Or => Kind::ShfOr,
-        });
+        };
         self.shift(shift);
     }
 
@@ -524,7 +499,6 @@ impl<'a> Maker<'a> {
         } else {
             Kind::LdField
         };
-        self.side.sets_codes = load_cc;
         // An indirect count is known only then: the attentive path puts it in.
         self.side.always |= matches!(shift, Shift::LeftIndirect | Shift::RightIndirect);
     }

@@ -140,7 +140,7 @@ impl Program {
             let Word::Instruction(instruction) = word else {
                 continue;
             };
-            for slot in 1..=usize::from(defer(instruction)) {
+            for slot in 1..=usize::from(instruction.defer()) {
                 if let Some(side) = sides.get_mut(address + slot) {
                     side.slot_of = Some(address as u16);
                 }
@@ -158,7 +158,7 @@ impl Program {
                 op.attention |= Op::WATCHED;
             }
         }
-        quick::find(&mut ops);
+        quick::find(&mut ops, &sides);
         self.ops = ops;
         self.sides = sides.into();
     }
@@ -168,7 +168,7 @@ impl Program {
 fn sides_slot(words: &[Word], target: usize) -> bool {
     (1..=3).any(|back| {
         target.checked_sub(back).is_some_and(
-            |at| matches!(&words[at], Word::Instruction(instruction) if usize::from(defer(instruction)) >= back),
+            |at| matches!(&words[at], Word::Instruction(instruction) if usize::from(instruction.defer()) >= back),
         )
     })
 }
@@ -204,29 +204,5 @@ pub(super) fn with_transfer_of(
             })
         }
         other => other,
-    }
-}
-
-/// Defer slots of a control instruction.
-pub(super) fn defer(instruction: &Instruction) -> u8 {
-    use npsim_isa::Completion;
-    match instruction {
-        Instruction::Branch { defer, .. }
-        | Instruction::BranchCtx { defer, .. }
-        | Instruction::BranchSignal { defer, .. }
-        | Instruction::BranchInputState { defer, .. }
-        | Instruction::BranchBit { defer, .. }
-        | Instruction::BranchByte { defer, .. }
-        | Instruction::Jump { defer, .. } => *defer,
-        Instruction::CtxArb(arb) => arb.defer,
-        Instruction::Command(command) => match command.completion {
-            Completion::CtxSwap { defer, .. } => defer,
-            _ => 0,
-        },
-        Instruction::CapCsr(access) => match access.completion {
-            Completion::CtxSwap { defer, .. } => defer,
-            _ => 0,
-        },
-        _ => 0,
     }
 }

@@ -10,8 +10,10 @@
 //! The last operation of a stretch is never quick, so whoever looks after it
 //! finds everything as if there were no quick forms.
 
+use npsim_isa::{Instruction, Leaves};
+
 use super::datapath::Datapath;
-use super::operation::{Kind, Op};
+use super::operation::{Kind, Op, Side};
 
 /// Which operand is the result of the word before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +125,7 @@ quick_forms! {
 
 /// What an operation leaves behind and what it reads of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trace {
+pub(super) enum Trace {
     /// Sets codes, A operand and result, reads none of them.
     All,
     /// Sets A operand and result, leaves the codes.
@@ -132,50 +134,26 @@ enum Trace {
     Other,
 }
 
-fn trace(kind: Kind) -> Trace {
-    match kind {
-        Kind::B
-        | Kind::NotB
-        | Kind::Add
-        | Kind::Add16
-        | Kind::Add8
-        | Kind::And
-        | Kind::NotAAnd
-        | Kind::AndNot
-        | Kind::Or
-        | Kind::Xor
-        | Kind::Sub
-        | Kind::SubReverse
-        | Kind::ShfB
-        | Kind::ShfNotB
-        | Kind::ShfAnd
-        | Kind::ShfNotAAnd
-        | Kind::ShfAndNot
-        | Kind::ShfOr
-        | Kind::DblShf
-        | Kind::ByteAlignBe
-        | Kind::ByteAlignLe
-        | Kind::LdFieldCc
-        | Kind::MulLast
-        | Kind::Ffs
-        | Kind::PopCount3
-        | Kind::CamLookup
-        | Kind::CamReadTag
-        | Kind::CamReadState
-        | Kind::Crc => Trace::All,
-        Kind::LdField | Kind::Immed | Kind::ImmedMerge | Kind::Nop => Trace::Operands,
-        _ => Trace::Other,
+impl Trace {
+    pub fn of(instruction: &Instruction) -> Self {
+        let leaves = instruction.form().leaves;
+        let reads = instruction.takes().is_some() || instruction.reads_codes();
+        if reads || !matches!(leaves, Leaves::Result | Leaves::Zero) {
+            Self::Other
+        } else if instruction.sets_codes() {
+            Self::All
+        } else {
+            Self::Operands
+        }
     }
 }
 
 /// Finds the quick forms of a program's operations.
-pub(super) fn find(ops: &mut [Op]) {
+pub(super) fn find(ops: &mut [Op], sides: &[Side]) {
     for at in 0..ops.len() {
         let op = ops[at];
-        let next = ops
-            .get(at + 1)
-            .map_or(Trace::Other, |next| trace(next.kind));
-        let unread = match trace(op.kind) {
+        let next = sides.get(at + 1).map_or(Trace::Other, |next| next.trace);
+        let unread = match sides[at].trace {
             Trace::All => next == Trace::All,
             Trace::Operands => next != Trace::Other,
             Trace::Other => false,

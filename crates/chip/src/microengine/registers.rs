@@ -141,6 +141,7 @@ pub(super) struct Claim {
     pub words: u8,
     /// The command; `None` when the media interface pushes by itself.
     pub op: Option<CommandOp>,
+    /// Who issued the command, where and when; all 0 without one.
     pub context: u8,
     pub pc: u16,
     pub issued: Cycle,

@@ -1,7 +1,7 @@
 //! Where a microengine's time went.
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
+use crate::kernel::target::Target;
 use serde::{Deserialize, Serialize};
 
 /// Cycles of a context by its state.

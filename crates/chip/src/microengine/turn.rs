@@ -8,7 +8,7 @@ use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::observer::Observer;
+use crate::kernel::journal::Journal;
 use crate::kernel::trace_event::{ContextState, TraceEvent};
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
@@ -17,28 +17,34 @@ const QUANTUM: Cycle = 1 << 14;
 
 impl Microengine {
     /// Takes the turn that [`Event::Microengine`] gives.
-    pub fn run<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) {
-        if P::ON {
-            fabric.journal.set::<P>();
-            observer.turn(self.index, fabric.now);
+    pub fn run(&mut self, fabric: &mut Fabric) {
+        if fabric.journal.is_open() {
+            self.run_as::<true>(fabric);
+        } else {
+            self.run_as::<false>(fabric);
         }
+    }
+
+    /// All that follows is compiled twice: with a journal to write into, and
+    /// without any trace of one.
+    pub(crate) fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
         self.limit = fabric.horizon.min(self.entered + QUANTUM);
         loop {
             let flow = match self.phase {
                 Phase::Idle | Phase::Halted => return,
                 Phase::Pick => {
-                    self.pick(fabric, observer);
+                    self.pick::<OBSERVED>(fabric);
                     Flow::Continue
                 }
                 Phase::Held => {
-                    self.stalled_until(fabric.now, observer);
+                    self.stalled_until::<OBSERVED>(fabric.now, fabric);
                     self.phase = Phase::Run;
                     Flow::Continue
                 }
-                Phase::Run => self.execute(fabric, observer),
+                Phase::Run => self.execute::<OBSERVED>(fabric),
                 Phase::Swap if self.look_at(self.cycle - 1, fabric) => {
-                    self.swap(fabric, observer);
+                    self.swap::<OBSERVED>(fabric);
                     Flow::Continue
                 }
                 Phase::Swap => Flow::Post(self.cycle - 1),
@@ -58,18 +64,18 @@ impl Microengine {
                 }
                 Flow::Held => {
                     self.phase = Phase::Held;
-                    if P::ON {
+                    if OBSERVED {
                         let held = TraceEvent::Held {
                             me: self.index,
                             context: self.datapath.context,
                             pc: self.pc,
                         };
-                        observer.see(self.cycle, &held);
+                        fabric.journal.put(self.cycle, held);
                     }
                     return;
                 }
                 Flow::Halt => {
-                    self.halt(observer);
+                    self.halt::<OBSERVED>(fabric);
                     return;
                 }
             }
@@ -93,22 +99,22 @@ impl Microengine {
         self.look_at(self.cycle, fabric)
     }
 
-    pub(super) fn stalled_until<P: Observer>(&mut self, until: Cycle, observer: &mut P) {
+    fn stalled_until<const OBSERVED: bool>(&mut self, until: Cycle, fabric: &mut Fabric) {
         let until = until.max(self.cycle);
-        if P::ON {
+        if OBSERVED {
             let stalled = TraceEvent::Stalled {
                 me: self.index,
                 context: self.datapath.context,
                 pc: self.pc,
-                until,
+                from: self.cycle,
             };
-            observer.see(self.cycle, &stalled);
+            fabric.journal.put(until, stalled);
         }
         self.stats.stalled += until - self.cycle;
         self.cycle = until;
     }
 
-    fn pick<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) {
+    fn pick<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let at = self.cycle.max(fabric.now + self.pick_latency);
         let Some(next) = self.choose(self.last, at, fabric) else {
             self.phase = Phase::Idle;
@@ -117,7 +123,7 @@ impl Microengine {
         self.stats.idle += at - self.cycle;
         self.refilled = at;
         self.dispatch(next, at);
-        self.tell_context(next, observer);
+        self.tell_context::<OBSERVED>(next, fabric);
     }
 
     fn dispatch(&mut self, context: u8, at: Cycle) {
@@ -135,7 +141,7 @@ impl Microengine {
     }
 
     /// The running context goes to sleep and the arbiter chooses another.
-    fn swap<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) {
+    fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let end = self.cycle + self.after_penalty;
         self.stats.aborted += self.after_penalty;
         self.stats.swaps += 1;
@@ -152,30 +158,30 @@ impl Microengine {
                 it.enter(ContextPhase::Ready, end);
             }
         }
-        if P::ON && self.after_penalty != 0 {
+        if OBSERVED && self.after_penalty != 0 {
             let aborted = TraceEvent::Aborted {
                 me: self.index,
                 context,
                 pc: it.yielded_at,
                 slots: self.after_penalty,
             };
-            observer.see(self.cycle, &aborted);
+            fabric.journal.put(self.cycle, aborted);
         }
-        self.tell_context(context, observer);
+        self.tell_context::<OBSERVED>(context, fabric);
         self.last = context;
         self.cycle = end;
         let next = self.choose(context, end, fabric);
         match next {
             Some(next) => {
                 self.dispatch(next, end);
-                self.tell_context(next, observer);
+                self.tell_context::<OBSERVED>(next, fabric);
             }
             None => self.phase = Phase::Idle,
         }
     }
 
     /// A breakpoint: all contexts are disabled where they are.
-    fn halt<P: Observer>(&mut self, observer: &mut P) {
+    fn halt<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let running = self.datapath.context;
         self.enabled = 0;
         self.other_enables |= 1 << 27;
@@ -184,14 +190,14 @@ impl Microengine {
             it.enter(ContextPhase::Inactive, self.cycle);
         }
         self.phase = Phase::Halted;
-        (0..8).for_each(|context| self.tell_context(context, observer));
+        (0..8).for_each(|context| self.tell_context::<OBSERVED>(context, fabric));
     }
 
-    /// Tells the observer of a context's new state.
-    fn tell_context<P: Observer>(&self, context: u8, observer: &mut P) {
-        if P::ON {
+    /// Tells a context's new state.
+    fn tell_context<const OBSERVED: bool>(&self, context: u8, fabric: &mut Fabric) {
+        if OBSERVED {
             let (at, what) = self.context_change(context);
-            observer.see(at, &what);
+            fabric.journal.put(at, what);
         }
     }
 
@@ -220,15 +226,15 @@ impl Microengine {
     }
 
     /// Runs the present context on its own time.
-    fn execute<P: Observer>(&mut self, fabric: &mut Fabric, observer: &mut P) -> Flow {
+    fn execute<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
         loop {
             if self.slow == 0 && self.lane().is_tight(self.pc) {
-                self.tight(observer);
+                self.tight::<OBSERVED>(&mut fabric.journal);
             }
             if self.cycle >= self.limit {
                 return Flow::Post(self.cycle);
             }
-            match self.attentive(fabric, observer) {
+            match self.attentive::<OBSERVED>(fabric) {
                 Flow::Continue => {}
                 other => return other,
             }
@@ -238,7 +244,7 @@ impl Microengine {
     /// The tight loop: operations that need no attention, in stretches up to the
     /// next branch. It ends before the first other one, or at the limit.
     #[inline(never)]
-    fn tight<P: Observer>(&mut self, observer: &mut P) {
+    fn tight<const OBSERVED: bool>(&mut self, journal: &mut Journal) {
         let Self {
             program,
             lanes,
@@ -262,7 +268,7 @@ impl Microengine {
             if run != 0 {
                 let count = Cycle::from(run).min(limit - cycle) as usize;
                 datapath.in_line(ops, pc, count);
-                tell(observer, me, context, pc, cycle, count);
+                tell::<OBSERVED>(journal, (me, context), pc, cycle, count);
                 pc += count;
                 cycle += count as Cycle;
                 if cycle >= limit {
@@ -291,11 +297,11 @@ impl Microengine {
                     }
                     datapath.in_defer_slots(ops, pc + 1, deferred);
                 }
-                tell(observer, me, context, pc, cycle, 1 + deferred);
+                tell::<OBSERVED>(journal, (me, context), pc, cycle, 1 + deferred);
                 let penalty = penalty(op, cycle == arrived, with_codes);
                 let slots = Cycle::from(penalty.saturating_sub(op.n));
                 cycle += 1 + deferred as Cycle;
-                if P::ON && slots != 0 {
+                if OBSERVED && slots != 0 {
                     let pc = pc as u16;
                     let aborted = TraceEvent::Aborted {
                         me,
@@ -303,7 +309,7 @@ impl Microengine {
                         pc,
                         slots,
                     };
-                    observer.see(cycle, &aborted);
+                    journal.put(cycle, aborted);
                 }
                 with_codes = deferred != 0 && slots == 0 && program.sides[pc + deferred].sets_codes;
                 aborted += slots;
@@ -312,7 +318,7 @@ impl Microengine {
                 pc = op.d as usize;
                 continue;
             }
-            tell(observer, me, context, pc, cycle, 1);
+            tell::<OBSERVED>(journal, (me, context), pc, cycle, 1);
             pc += 1;
             cycle += 1;
         }
@@ -332,17 +338,23 @@ fn is_owned(op: &Op, claims: &Claims) -> bool {
     claims.owns(op.b) || op.kind.is_of_datapath() && (claims.owns(op.a) || claims.owns(op.d))
 }
 
-/// Tells the observer of instructions that followed one another.
+/// Tells of instructions that followed one another.
 #[inline]
-fn tell<P: Observer>(observer: &mut P, me: u8, context: u8, pc: usize, cycle: Cycle, count: usize) {
-    if P::ON {
+fn tell<const OBSERVED: bool>(
+    journal: &mut Journal,
+    (me, context): (u8, u8),
+    pc: usize,
+    cycle: Cycle,
+    count: usize,
+) {
+    if OBSERVED {
         let issued = TraceEvent::Issued {
             me,
             context,
             pc: pc as u16,
             count: count as u16,
         };
-        observer.see(cycle, &issued);
+        journal.put(cycle, issued);
     }
 }
 

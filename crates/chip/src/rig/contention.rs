@@ -5,9 +5,11 @@ use proptest::prelude::*;
 
 use super::{Rig, command};
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::fabric::{BusCommand, Issue};
+use crate::kernel::unit::{Placed, Unit};
 use crate::profile::Profile;
+use crate::units::scratch::Scratch;
+use crate::units::sram::Sram;
 
 fn from(me: u8, mut command: BusCommand, id: u16) -> BusCommand {
     command.me = me;
@@ -79,7 +81,7 @@ proptest! {
         rig.start_work();
         rig.run();
         let total: usize = enqueued.iter().map(Vec::len).sum();
-        prop_assert_eq!(rig.sram.entry(0, 5).unwrap().count() as usize, total);
+        prop_assert_eq!(rig.units.sram.entry(0, 5).unwrap().count() as usize, total);
         for _ in 0..total + extra {
             rig.work[3].push_back((from(3, command(Op::SramDequeue, 5 << 24, 1), 0), vec![]));
         }
@@ -97,8 +99,8 @@ proptest! {
     fn rings_lose_and_invent_nothing(puts in prop::collection::vec(1u8..=8, 1..14), sram: bool) {
         let mut rig = Rig::new();
         let (put, get, address) = if sram { (Op::SramPut, Op::SramGet, 9 << 24) } else { (Op::ScratchPut, Op::ScratchGet, 3 << 2) };
-        rig.sram.set_entry(0, 9, [0x1000, 0x1000, 0]);
-        rig.scratch.set_ring_register(3, crate::units::scratch::RingRegister::Base, 0x0000_0200, &mut rig.fabric);
+        rig.units.sram.set_entry(0, 9, [0x1000, 0x1000, 0]);
+        rig.units.scratch.set_ring_register(3, crate::units::scratch::RingRegister::Base, 0x0000_0200, &mut rig.fabric);
         let mut next = 1;
         for (number, &count) in puts.iter().enumerate() {
             let words: Vec<u32> = (next..next + u32::from(count)).collect();
@@ -224,21 +226,21 @@ fn a_command_behind_a_held_one_waits_too() {
                 2 * number,
                 from(number as u8 % 4, command(Op::ScratchWrite, 0, 1), 1)
             ),
-            Issue::Accepted(Target::SCRATCH)
+            Issue::Accepted(Scratch::FIRST)
         );
     }
-    assert_eq!(rig.fabric.buses.waiting_at(Target::SCRATCH), 8);
+    assert_eq!(rig.fabric.buses.waiting_at(Scratch::FIRST), 8);
     assert_eq!(
         rig.issue(20, from(0, command(Op::ScratchRead, 0, 1), 2)),
-        Issue::Accepted(Target::SCRATCH)
+        Issue::Accepted(Scratch::FIRST)
     );
     assert_eq!(
         rig.issue(22, from(0, command(Op::SramRead, 0, 1), 3)),
-        Issue::Accepted(Target::sram(0))
+        Issue::Accepted(Sram::target(0))
     );
     assert_eq!(
         rig.issue(22, from(7, command(Op::SramRead, 0, 1), 4)),
-        Issue::Accepted(Target::sram(0))
+        Issue::Accepted(Sram::target(0))
     );
     rig.run();
     let end = |id| rig.notices.iter().rfind(|n| n.id == id).unwrap().cycle;
@@ -258,7 +260,7 @@ fn a_full_fifo_holds_its_microengine_until_the_unit_takes_a_command() {
     for number in 0..5 {
         assert_eq!(
             rig.issue(100 + 4 * number, command(Op::ScratchWrite, 0, 1)),
-            Issue::Accepted(Target::SCRATCH)
+            Issue::Accepted(Scratch::FIRST)
         );
     }
     assert_eq!(rig.issue(122, command(Op::ScratchWrite, 0, 1)), Issue::Held);
@@ -430,10 +432,10 @@ fn a_full_unit_stalls_who_sends_to_it_and_nobody_else() {
     // 80 started in 2400 cycles, 28 that wait.
     assert!(rig.work[0].len() > 280, "{}", rig.work[0].len());
     assert!(rig.work[1].len() < 50 && rig.work[5].len() < 50);
-    let sram = rig.fabric.buses.pressure(Target::sram(0));
+    let sram = rig.fabric.buses.pressure(Sram::target(0));
     assert!(sram.stalled > 2000, "{sram:?}");
     assert_eq!(
-        rig.fabric.buses.pressure(Target::sram(1)),
+        rig.fabric.buses.pressure(Sram::target(1)),
         crate::kernel::bus::BackPressure::default()
     );
 }
@@ -457,7 +459,7 @@ fn turning_the_pins_around_costs_what_the_profile_says() {
             .unwrap();
         let mut rig = Rig::with(profile);
         let cycles = saturate(&mut rig, 100, alternate);
-        let turning: Cycle = rig.dram.counters().map(|c| c.turning).sum();
+        let turning: Cycle = rig.units.dram.counters().map(|c| c.turning).sum();
         (cycles, turning)
     };
     let (free, none) = with(0, 0);
@@ -484,7 +486,7 @@ fn bursts_of_ten_and_a_half_cycles_are_exact() {
     let end = saturate(&mut rig, 100, |me, n| {
         command(Op::DramRead, (n + u32::from(me)) % 4 * 2048, 2)
     });
-    let busy = rig.dram.counters().map(|c| c.busy).sum::<Cycle>();
+    let busy = rig.units.dram.counters().map(|c| c.busy).sum::<Cycle>();
     assert_eq!(busy, 800 * 21 / 2);
     assert!(end >= busy, "{end} of {busy}");
 }
@@ -531,8 +533,9 @@ fn queue_integrals_are_the_sum_of_the_stays() {
         100 + profile.scratch_write() + 2,
     );
     let stays = (wrote - 100 - inlet) + (read - 102 - inlet);
-    assert_eq!(rig.scratch.counters.queue_cycles_at(5000), stays);
-    assert_eq!(rig.scratch.counters.queue_peak, 2);
+    let counters = rig.units.scratch.counters().next().unwrap();
+    assert_eq!(counters.queue_cycles_at(5000), stays);
+    assert_eq!(counters.queue_peak, 2);
 }
 
 #[test]
@@ -540,12 +543,12 @@ fn the_core_takes_its_share() {
     let mut rig = Rig::new();
     rig.run_until(100);
     rig.fabric.now = 100;
-    assert_eq!(rig.scratch.core_read(1, &mut rig.fabric), 0);
+    assert_eq!(rig.units.scratch.core_read(1, &mut rig.fabric), 0);
     // The next one finds bus and scratchpad taken for a bus clock each.
-    let waited = rig.scratch.core_read(1, &mut rig.fabric);
+    let waited = rig.units.scratch.core_read(1, &mut rig.fabric);
     assert_eq!(waited, rig.fabric.profile.bus_cycle());
-    assert_eq!(rig.dram.core_read(0, 64, &mut rig.fabric), 4);
-    assert!(rig.dram.core_read(0, 64, &mut rig.fabric) >= 40 - 6);
+    assert_eq!(rig.units.dram.core_read(0, 64, &mut rig.fabric), 4);
+    assert!(rig.units.dram.core_read(0, 64, &mut rig.fabric) >= 40 - 6);
     let [command, push, _] = rig.fabric.buses.cluster_uses(10_000).next().unwrap();
     assert_eq!((command.transfers, push.busy), (4, 4));
     assert_eq!(rig.fabric.buses.d_uses(10_000)[0].busy, 2 * 16 * 2);

@@ -174,13 +174,13 @@ fn rig(attached: bool) -> Rig {
     let mut rig = Rig::with(profile.clone());
     if attached {
         let mut attach =
-            |name, address| (rig.sram).attach(Box::new(Purse::new(name, address)), &profile);
+            |name, address| (rig.units.sram).attach(Box::new(Purse::new(name, address)), &profile);
         attach("PURSE", MEMORY).unwrap();
         let refusal = attach("OTHER", MEMORY).unwrap_err();
         assert_eq!(refusal, "its window meets that of PURSE");
         attach("OTHER", MEMORY + WINDOW_BYTES).unwrap();
         assert!(attach("MISALIGNED", MEMORY + 4).is_err());
-        assert!(rig.sram.write_word(WINDOW, 1 << 20));
+        assert!(rig.units.sram.write_word(WINDOW, 1 << 20));
     }
     rig
 }
@@ -289,9 +289,9 @@ fn requests_are_taken_one_a_clock_and_memory_passes_them() {
     let span = at[159] - at[0];
     assert_eq!(span, 159 * PERIOD);
     assert!(pushed(&rig.notices, 999) < at[20]);
-    let device = rig.sram.device::<Purse>().unwrap();
+    let device = rig.units.sram.device::<Purse>().unwrap();
     assert_eq!(device.requests, 160);
-    assert_eq!(rig.sram.read_word(WINDOW), Some((1 << 20) - 160));
+    assert_eq!(rig.units.sram.read_word(WINDOW), Some((1 << 20) - 160));
     assert!(device.waited > 160 * PERIOD);
 }
 
@@ -312,7 +312,7 @@ fn a_request_waits_for_the_registers_of_its_group_that_are_being_written() {
     assert_eq!(of(2).data, [6]);
     assert_eq!(of(3).data, [0]);
     assert!(of(3).cycle < of(2).cycle);
-    assert_eq!(rig.sram.read_word(WINDOW), Some(0));
+    assert_eq!(rig.units.sram.read_word(WINDOW), Some(0));
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn bytes_of_a_register_can_be_written() {
     let mut write = command(Op::SramWrite, WINDOW, 1);
     write.byte_mask = 0b1001;
     rig.go(write, &[0xaabb_ccdd]);
-    assert_eq!(rig.sram.read_word(WINDOW), Some(0xaa10_00dd));
+    assert_eq!(rig.units.sram.read_word(WINDOW), Some(0xaa10_00dd));
 }
 
 #[test]
@@ -394,12 +394,12 @@ fn what_is_no_request_is_a_fault_that_says_what_would_be_one() {
         assert!(fault.message.contains(text), "{}", fault.message);
         assert!(fault.help.is_some());
         assert_eq!(rig.fabric.in_flight(), 0);
-        assert_eq!(rig.sram.device::<Purse>().unwrap().requests, 0);
+        assert_eq!(rig.units.sram.device::<Purse>().unwrap().requests, 0);
     }
     // A ring that was loaded with the window's address.
     let mut rig = rig(true);
     let entry_of_window = [MEMORY / 4, MEMORY / 4, 0];
-    assert!(rig.sram.set_entry(1, 7, entry_of_window));
+    assert!(rig.units.sram.set_entry(1, 7, entry_of_window));
     rig.go(command(Op::SramPut, 1 << 30 | entry, 1), &[1]);
     let fault = rig.fabric.checks.fault().unwrap();
     assert!(fault.message.contains("beyond the memory of channel 1"));
@@ -409,32 +409,48 @@ fn what_is_no_request_is_a_fault_that_says_what_would_be_one() {
 fn the_core_reaches_registers_and_nothing_else() {
     let mut rig = rig(true);
     for place in [0, 4, 8, 0x7c, 0x2000, 0x207c] {
-        assert!(rig.sram.write_word(WINDOW + place, 5), "{place:#x}");
-        assert_eq!(rig.sram.read_word(WINDOW + place), Some(5));
+        assert!(rig.units.sram.write_word(WINDOW + place, 5), "{place:#x}");
+        assert_eq!(rig.units.sram.read_word(WINDOW + place), Some(5));
     }
     for place in [0x80, REQUESTS, MAILBOXES, 0x2080, 0x4000] {
-        assert!(!rig.sram.write_word(WINDOW + place, 5), "{place:#x}");
-        assert_eq!(rig.sram.read_word(WINDOW + place), None);
+        assert!(!rig.units.sram.write_word(WINDOW + place, 5), "{place:#x}");
+        assert_eq!(rig.units.sram.read_word(WINDOW + place), None);
     }
-    assert_eq!(rig.sram.device::<Purse>().unwrap().requests, 0);
+    assert_eq!(rig.units.sram.device::<Purse>().unwrap().requests, 0);
 }
 
 #[test]
 fn saved_devices_go_on_beside_their_like_only() {
     let mut first = rig(true);
     first.go(request(8), &[]);
-    let states = first.sram.save_devices().unwrap();
+    let states = first.units.sram.save_devices().unwrap();
     assert_eq!(states.len(), 2);
     let (mut second, like) = (rig(true), rig(true));
-    second.sram.restore_devices(&like.sram, &states).unwrap();
-    assert_eq!(second.sram.device::<Purse>().unwrap().requests, 1);
+    second
+        .units
+        .sram
+        .restore_devices(&like.units.sram, &states)
+        .unwrap();
+    assert_eq!(second.units.sram.device::<Purse>().unwrap().requests, 1);
     assert!(
-        (second.sram)
-            .restore_devices(&like.sram, &states[..1])
+        (second.units.sram)
+            .restore_devices(&like.units.sram, &states[..1])
             .is_err()
     );
     let crossed = [states[1].clone(), states[0].clone()];
-    assert!(second.sram.restore_devices(&like.sram, &crossed).is_err());
+    assert!(
+        second
+            .units
+            .sram
+            .restore_devices(&like.units.sram, &crossed)
+            .is_err()
+    );
     let bare = rig(false);
-    assert!(second.sram.restore_devices(&bare.sram, &states).is_err());
+    assert!(
+        second
+            .units
+            .sram
+            .restore_devices(&bare.units.sram, &states)
+            .is_err()
+    );
 }

@@ -191,7 +191,10 @@ fn one_hash_takes_exactly_its_target_and_others_their_array_time_more() {
     let three = rig.go(command(Op::Hash48, 0, 3), &[1, 0, 2, 0, 1, 0]);
     let data = &three[1].data;
     assert_eq!((data.len(), &data[..2]), (6, &data[4..]));
-    let multiplier = rig.hash.multiplier(crate::units::hash::HashWidth::Bits48);
+    let multiplier = rig
+        .units
+        .hash
+        .multiplier(crate::units::hash::HashWidth::Bits48);
     assert_eq!(u128::from(data[1]) << 32 | u128::from(data[0]), multiplier);
 }
 

@@ -4,6 +4,7 @@ use npsim_isa::CommandOp as Op;
 
 use super::{Rig, command};
 use crate::kernel::check::Check;
+use crate::kernel::unit::Unit;
 use crate::profile::Profile;
 
 #[test]
@@ -20,8 +21,8 @@ fn what_is_written_is_read() {
     }
     rig.go(command(Op::DramWrite, 0x2000, 8), &words);
     assert_eq!(rig.fetch(command(Op::DramRead, 0x2008, 7), &[]), words[2..]);
-    assert_eq!(rig.dram.read_bytes(0x2003, 2), Some(vec![1, 0]));
-    assert!(rig.dram.write_bytes(0x2003, &[9]));
+    assert_eq!(rig.units.dram.read_bytes(0x2003, 2), Some(vec![1, 0]));
+    assert!(rig.units.dram.write_bytes(0x2003, &[9]));
     assert_eq!(rig.fetch(command(Op::DramRead, 0x2000, 1), &[]), [9, 2]);
     let mut masked = command(Op::DramWrite, 0x2000, 1);
     masked.byte_mask = 0b1000_0001;
@@ -45,7 +46,7 @@ fn descriptors_load_and_store_as_documented() {
         (0x20, 0x8000_0030),
         (0x30, 0x8000_0040),
     ] {
-        assert!(rig.sram.write_word(address * 4, word));
+        assert!(rig.units.sram.write_word(address * 4, word));
     }
     let entry = 7 << 24;
     assert_eq!(
@@ -54,16 +55,16 @@ fn descriptors_load_and_store_as_documented() {
     );
     rig.go(command(Op::SramRdQdescOther, entry | at, 1), &[]);
     // A packet of buffers T to W that software has linked: link T, tail W.
-    rig.sram.write_word(0x50 * 4, 0x8000_0060);
+    rig.units.sram.write_word(0x50 * 4, 0x8000_0060);
     let mut link = command(Op::SramEnqueue, entry | 0x50, 1);
     (link.indirect, link.byte_mask) = (Some(1 << 20), 0);
     rig.go(link, &[]);
-    assert_eq!(rig.sram.entry(0, 7).unwrap().count(), 5);
+    assert_eq!(rig.units.sram.entry(0, 7).unwrap().count(), 5);
     rig.go(command(Op::SramEnqueueTail, entry | 0x60, 1), &[]);
-    assert_eq!(rig.sram.entry(0, 7).unwrap().count(), 5);
+    assert_eq!(rig.units.sram.entry(0, 7).unwrap().count(), 5);
     rig.go(command(Op::SramWrQdesc, entry | (at + 8), 1), &[]);
     let stored: Vec<_> = (0..3)
-        .map(|w| rig.sram.read_word((at + 8 + w) * 4).unwrap())
+        .map(|w| rig.units.sram.read_word((at + 8 + w) * 4).unwrap())
         .collect();
     assert_eq!(stored, [0x8000_0010, 0x60, 5]);
     let taken: Vec<u32> = (0..7)
@@ -87,7 +88,7 @@ fn descriptors_load_and_store_as_documented() {
 fn a_tail_alone_is_enough_to_enqueue() {
     let mut rig = Rig::new();
     for (word, value) in [0x10, 0x10, 1].into_iter().enumerate() {
-        rig.sram.write_word(0x800 + 4 * word as u32, value);
+        rig.units.sram.write_word(0x800 + 4 * word as u32, value);
     }
     assert_eq!(
         rig.fetch(command(Op::SramRdQdescTail, 0x200, 2), &[]),
@@ -96,16 +97,16 @@ fn a_tail_alone_is_enough_to_enqueue() {
     rig.go(command(Op::SramEnqueue, 0x20, 1), &[]);
     rig.go(command(Op::SramWrQdescCount, 0x200, 1), &[]);
     let words: Vec<_> = (0..3)
-        .map(|w| rig.sram.read_word(0x800 + 4 * w).unwrap())
+        .map(|w| rig.units.sram.read_word(0x800 + 4 * w).unwrap())
         .collect();
     assert_eq!(words, [0x10, 0x20, 2]);
-    assert_eq!(rig.sram.read_word(0x40), Some(0x20));
+    assert_eq!(rig.units.sram.read_word(0x40), Some(0x20));
     rig.go(command(Op::SramRdQdescOther, 0x200, 1), &[]);
     assert_eq!(
         (
-            rig.sram.dequeue(0, 0),
-            rig.sram.dequeue(0, 0),
-            rig.sram.dequeue(0, 0)
+            rig.units.sram.dequeue(0, 0),
+            rig.units.sram.dequeue(0, 0),
+            rig.units.sram.dequeue(0, 0)
         ),
         (Some(0x10), Some(0x20), Some(0))
     );
@@ -129,7 +130,7 @@ fn a_cell_count_keeps_the_buffer_until_it_is_used_up() {
 #[test]
 fn sram_rings_refuse_what_does_not_fit_and_give_all_or_nothing() {
     let mut rig = Rig::new();
-    rig.sram.set_entry(0, 1, [0x1200, 0x1200, 0]);
+    rig.units.sram.set_entry(0, 1, [0x1200, 0x1200, 0]);
     let (put, get) = (1 << 24, 1 << 24);
     for round in 0..32 {
         assert_eq!(
@@ -144,7 +145,7 @@ fn sram_rings_refuse_what_does_not_fit_and_give_all_or_nothing() {
         [0x8000_0000 + 496]
     );
     assert_eq!(rig.fetch(command(Op::SramGet, get, 2), &[]), [1, 1]);
-    rig.sram.set_entry(0, 2, [0x1400, 0x1400, 0]);
+    rig.units.sram.set_entry(0, 2, [0x1400, 0x1400, 0]);
     rig.fetch(command(Op::SramPut, 2 << 24, 1), &[9]);
     assert_eq!(rig.fetch(command(Op::SramGet, 2 << 24, 2), &[]), [0, 0]);
     assert_eq!(rig.fetch(command(Op::SramGet, 2 << 24, 1), &[]), [9]);
@@ -153,19 +154,19 @@ fn sram_rings_refuse_what_does_not_fit_and_give_all_or_nothing() {
 #[test]
 fn journals_wrap_over_the_oldest_and_fast_ones_say_who_wrote() {
     let mut rig = Rig::new();
-    rig.sram.set_entry(1, 4, [0x2000, 0x2000, 0]);
+    rig.units.sram.set_entry(1, 4, [0x2000, 0x2000, 0]);
     let address = 0x4000_0000 | 4 << 24;
     for round in 0..33 {
         rig.go(command(Op::SramJournal, address, 16), &[round; 16]);
     }
-    assert_eq!(rig.sram.read_word(0x4000_8000), Some(32));
-    assert_eq!(rig.sram.read_word(0x4000_8040), Some(1));
-    assert_eq!(rig.sram.entry(1, 4).unwrap().count(), 512);
+    assert_eq!(rig.units.sram.read_word(0x4000_8000), Some(32));
+    assert_eq!(rig.units.sram.read_word(0x4000_8040), Some(1));
+    assert_eq!(rig.units.sram.entry(1, 4).unwrap().count(), 512);
     let mut fast = command(Op::SramFastJournal, address | 0x1234, 1);
     (fast.me, fast.context) = (5, 3);
     rig.go(fast, &[]);
     assert_eq!(
-        rig.sram.read_word(0x4000_8040),
+        rig.units.sram.read_word(0x4000_8040),
         Some(0x11 << 27 | 3 << 24 | 0x1234)
     );
 }
@@ -174,13 +175,13 @@ fn journals_wrap_over_the_oldest_and_fast_ones_say_who_wrote() {
 fn scratch_rings_show_status_with_lag_and_fill_short_gets_with_zeros() {
     let mut rig = Rig::new();
     // Ring 1: 128 longwords at 0x400, full status; ring 2: empty status.
-    rig.scratch.set_ring_register(
+    rig.units.scratch.set_ring_register(
         1,
         crate::units::scratch::RingRegister::Base,
         0x400,
         &mut rig.fabric,
     );
-    rig.scratch.set_ring_register(
+    rig.units.scratch.set_ring_register(
         2,
         crate::units::scratch::RingRegister::Base,
         1 << 26 | 0x600,
@@ -199,12 +200,13 @@ fn scratch_rings_show_status_with_lag_and_fill_short_gets_with_zeros() {
     assert_eq!(rig.fetch(command(Op::ScratchGet, 8, 3), &[]), [8, 0, 0]);
     assert_eq!(rig.fetch(command(Op::ScratchGet, 8, 1), &[]), [0]);
     assert_eq!(
-        rig.scratch.read(0x600),
+        rig.units.scratch.read(0x600),
         Some(8),
         "ring words stand in scratch"
     );
     assert_eq!(
-        rig.scratch
+        rig.units
+            .scratch
             .ring_register(1, crate::units::scratch::RingRegister::Tail),
         96 * 4
     );
@@ -214,7 +216,7 @@ fn scratch_rings_show_status_with_lag_and_fill_short_gets_with_zeros() {
 #[test]
 fn a_put_to_a_full_scratch_ring_is_noticed_and_overwrites() {
     let mut rig = Rig::new();
-    rig.scratch.set_ring_register(
+    rig.units.scratch.set_ring_register(
         0,
         crate::units::scratch::RingRegister::Base,
         0x800,
@@ -230,7 +232,7 @@ fn a_put_to_a_full_scratch_ring_is_noticed_and_overwrites() {
         "{}",
         fault.message
     );
-    assert_eq!(rig.scratch.ring(0).count(), 128);
+    assert_eq!(rig.units.scratch.ring(0).count(), 128);
     assert_eq!(
         rig.fetch(command(Op::ScratchGet, 0, 9), &[]),
         [0, 0, 0, 0, 0, 0, 0, 0, 1]
@@ -240,10 +242,10 @@ fn a_put_to_a_full_scratch_ring_is_noticed_and_overwrites() {
 #[test]
 fn scratch_atomics_compute_as_documented() {
     let mut rig = Rig::new();
-    rig.scratch.write(0x40, 0b1100);
+    rig.units.scratch.write(0x40, 0b1100);
     let mut step = |op: Op, data: u32, old: u32, new: u32| {
         assert_eq!(rig.fetch(command(op, 0x40, 1), &[data]), [old], "{op:?}");
-        assert_eq!(rig.scratch.read(0x40), Some(new), "{op:?}");
+        assert_eq!(rig.units.scratch.read(0x40), Some(new), "{op:?}");
     };
     step(Op::ScratchTestAndSet, 0b0011, 0b1100, 0b1111);
     step(Op::ScratchTestAndClr, 0b0101, 0b1111, 0b1010);
@@ -257,14 +259,14 @@ fn scratch_atomics_compute_as_documented() {
 #[test]
 fn sram_atomics_compute_as_documented() {
     let mut rig = Rig::new();
-    rig.sram.write_word(0x4000_0040, 0b1100);
+    rig.units.sram.write_word(0x4000_0040, 0b1100);
     let mut step = |op: Op, data: u32, old: u32, new: u32| {
         assert_eq!(
             rig.fetch(command(op, 0x4000_0040, 1), &[data]),
             [old],
             "{op:?}"
         );
-        assert_eq!(rig.sram.read_word(0x4000_0040), Some(new), "{op:?}");
+        assert_eq!(rig.units.sram.read_word(0x4000_0040), Some(new), "{op:?}");
     };
     step(Op::SramTestAndSet, 0b0011, 0b1100, 0b1111);
     step(Op::SramTestAndClr, 0b0101, 0b1111, 0b1010);
@@ -317,14 +319,15 @@ fn three_dram_channels_share_commands_that_cross_them() {
     assert_eq!(notices.len(), 1);
     assert_eq!(rig.fetch(command(Op::DramRead, 0x1c0, 16), &[]), words);
     assert_eq!(
-        rig.dram
+        rig.units
+            .dram
             .counters()
             .map(crate::kernel::unit_counters::UnitCounters::total)
             .collect::<Vec<_>>(),
         [2, 0, 0]
     );
     assert!(
-        rig.dram.counters().filter(|c| c.busy > 0).count() == 2,
+        rig.units.dram.counters().filter(|c| c.busy > 0).count() == 2,
         "both channels moved data"
     );
     assert_eq!(rig.fabric.in_flight(), 0);

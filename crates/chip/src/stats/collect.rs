@@ -8,8 +8,10 @@ use super::{
 use crate::Cycle;
 use crate::chip::Chip;
 use crate::gpp::Gpp;
-use crate::kernel::bus::{BackPressure, BusUse, Target};
+use crate::kernel::bus::{BackPressure, BusUse};
 use crate::kernel::lock::Lock;
+use crate::kernel::target::Target;
+use crate::kernel::unit::Unit;
 use crate::kernel::unit_counters::UnitCounters;
 use crate::microengine::MeStats;
 use crate::units::msf::Msf;
@@ -21,29 +23,12 @@ impl Stats {
     pub fn collect(chip: &Chip) -> Self {
         let profile = &chip.fabric.profile;
         let (cycles, mhz) = (chip.fabric.now, profile.me_mhz());
-        let one = |name: &str, counters: &UnitCounters, target| {
+        let rows: Vec<_> = chip.units.counters().collect();
+        let units = rows.iter().map(|&(target, counters)| {
             let pressure = chip.fabric.buses.pressure(target);
-            unit(name.to_owned(), counters, pressure, cycles)
-        };
-        let mut units = vec![one("scratch", &chip.scratch.counters, Target::SCRATCH)];
-        for (channel, counters) in (0..).zip(chip.sram.counters()) {
-            units.push(one(
-                &format!("sram{channel}"),
-                counters,
-                Target::sram(channel),
-            ));
-        }
-        for (channel, counters) in (0..).zip(chip.dram.counters()) {
-            units.push(one(
-                &format!("dram{channel}"),
-                counters,
-                Target::dram(channel),
-            ));
-        }
-        units.push(one("hash", &chip.hash.counters, Target::HASH));
-        units.push(one("msf", &chip.msf.counters, Target::MSF));
-        units.push(one("cap", &chip.cap.counters, Target::CAP));
-        let targets = targets(chip);
+            unit(target.name(), counters, pressure, cycles)
+        });
+        let targets: Vec<_> = rows.iter().map(|row| row.0).collect();
         let microengines = chip.microengines.iter().enumerate();
         Self {
             chip: profile.name().to_owned(),
@@ -55,18 +40,18 @@ impl Stats {
             microengines: microengines
                 .map(|(i, me)| microengine(i, &me.stats_at(cycles), cycles, &targets))
                 .collect(),
-            units,
+            units: units.collect(),
             buses: buses(chip, cycles),
-            ports: ports(&chip.msf),
-            media: media(&chip.msf),
-            counters: counters(&chip.gpp, &chip.scratch),
+            ports: ports(&chip.units.msf),
+            media: media(&chip.units.msf),
+            counters: counters(&chip.gpp, &chip.units.scratch),
             locks: locks(chip, cycles),
             gpp: super::slow_path::gpp(chip),
             cap: CapStats {
-                reads: chip.cap.reads,
-                writes: chip.cap.writes,
-                interthread_signals: chip.cap.interthread_signals,
-                reflections: chip.cap.reflections,
+                reads: chip.units.cap.reads,
+                writes: chip.units.cap.writes,
+                interthread_signals: chip.units.cap.interthread_signals,
+                reflections: chip.units.cap.reflections,
             },
             devices: super::slow_path::devices(chip),
             checks_passed_over: chip
@@ -82,37 +67,17 @@ impl Stats {
     }
 }
 
-/// The units that commands go to, by name.
-fn targets(chip: &Chip) -> Vec<(String, Target)> {
-    let sram = (0..chip.sram.counters().count() as u8)
-        .map(|channel| (format!("sram{channel}"), Target::sram(channel)));
-    let dram = (0..chip.dram.counters().count() as u8)
-        .map(|channel| (format!("dram{channel}"), Target::dram(channel)));
-    let named = |(name, target): (&str, Target)| (name.to_owned(), target);
-    let others = [
-        ("hash", Target::HASH),
-        ("msf", Target::MSF),
-        ("cap", Target::CAP),
-    ];
-    std::iter::once(("scratch", Target::SCRATCH))
-        .map(named)
-        .chain(sram)
-        .chain(dram)
-        .chain(others.map(named))
-        .collect()
-}
-
 fn microengine(
     index: usize,
     stats: &MeStats,
     cycles: Cycle,
-    targets: &[(String, Target)],
+    targets: &[Target],
 ) -> MicroengineStats {
     let references = targets
         .iter()
         .filter(|_| stats.commands() > 0)
-        .map(|(name, target)| ReferenceStats {
-            name: name.clone(),
+        .map(|target| ReferenceStats {
+            name: target.name(),
             count: stats.references[target.index()],
         });
     let contexts = stats
@@ -253,7 +218,7 @@ fn media(msf: &Msf) -> MediaStats {
         tbuf_valid: transmit.tbuf.valid() as u64,
         receive_bus_busy: receive.bus_busy(),
         transmit_bus_busy: transmit.bus_busy(),
-        commands: operations(&msf.counters),
+        commands: msf.counters().flat_map(operations).collect(),
         drops: drops
             .map(|(reason, frames)| DropStats {
                 reason: reason.to_owned(),

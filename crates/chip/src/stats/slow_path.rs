@@ -9,8 +9,8 @@ use crate::gpp::Memories;
 pub(super) fn gpp(chip: &Chip) -> GppStats {
     let (gpp, now) = (&chip.gpp, chip.fabric.now);
     let memories = Memories {
-        scratch: &chip.scratch,
-        sram: &chip.sram,
+        scratch: &chip.units.scratch,
+        sram: &chip.units.sram,
     };
     let mut rows = TaskRows::of_kinds(gpp.kinds());
     let (mut tasks, mut reasons) = (Vec::new(), Vec::new());
@@ -51,7 +51,7 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
 /// What is attached to SRAM channels.
 pub(super) fn devices(chip: &Chip) -> Devices {
     let cycles = chip.fabric.now;
-    let devices = chip.sram.devices();
+    let devices = chip.units.sram.devices();
     let stats = devices.map(|device| {
         let own = device.attachment();
         DeviceStats {

@@ -6,20 +6,38 @@ use npsim_isa::{CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::gpp::{Gpp, InterruptLine};
-use crate::kernel::bus::Target;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
+use crate::kernel::neighbours::{CsrBank, InterruptLine, Interrupts};
+use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::trace_event::Cause;
+use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-use crate::units::hash::{Hash, HashWidth};
-use crate::units::scratch::{RingRegister, Scratch};
 
 /// Threads that have a message register: 16 microengines of eight contexts.
 const THREADS: usize = 128;
 /// PCI longwords that are modelled.
 pub const MAILBOX: usize = 4;
+
+/// What the proxy reaches beside its own registers.
+pub struct BehindProxy<'a> {
+    /// Units whose registers stand in the proxy's address space.
+    pub banks: [&'a mut dyn CsrBank; 2],
+    /// The general-purpose core, which threads interrupt.
+    pub core: &'a mut dyn Interrupts,
+}
+
+impl BehindProxy<'_> {
+    fn read(&self, address: u16) -> Option<u32> {
+        self.banks.iter().find_map(|bank| bank.read_csr(address))
+    }
+
+    fn write(&mut self, address: u16, value: u32, fabric: &mut Fabric) -> bool {
+        let mut banks = self.banks.iter_mut();
+        banks.any(|bank| bank.write_csr(address, value, fabric))
+    }
+}
 
 /// The CSR access proxy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,8 +57,7 @@ pub struct Cap {
     interthread_lead: Cycle,
     reflect_lead: Cycle,
     waiting: usize,
-    /// What it counted.
-    pub counters: UnitCounters,
+    counters: UnitCounters,
     /// Registers read.
     pub reads: u64,
     /// Registers written, fast writes included.
@@ -87,62 +104,6 @@ impl Cap {
         &self.mailbox
     }
 
-    /// A command is at the inlet.
-    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let command = fabric.flight(slot).command;
-        let words = if command.immediate.is_some() {
-            1
-        } else {
-            command.count.clamp(1, 32)
-        };
-        let now = self.free_at.max(fabric.now);
-        let busy = Cycle::from(words) * self.bus_cycle;
-        self.free_at = now + busy;
-        if command.op.info().pushes {
-            self.counters.used(Way::Read, busy);
-        } else {
-            self.counters.used(Way::Write, busy);
-        }
-        self.counters.started(command.op, words, now - fabric.now);
-        fabric.serves(slot, Target::CAP, 0, now, self.free_at);
-        if now > fabric.now {
-            self.waiting += 1;
-            self.counters.queue(fabric.now, self.waiting);
-            fabric.events.post(now, Event::Turn(Target::CAP));
-        } else {
-            fabric.release(Target::CAP);
-        }
-        match command.op {
-            CommandOp::CapRead | CommandOp::PciRead => fabric.ready_at(slot, now + self.read_lead),
-            CommandOp::CapWrite if command.immediate.is_some() => {
-                let lead = if command.address == u32::from(cap_csr::INTERTHREAD_SIGNAL) {
-                    self.interthread_lead
-                } else {
-                    self.fast_write_lead
-                };
-                fabric.ready_at(slot, now + lead);
-            }
-            CommandOp::CapWrite | CommandOp::PciWrite => {
-                fabric.pull(slot, command.count, now + self.write_lead);
-            }
-            CommandOp::CapReflectRead | CommandOp::CapReflectWrite => {
-                self.reflect(slot, command, now, fabric);
-            }
-            other => {
-                let message = format!("the CSR proxy has no command {}", other.info().name);
-                fabric.fault(slot, None, message, None);
-                fabric.finish(slot);
-            }
-        }
-    }
-
-    /// A command that waited has started.
-    pub fn turn(&mut self, fabric: &mut Fabric) {
-        self.waiting = self.waiting.saturating_sub(1);
-        self.counters.queue(fabric.now, self.waiting);
-        fabric.release(Target::CAP);
-    }
-
     /// Starts a reflector transfer: the words leave the other microengine's OUT
     /// registers (read) or the issuer's (write).
     fn reflect(&mut self, slot: Slot, command: BusCommand, start: Cycle, fabric: &mut Fabric) {
@@ -171,75 +132,6 @@ impl Cap {
         fabric.pull(slot, command.count, start + self.reflect_lead);
     }
 
-    /// A command's data has been taken from OUT registers.
-    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let words = fabric.flight(slot).words;
-        let command = fabric.flight(slot).command;
-        match command.op {
-            CommandOp::CapReflectRead => {
-                let flight = fabric.flight_mut(slot);
-                flight.command.transfer_me = (flight.note >> 8) as u8;
-                flight.command.transfer = flight.note as u8;
-                fabric.push(slot, words);
-            }
-            CommandOp::CapReflectWrite => {
-                if let Some((me, register)) = reflected(command.address, &fabric.profile) {
-                    let flight = fabric.flight_mut(slot);
-                    flight.command.transfer_me = me;
-                    flight.command.transfer = register;
-                    flight.command.transfer_kind = TransferKind::S;
-                    // The issuer has its signal; the other side gets none.
-                    flight.command.push_signals = 0;
-                    fabric.push(slot, words);
-                }
-            }
-            _ => fabric.ready_at(slot, fabric.now),
-        }
-    }
-
-    /// A command acts.
-    pub fn ready(
-        &mut self,
-        slot: Slot,
-        fabric: &mut Fabric,
-        scratch: &mut Scratch,
-        hash: &mut Hash,
-        gpp: &mut Gpp,
-    ) {
-        let flight = fabric.flight(slot);
-        let (command, words, mut data) = (flight.command, flight.words as usize, flight.data);
-        let pci = matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite);
-        if matches!(command.op, CommandOp::CapRead | CommandOp::PciRead) {
-            let words = command.count.clamp(1, 16) as usize;
-            for (address, word) in longwords(command.address).zip(&mut data[..words]) {
-                let value = if pci {
-                    self.read_mailbox(address)
-                } else {
-                    self.read(address, scratch, hash)
-                };
-                *word = value.unwrap_or_default();
-                if value.is_none() {
-                    unknown(slot, address, fabric);
-                }
-            }
-            fabric.flight_mut(slot).data = data;
-            fabric.push(slot, words as u8);
-            return;
-        }
-        let words = command.immediate.map_or(words, |value| {
-            data[0] = value;
-            1
-        });
-        for (address, &word) in longwords(command.address).zip(&data[..words.min(data.len())]) {
-            if pci {
-                self.write_mailbox(slot, address, word, fabric);
-            } else {
-                self.write(slot, address, word, fabric, scratch, hash, gpp);
-            }
-        }
-        fabric.finish(slot);
-    }
-
     fn read_mailbox(&self, address: u32) -> Option<u32> {
         self.mailbox.get(address as usize / 4).copied()
     }
@@ -251,7 +143,7 @@ impl Cap {
         }
     }
 
-    fn read(&mut self, address: u32, scratch: &Scratch, hash: &Hash) -> Option<u32> {
+    fn read(&mut self, address: u32, behind: &BehindProxy<'_>) -> Option<u32> {
         self.reads += 1;
         let address = known(address)?;
         Some(match address {
@@ -266,35 +158,21 @@ impl Cap {
             cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => std::mem::take(
                 &mut self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4],
             ),
-            cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
-                let (ring, register) = ring_register(address)?;
-                scratch.ring_register(ring, register)
-            }
-            cap_csr::HASH_MULTIPLIER_48_1..=cap_csr::HASH_MULTIPLIER_128_4 => {
-                let (width, word) = multiplier(address);
-                (hash.multiplier(width) >> (32 * word)) as u32
-            }
             cap_csr::PRODUCT_ID => self.product_id,
             cap_csr::CAP_MISC_CONTROL => self.misc_control,
             // Write-only registers and the loader's clock, reset and strap
             // registers read as zero.
-            _ => 0,
+            _ => behind.read(address).unwrap_or(0),
         })
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a register write may reach every unit behind the proxy"
-    )]
     fn write(
         &mut self,
         slot: Slot,
         address: u32,
         value: u32,
         fabric: &mut Fabric,
-        scratch: &mut Scratch,
-        hash: &mut Hash,
-        gpp: &mut Gpp,
+        behind: &mut BehindProxy<'_>,
     ) {
         self.writes += 1;
         let Some(address) = known(address) else {
@@ -304,10 +182,14 @@ impl Cap {
         match address {
             cap_csr::INTERTHREAD_SIGNAL => self.interthread(slot, value, fabric),
             cap_csr::XSCALE_INT_A => {
-                gpp.interrupt(InterruptLine::A, thread_of(slot, fabric), fabric);
+                behind
+                    .core
+                    .interrupt(InterruptLine::A, thread_of(slot, fabric), fabric);
             }
             cap_csr::XSCALE_INT_B => {
-                gpp.interrupt(InterruptLine::B, thread_of(slot, fabric), fabric);
+                behind
+                    .core
+                    .interrupt(InterruptLine::B, thread_of(slot, fabric), fabric);
             }
             cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
                 let thread = usize::from(address - cap_csr::THREAD_MESSAGE_0) / 4;
@@ -317,19 +199,8 @@ impl Cap {
             cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => {
                 self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4] |= value;
             }
-            cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
-                match ring_register(address) {
-                    Some((ring, register)) => {
-                        scratch.set_ring_register(ring, register, value, fabric);
-                    }
-                    None => unknown(slot, u32::from(address), fabric),
-                }
-            }
-            cap_csr::HASH_MULTIPLIER_48_1..=cap_csr::HASH_MULTIPLIER_128_4 => {
-                let (width, word) = multiplier(address);
-                hash.set_multiplier_word(width, word, value);
-            }
             cap_csr::CAP_MISC_CONTROL => self.misc_control = value,
+            _ if behind.write(address, value, fabric) => {}
             _ => {
                 let name = cap_csr::name(address).unwrap_or("this register");
                 let message = format!("cap[write]: microcode cannot write {name} in this model");
@@ -377,6 +248,137 @@ impl Cap {
     }
 }
 
+impl Unit for Cap {
+    type Beside<'a> = BehindProxy<'a>;
+
+    fn inlet(profile: &Profile) -> Inlet {
+        Inlet {
+            channels: 1,
+            depth: profile.cap_inlet_depth(),
+            interleave: Interleave::None,
+            shared: true,
+        }
+    }
+
+    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let words = if command.immediate.is_some() {
+            1
+        } else {
+            command.count.clamp(1, 32)
+        };
+        let now = self.free_at.max(fabric.now);
+        let busy = Cycle::from(words) * self.bus_cycle;
+        self.free_at = now + busy;
+        if command.op.info().pushes {
+            self.counters.used(Way::Read, busy);
+        } else {
+            self.counters.used(Way::Write, busy);
+        }
+        self.counters.started(command.op, words, now - fabric.now);
+        fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
+        if now > fabric.now {
+            self.waiting += 1;
+            self.counters.queue(fabric.now, self.waiting);
+            fabric.events.post(now, Event::Turn(Self::FIRST));
+        } else {
+            fabric.release(Self::FIRST);
+        }
+        match command.op {
+            CommandOp::CapRead | CommandOp::PciRead => fabric.ready_at(slot, now + self.read_lead),
+            CommandOp::CapWrite if command.immediate.is_some() => {
+                let lead = if command.address == u32::from(cap_csr::INTERTHREAD_SIGNAL) {
+                    self.interthread_lead
+                } else {
+                    self.fast_write_lead
+                };
+                fabric.ready_at(slot, now + lead);
+            }
+            CommandOp::CapWrite | CommandOp::PciWrite => {
+                fabric.pull(slot, command.count, now + self.write_lead);
+            }
+            CommandOp::CapReflectRead | CommandOp::CapReflectWrite => {
+                self.reflect(slot, command, now, fabric);
+            }
+            other => {
+                let message = format!("the CSR proxy has no command {}", other.info().name);
+                fabric.fault(slot, None, message, None);
+                fabric.finish(slot);
+            }
+        }
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let words = fabric.flight(slot).words;
+        let command = fabric.flight(slot).command;
+        match command.op {
+            CommandOp::CapReflectRead => {
+                let flight = fabric.flight_mut(slot);
+                flight.command.transfer_me = (flight.note >> 8) as u8;
+                flight.command.transfer = flight.note as u8;
+                fabric.push(slot, words);
+            }
+            CommandOp::CapReflectWrite => {
+                if let Some((me, register)) = reflected(command.address, &fabric.profile) {
+                    let flight = fabric.flight_mut(slot);
+                    flight.command.transfer_me = me;
+                    flight.command.transfer = register;
+                    flight.command.transfer_kind = TransferKind::S;
+                    // The issuer has its signal; the other side gets none.
+                    flight.command.push_signals = 0;
+                    fabric.push(slot, words);
+                }
+            }
+            _ => fabric.ready_at(slot, fabric.now),
+        }
+    }
+
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, mut behind: Self::Beside<'_>) {
+        let flight = fabric.flight(slot);
+        let (command, words, mut data) = (flight.command, flight.words as usize, flight.data);
+        let pci = matches!(command.op, CommandOp::PciRead | CommandOp::PciWrite);
+        if matches!(command.op, CommandOp::CapRead | CommandOp::PciRead) {
+            let words = command.count.clamp(1, 16) as usize;
+            for (address, word) in longwords(command.address).zip(&mut data[..words]) {
+                let value = if pci {
+                    self.read_mailbox(address)
+                } else {
+                    self.read(address, &behind)
+                };
+                *word = value.unwrap_or_default();
+                if value.is_none() {
+                    unknown(slot, address, fabric);
+                }
+            }
+            fabric.flight_mut(slot).data = data;
+            fabric.push(slot, words as u8);
+            return;
+        }
+        let words = command.immediate.map_or(words, |value| {
+            data[0] = value;
+            1
+        });
+        for (address, &word) in longwords(command.address).zip(&data[..words.min(data.len())]) {
+            if pci {
+                self.write_mailbox(slot, address, word, fabric);
+            } else {
+                self.write(slot, address, word, fabric, &mut behind);
+            }
+        }
+        fabric.finish(slot);
+    }
+
+    fn turn(&mut self, _: u8, fabric: &mut Fabric) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.counters.queue(fabric.now, self.waiting);
+        fabric.release(Self::FIRST);
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+        std::iter::once(&self.counters)
+    }
+}
+
 /// The number of the issuing thread: 64 for each cluster, 8 for each
 /// microengine in it.
 fn thread_of(slot: Slot, fabric: &Fabric) -> u8 {
@@ -394,26 +396,6 @@ fn known(address: u32) -> Option<u16> {
     u16::try_from(address)
         .ok()
         .filter(|&a| cap_csr::name(a).is_some())
-}
-
-fn ring_register(address: u16) -> Option<(u8, RingRegister)> {
-    let offset = address - cap_csr::SCRATCH_RING_BASE_0;
-    let register = match offset & 15 {
-        0 => RingRegister::Base,
-        4 => RingRegister::Head,
-        8 => RingRegister::Tail,
-        _ => return None,
-    };
-    Some(((offset >> 4) as u8, register))
-}
-
-fn multiplier(address: u16) -> (HashWidth, usize) {
-    let word = usize::from(address - cap_csr::HASH_MULTIPLIER_48_1) / 4;
-    match word {
-        0..2 => (HashWidth::Bits48, word),
-        2..4 => (HashWidth::Bits64, word - 2),
-        _ => (HashWidth::Bits128, word - 4),
-    }
 }
 
 /// Index of the microengine that a reflector address names, and the register.

@@ -11,15 +11,17 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::kernel::lines::Tag;
 use crate::kernel::memory::{OutOfRange, Paged};
+use crate::kernel::neighbours::MediaBuffers;
+use crate::kernel::saved_memory::{Cell, StateError, get_memory, put_memory};
+use crate::kernel::target::{Inlet, Interleave, Target};
 use crate::kernel::trace_event::{Bus, TraceEvent};
+use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
-use crate::units::msf::Msf;
 use channel::{Booked, Channel, Part};
 
 /// Bytes of memory that share one packet tag.
@@ -29,9 +31,9 @@ const TAG_BLOCK: u32 = 64;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dram {
     #[serde(skip)]
-    pub(crate) memory: Paged<u32>,
+    memory: Paged<u32>,
     #[serde(skip)]
-    pub(crate) tags: Paged<Tag>,
+    tags: Paged<Tag>,
     channels: Vec<Channel>,
     interleave: u32,
     bytes: u64,
@@ -83,100 +85,6 @@ impl Dram {
         }
     }
 
-    /// A command has reached the inlet of its channel.
-    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let now = fabric.now;
-        let command = fabric.flight(slot).command;
-        let (address, bytes) = (command.address & !7, quadwords(command.count) * 8);
-        let first = self.channel_of(address);
-        if let Err((message, help)) = self.check(slot, fabric) {
-            fabric.release(Target::dram(first as u8));
-            fabric.fault(slot, None, message, Some(help.to_owned()));
-            return fabric.finish(slot);
-        }
-        if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
-            // Nothing passes through the microengine's registers: all signals
-            // are raised at the end.
-            let command = &mut fabric.flight_mut(slot).command;
-            command.push_signals |= command.pull_signals;
-            command.pull_signals = 0;
-        }
-        let write = matches!(command.op, CommandOp::DramWrite | CommandOp::DramRbufRd);
-        // Less than a quadword is read, merged and written.
-        let passes = if write && command.count <= 1 && command.byte_mask != 0xff {
-            2
-        } else {
-            1
-        };
-        let mut parts = 0;
-        let mut at = address;
-        let end = address + bytes;
-        while at < end {
-            let next = if self.channels.len() == 1 {
-                end
-            } else {
-                end.min((at / self.interleave + 1) * self.interleave)
-            };
-            let channel = self.channel_of(at);
-            let local = self.local_address(at);
-            let part =
-                self.channels[channel].part(slot, local, next - at, write, passes, parts == 0, now);
-            self.channels[channel].accept(part, now);
-            parts += 1;
-            at = next;
-        }
-        fabric.flight_mut(slot).note = parts;
-        if parts == 1 {
-            self.serve(first, fabric);
-        } else {
-            self.serve_all(fabric);
-        }
-    }
-
-    /// A command's data has come from the OUT registers.
-    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-        self.data_is_there(slot, fabric);
-    }
-
-    /// The media interface's bus has carried a transfer.
-    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, msf: &mut Msf) {
-        let flight = fabric.flight(slot);
-        let (command, mut data, tag) = (flight.command, flight.data, flight.tag);
-        let words = usize::from(quadwords(command.count) as u8) * 2;
-        let buffer = buffer_address(command.indirect.unwrap_or(0));
-        if command.op == CommandOp::DramTbufWr {
-            match msf.tbuf_write(buffer, &data[..words], tag) {
-                Ok(()) => msf.tell_tbuf_written(buffer, tag, &command, fabric),
-                Err(error) => media_fault(slot, "tbuf_wr", &error.to_string(), fabric),
-            }
-            return fabric.finish(slot);
-        }
-        match msf.rbuf_read(buffer, &mut data[..words]) {
-            Ok(tag) => {
-                msf.tell_rbuf_read(buffer, &command, fabric);
-                let flight = fabric.flight_mut(slot);
-                flight.data = data;
-                flight.tag = tag;
-            }
-            Err(error) => media_fault(slot, "rbuf_rd", &error.to_string(), fabric),
-        }
-        // The element's data is taken: the signals are due though the memory is
-        // written later.
-        fabric.flight_mut(slot).command.push_signals = 0;
-        let due = fabric.now + self.transfer_latency + fabric.late(slot);
-        fabric.signal_at(due, &command, command.push_signals);
-        self.data_is_there(slot, fabric);
-    }
-
-    /// A channel can start its next command.
-    pub fn turn(&mut self, target: Target, fabric: &mut Fabric) {
-        let channel = target.channel() as usize;
-        if channel < self.channels.len() {
-            self.channels[channel].turn_came(fabric.now);
-            self.serve(channel, fabric);
-        }
-    }
-
     fn data_is_there(&mut self, slot: Slot, fabric: &mut Fabric) {
         for channel in 0..self.channels.len() {
             if self.channels[channel].data_is_there(slot, fabric.now) {
@@ -193,7 +101,7 @@ impl Dram {
 
     /// Lets a channel take commands from its inlet and book its pins.
     fn serve(&mut self, channel: usize, fabric: &mut Fabric) {
-        let target = Target::dram(channel as u8);
+        let target = Self::target(channel as u8);
         loop {
             while let Some(part) = self.channels[channel].take() {
                 if part.leads {
@@ -226,9 +134,12 @@ impl Dram {
                 fabric.pull(part.slot, 2 * quadwords, at);
             }
             CommandOp::DramRbufRd => {
-                let end = fabric
-                    .buses
-                    .media_pull(fabric.now, self.rbuf_lead, quadwords);
+                let end = fabric.buses.media_pull(
+                    fabric.now,
+                    self.rbuf_lead,
+                    quadwords,
+                    &mut fabric.journal,
+                );
                 fabric.ready_at(part.slot, end);
             }
             _ => {}
@@ -295,7 +206,9 @@ impl Dram {
                     .find(|tag| !tag.is_none());
                 fabric.flight_mut(slot).tag = tag.unwrap_or_default();
                 let lead = first_burst + self.tbuf_back - now;
-                let end = fabric.buses.media_push(now, lead, words / 2);
+                let end = fabric
+                    .buses
+                    .media_push(now, lead, words / 2, &mut fabric.journal);
                 fabric.ready_at(slot, end);
             }
             _ => fabric.finish(slot),
@@ -375,15 +288,18 @@ impl Dram {
 
     /// The core reads bytes now; gives how long it waits for bank and pins.
     pub(crate) fn core_read(&mut self, address: u32, bytes: u32, fabric: &mut Fabric) -> Cycle {
-        let waited = fabric.buses.core_command(fabric.now);
+        let waited = fabric.buses.core_command(fabric.now, &mut fabric.journal);
         let (channel, local) = (self.channel_of(address), self.local_address(address));
         let words = (bytes / 4).min(32) as u8;
-        fabric
-            .buses
-            .core_data(fabric.now, TransferKind::D, true, words);
+        fabric.buses.core_data(
+            fabric.now,
+            (TransferKind::D, true),
+            words,
+            &mut fabric.journal,
+        );
         let now = fabric.now + waited;
         let (at_bank, pins) = self.channels[channel].core_read(local, bytes, now);
-        tell_pins(Target::dram(channel as u8), pins, fabric);
+        tell_pins(Self::target(channel as u8), pins, fabric);
         waited + at_bank
     }
 
@@ -422,10 +338,135 @@ impl Dram {
     pub fn write_word(&mut self, address: u32, value: u32) -> bool {
         self.memory.set((address / 4) as usize, value).is_ok()
     }
+}
 
-    /// What each channel counted.
-    pub fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+impl Unit for Dram {
+    const CHANNELS: u8 = 4;
+    const MEMORY: bool = true;
+    const LANES: Lanes = Lanes::Banks;
+
+    type Beside<'a> = &'a mut dyn MediaBuffers;
+
+    fn inlet(profile: &Profile) -> Inlet {
+        let channels = profile.dram_channels();
+        Inlet {
+            channels,
+            depth: profile.dram_inlet_depth(),
+            interleave: match channels {
+                1 => Interleave::None,
+                _ => Interleave::Bytes(profile.dram_channel_interleave()),
+            },
+            shared: false,
+        }
+    }
+
+    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let command = fabric.flight(slot).command;
+        let (address, bytes) = (command.address & !7, quadwords(command.count) * 8);
+        let first = self.channel_of(address);
+        if let Err((message, help)) = self.check(slot, fabric) {
+            fabric.release(Self::target(first as u8));
+            fabric.fault(slot, None, message, Some(help.to_owned()));
+            return fabric.finish(slot);
+        }
+        if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
+            // Nothing passes through the microengine's registers: all signals
+            // are raised at the end.
+            let command = &mut fabric.flight_mut(slot).command;
+            command.push_signals |= command.pull_signals;
+            command.pull_signals = 0;
+        }
+        let write = matches!(command.op, CommandOp::DramWrite | CommandOp::DramRbufRd);
+        // Less than a quadword is read, merged and written.
+        let passes = if write && command.count <= 1 && command.byte_mask != 0xff {
+            2
+        } else {
+            1
+        };
+        let mut parts = 0;
+        let mut at = address;
+        let end = address + bytes;
+        while at < end {
+            let next = if self.channels.len() == 1 {
+                end
+            } else {
+                end.min((at / self.interleave + 1) * self.interleave)
+            };
+            let channel = self.channel_of(at);
+            let local = self.local_address(at);
+            let part =
+                self.channels[channel].part(slot, local, next - at, write, passes, parts == 0, now);
+            self.channels[channel].accept(part, now);
+            parts += 1;
+            at = next;
+        }
+        fabric.flight_mut(slot).note = parts;
+        if parts == 1 {
+            self.serve(first, fabric);
+        } else {
+            self.serve_all(fabric);
+        }
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        self.data_is_there(slot, fabric);
+    }
+
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, media: Self::Beside<'_>) {
+        let flight = fabric.flight(slot);
+        let (command, mut data, tag) = (flight.command, flight.data, flight.tag);
+        let words = usize::from(quadwords(command.count) as u8) * 2;
+        let buffer = buffer_address(command.indirect.unwrap_or(0));
+        if command.op == CommandOp::DramTbufWr {
+            let written = media.tbuf_write(buffer, &data[..words], tag, &command, fabric);
+            if let Err(error) = written {
+                media_fault(slot, "tbuf_wr", &error, fabric);
+            }
+            return fabric.finish(slot);
+        }
+        match media.rbuf_read(buffer, &mut data[..words], &command, fabric) {
+            Ok(tag) => {
+                let flight = fabric.flight_mut(slot);
+                flight.data = data;
+                flight.tag = tag;
+            }
+            Err(error) => media_fault(slot, "rbuf_rd", &error, fabric),
+        }
+        // The element's data is taken: the signals are due though the memory is
+        // written later.
+        fabric.flight_mut(slot).command.push_signals = 0;
+        let due = fabric.now + self.transfer_latency + fabric.late(slot);
+        fabric.signal_at(due, &command, command.push_signals);
+        self.data_is_there(slot, fabric);
+    }
+
+    fn turn(&mut self, channel: u8, fabric: &mut Fabric) {
+        let channel = channel as usize;
+        if channel < self.channels.len() {
+            self.channels[channel].turn_came(fabric.now);
+            self.serve(channel, fabric);
+        }
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         self.channels.iter().map(|channel| &channel.counters)
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        put_memory(&self.memory, out);
+        put_memory(&self.tags, out);
+    }
+
+    fn restore(&mut self, own: &Self, rest: &mut &[u8]) -> Result<(), StateError> {
+        self.memory = own.memory.clone();
+        self.tags = own.tags.clone();
+        get_memory(&mut self.memory, rest)?;
+        get_memory(&mut self.tags, rest)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        (self.memory.len() * u32::BYTES + self.tags.len() * Tag::BYTES) as u64
     }
 }
 

@@ -2,13 +2,15 @@
 //! multiplier, as polynomials over GF(2), and gives the remainder of a fixed
 //! generator polynomial.
 
-use npsim_isa::CommandOp;
+use npsim_isa::{CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::neighbours::CsrBank;
+use crate::kernel::target::{Inlet, Interleave};
+use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 
@@ -100,8 +102,7 @@ pub struct Hash {
     pull_lead: Cycle,
     /// Cycles in the multiplier array, and in both buffers together, by width.
     times: [(Cycle, Cycle); 3],
-    /// What it counted.
-    pub counters: UnitCounters,
+    counters: UnitCounters,
 }
 
 impl Hash {
@@ -158,9 +159,21 @@ impl Hash {
         *multiplier &= u128::MAX >> (128 - width.bits());
         true
     }
+}
 
-    /// A command has reached the inlet: its operands are pulled.
-    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+impl Unit for Hash {
+    type Beside<'a> = ();
+
+    fn inlet(profile: &Profile) -> Inlet {
+        Inlet {
+            channels: 1,
+            depth: profile.hash_inlet_depth(),
+            interleave: Interleave::None,
+            shared: true,
+        }
+    }
+
+    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         self.waiting += 1;
         self.counters.queue(fabric.now, self.waiting);
         let command = &fabric.flight(slot).command;
@@ -169,8 +182,7 @@ impl Hash {
         fabric.pull(slot, words, at);
     }
 
-    /// The operands are there: they go through the array one after the other.
-    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);
         let (op, count) = (flight.command.op, flight.command.count.clamp(1, 3));
@@ -193,9 +205,9 @@ impl Hash {
         self.counters.busy += busy;
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
-        fabric.serves(slot, Target::HASH, 0, start, start + busy);
+        fabric.serves(slot, Self::FIRST, 0, start, start + busy);
         // Its place among the operands is free when it enters the array.
-        fabric.events.post(start, Event::Turn(Target::HASH));
+        fabric.events.post(start, Event::Turn(Self::FIRST));
         fabric.push_at(
             slot,
             (words * usize::from(count)) as u8,
@@ -203,17 +215,47 @@ impl Hash {
         );
     }
 
-    /// A command's operands have entered the array.
-    pub fn turn(&mut self, fabric: &mut Fabric) {
-        self.waiting -= 1;
-        self.counters.queue(fabric.now, self.waiting);
-        fabric.release(Target::HASH);
-    }
-
-    /// A command has been served.
-    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, (): ()) {
         fabric.finish(slot);
     }
+
+    fn turn(&mut self, _: u8, fabric: &mut Fabric) {
+        self.waiting -= 1;
+        self.counters.queue(fabric.now, self.waiting);
+        fabric.release(Self::FIRST);
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+        std::iter::once(&self.counters)
+    }
+}
+
+impl CsrBank for Hash {
+    fn read_csr(&self, address: u16) -> Option<u32> {
+        let (width, word) = multiplier_csr(address)?;
+        Some((self.multiplier(width) >> (32 * word)) as u32)
+    }
+
+    fn write_csr(&mut self, address: u16, value: u32, _: &mut Fabric) -> bool {
+        multiplier_csr(address)
+            .is_some_and(|(width, word)| self.set_multiplier_word(width, word, value))
+    }
+}
+
+/// The multiplier and which of its longwords stands at an address of the CSR
+/// proxy: those of 48, 64 and 128 bits follow one another.
+fn multiplier_csr(address: u16) -> Option<(HashWidth, usize)> {
+    let offset = match address {
+        cap_csr::HASH_MULTIPLIER_48_1..=cap_csr::HASH_MULTIPLIER_128_4 => {
+            address - cap_csr::HASH_MULTIPLIER_48_1
+        }
+        _ => return None,
+    };
+    Some(match usize::from(offset) / 4 {
+        word @ 0..2 => (HashWidth::Bits48, word),
+        word @ 2..4 => (HashWidth::Bits64, word - 2),
+        word => (HashWidth::Bits128, word - 4),
+    })
 }
 
 #[cfg(test)]

@@ -11,13 +11,16 @@ mod rings;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use npsim_isa::CommandOp;
+use npsim_isa::{CommandOp, cap_csr};
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::check::Check;
+use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lock::{Lock, Locks};
+use crate::kernel::neighbours::CsrBank;
+use crate::kernel::target::{Inlet, Interleave};
+use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 use rings::{RINGS, Rings};
@@ -50,7 +53,7 @@ pub struct Scratch {
     leads: Leads,
     locks: Locks,
     /// What it counted.
-    pub counters: UnitCounters,
+    counters: UnitCounters,
 }
 
 impl Scratch {
@@ -83,45 +86,6 @@ impl Scratch {
         }
     }
 
-    /// A command has reached the inlet.
-    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let now = fabric.now;
-        fabric.flight_mut(slot).note = now;
-        let command = &fabric.flight(slot).command;
-        let words = pulled_words(command.op, command.count, command.immediate.is_some());
-        let lead = if command.op == CommandOp::ScratchPut {
-            self.leads.ring_put
-        } else {
-            self.leads.write
-        };
-        self.pipe.push_back((slot, words == 0));
-        self.counters.queue(now, self.pipe.len());
-        if words > 0 {
-            fabric.pull(slot, words, now + lead);
-        }
-        self.advance(fabric);
-    }
-
-    /// A command's data has come.
-    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-        if let Some(entry) = self.pipe.iter_mut().find(|entry| entry.0 == slot) {
-            entry.1 = true;
-        }
-        fabric.flight_mut(slot).note = fabric.now;
-        self.advance(fabric);
-    }
-
-    /// A command has been served.
-    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
-        fabric.finish(slot);
-    }
-
-    /// The pipe is free again.
-    pub fn turn(&mut self, fabric: &mut Fabric) {
-        self.turn_posted = false;
-        self.advance(fabric);
-    }
-
     /// Starts commands as long as the first has its data and the pipe is free.
     fn advance(&mut self, fabric: &mut Fabric) {
         while let Some(&(slot, true)) = self.pipe.front() {
@@ -133,15 +97,13 @@ impl Scratch {
             if start > fabric.now {
                 if !self.turn_posted {
                     self.turn_posted = true;
-                    fabric
-                        .events
-                        .post(start, crate::kernel::event::Event::Turn(Target::SCRATCH));
+                    fabric.events.post(start, Event::Turn(Self::FIRST));
                 }
                 return;
             }
             self.pipe.pop_front();
             self.counters.queue(fabric.now, self.pipe.len());
-            fabric.release(Target::SCRATCH);
+            fabric.release(Self::FIRST);
             self.start(slot, fabric);
         }
     }
@@ -163,7 +125,7 @@ impl Scratch {
         self.occupy(now, reads, writes);
         self.counters
             .started(command.op, (reads + writes) as u8, waited);
-        fabric.serves(slot, Target::SCRATCH, 0, now, self.free_at);
+        fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
         match command.op {
             Op::ScratchRead => {
                 let Some(range) = self.range(command.address, count) else {
@@ -300,13 +262,15 @@ impl Scratch {
     }
 
     fn core_access(&mut self, reads: u8, writes: u8, fabric: &mut Fabric) -> Cycle {
-        let now = fabric.now + fabric.buses.core_command(fabric.now);
+        let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.journal);
         let start = self.free_at.max(now);
         self.occupy(start, reads.into(), writes.into());
         for (read, words) in [(true, reads), (false, writes)] {
             if words > 0 {
                 let kind = TransferKind::S;
-                fabric.buses.core_data(fabric.now, kind, read, words);
+                fabric
+                    .buses
+                    .core_data(fabric.now, (kind, read), words, &mut fabric.journal);
             }
         }
         start - fabric.now
@@ -410,6 +374,92 @@ impl Scratch {
             .ring_lines
             .preset(ring as u8, self.rings.ring(ring).status());
     }
+}
+
+impl Unit for Scratch {
+    const MEMORY: bool = true;
+
+    type Beside<'a> = ();
+
+    fn inlet(profile: &Profile) -> Inlet {
+        Inlet {
+            channels: 1,
+            depth: profile.scratch_inlet_depth(),
+            interleave: Interleave::None,
+            shared: true,
+        }
+    }
+
+    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let now = fabric.now;
+        fabric.flight_mut(slot).note = now;
+        let command = &fabric.flight(slot).command;
+        let words = pulled_words(command.op, command.count, command.immediate.is_some());
+        let lead = if command.op == CommandOp::ScratchPut {
+            self.leads.ring_put
+        } else {
+            self.leads.write
+        };
+        self.pipe.push_back((slot, words == 0));
+        self.counters.queue(now, self.pipe.len());
+        if words > 0 {
+            fabric.pull(slot, words, now + lead);
+        }
+        self.advance(fabric);
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        if let Some(entry) = self.pipe.iter_mut().find(|entry| entry.0 == slot) {
+            entry.1 = true;
+        }
+        fabric.flight_mut(slot).note = fabric.now;
+        self.advance(fabric);
+    }
+
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, (): ()) {
+        fabric.finish(slot);
+    }
+
+    fn turn(&mut self, _: u8, fabric: &mut Fabric) {
+        self.turn_posted = false;
+        self.advance(fabric);
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+        std::iter::once(&self.counters)
+    }
+}
+
+impl CsrBank for Scratch {
+    fn read_csr(&self, address: u16) -> Option<u32> {
+        let (ring, register) = ring_csr(address)?;
+        Some(self.ring_register(ring, register))
+    }
+
+    fn write_csr(&mut self, address: u16, value: u32, fabric: &mut Fabric) -> bool {
+        let Some((ring, register)) = ring_csr(address) else {
+            return false;
+        };
+        self.set_ring_register(ring, register, value, fabric);
+        true
+    }
+}
+
+/// The ring and which of its registers stands at an address of the CSR proxy.
+fn ring_csr(address: u16) -> Option<(u8, RingRegister)> {
+    let offset = match address {
+        cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
+            address - cap_csr::SCRATCH_RING_BASE_0
+        }
+        _ => return None,
+    };
+    let register = match offset & 15 {
+        0 => RingRegister::Base,
+        4 => RingRegister::Head,
+        8 => RingRegister::Tail,
+        _ => return None,
+    };
+    Some(((offset >> 4) as u8, register))
 }
 
 /// Ring number in the address of get and put.

@@ -12,13 +12,13 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::lock::Lock;
-use crate::kernel::memory::Paged;
+use crate::kernel::saved_memory::{StateError, get_memory, put_memory};
+use crate::kernel::target::{Inlet, Interleave};
+use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
-use crate::state::StateError;
 use channel::Channel;
 use device::{Attachment, Device};
 pub use qarray::{Entry, RingPut};
@@ -50,25 +50,6 @@ pub struct Sram {
 }
 
 impl Sram {
-    /// The memory of each channel.
-    pub(crate) fn memories(&self) -> impl Iterator<Item = &Paged<u32>> {
-        self.channels.iter().map(|channel| &channel.memory)
-    }
-
-    /// The memory of each channel, to be changed.
-    pub(crate) fn memories_mut(&mut self) -> impl Iterator<Item = &mut Paged<u32>> {
-        self.channels.iter_mut().map(|channel| &mut channel.memory)
-    }
-
-    /// Takes copies of the memories of `other`; false if that has not as many
-    /// channels.
-    pub(crate) fn adopt_memories(&mut self, other: &Self) -> bool {
-        for (own, other) in self.channels.iter_mut().zip(&other.channels) {
-            own.memory = other.memory.clone();
-        }
-        self.channels.len() == other.channels.len()
-    }
-
     /// Zeroed memory and empty Q-arrays.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
@@ -99,43 +80,6 @@ impl Sram {
             .map(|number| Channel::new(number, profile))
             .collect();
         Self { channels, leads }
-    }
-
-    /// A command has reached a channel's inlet.
-    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let number = (fabric.flight(slot).command.address >> 30) as usize;
-        let count = self.channels.len();
-        if let Some(channel) = self.channels.get_mut(number) {
-            return channel.arrive(slot, fabric, &self.leads);
-        }
-        let command = fabric.flight(slot).command;
-        fabric.release(Target::sram(0));
-        let message = format!(
-            "sram[{}] at address {:#x}: there is no SRAM channel {number}; this chip has {count}",
-            command.op.info().name,
-            command.address
-        );
-        let help = "address bits 31-30 select the channel; check the address operands";
-        fabric.fault(slot, None, message, Some(help.to_owned()));
-        fabric.finish(slot);
-    }
-
-    /// A command's data has come.
-    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let number = (fabric.flight(slot).command.address >> 30) as usize;
-        self.channels[number].pulled(slot, fabric, &self.leads);
-    }
-
-    /// A command has been served.
-    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric) {
-        fabric.finish(slot);
-    }
-
-    /// A channel's port or Q-array entry is free again.
-    pub fn turn(&mut self, target: Target, fabric: &mut Fabric) {
-        if let Some(channel) = self.channels.get_mut(target.channel() as usize) {
-            channel.turn(fabric, &self.leads);
-        }
     }
 
     /// A longword of memory, or a register of a device, at a byte address
@@ -343,10 +287,81 @@ impl Sram {
             .map(|entry| *entry = Entry::from_descriptor(descriptor))
             .is_some()
     }
+}
 
-    /// What each channel counted.
-    pub fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+impl Unit for Sram {
+    const CHANNELS: u8 = 4;
+    const MEMORY: bool = true;
+    const LANES: Lanes = Lanes::Directions;
+
+    type Beside<'a> = ();
+
+    fn inlet(profile: &Profile) -> Inlet {
+        Inlet {
+            channels: profile.sram_channels(),
+            depth: profile.sram_inlet_depth(),
+            interleave: Interleave::TopBits,
+            shared: false,
+        }
+    }
+
+    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let number = (fabric.flight(slot).command.address >> 30) as usize;
+        let count = self.channels.len();
+        if let Some(channel) = self.channels.get_mut(number) {
+            return channel.arrive(slot, fabric, &self.leads);
+        }
+        let command = fabric.flight(slot).command;
+        fabric.release(Self::FIRST);
+        let message = format!(
+            "sram[{}] at address {:#x}: there is no SRAM channel {number}; this chip has {count}",
+            command.op.info().name,
+            command.address
+        );
+        let help = "address bits 31-30 select the channel; check the address operands";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let number = (fabric.flight(slot).command.address >> 30) as usize;
+        self.channels[number].pulled(slot, fabric, &self.leads);
+    }
+
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, (): ()) {
+        fabric.finish(slot);
+    }
+
+    fn turn(&mut self, channel: u8, fabric: &mut Fabric) {
+        if let Some(channel) = self.channels.get_mut(channel as usize) {
+            channel.turn(fabric, &self.leads);
+        }
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         self.channels.iter().map(|channel| &channel.counters)
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        for channel in &self.channels {
+            put_memory(&channel.memory, out);
+        }
+    }
+
+    fn restore(&mut self, own: &Self, rest: &mut &[u8]) -> Result<(), StateError> {
+        if self.channels.len() != own.channels.len() {
+            return Err(StateError::OtherChip("SRAM channels"));
+        }
+        for (channel, own) in self.channels.iter_mut().zip(&own.channels) {
+            channel.memory = own.memory.clone();
+            get_memory(&mut channel.memory, rest)?;
+        }
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let words: usize = self.channels.iter().map(|it| it.memory.len()).sum();
+        4 * words as u64
     }
 }
 

@@ -131,8 +131,8 @@ fn increments() -> Vec<Instruction> {
 fn killed_contexts_leave_a_quiet_chip() {
     let mut chip = chip(&[(0, &increments()), (5, &increments())]);
     assert_eq!(run(&mut chip, Cycle::MAX), Stop::Quiet);
-    assert_eq!(chip.scratch.read(0x100), Some(16));
-    assert_eq!(chip.fabric.in_flight(), 0);
+    assert_eq!(chip.units().scratch.read(0x100), Some(16));
+    assert_eq!(chip.fabric().in_flight(), 0);
     let stats = chip.stats();
     let scratch = stats
         .units
@@ -164,10 +164,10 @@ fn a_signal_that_nobody_raises_is_a_deadlock_with_everybody_in_the_notes() {
         fault.notes
     );
     let mut allowed = chip(&[(3, &[wait(4), KILL])]);
-    allowed.fabric.checks.allow(Check::Deadlock);
+    allowed.allow(Check::Deadlock);
     assert_eq!(run(&mut allowed, Cycle::MAX), Stop::Quiet);
     assert_eq!(
-        allowed.fabric.checks.passed_over().collect::<Vec<_>>(),
+        allowed.fabric().checks.passed_over().collect::<Vec<_>>(),
         [(Check::Deadlock, 1)]
     );
 }
@@ -225,19 +225,19 @@ fn steps_of_any_size_are_the_whole_run() {
         programs.iter().map(|(me, p)| (*me, p.as_slice())).collect();
     let mut whole = chip(&programs);
     assert_eq!(run(&mut whole, Cycle::MAX), Stop::Quiet);
-    assert_eq!(whole.scratch.read(0x100), Some(64));
+    assert_eq!(whole.units().scratch.read(0x100), Some(64));
     assert_eq!(
-        whole.dram.read_bytes(0x100, 8),
+        whole.units().dram.read_bytes(0x100, 8),
         Some(vec![0, 0, 0, 7, 0, 0, 0, 8])
     );
     for step in [1, 3, 50, 777] {
         let mut stepped = chip(&programs);
         let mut until = step;
         while run(&mut stepped, until) == Stop::Reached {
-            assert_eq!(stepped.fabric.now, until);
+            assert_eq!(stepped.now(), until);
             until += step;
         }
-        assert_eq!(stepped.scratch.read(0x100), Some(64));
+        assert_eq!(stepped.units().scratch.read(0x100), Some(64));
         let (mut a, mut b) = (stepped.stats(), whole.stats());
         (a.cycles, b.cycles, a.nanoseconds, b.nanoseconds) = (0, 0, 0, 0);
         assert_eq!(a.units.len(), b.units.len());

@@ -126,7 +126,7 @@ fn frames_come_back_unchanged_and_in_order() {
             sent.0 - arrival.end
         );
     }
-    assert_eq!(chip.msf.leaks(), []);
+    assert_eq!(chip.units().msf.leaks(), []);
     let stats = chip.stats();
     assert_eq!(
         stats

@@ -4,7 +4,7 @@ use super::Word;
 use crate::{
     AluOp, AluSpecial, Bank, ByteOrder, CamLmTarget, CrcBytes, CrcKind, DecodeError, DecodeReason,
     ImmedSelector, ImmedShift, ImmedWidth, Instruction, MulPhase, MulStepCode, MulType, MulWidth,
-    Operand, Role, ShfOp, ShfSpecial, ShiftControl, UNRESTRICTED, raw, raw::Field,
+    Operand, Role, ShfOp, ShfSpecial, ShiftControl, UNRESTRICTED, UnaryOp, raw, raw::Field,
 };
 
 fn bank(flag: bool) -> Bank {
@@ -46,32 +46,19 @@ pub(super) fn alu(word: Word) -> Result<Instruction, DecodeError> {
             b: source(second)?,
         });
     }
+    if let Some(op) = UnaryOp::from_code(code) {
+        return Ok(Instruction::Unary {
+            op,
+            dest: if op.has_dest() {
+                dest()?
+            } else {
+                Operand::None
+            },
+            src: source(second)?,
+        });
+    }
     Ok(match word.defined(alu::OP, AluSpecial::from_code(code))? {
-        AluSpecial::PopCount1 => Instruction::PopCount {
-            phase: 1,
-            src: source(second)?,
-        },
-        AluSpecial::PopCount2 => Instruction::PopCount {
-            phase: 2,
-            src: source(second)?,
-        },
-        AluSpecial::PopCount3 => Instruction::PopCount3 {
-            dest: dest()?,
-            src: source(second)?,
-        },
-        AluSpecial::Ffs => Instruction::Ffs {
-            dest: dest()?,
-            src: source(second)?,
-        },
         AluSpecial::CamClear => Instruction::CamClear,
-        AluSpecial::CamReadTag => Instruction::CamReadTag {
-            dest: dest()?,
-            entry: source(second)?,
-        },
-        AluSpecial::CamReadState => Instruction::CamReadState {
-            dest: dest()?,
-            entry: source(second)?,
-        },
         AluSpecial::CamWrite => Instruction::CamWrite {
             entry: source(second)?,
             src: source(first)?,

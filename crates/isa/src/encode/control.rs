@@ -3,13 +3,13 @@
 use super::{blank, error, number, present, ranged};
 use crate::{
     Bank, BranchStage, BranchTest, Condition, CtxArb, EncodeError, EncodeErrorKind, Format,
-    Instruction, Operand, OperandRole, Role, UNRESTRICTED, defer_limit,
+    Instruction, Operand, OperandRole, Role, UNRESTRICTED,
     port::{self, Part},
     raw, unused,
 };
 
 pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
-    let limit = u32::from(defer_limit(instruction));
+    let limit = u32::from(instruction.defer_limit());
     ranged(OperandRole::Defer, instruction.defer(), 0, limit)?;
     match *instruction {
         Instruction::Branch {

@@ -83,16 +83,12 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
         Instruction::Nop => nop(),
         Instruction::MulStep { phase, a, b } => mul_step(phase, a, b),
         Instruction::MulLast { width, high, dest } => mul_last(width, high, dest),
-        Instruction::Ffs { dest, src } => special_b(AluSpecial::Ffs, dest, (OperandRole::Src, src)),
-        Instruction::PopCount { phase, src } => {
-            let op = match ranged(OperandRole::Value, phase, 1, 2)? {
-                1 => AluSpecial::PopCount1,
-                _ => AluSpecial::PopCount2,
-            };
-            special_b(op, Operand::None, (OperandRole::Src, src))
-        }
-        Instruction::PopCount3 { dest, src } => {
-            special_b(AluSpecial::PopCount3, dest, (OperandRole::Src, src))
+        Instruction::Unary { op, dest, src } => {
+            if !op.has_dest() {
+                absent(OperandRole::Dest, dest, "it has no destination")?;
+            }
+            let ports = port::assign(NOTHING, present((op.source_role(), src))?)?;
+            alu_word(op.code(), wide_dest(dest)?, bank_bit(dest), ports)
         }
         Instruction::CamClear => alu_word(
             AluSpecial::CamClear.code(),
@@ -117,12 +113,6 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
             let state = ranged(OperandRole::Value, state, 0, 15)?;
             let ports = port::assign(NOTHING, entry)?;
             alu_word(AluSpecial::CamWriteState.code(), state, 0, ports)
-        }
-        Instruction::CamReadTag { dest, entry } => {
-            special_b(AluSpecial::CamReadTag, dest, (OperandRole::Entry, entry))
-        }
-        Instruction::CamReadState { dest, entry } => {
-            special_b(AluSpecial::CamReadState, dest, (OperandRole::Entry, entry))
         }
         Instruction::Crc {
             order,
@@ -163,12 +153,6 @@ fn alu(op: AluOp, dest: Operand, a: Operand, b: Operand) -> Result<u64, EncodeEr
     }
     let b = present((OperandRole::B, b))?;
     let ports = port::assign((OperandRole::A, a), b)?;
-    alu_word(op.code(), wide_dest(dest)?, bank_bit(dest), ports)
-}
-
-/// An operation of the alu class with one source, the logical B operand.
-fn special_b(op: AluSpecial, dest: Operand, src: Part) -> Result<u64, EncodeError> {
-    let ports = port::assign(NOTHING, present(src)?)?;
     alu_word(op.code(), wide_dest(dest)?, bank_bit(dest), ports)
 }
 

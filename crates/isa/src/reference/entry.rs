@@ -20,11 +20,7 @@ pub fn entry(name: &str) -> Option<String> {
     ] {
         let found: Vec<CsrInfo> = table
             .iter()
-            .filter(|row| {
-                std::iter::once(&row.name)
-                    .chain(row.aliases)
-                    .any(|known| known.eq_ignore_ascii_case(name))
-            })
+            .filter(|row| row.is_named(name))
             .copied()
             .collect();
         if let Some(first) = found.first() {
@@ -36,9 +32,7 @@ pub fn entry(name: &str) -> Option<String> {
 
 /// Every name that has an entry.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let mnemonics = crate::mnemonics()
-        .iter()
-        .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()));
+    let mnemonics = crate::mnemonics().iter().flat_map(MnemonicInfo::spellings);
     let registers = [csr::all(), cap_csr::all(), msf_csr::all()]
         .into_iter()
         .flatten()

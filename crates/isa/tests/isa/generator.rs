@@ -161,11 +161,11 @@ fn duplicate_codes_are_refused_even_across_enumerations() {
     ));
     assert_eq!(text, "duplicate code 20: AluOp::Or and AluOp::Sub");
     let text = errors(&edited(
-        enums,
-        "name = \"Ffs\", code = 14",
-        "name = \"Ffs\", code = 1",
+        mnemonics,
+        "form = [{ code = 14,",
+        "form = [{ code = 1,",
     ));
-    assert_eq!(text, "duplicate code 1: AluOp::Add and AluSpecial::Ffs");
+    assert_eq!(text, "duplicate code 1: AluOp::Add and UnaryOp::Ffs");
     let text = errors(&edited(csrs, "address = 0x010", "address = 0x014"));
     assert!(text.contains("duplicate CSR address 0x14"), "{text}");
 }

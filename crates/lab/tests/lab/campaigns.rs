@@ -13,6 +13,8 @@ use npsim_lab::study::Study;
 use npsim_lab::{output, verdict};
 use npsim_project::problem::Problems;
 
+use crate::root;
+
 const STUDY: &str = r#"
 name = "load"
 title = "The forwarder & its load"
@@ -101,7 +103,7 @@ fn copy(from: &Path, to: &Path) {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = root();
         for part in ["microcode/forward", "microcode/lib"] {
             copy(&root.join(part), &folder.path().join(part));
         }

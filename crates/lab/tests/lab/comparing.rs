@@ -1,7 +1,6 @@
 //! What a study can say beside curves and values: ratios, numbers of the code,
 //! models, tables, bounds, and that its chip did not change.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use npsim_lab::campaign::{Campaign, Results};
@@ -12,6 +11,8 @@ use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
 use npsim_lab::verdict::{Row, Verdict};
 use npsim_lab::{output, profiles, verdict};
+
+use crate::root;
 
 const STUDY: &str = r#"
 name = "model"
@@ -155,7 +156,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = root();
         let project = PROJECT.replace("ROOT", &root.display().to_string());
         std::fs::write(folder.path().join("extended.toml"), project).expect("write");
         Self { folder }

@@ -1,13 +1,14 @@
 //! Points on chains of routers.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use npsim_lab::campaign::{Campaign, Results};
 use npsim_lab::places::Places;
 use npsim_lab::points::points;
 use npsim_lab::study::Study;
+
+use crate::root;
 
 const STUDY: &str = r#"
 name = "hops"
@@ -36,10 +37,6 @@ name = "hops"
 key = "hops"
 values = [1, 2, 4]
 "#;
-
-fn root() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn run(text: &str, jobs: usize) -> Results {
     let study = Study::parse("hops", text).unwrap();

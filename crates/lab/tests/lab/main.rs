@@ -4,3 +4,10 @@ mod campaigns;
 mod comparing;
 mod hops;
 mod one_chip;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

@@ -2,19 +2,16 @@
 //! parameter of it was changed for a figure.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use npsim_lab::points::points;
 use npsim_lab::profiles::Chip;
 use npsim_lab::studies;
 use npsim_project::{Overrides, Project};
 
+use crate::root;
+
 /// The standard router on each chip.
 const ROUTERS: [&str; 2] = ["microcode/router", "microcode/router/ixp2800.toml"];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn load(system: &str, overrides: &Overrides) -> Project {
     Project::load(

@@ -8,3 +8,10 @@ mod order;
 mod replay;
 mod repository_traces;
 mod trace_files;
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the repository's captures.
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces")
+}

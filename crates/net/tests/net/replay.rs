@@ -1,7 +1,7 @@
 //! Capture files on lines: as from memory, but without holding them there.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,9 +9,7 @@ use npsim_net::LineFrame;
 use npsim_net::capture::{Capture, CaptureError, Reader};
 use npsim_net::pace::{PortAssignment, PortLine, Replay, ReplayError, schedule};
 
-fn traces() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces")
-}
+use crate::traces;
 
 #[test]
 fn a_replay_is_the_schedule_of_the_whole_capture() {

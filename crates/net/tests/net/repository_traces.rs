@@ -2,18 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces")
-}
+use crate::traces;
 
 /// File name to frames, bytes, shortest, longest.
 fn table() -> BTreeMap<String, Vec<u64>> {
-    let readme = fs::read_to_string(folder().join("README.md")).unwrap();
+    let readme = fs::read_to_string(traces().join("README.md")).unwrap();
     let mut rows = BTreeMap::new();
     for line in readme.lines() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -32,7 +29,7 @@ fn table() -> BTreeMap<String, Vec<u64>> {
 #[test]
 fn every_capture_has_a_row_and_every_row_is_right() {
     let rows = table();
-    let mut files: Vec<String> = fs::read_dir(folder())
+    let mut files: Vec<String> = fs::read_dir(traces())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.contains(".pcap"))
@@ -42,7 +39,7 @@ fn every_capture_has_a_row_and_every_row_is_right() {
     assert_eq!(rows.keys().cloned().collect::<Vec<_>>(), files);
 
     for (name, row) in &rows {
-        let capture = Capture::open(&folder().join(name)).unwrap();
+        let capture = Capture::open(&traces().join(name)).unwrap();
         let lengths: Vec<u64> = capture
             .frames
             .iter()
@@ -69,7 +66,7 @@ fn every_capture_has_a_row_and_every_row_is_right() {
 
 #[test]
 fn the_two_port_capture_has_frames_of_both_interfaces() {
-    let capture = Capture::open(&folder().join("two-ports.pcapng")).unwrap();
+    let capture = Capture::open(&traces().join("two-ports.pcapng")).unwrap();
     assert_eq!(capture.interfaces.len(), 2);
     for port in [0, 1] {
         assert!(
@@ -100,7 +97,7 @@ fn the_two_port_capture_has_frames_of_both_interfaces() {
 
 #[test]
 fn minimum_size_datagrams_fill_eight_flows() {
-    let capture = Capture::open(&folder().join("minsize.pcap.gz")).unwrap();
+    let capture = Capture::open(&traces().join("minsize.pcap.gz")).unwrap();
     let mut flows: BTreeMap<&[u8], u32> = BTreeMap::new();
     for frame in capture
         .frames

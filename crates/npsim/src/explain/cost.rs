@@ -3,12 +3,8 @@
 use std::fmt::Write as _;
 
 use npsim_chip::profile::Profile;
-use npsim_isa::{
-    CapAccess, CommandOp, Completion, Condition, Instruction, TransferKind, Unit, defer_limit,
-};
+use npsim_isa::{CapAccess, CommandOp, Flow, Instruction, TransferKind, Unit};
 use serde::Serialize;
-
-use super::Code;
 
 /// What an instruction costs in its microengine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -51,121 +47,84 @@ pub struct CommandCost {
     pub meaning: &'static str,
 }
 
-/// Whether an instruction sets the condition codes.
-pub(super) fn sets_codes(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Alu { .. }
-        | Instruction::AluShf { .. }
-        | Instruction::DblShf { .. }
-        | Instruction::Asr { .. }
-        | Instruction::ByteAlign { .. }
-        | Instruction::MulLast { .. }
-        | Instruction::Ffs { .. }
-        | Instruction::PopCount3 { .. }
-        | Instruction::CamLookup { .. } => true,
-        Instruction::LdField { load_cc, .. } => *load_cc,
-        _ => false,
-    }
-}
-
-/// Whether the context gives up the microengine.
-pub(super) fn swaps(instruction: &Instruction) -> bool {
-    let completion = match instruction {
-        Instruction::CtxArb(_) => return true,
-        Instruction::Command(command) => command.completion,
-        Instruction::CapCsr(access) => access.completion,
-        _ => return false,
-    };
-    matches!(completion, Completion::CtxSwap { .. })
-}
-
-/// Defer slots that an instruction asks for.
-pub(super) fn defer(instruction: &Instruction) -> u8 {
-    let of = |completion: Completion| match completion {
-        Completion::CtxSwap { defer, .. } => defer,
-        _ => 0,
-    };
-    match instruction {
-        Instruction::Branch { defer, .. }
-        | Instruction::BranchCtx { defer, .. }
-        | Instruction::BranchSignal { defer, .. }
-        | Instruction::BranchInputState { defer, .. }
-        | Instruction::BranchBit { defer, .. }
-        | Instruction::BranchByte { defer, .. }
-        | Instruction::Jump { defer, .. } => *defer,
-        Instruction::CtxArb(arb) => arb.defer,
-        Instruction::Command(command) => of(command.completion),
-        Instruction::CapCsr(access) => of(access.completion),
-        _ => 0,
-    }
-}
-
 /// The branch whose defer slot an address is, and which slot.
-pub(super) fn shadow(code: &Code<'_>, address: usize) -> Option<(usize, u8)> {
+pub(super) fn shadow(
+    instructions: &[Option<Instruction>],
+    address: usize,
+) -> Option<(&Instruction, usize, u8)> {
     (1..=3).find_map(|back| {
         let before = address.checked_sub(back)?;
-        let slots = defer(code.at(before)?);
-        (usize::from(slots) >= back).then_some((before, back as u8))
+        let instruction = instructions.get(before)?.as_ref()?;
+        let slots = usize::from(instruction.defer());
+        (slots >= back).then_some((instruction, before, back as u8))
     })
 }
 
-pub(super) fn cost(code: &Code<'_>, address: usize) -> Cost {
-    let Some(instruction) = code.at(address) else {
+/// What each instruction of a program costs; a word that is no instruction
+/// costs nothing. A branch on condition codes is taken to be reached from the
+/// word before it.
+#[must_use]
+pub fn costs(instructions: &[Option<Instruction>], profile: &Profile) -> Vec<Cost> {
+    (0..instructions.len())
+        .map(|address| cost(instructions, profile, address))
+        .collect()
+}
+
+pub(super) fn cost(
+    instructions: &[Option<Instruction>],
+    profile: &Profile,
+    address: usize,
+) -> Cost {
+    let at = |address: usize| instructions.get(address).and_then(Option::as_ref);
+    let Some(instruction) = at(address) else {
         return Cost::default();
     };
-    let profile = code.profile;
-    let swaps = swaps(instruction);
-    let before = address.checked_sub(1).and_then(|before| code.at(before));
-    let penalty = match instruction {
-        Instruction::Branch {
-            condition: Condition::Always,
-            ..
-        } => Some(profile.branch_penalty()),
-        Instruction::Branch { .. } if before.is_some_and(sets_codes) => {
+    let swaps = instruction.swaps();
+    let before = address.checked_sub(1).and_then(at);
+    let penalty = match instruction.form().flow {
+        Flow::Branch => Some(profile.branch_penalty()),
+        Flow::Codes if before.is_some_and(Instruction::sets_codes) => {
             Some(profile.conditional_branch_penalty())
         }
-        Instruction::Branch { .. } => Some(profile.settled_branch_penalty()),
-        Instruction::BranchBit { .. } | Instruction::BranchByte { .. } => {
-            Some(profile.bit_branch_penalty())
+        Flow::Codes => Some(profile.settled_branch_penalty()),
+        Flow::Bit => Some(profile.bit_branch_penalty()),
+        Flow::State => Some(profile.state_branch_penalty()),
+        Flow::Jump => Some(profile.jump_penalty()),
+        Flow::Next | Flow::Arbitration | Flow::Command => {
+            swaps.then(|| profile.context_swap_penalty())
         }
-        Instruction::BranchCtx { .. }
-        | Instruction::BranchSignal { .. }
-        | Instruction::BranchInputState { .. } => Some(profile.state_branch_penalty()),
-        Instruction::Jump { .. } => Some(profile.jump_penalty()),
-        _ if swaps => Some(profile.context_swap_penalty()),
-        _ => None,
     };
-    let slots = defer(instruction);
+    let slots = instruction.defer();
     let nops = (1..=usize::from(slots))
-        .filter(|slot| matches!(code.at(address + slot), Some(Instruction::Nop)))
+        .filter(|slot| matches!(at(address + slot), Some(Instruction::Nop)))
         .count() as u8;
     let mut cost = Cost {
         cycles: 1,
         penalty,
         defer: slots,
-        defer_limit: defer_limit(instruction),
+        defer_limit: instruction.defer_limit(),
         nops,
         aborted: penalty.map_or(0, |penalty| penalty.saturating_sub(u64::from(slots))),
         swaps,
-        sets_codes: sets_codes(instruction),
+        sets_codes: instruction.sets_codes(),
         text: String::new(),
     };
     cost.text = text(&cost, instruction);
-    if let Some((branch, slot)) = shadow(code, address) {
+    if let Some((branch, place, slot)) = shadow(instructions, address) {
         let _ = write!(
             cost.text,
-            " It stands in defer slot {slot} of the {} at {branch} and is executed before that takes effect.",
-            word_of(code.at(branch))
+            " It stands in defer slot {slot} of the {} at {place} and is executed before that takes effect.",
+            word_of(branch)
         );
     }
     cost
 }
 
 /// What an instruction is called, for a remark.
-fn word_of(instruction: Option<&Instruction>) -> &'static str {
-    match instruction {
-        Some(instruction) if swaps(instruction) => "context swap",
-        Some(Instruction::Jump { .. }) => "jump",
+fn word_of(instruction: &Instruction) -> &'static str {
+    match instruction.form().flow {
+        _ if instruction.swaps() => "context swap",
+        Flow::Jump => "jump",
         _ => "branch",
     }
 }
@@ -175,14 +134,7 @@ fn text(cost: &Cost, instruction: &Instruction) -> String {
         return "1 cycle.".into();
     };
     let slots = |n: u64| format!("{n} slot{}", if n == 1 { "" } else { "s" });
-    let always = matches!(
-        instruction,
-        Instruction::Jump { .. }
-            | Instruction::Branch {
-                condition: Condition::Always,
-                ..
-            }
-    );
+    let always = matches!(instruction.form().flow, Flow::Jump | Flow::Branch);
     let when = if cost.swaps || always {
         ""
     } else {

@@ -2,10 +2,9 @@
 //! late, results that another instruction must follow at once, codes that do
 //! not outlive a context swap.
 
-use npsim_isa::{CapAccess, Completion, Instruction, Shift, ShiftCount, TransferRegister, csr};
+use npsim_isa::{Completion, Flow, Instruction, Leaves, Takes, TransferRegister, csr};
 
 use super::Code;
-use super::cost::{defer, sets_codes, swaps};
 
 /// How far back the origin of condition codes is looked for.
 const REACH: usize = 24;
@@ -23,27 +22,19 @@ pub(super) fn hazards(code: &Code<'_>, address: usize) -> Vec<String> {
     told
 }
 
-/// What a local CSR changes, by what an instruction's text then has.
-fn users(name: &str) -> &'static [&'static str] {
-    match name {
-        "ACTIVE_LM_ADDR_0" => &["*l$index0"],
-        "ACTIVE_LM_ADDR_1" => &["*l$index1"],
-        "T_INDEX" => &["*$index", "*$$index"],
-        "BYTE_INDEX" => &["byte_align"],
-        "T_INDEX_BYTE_INDEX" => &["*$index", "*$$index", "byte_align"],
-        "ACTIVE_LM_ADDR_0_BYTE_INDEX" => &["*l$index0", "byte_align"],
-        "ACTIVE_LM_ADDR_1_BYTE_INDEX" => &["*l$index1", "byte_align"],
-        _ => &[],
-    }
-}
-
-/// The register that an instruction writes, and how many instructions must lie
+/// A local CSR that an instruction writes, and how many instructions must lie
 /// between the write and its effect.
 fn written(code: &Code<'_>, instruction: &Instruction) -> Option<(&'static str, u8)> {
-    let Instruction::LocalCsrWrite { csr: address, .. } = instruction else {
-        return None;
+    let name = match instruction {
+        Instruction::LocalCsrWrite { csr: address, .. } => csr::name(*address)?,
+        Instruction::CamLookup {
+            lm_addr: Some(target),
+            ..
+        } => csr::name(
+            [csr::ACTIVE_LM_ADDR_0, csr::ACTIVE_LM_ADDR_1][usize::from(target.pointer & 1)],
+        )?,
+        _ => return None,
     };
-    let name = csr::name(*address)?;
     let gap = if name.contains("LM_ADDR") {
         code.profile.lm_addr_gap()
     } else {
@@ -56,7 +47,7 @@ fn late_register(code: &Code<'_>, at: usize, instruction: &Instruction, told: &m
     let Some((name, gap)) = written(code, instruction) else {
         return;
     };
-    let first = (at + 1..=at + usize::from(gap)).find(|&next| uses(code, next, name));
+    let first = (at + 1..=at + usize::from(gap)).find(|&next| uses(code, next, instruction));
     told.push(format!(
         "{name} has its new value from the {} instruction after this one on{}.",
         ordinal(gap + 1),
@@ -67,12 +58,13 @@ fn late_register(code: &Code<'_>, at: usize, instruction: &Instruction, told: &m
     ));
 }
 
-fn uses(code: &Code<'_>, at: usize, name: &str) -> bool {
+/// Whether the instruction at an address goes through what another writes.
+fn uses(code: &Code<'_>, at: usize, writer: &Instruction) -> bool {
     let Some(instruction) = code.at(at) else {
         return false;
     };
-    let text = instruction.to_string();
-    users(name).iter().any(|part| text.contains(part))
+    let mut indexes = writer.indexes_written().iter();
+    indexes.any(|&index| instruction.uses_index(index))
 }
 
 fn early_use(code: &Code<'_>, at: usize, told: &mut Vec<String>) {
@@ -88,7 +80,7 @@ fn early_use(code: &Code<'_>, at: usize, told: &mut Vec<String>) {
         };
         if let Some((name, gap)) = written(code, instruction)
             && back <= usize::from(gap)
-            && uses(code, at, name)
+            && uses(code, at, instruction)
         {
             told.push(format!(
                 "It still uses the value that {name} had before the write at {before}: {} must lie between, {} do.",
@@ -101,15 +93,8 @@ fn early_use(code: &Code<'_>, at: usize, told: &mut Vec<String>) {
 
 fn at_once(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
     let before = at.checked_sub(1).and_then(|before| code.at(before));
-    let indirect = match instruction {
-        Instruction::Command(command) => command.indirect,
-        Instruction::CapCsr(access) => access.indirect,
-        _ => false,
-    };
-    let takes_result = matches!(
-        instruction,
-        Instruction::CapCsr(access) if access.access == CapAccess::FastWriteAlu
-    );
+    let indirect = instruction.is_indirect();
+    let takes_result = instruction.takes() == Some(Takes::Result);
     if indirect || takes_result {
         let what = if indirect {
             "indirect_ref takes the ALU result"
@@ -117,7 +102,7 @@ fn at_once(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec
             "fast_wr takes the ALU result"
         };
         told.push(match before {
-            Some(alu) if sets_codes(alu) && !code.is_entered(at) => {
+            Some(alu) if alu.form().leaves == Leaves::Result && !code.is_entered(at) => {
                 format!("{what} of the instruction before it, `{alu}`; nothing may come between.")
             }
             Some(other) if code.is_entered(at) => format!(
@@ -129,16 +114,7 @@ fn at_once(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec
             None => format!("{what} of the instruction before it, and there is none."),
         });
     }
-    let shifts = match instruction {
-        Instruction::AluShf { shift, .. } | Instruction::LdField { shift, .. } => {
-            matches!(shift, Shift::LeftIndirect | Shift::RightIndirect)
-        }
-        Instruction::DblShf { count, .. } | Instruction::Asr { count, .. } => {
-            *count == ShiftCount::Indirect
-        }
-        _ => false,
-    };
-    if shifts {
+    if instruction.shifts_indirectly() {
         told.push(format!(
             "The shift count is the A operand of the instruction before it{}.",
             before.map_or(String::new(), |before| format!(", `{before}`"))
@@ -157,11 +133,7 @@ fn at_once(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec
 
 /// Where the codes come from that a branch tests or an addition uses.
 fn codes(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
-    let tests = matches!(
-        instruction,
-        Instruction::Branch { condition, .. } if *condition != npsim_isa::Condition::Always
-    );
-    if !tests {
+    if instruction.form().flow != Flow::Codes {
         return;
     }
     for back in 1..=REACH.min(at) {
@@ -177,13 +149,13 @@ fn codes(code: &Code<'_>, at: usize, instruction: &Instruction, told: &mut Vec<S
         let Some(earlier) = code.at(before) else {
             return;
         };
-        if sets_codes(earlier) {
+        if earlier.sets_codes() {
             told.push(format!(
                 "The condition codes are those of `{earlier}` at {before}."
             ));
             return;
         }
-        if swaps(earlier) && usize::from(defer(earlier)) < back {
+        if earlier.swaps() && usize::from(earlier.defer()) < back {
             told.push(format!(
                 "The context gives up the microengine at {before}, after which the condition codes are those of other contexts; nothing sets them between."
             ));

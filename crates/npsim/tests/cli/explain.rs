@@ -1,13 +1,10 @@
 //! `npsim explain` on sources in which every remark has its place.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::harness::root;
 
 fn npsim(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_npsim"))

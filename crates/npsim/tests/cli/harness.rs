@@ -1,8 +1,13 @@
 //! A folder of its own for each test, and the command run in it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// A temporary folder in which the command runs.
 pub struct Dir(tempfile::TempDir);

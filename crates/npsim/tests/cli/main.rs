@@ -10,6 +10,7 @@ mod checkpoints;
 mod determinism;
 mod documents;
 mod explain;
+mod explain_costs;
 mod held_locks;
 mod hops;
 mod images;

@@ -2,10 +2,12 @@
 //! what the assembler does.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use npsim::vocabulary::{CONDITIONS, DIRECTIVES, FUNCTIONS, OPTIONS, PREPROCESSOR, SPELLINGS};
 use npsim_asm::{Includes, Options, codes};
+
+use crate::harness::root;
 
 struct One(String);
 
@@ -23,10 +25,6 @@ fn said(text: &str) -> Vec<&'static str> {
         .iter()
         .map(|found| found.code)
         .collect()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// All texts in quotes in the assembler's sources that look like directives.

@@ -7,6 +7,8 @@ mod microcode;
 mod names;
 #[path = "../bench/project.rs"]
 mod project;
+#[path = "../bench/quiet.rs"]
+mod quiet;
 #[path = "../bench/sizes.rs"]
 mod sizes;
 

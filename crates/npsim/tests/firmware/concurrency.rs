@@ -6,15 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
-use npsim_net::pace::Schedule;
 
 use crate::names::value;
 use crate::project::load;
+use crate::quiet::run_to_end;
 use crate::remarks::assembled_without_remark;
 use crate::sizes::on_microengines;
 
@@ -41,6 +40,7 @@ impl Outcome {
 
     fn scratch(&self, name: &str, word: u32) -> u32 {
         self.chip
+            .units()
             .scratch
             .read(self.define(name) + 4 * word)
             .unwrap()
@@ -48,6 +48,7 @@ impl Outcome {
 
     fn sram(&self, name: &str, word: u32) -> u32 {
         self.chip
+            .units()
             .sram
             .read_word(self.define(name) + 4 * word)
             .unwrap()
@@ -62,9 +63,9 @@ impl Outcome {
         let mut chip = self.chip.clone();
         let channel = self.define(&format!("{name}_CHANNEL")) as u8;
         let entry = self.define(&format!("{name}_ENTRY")) as u8;
-        let count = chip.sram.entry(channel, entry).unwrap().count();
+        let count = chip.units().sram.entry(channel, entry).unwrap().count();
         (0..count)
-            .map(|_| chip.sram.dequeue(channel, entry).unwrap())
+            .map(|_| chip.units_mut().sram.dequeue(channel, entry).unwrap())
             .collect()
     }
 
@@ -107,9 +108,7 @@ fn run_over(
         ..Settings::default()
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
-    let quiet_lines = Schedule::default();
-    let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut links, &mut |_, _| {});
+    let ending = run_to_end(&project, &mut simulation);
     Outcome {
         ending,
         chip: simulation.chip().clone(),
@@ -145,7 +144,7 @@ fn ended(name: &str, microengines: u32, outcome: Outcome) -> Outcome {
         Ending::Quiet,
         "{name} on {microengines} microengines"
     );
-    for me in &outcome.chip.microengines[..microengines as usize] {
+    for me in &outcome.chip.microengines()[..microengines as usize] {
         assert!(me.stats().instructions > 0);
         for context in 0..CONTEXTS as u8 {
             assert!(
@@ -373,6 +372,7 @@ fn a_scratch_ring_gives_every_value_to_one_consumer() {
         expect_each_once(&outcome, microengines, false);
         let ring = outcome
             .chip
+            .units()
             .scratch
             .ring(outcome.define("RING_NUMBER") as u8);
         assert_eq!(ring.count(), 0);
@@ -387,6 +387,7 @@ fn a_scratch_ring_with_one_consumer_keeps_each_producers_order() {
         expect_each_once(&outcome, microengines, true);
         let ring = outcome
             .chip
+            .units()
             .scratch
             .ring(outcome.define("RING_NUMBER") as u8);
         assert!(
@@ -411,6 +412,7 @@ fn an_sram_ring_gives_every_value_to_one_consumer() {
         assert_eq!(
             outcome
                 .chip
+                .units()
                 .sram
                 .entry(0, outcome.define("RING_ENTRY") as u8)
                 .unwrap()

@@ -13,10 +13,10 @@ use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::units::coprocessor::{MAILBOXES, REQUESTS};
+
 use npsim_isa::CommandOp;
 use npsim_net::pace::Schedule;
-use npsim_protocols::feedback::Coprocessor;
+use npsim_protocols::feedback::{Coprocessor, MAILBOXES, REQUESTS};
 use npsim_protocols::quick_start::{Pool, rate_units};
 use npsim_protocols::xcp::{Pools, Scale};
 
@@ -61,8 +61,6 @@ struct Order {
 }
 
 impl Observer for Order {
-    const ON: bool = true;
-
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         let TraceEvent::Served { command, .. } = what else {
             return;
@@ -124,11 +122,16 @@ impl Run {
 
     fn word(&self, name: &str, offset: u32) -> u32 {
         let address = self.name(name) + offset;
-        self.simulation.chip().sram.read_word(address).unwrap()
+        self.simulation
+            .chip()
+            .units()
+            .sram
+            .read_word(address)
+            .unwrap()
     }
 
     /// Runs to the end, or to a pause.
-    fn go<P: Observer>(&mut self, pause: Cycle, probe: &mut P) -> Option<Ending> {
+    fn go(&mut self, pause: Cycle, probe: &mut dyn Observer) -> Option<Ending> {
         let quiet_lines = Schedule::default();
         let hertz = self.project.capacity.hertz;
         let mut links = Links::new(&[], &quiet_lines, 0, hertz, None);
@@ -221,7 +224,13 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
         let stats = run.simulation.stats();
         let device = stats.devices.of("coprocessor").unwrap();
         let busy = |module: &str| device.module(module).unwrap().get("busy").unwrap();
-        let device = run.simulation.chip().sram.device::<Coprocessor>().unwrap();
+        let device = run
+            .simulation
+            .chip()
+            .units()
+            .sram
+            .device::<Coprocessor>()
+            .unwrap();
         let (quick_start, xcp) = (&device.quick_start.counts, &device.xcp.counts);
         assert_eq!(
             (quick_start.requests, xcp.requests),

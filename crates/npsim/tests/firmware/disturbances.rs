@@ -56,8 +56,6 @@ struct Times {
 }
 
 impl Observer for Times {
-    const ON: bool = true;
-
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match what {
             TraceEvent::Command { command, .. } => {

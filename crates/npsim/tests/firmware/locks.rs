@@ -39,8 +39,6 @@ struct Operations {
 }
 
 impl Observer for Operations {
-    const ON: bool = true;
-
     fn see(&mut self, _: u64, what: &TraceEvent) {
         if let TraceEvent::Served { command, from, .. } = *what
             && command.address == self.address

@@ -5,6 +5,8 @@
 mod names;
 #[path = "../bench/project.rs"]
 mod project;
+#[path = "../bench/quiet.rs"]
+mod quiet;
 #[path = "../bench/sizes.rs"]
 mod sizes;
 

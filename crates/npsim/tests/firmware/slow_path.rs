@@ -37,7 +37,7 @@ fn simulation(project: &Project, until: Option<u64>) -> Simulation {
     Simulation::new(project, &assembled(project), settings).unwrap()
 }
 
-fn run<P: Observer>(project: &Project, simulation: &mut Simulation, probe: &mut P) -> Ending {
+fn run(project: &Project, simulation: &mut Simulation, probe: &mut dyn Observer) -> Ending {
     let quiet = Schedule::default();
     let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
     simulation.run_watched(&mut links, probe, &mut |_, _| ControlFlow::Continue(()))

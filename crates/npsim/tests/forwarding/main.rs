@@ -8,6 +8,7 @@ mod names;
 #[path = "../bench/project.rs"]
 mod project;
 
+mod command;
 mod forwarder;
 mod oracle;
 mod recorded_lines;

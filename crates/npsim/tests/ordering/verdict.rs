@@ -108,7 +108,7 @@ fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher<'_>) -> Result<(), St
 
 /// Elements, rings and queues are empty, and all buffers free, each once.
 fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
-    let leaks = chip.msf.leaks();
+    let leaks = chip.units().msf.leaks();
     ensure(leaks.is_empty(), || format!("{leaks:?}"))?;
     let stats = chip.stats();
     let media = &stats.media;
@@ -126,7 +126,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
         })?;
     }
     for ring in 0..16 {
-        let count = chip.scratch.ring(ring).count();
+        let count = chip.units().scratch.ring(ring).count();
         ensure(count == 0, || format!("{count} longwords on ring {ring}"))?;
     }
     let Some(buffers) = &bench.project.boot.buffers else {
@@ -134,12 +134,14 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     };
     let mut emptied = chip.clone();
     let queued = emptied
+        .units()
         .sram
         .entry(buffers.channel, buffers.entry)
         .unwrap()
         .count();
     let take = |_| {
         emptied
+            .units_mut()
             .sram
             .dequeue(buffers.channel, buffers.entry)
             .unwrap()

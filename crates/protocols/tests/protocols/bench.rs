@@ -1,17 +1,17 @@
 //! A chip without programs: the test does to the shared memory what microengines
 //! would do.
 
-use std::ops::{Deref, DerefMut};
-
 use npsim_chip::Cycle;
-use npsim_chip::chip::{Chip, ChipError};
-use npsim_chip::gpp::Place;
 use npsim_chip::gpp::boot::{
     Boot, BufferSetup, ExceptionsSetup, QueueSetup, RingSetup, RingStatus,
 };
 use npsim_chip::gpp::exceptions::Exceptions;
+use npsim_chip::gpp::{Gpp, LoadError, Place};
 use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::profile::Profile;
+use npsim_chip::units::Units;
+use npsim_chip::units::msf::MediaSetup;
 
 const BUFFERS: BufferSetup = BufferSetup {
     channel: 0,
@@ -50,53 +50,53 @@ pub fn plan() -> Boot {
 }
 
 pub struct Bench {
-    chip: Chip,
+    pub fabric: Fabric,
+    pub units: Units,
+    pub gpp: Gpp,
 }
 
-impl Deref for Bench {
-    type Target = Chip;
-
-    fn deref(&self) -> &Chip {
-        &self.chip
-    }
-}
-
-impl DerefMut for Bench {
-    fn deref_mut(&mut self) -> &mut Chip {
-        &mut self.chip
-    }
-}
-
-pub fn load(boot: &Boot) -> Result<Bench, ChipError> {
+pub fn load(boot: &Boot) -> Result<Bench, LoadError> {
     let profile = Profile::load("ixp2400").unwrap();
-    let chip = Chip::new(profile, boot, Vec::new())?;
-    Ok(Bench { chip })
+    let mut bench = Bench {
+        units: Units::new(&profile, &MediaSetup::default()),
+        gpp: Gpp::new(&profile, boot),
+        fabric: Fabric::new(profile.clone(), Units::inlets),
+    };
+    let units = &mut bench.units;
+    boot.load(
+        &profile,
+        &mut bench.fabric,
+        &mut units.scratch,
+        &mut units.sram,
+        &mut units.dram,
+        &mut bench.gpp,
+    )?;
+    Ok(bench)
 }
 
 impl Bench {
     /// Gives the core its turns. Timers go on although nothing else is pending, as
     /// beside microengines.
     pub fn run_until(&mut self, until: Cycle) {
-        let chip = &mut self.chip;
-        while chip.fabric.events.next_time() < until {
-            if let Some((time, Event::Gpp(task))) = chip.fabric.events.pop() {
-                chip.fabric.now = time;
-                chip.gpp.event(
+        while self.fabric.events.next_time() < until {
+            if let Some((time, Event::Gpp(task))) = self.fabric.events.pop() {
+                self.fabric.now = time;
+                let units = &mut self.units;
+                self.gpp.event(
                     task,
-                    &mut chip.fabric,
-                    &mut chip.scratch,
-                    &mut chip.sram,
-                    &mut chip.dram,
+                    &mut self.fabric,
+                    &mut units.scratch,
+                    &mut units.sram,
+                    &mut units.dram,
                 );
             }
         }
-        chip.fabric.now = until;
+        self.fabric.now = until;
     }
 
     pub fn word(&self, place: Place, word: u32) -> u32 {
-        let chip = &self.chip;
         let place = place.after(4 * word);
-        place.look(&chip.scratch, &chip.sram).unwrap()
+        place.look(&self.units.scratch, &self.units.sram).unwrap()
     }
 
     pub fn words<const N: usize>(&self, place: Place) -> [u32; N] {
@@ -104,8 +104,8 @@ impl Bench {
     }
 
     pub fn set(&mut self, place: Place, word: u32, value: u32) {
-        let (place, chip) = (place.after(4 * word), &mut self.chip);
-        assert!(place.put(value, &mut chip.scratch, &mut chip.sram));
+        let (place, units) = (place.after(4 * word), &mut self.units);
+        assert!(place.put(value, &mut units.scratch, &mut units.sram));
     }
 
     pub fn add(&mut self, place: Place, word: u32, value: i32) {

@@ -386,7 +386,7 @@ fn the_core_waits_for_the_lock_and_writes_nothing_without_it() {
     bench.run_until(INTERVAL + 20_000);
     assert_eq!(bench.word(STATE, 0), 25_000_000);
     assert_eq!((bench.word(STATE, 5), bench.word(STATE, 8)), (0, 0));
-    let lock = bench.sram.locks().next().unwrap();
+    let lock = bench.units.sram.locks().next().unwrap();
     assert_eq!(lock.counts.tries, failed + 1);
     assert_eq!((lock.counts.acquired, lock.counts.released), (1, 1));
     // Three accesses and the law are under the lock.
@@ -483,11 +483,11 @@ fn jobs_run_one_after_the_other_and_waits_are_booked() {
     let mut bench = bench(tasks);
     // The computation begins at 6,000,000 and reads for 64 x 144 cycles.
     bench.run_until(6_000_400);
-    let entry = bench.sram.dequeue(0, 3).unwrap() & 0xff_ffff;
-    let chip = &mut *bench;
-    chip.scratch.ring_put(2, 1 << 24 | entry, &mut chip.fabric);
-    chip.scratch.take_ring_written();
-    chip.gpp.stir(&chip.scratch, &mut chip.fabric);
+    let entry = bench.units.sram.dequeue(0, 3).unwrap() & 0xff_ffff;
+    let scratch = &mut bench.units.scratch;
+    scratch.ring_put(2, 1 << 24 | entry, &mut bench.fabric);
+    scratch.take_ring_written();
+    bench.gpp.stir(scratch, &mut bench.fabric);
     bench.run_until(6_005_000);
     assert_eq!(bench.gpp.task::<Exceptions>().unwrap().packets(), 0);
     let count = |bench: &Bench, task: usize| bench.gpp.counts(task, bench.fabric.now);
@@ -542,7 +542,7 @@ fn a_saved_core_goes_on_as_if_nothing_had_happened() {
         tasks
     };
     let mut whole = bench(tasks());
-    let mut saved = bench(tasks());
+    let (mut saved, fresh) = (bench(tasks()), bench(tasks()));
     let mut at = 0;
     while at < 900_000 {
         at += 40_003;
@@ -551,12 +551,16 @@ fn a_saved_core_goes_on_as_if_nothing_had_happened() {
             chip.add(COUNTERS, 0, 700);
             chip.run_until(at);
         }
-        let state = saved.save().unwrap();
-        saved = bench(tasks());
-        saved.restore(&state).unwrap();
+        let states = saved.gpp.save_tasks().unwrap();
+        let bytes = postcard::to_allocvec(&(&saved.gpp, &saved.fabric.events)).unwrap();
+        (saved.gpp, saved.fabric.events) = postcard::from_bytes(&bytes).unwrap();
+        saved.gpp.restore_tasks(&fresh.gpp, &states).unwrap();
     }
-    assert_eq!(whole.stats(), saved.stats());
-    assert!(whole.save().unwrap() == saved.save().unwrap());
+    let state = |bench: &Bench| {
+        let core = postcard::to_allocvec(&bench.gpp).unwrap();
+        (core, bench.gpp.save_tasks().unwrap())
+    };
+    assert!(state(&whole) == state(&saved));
     assert_eq!(whole.words::<16>(STATE), saved.words::<16>(STATE));
 }
 

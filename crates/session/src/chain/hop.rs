@@ -225,7 +225,7 @@ impl<'a> Windows<'a, '_> {
             if let Some(ending) = ending {
                 return ending;
             }
-            let known = simulation.chip().msf.departures_known(pause);
+            let known = simulation.chip().units().msf.departures_known(pause);
             self.leaving.borrow_mut().release(known, self.permit);
             self.pause = pause.saturating_add(WINDOW);
         }

@@ -373,7 +373,8 @@ fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
         Stop::Reached => Ok(chip.stats()),
         Stop::Quiet => Err(Problem::new(format!(
             "`{}` came to rest at cycle {}",
-            stress.path, chip.fabric.now
+            stress.path,
+            chip.now()
         ))),
         Stop::Fault(fault) => Err(Problem::new(format!(
             "`{}` at cycle {}: {}",

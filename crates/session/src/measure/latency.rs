@@ -179,7 +179,7 @@ fn measure_source(
     }
     for (number, &(operation, name, more)) in (0..).zip(source.operations) {
         let at = RESULTS + 12 * number;
-        let result = |place| u64::from(chip.scratch.read(at + place).unwrap_or_default());
+        let result = |place| u64::from(chip.units().scratch.read(at + place).unwrap_or_default());
         // What the counter says beyond the operation.
         let known = BEFORE + more + profile.wake_latency();
         let target = parameter(profile, source.unit, name);

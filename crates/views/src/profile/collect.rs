@@ -26,8 +26,7 @@ enum Kind {
     Executing,
 }
 
-/// A stretch of cycles. It counts when it is sure that the run goes on beyond
-/// it.
+/// A stretch of cycles.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: Cycle,
@@ -61,7 +60,9 @@ struct Tally {
     /// A command that waits for room in the FIFO: its context, instruction and
     /// since when.
     held: Option<(u8, u16, Cycle)>,
-    unsure: Vec<Stretch>,
+    /// The slots that were told last. The end of the run may cut them; with the
+    /// next ones they are over.
+    last: Option<Stretch>,
 }
 
 impl Tally {
@@ -86,18 +87,21 @@ impl Tally {
             waits: BTreeMap::new(),
             present: std::array::from_fn(|context| present(context as u8)),
             held: None,
-            unsure: Vec::new(),
+            last: None,
         }
     }
 
     fn slots(&mut self, context: u8, pc: u16, kind: Kind, from: Cycle, until: Cycle) {
-        self.unsure.push(Stretch {
+        let slots = Stretch {
             from,
             until,
             pc,
             context,
             kind,
-        });
+        };
+        if let Some(before) = self.last.replace(slots) {
+            self.count(&before);
+        }
     }
 
     fn change(&mut self, at: Cycle, context: u8, doing: ContextState, pc: u16) {
@@ -110,22 +114,8 @@ impl Tally {
             came: None,
         };
         if at > before.since {
-            self.unsure
-                .push(before.stretch((self.me, context), at, false));
+            self.count(&before.stretch((self.me, context), at, false));
         }
-    }
-
-    /// Counts what lies before a cycle that will have been.
-    fn settle(&mut self, now: Cycle) {
-        let mut unsure = std::mem::take(&mut self.unsure);
-        unsure.retain(|stretch| {
-            let sure = stretch.until <= now;
-            if sure {
-                self.count(stretch);
-            }
-            !sure
-        });
-        self.unsure = unsure;
     }
 
     fn count(&mut self, stretch: &Stretch) {
@@ -172,17 +162,16 @@ impl Tally {
         for context in 0..8 {
             let present = self.present[usize::from(context)];
             if present.since < end {
-                self.unsure
-                    .push(present.stretch((self.me, context), end, true));
+                self.count(&present.stretch((self.me, context), end, true));
             }
         }
         if let Some((context, pc, since)) = self.held {
             self.slots(context, pc, Kind::Stalled, since, end);
         }
-        for mut stretch in std::mem::take(&mut self.unsure) {
-            stretch.until = stretch.until.min(end);
-            if stretch.from < stretch.until {
-                self.count(&stretch);
+        if let Some(mut slots) = self.last.take() {
+            slots.until = slots.until.min(end);
+            if slots.from < slots.until {
+                self.count(&slots);
             }
         }
         let mut times = 0;
@@ -282,12 +271,12 @@ impl Collector {
     /// aftermath: at the start of a run, or between two parts of it.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
-        let now = chip.fabric.now;
+        let now = chip.now();
         Self {
             start: now,
             packets: 0,
             tallies: chip
-                .microengines
+                .microengines()
                 .iter()
                 .map(|me| Tally::new(me, now))
                 .collect(),
@@ -312,8 +301,6 @@ impl Collector {
 }
 
 impl Observer for Collector {
-    const ON: bool = true;
-
     #[inline]
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
@@ -336,11 +323,11 @@ impl Observer for Collector {
                 me,
                 context,
                 pc,
-                until,
+                from,
             } => {
                 let tally = &mut self.tallies[usize::from(me)];
                 tally.held = None;
-                tally.slots(context, pc, Kind::Stalled, at, until);
+                tally.slots(context, pc, Kind::Stalled, from, at);
             }
             TraceEvent::Held { me, context, pc } => {
                 self.tallies[usize::from(me)].held = Some((context, pc, at));
@@ -363,10 +350,5 @@ impl Observer for Collector {
             TraceEvent::Departed { .. } => self.packets += 1,
             _ => {}
         }
-    }
-
-    #[inline]
-    fn turn(&mut self, me: u8, at: Cycle) {
-        self.tallies[usize::from(me)].settle(at);
     }
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::kernel::bus::Target;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::kernel::lock::Holder;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::target::Target;
 use npsim_chip::kernel::trace_event::{
     Cause, ContextState, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
 };
@@ -75,12 +75,12 @@ impl<W: Write> Recorder<W> {
     /// cycles. `name` says what runs.
     #[must_use]
     pub fn new(out: W, name: &str, chip: &Chip, window: (Cycle, Cycle)) -> Self {
-        let now = chip.fabric.now;
+        let now = chip.now();
         let mut locks: Vec<_> = chip.locks().collect();
         locks.sort_by_key(|lock| lock.index);
         let locks: Vec<_> = locks.into_iter().map(|lock| lock.name.clone()).collect();
         let microengines = chip
-            .microengines
+            .microengines()
             .iter()
             .map(|me| {
                 // Viewers cut long names in the middle; the folder tells least.
@@ -95,7 +95,7 @@ impl<W: Write> Recorder<W> {
         stalls.sort_by_key(|stall| stall.from);
         Self {
             locks: vec![LockNow::default(); locks.len()],
-            tasks: chip.gpp.tasks().iter().map(|task| task.name()).collect(),
+            tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
             writer: Writer::new(
                 out,
                 name,
@@ -104,13 +104,13 @@ impl<W: Write> Recorder<W> {
                 Titles {
                     microengines,
                     locks,
-                    tasks: chip.gpp.tasks().iter().map(|task| task.name()).collect(),
+                    tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
                     disturbed: (!disturbances.is_none()).then(|| disturbances.lines().join("; ")),
                 },
             ),
             journeys: Journeys::default(),
             microengines: chip
-                .microengines
+                .microengines()
                 .iter()
                 .map(|me| Seen {
                     image: Arc::clone(me.program().image()),
@@ -272,7 +272,7 @@ impl<W: Write> Recorder<W> {
             depth.saturating_sub(1)
         };
         if self.writer.shows(at) {
-            let name = format!("{} queue", names::target(target));
+            let name = format!("{} queue", target.name());
             let depth = depth.cast_signed();
             self.writer.counter(Group::Units, &name, at, depth);
         }
@@ -454,8 +454,6 @@ fn present(me: &Microengine, context: u8, since: Cycle) -> Present {
 }
 
 impl<W: Write> Observer for Recorder<W> {
-    const ON: bool = true;
-
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
             TraceEvent::Issued {
@@ -475,8 +473,8 @@ impl<W: Write> Observer for Recorder<W> {
                 me,
                 context,
                 pc,
-                until,
-            } => self.stalled(me, context, pc, at, until),
+                from,
+            } => self.stalled(me, context, pc, from, at),
             TraceEvent::Signal {
                 me, context, cause, ..
             } => {

@@ -1,8 +1,7 @@
 //! The tracks of a timeline: their numbers, names and order.
 
-use npsim_chip::kernel::bus::Target;
+use npsim_chip::kernel::target::Target;
 use npsim_chip::kernel::trace_event::Bus;
-use npsim_isa::Unit;
 
 use crate::names;
 
@@ -89,18 +88,7 @@ impl Track {
             Self::Hang(_, context) => 8 + u32::from(context),
             Self::Arrivals(port) => 2 * u32::from(port),
             Self::Departures(port) => 2 * u32::from(port) + 1,
-            Self::Unit(target, lane) => {
-                let channel = u32::from(target.channel());
-                let unit = match target.unit() {
-                    Unit::Scratch => 0,
-                    Unit::Hash => 1,
-                    Unit::Msf => 2,
-                    Unit::Cap | Unit::Pci => 3,
-                    Unit::Sram => 4 + channel,
-                    Unit::Dram => 8 + channel,
-                };
-                unit * 32 + u32::from(lane)
-            }
+            Self::Unit(target, lane) => target.index() as u32 * 32 + u32::from(lane),
             Self::Bus(bus) => match bus {
                 Bus::Command(cluster) => u32::from(cluster),
                 Bus::SPush(cluster) => 10 + u32::from(cluster),
@@ -123,15 +111,7 @@ impl Track {
             Self::Hang(_, context) => format!("context {context} hangs"),
             Self::Arrivals(port) => format!("port {port} in"),
             Self::Departures(port) => format!("port {port} out"),
-            Self::Unit(target, lane) => {
-                let name = names::target(target);
-                match (target.unit(), lane) {
-                    (Unit::Dram, bank) => format!("{name} bank {bank}"),
-                    (Unit::Sram | Unit::Msf, 0) => format!("{name} reads"),
-                    (Unit::Sram | Unit::Msf, _) => format!("{name} writes"),
-                    _ => name,
-                }
-            }
+            Self::Unit(target, lane) => target.lane_name(lane),
             Self::Bus(bus) => names::bus(bus),
             Self::Core(task) => format!("task {task}"),
             Self::Lock(lock) => format!("lock {lock}"),

@@ -99,7 +99,7 @@ impl Run {
         Simulation::new(&self.project, &self.programs, settings).expect("it fits")
     }
 
-    pub fn watch<P: Observer>(&self, simulation: &mut Simulation, observer: &mut P) -> Ending {
+    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Ending {
         let hertz = self.project.capacity.hertz;
         let mut links = Links::new(&self.capture.frames, &self.plan, 0, hertz, None);
         simulation.run_watched(&mut links, observer, &mut |_, _| ControlFlow::Continue(()))

@@ -1,9 +1,12 @@
 //! One instruction under construction.
 
-use npsim_isa::{Instruction as Template, Operand, OperandRole, Shift, ShiftCount};
+use npsim_isa::{
+    Access, Flow, Form, Instruction as Template, MnemonicInfo, Operand, OperandRole, Operands,
+    Shift, ShiftCount,
+};
 
 use super::Selector;
-use super::values::Access;
+use super::values::Access as Use;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::constant;
@@ -139,6 +142,71 @@ impl<'s, 'a> Builder<'s, 'a> {
         })
     }
 
+    /// The instruction with place holders for what is not known yet: from the
+    /// table alone where its row says everything, by hand where it has options
+    /// or operands of its own kind.
+    pub fn template(&mut self, row: &'static MnemonicInfo) -> Result<Template, Diagnostic> {
+        let form = &row.forms[0];
+        if row.forms.iter().any(|form| form.flow == Flow::Command) {
+            return self.command();
+        }
+        if let Some(make) = form.make {
+            return Ok(make(&self.operands_of(form)?));
+        }
+        // The list of `ctx_arb` has any length.
+        if form.flow != Flow::Arbitration {
+            let (least, most) = form.arity();
+            self.arity(least, most)?;
+        }
+        match self.datapath(row.name)? {
+            Some(template) => Ok(template),
+            None => self.control(row.name),
+        }
+    }
+
+    /// The operands of a form that the table describes.
+    fn operands_of(&mut self, form: &Form) -> Result<Operands, Diagnostic> {
+        let (least, most) = form.arity();
+        self.arity(least, most)?;
+        let mut operands = Operands::default();
+        for (index, operand) in form.operands.iter().enumerate() {
+            let info = operand.info;
+            let role = info.role;
+            match (info.access, info.max) {
+                (Access::Read, _) => operands.set(role, self.source(index, role)?),
+                (Access::Write, _) => operands.set(role, self.dest(index)?),
+                (Access::Both, _) => operands.set(role, self.modified(index)?),
+                (Access::Text, Some(max)) => {
+                    let number = self.number(index, role, 0..=i64::from(max), info.noun)?;
+                    operands.set_number(info, number as u8);
+                }
+                (Access::Text, None) if role == OperandRole::Target => {
+                    operands.target = self.branch_target(index)?;
+                }
+                (Access::Text, None) => operands.count = self.right_count(index)?,
+            }
+        }
+        if form.max_defer > 0 {
+            operands.defer = self.defer()?;
+        }
+        if form.flow == Flow::Jump && form.operand(OperandRole::Target).is_some() {
+            self.possible_targets()?;
+        }
+        Ok(operands)
+    }
+
+    /// `targets[...]` of a jump.
+    fn possible_targets(&mut self) -> Result<(), Diagnostic> {
+        let Some(choice) = self.option("targets") else {
+            return Ok(());
+        };
+        for argument in &choice.arguments {
+            let place = Place::of_all(argument).unwrap_or(choice.place);
+            self.targets.push(Selector::label(argument, place)?);
+        }
+        Ok(())
+    }
+
     /// Checks the number of operands.
     pub fn arity(&self, least: usize, most: usize) -> Result<(), Diagnostic> {
         let found = self.statement.operands.len();
@@ -214,24 +282,24 @@ impl<'s, 'a> Builder<'s, 'a> {
 
     /// A source operand.
     pub fn source(&mut self, index: usize, role: OperandRole) -> Result<Operand, Diagnostic> {
-        self.slot(index, role, Access::Read)
+        self.slot(index, role, Use::Read)
     }
 
     /// A destination operand.
     pub fn dest(&mut self, index: usize) -> Result<Operand, Diagnostic> {
-        self.slot(index, OperandRole::Dest, Access::Write)
+        self.slot(index, OperandRole::Dest, Use::Write)
     }
 
     /// A destination operand of which parts are kept.
     pub fn modified(&mut self, index: usize) -> Result<Operand, Diagnostic> {
-        self.slot(index, OperandRole::Dest, Access::Modify)
+        self.slot(index, OperandRole::Dest, Use::Modify)
     }
 
     fn slot(
         &mut self,
         index: usize,
         role: OperandRole,
-        access: Access,
+        access: Use,
     ) -> Result<Operand, Diagnostic> {
         let place = self.place(index);
         let value = self.selector.value(self.operand(index), access, place)?;

@@ -1,38 +1,19 @@
 //! Branches, context arbitration and local CSRs.
 
-use npsim_isa::{Condition, CtxArb, InputState, Instruction as Template, OperandRole as Role, csr};
+use npsim_isa::{CtxArb, InputState, Instruction as Template, OperandRole as Role, csr};
 
 use super::Selector;
 use super::builder::Builder;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::statement::Place;
 use crate::front::token::TokenKind;
 use crate::spelling::closest;
 
 impl Builder<'_, '_> {
     /// The template of a control instruction; the mnemonic is known to be one.
     pub fn control(&mut self, name: &str) -> Result<Template, Diagnostic> {
-        if let Some(condition) = condition(name) {
-            self.arity(1, 1)?;
-            return Ok(Template::Branch {
-                condition,
-                target: self.branch_target(0)?,
-                defer: self.defer()?,
-            });
-        }
         match name {
-            "br=ctx" | "br!=ctx" => {
-                self.arity(2, 2)?;
-                Ok(Template::BranchCtx {
-                    equal: name == "br=ctx",
-                    context: self.number(0, Role::Value, 0..=7, "a context number")? as u8,
-                    target: self.branch_target(1)?,
-                    defer: self.defer()?,
-                })
-            }
             "br_signal" | "br_!signal" => {
-                self.arity(2, 2)?;
                 self.locate(Role::Signal, 0);
                 let place = self.place(0);
                 let used = self.selector.signal(self.operand(0), place)?;
@@ -44,58 +25,12 @@ impl Builder<'_, '_> {
                     defer: self.defer()?,
                 })
             }
-            "br_inp_state" | "br_!inp_state" => {
-                self.arity(2, 2)?;
-                Ok(Template::BranchInputState {
-                    set: name == "br_inp_state",
-                    state: self.input_state()?,
-                    target: self.branch_target(1)?,
-                    defer: self.defer()?,
-                })
-            }
-            "br_bset" | "br_bclr" => {
-                self.arity(3, 3)?;
-                Ok(Template::BranchBit {
-                    set: name == "br_bset",
-                    src: self.source(0, Role::Src)?,
-                    bit: self.number(1, Role::Value, 0..=31, "a bit number")? as u8,
-                    target: self.branch_target(2)?,
-                    defer: self.defer()?,
-                })
-            }
-            "br=byte" | "br!=byte" => {
-                self.arity(4, 4)?;
-                Ok(Template::BranchByte {
-                    equal: name == "br=byte",
-                    src: self.source(0, Role::Src)?,
-                    byte: self.number(1, Role::Value, 0..=3, "a byte number")? as u8,
-                    value: self.number(2, Role::Value, 0..=255, "a byte value")? as u8,
-                    target: self.branch_target(3)?,
-                    defer: self.defer()?,
-                })
-            }
-            "jump" => {
-                self.arity(2, 2)?;
-                let src = self.source(0, Role::Src)?;
-                let base = self.branch_target(1)?;
-                let defer = self.defer()?;
-                if let Some(choice) = self.option("targets") {
-                    for argument in &choice.arguments {
-                        let place = Place::of_all(argument).unwrap_or(choice.place);
-                        let label = Selector::label(argument, place)?;
-                        self.targets.push(label);
-                    }
-                }
-                Ok(Template::Jump { src, base, defer })
-            }
-            "rtn" => {
-                self.arity(1, 1)?;
-                Ok(Template::Jump {
-                    src: self.source(0, Role::Src)?,
-                    base: 0,
-                    defer: self.defer()?,
-                })
-            }
+            "br_inp_state" | "br_!inp_state" => Ok(Template::BranchInputState {
+                set: name == "br_inp_state",
+                state: self.input_state()?,
+                target: self.branch_target(1)?,
+                defer: self.defer()?,
+            }),
             "halt" => {
                 self.arity(0, 0)?;
                 Ok(Template::CtxArb(CtxArb {
@@ -108,19 +43,13 @@ impl Builder<'_, '_> {
                 }))
             }
             "ctx_arb" => self.ctx_arb(),
-            "local_csr_rd" => {
-                self.arity(1, 1)?;
-                Ok(Template::LocalCsrRead {
-                    csr: self.local_csr()?,
-                })
-            }
-            _ => {
-                self.arity(2, 2)?;
-                Ok(Template::LocalCsrWrite {
-                    csr: self.local_csr()?,
-                    src: self.source(1, Role::Src)?,
-                })
-            }
+            "local_csr_rd" => Ok(Template::LocalCsrRead {
+                csr: self.local_csr()?,
+            }),
+            _ => Ok(Template::LocalCsrWrite {
+                csr: self.local_csr()?,
+                src: self.source(1, Role::Src)?,
+            }),
         }
     }
 
@@ -250,24 +179,4 @@ impl Builder<'_, '_> {
         }
         Ok(address as u16)
     }
-}
-
-/// The condition of a branch mnemonic.
-fn condition(name: &str) -> Option<Condition> {
-    Some(match name {
-        "br" => Condition::Always,
-        "beq" => Condition::Eq,
-        "bne" => Condition::Ne,
-        "bmi" => Condition::Mi,
-        "bpl" => Condition::Pl,
-        "bcs" | "bhs" => Condition::Cs,
-        "bcc" | "blo" => Condition::Cc,
-        "bvs" => Condition::Vs,
-        "bvc" => Condition::Vc,
-        "bge" => Condition::Ge,
-        "blt" => Condition::Lt,
-        "ble" => Condition::Le,
-        "bgt" => Condition::Gt,
-        _ => return None,
-    })
 }

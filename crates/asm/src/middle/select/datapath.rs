@@ -2,8 +2,8 @@
 //! multiply, CAM, CRC and bit counting.
 
 use npsim_isa::{
-    AluOp, ByteOrder, CamLmTarget, CrcBytes, CrcKind, ImmedShift, Instruction as Template,
-    MulPhase, MulWidth, OperandRole as Role, ShfOp,
+    ByteOrder, CamLmTarget, CrcBytes, CrcKind, ImmedShift, Instruction as Template, MulPhase,
+    MulWidth, OperandRole as Role, ShfOp,
 };
 
 use super::builder::Builder;
@@ -19,35 +19,9 @@ impl Builder<'_, '_> {
     pub fn datapath(&mut self, name: &str) -> Result<Option<Template>, Diagnostic> {
         Ok(Some(match name {
             "alu" | "alu_shf" => self.alu(name)?,
-            "asr" => {
-                self.arity(3, 3)?;
-                Template::Asr {
-                    dest: self.dest(0)?,
-                    src: self.source(1, Role::Src)?,
-                    count: self.right_count(2)?,
-                }
-            }
-            "dbl_shf" => {
-                self.arity(4, 4)?;
-                Template::DblShf {
-                    dest: self.dest(0)?,
-                    a: self.source(1, Role::A)?,
-                    b: self.source(2, Role::B)?,
-                    count: self.right_count(3)?,
-                }
-            }
-            "byte_align_be" | "byte_align_le" => {
-                self.arity(2, 2)?;
-                Template::ByteAlign {
-                    order: order(name),
-                    dest: self.dest(0)?,
-                    src: self.source(1, Role::Src)?,
-                }
-            }
             "ld_field" | "ld_field_w_clr" => self.ld_field(name == "ld_field_w_clr")?,
-            "immed" | "load_addr" => self.immed(name)?,
+            "immed" | "load_addr" => self.immed()?,
             "immed_b0" | "immed_b1" | "immed_b2" | "immed_b3" => {
-                self.arity(2, 2)?;
                 let dest = self.modified(0)?;
                 let value = self.late_number(1, LateKind::Byte)?.unwrap_or(0);
                 Template::ImmedByte {
@@ -57,7 +31,6 @@ impl Builder<'_, '_> {
                 }
             }
             "immed_w0" | "immed_w1" => {
-                self.arity(2, 2)?;
                 let dest = self.modified(0)?;
                 let value = self.late_number(1, LateKind::Word)?.unwrap_or(0);
                 Template::ImmedWord {
@@ -66,39 +39,18 @@ impl Builder<'_, '_> {
                     value: word_value(value, self.place(1))?,
                 }
             }
-            "nop" => {
-                self.arity(0, 0)?;
-                Template::Nop
-            }
             "mul_step" => self.mul_step()?,
-            "ffs" => {
-                self.arity(2, 2)?;
-                Template::Ffs {
-                    dest: self.dest(0)?,
-                    src: self.source(1, Role::Src)?,
-                }
-            }
-            "pop_count1" | "pop_count2" => {
-                self.arity(1, 1)?;
-                Template::PopCount {
-                    phase: name.as_bytes()[9] - b'0',
-                    src: self.source(0, Role::Src)?,
-                }
-            }
-            "pop_count3" => {
-                self.arity(2, 2)?;
-                Template::PopCount3 {
-                    dest: self.dest(0)?,
-                    src: self.source(1, Role::Src)?,
-                }
-            }
             "crc_be" | "crc_le" => self.crc(order(name))?,
-            _ => return self.cam(name),
+            "cam_lookup" => Template::CamLookup {
+                dest: self.dest(0)?,
+                src: self.source(1, Role::Src)?,
+                lm_addr: self.cam_pointer()?,
+            },
+            _ => return Ok(None),
         }))
     }
 
     fn alu(&mut self, name: &str) -> Result<Template, Diagnostic> {
-        self.arity(4, 5)?;
         let op = run(self.operand(2), operator).map_err(|d| {
             let diagnostic =
                 d.unwrap_or_else(|| self.place(2).error(codes::SYNTAX, "an operator is missing"));
@@ -112,7 +64,7 @@ impl Builder<'_, '_> {
         let a = self.source(1, Role::A)?;
         let b = self.source(3, Role::B)?;
         self.locate(Role::Whole, 2);
-        let unary = matches!(op, AluOp::B | AluOp::NotB);
+        let unary = op.is_unary();
         let a_written = self.word(1) != "--";
         if unary && a_written {
             return Err(self
@@ -139,23 +91,15 @@ impl Builder<'_, '_> {
             return Ok(Template::Alu { op, dest, a, b });
         }
         let shift = self.shift(4)?;
-        let op = match op {
-            AluOp::B => ShfOp::B,
-            AluOp::NotB => ShfOp::NotB,
-            AluOp::And => ShfOp::And,
-            AluOp::NotAAnd => ShfOp::NotAAnd,
-            AluOp::AndNot => ShfOp::AndNot,
-            AluOp::Or => ShfOp::Or,
-            _ => {
-                return Err(self
-                    .place(2)
-                    .error(
-                        codes::OPERATOR_WITH_SHIFT,
-                        format!("`{}` cannot be combined with a shift", self.word(2)),
-                    )
-                    .note("The shifter feeds only B, ~B, AND, ~AND, AND~ and OR.")
-                    .help("shift into a register with `alu_shf` first, then use `alu`"));
-            }
+        let Some(op) = ShfOp::from_text(op.text()) else {
+            return Err(self
+                .place(2)
+                .error(
+                    codes::OPERATOR_WITH_SHIFT,
+                    format!("`{}` cannot be combined with a shift", self.word(2)),
+                )
+                .note("The shifter feeds only B, ~B, AND, ~AND, AND~ and OR.")
+                .help("shift into a register with `alu_shf` first, then use `alu`"));
         };
         Ok(Template::AluShf {
             op,
@@ -167,7 +111,6 @@ impl Builder<'_, '_> {
     }
 
     fn ld_field(&mut self, clear: bool) -> Result<Template, Diagnostic> {
-        self.arity(3, 4)?;
         let dest = if clear {
             self.dest(0)?
         } else {
@@ -201,8 +144,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn immed(&mut self, name: &str) -> Result<Template, Diagnostic> {
-        self.arity(2, if name == "immed" { 3 } else { 2 })?;
+    fn immed(&mut self) -> Result<Template, Diagnostic> {
         let dest = self.dest(0)?;
         let place = self.place(1);
         if self.operand(2).is_empty() {
@@ -245,7 +187,6 @@ impl Builder<'_, '_> {
     }
 
     fn mul_step(&mut self) -> Result<Template, Diagnostic> {
-        self.arity(2, 2)?;
         let step = self.pick(|option| {
             let (width, step) = option.split_once('_')?;
             let (width, steps) = match width {
@@ -300,33 +241,14 @@ impl Builder<'_, '_> {
     }
 
     fn crc(&mut self, order: ByteOrder) -> Result<Template, Diagnostic> {
-        self.arity(3, 3)?;
-        let kind = match self.word(0).as_str() {
-            "--" | "none" => CrcKind::None,
-            "crc_ccitt" => CrcKind::Ccitt,
-            "crc_32" => CrcKind::Crc32,
-            "crc_iscsi" => CrcKind::Iscsi,
-            "crc_10" => CrcKind::Crc10,
-            "crc_5" => CrcKind::Crc5,
-            other => {
-                return Err(self
-                    .place(0)
-                    .error(codes::CRC_KIND, format!("`{other}` is not a CRC"))
-                    .help("use crc_ccitt, crc_32, crc_iscsi, crc_10, crc_5 or `--`"));
-            }
+        let word = self.word(0);
+        let Some(kind) = CrcKind::from_text(&word) else {
+            return Err(self
+                .place(0)
+                .error(codes::CRC_KIND, format!("`{word}` is not a CRC"))
+                .help("use crc_ccitt, crc_32, crc_iscsi, crc_10, crc_5 or `--`"));
         };
-        let bytes = self
-            .pick(|option| match option {
-                "bytes_0_3" => Some(CrcBytes::All),
-                "bytes_1_3" => Some(CrcBytes::B1_3),
-                "bytes_2_3" => Some(CrcBytes::B2_3),
-                "byte_3" | "bytes_3" => Some(CrcBytes::B3),
-                "bytes_0_2" => Some(CrcBytes::B0_2),
-                "bytes_0_1" => Some(CrcBytes::B0_1),
-                "byte_0" | "bytes_0" => Some(CrcBytes::B0),
-                _ => None,
-            })
-            .unwrap_or(CrcBytes::All);
+        let bytes = self.pick(CrcBytes::from_text).unwrap_or(CrcBytes::All);
         Ok(Template::Crc {
             order,
             kind,
@@ -335,53 +257,6 @@ impl Builder<'_, '_> {
             bytes,
             bit_swap: self.flag("bit_swap")?,
         })
-    }
-
-    fn cam(&mut self, name: &str) -> Result<Option<Template>, Diagnostic> {
-        Ok(Some(match name {
-            "cam_clear" => {
-                self.arity(0, 0)?;
-                Template::CamClear
-            }
-            "cam_lookup" => {
-                self.arity(2, 2)?;
-                Template::CamLookup {
-                    dest: self.dest(0)?,
-                    src: self.source(1, Role::Src)?,
-                    lm_addr: self.cam_pointer()?,
-                }
-            }
-            "cam_write" => {
-                self.arity(3, 3)?;
-                Template::CamWrite {
-                    entry: self.source(0, Role::Entry)?,
-                    src: self.source(1, Role::Src)?,
-                    state: self.number(2, Role::Value, 0..=15, "a CAM state")? as u8,
-                }
-            }
-            "cam_write_state" => {
-                self.arity(2, 2)?;
-                Template::CamWriteState {
-                    entry: self.source(0, Role::Entry)?,
-                    state: self.number(1, Role::Value, 0..=15, "a CAM state")? as u8,
-                }
-            }
-            "cam_read_tag" => {
-                self.arity(2, 2)?;
-                Template::CamReadTag {
-                    dest: self.dest(0)?,
-                    entry: self.source(1, Role::Entry)?,
-                }
-            }
-            "cam_read_state" => {
-                self.arity(2, 2)?;
-                Template::CamReadState {
-                    dest: self.dest(0)?,
-                    entry: self.source(1, Role::Entry)?,
-                }
-            }
-            _ => return Ok(None),
-        }))
     }
 
     fn cam_pointer(&mut self) -> Result<Option<CamLmTarget>, Diagnostic> {

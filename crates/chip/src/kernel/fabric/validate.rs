@@ -48,7 +48,7 @@ impl Fabric {
             Event::NnPut { me, index, .. } => usize::from(me) < microengines && index < NN_PLACES,
             Event::Timer { me, context } => usize::from(me) < microengines && context < CONTEXTS,
             Event::CommandBus(cluster) => usize::from(cluster) < self.buses.clusters(),
-            Event::Turn(target) => target.is_one(),
+            Event::Turn(target) => self.buses.has(target),
             // Media interface and core look at their codes themselves.
             Event::Media(_) | Event::Gpp(_) => true,
             Event::Microengine(me) | Event::StallOver(me) => usize::from(me) < microengines,
@@ -68,11 +68,13 @@ fn is_sound(command: &BusCommand, microengines: usize) -> bool {
 mod tests {
     use crate::kernel::event::Event;
     use crate::kernel::fabric::{Fabric, NnRing, Slot};
+    use crate::kernel::target::Target;
     use crate::profile::Profile;
+    use crate::units::Units;
 
     #[test]
     fn what_is_not_there_is_found() {
-        let whole = Fabric::new(Profile::load("ixp2400").unwrap());
+        let whole = Fabric::new(Profile::load("ixp2400").unwrap(), Units::inlets);
         assert!(whole.is_sound_beside(&whole));
         let wrong: [fn(&mut Fabric); 9] = [
             |fabric| fabric.events.post(5, Event::Ready(Slot(0))),
@@ -82,9 +84,11 @@ mod tests {
             |fabric| fabric.events.post(5, Event::StallOver(8)),
             |fabric| fabric.free.push(Slot(0)),
             |fabric| fabric.nn_rings.push(NnRing::default()),
-            |fabric| fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap()).buses,
             |fabric| {
-                let target = crate::kernel::bus::Target::HASH;
+                fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap(), Units::inlets).buses
+            },
+            |fabric| {
+                let target = Target::new(1);
                 fabric.buses.hold(0, 0, Slot(3), target);
             },
         ];

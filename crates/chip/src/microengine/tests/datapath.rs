@@ -1,6 +1,6 @@
 use npsim_isa::{
     AluOp, ByteOrder, CamLmTarget, Condition, CrcBytes, CrcKind, ImmedShift, Instruction, MulPhase,
-    MulWidth, Operand, ShfOp, Shift, ShiftCount, csr,
+    MulWidth, Operand, ShfOp, Shift, ShiftCount, UnaryOp, csr,
 };
 
 use super::{Bench, HALT, NONE, a, alu, b, immed, k, load};
@@ -453,20 +453,26 @@ fn multiplications() {
 
 #[test]
 fn bit_search_and_count() {
-    let ffs = Instruction::Ffs {
+    let ffs = Instruction::Unary {
+        op: UnaryOp::Ffs,
         dest: a(2),
         src: b(0),
     };
     assert_eq!(result(0, 0x00f0_0100, &[], ffs), 8);
     assert_eq!(result(0, 0x8000_0000, &[], ffs), 31);
     assert_eq!(result(0, 0, &[], ffs), 0);
-    let count = [1, 2].map(|phase| Instruction::PopCount { phase, src: b(0) });
+    let count = [UnaryOp::PopCount1, UnaryOp::PopCount2].map(|op| Instruction::Unary {
+        op,
+        dest: Operand::None,
+        src: b(0),
+    });
     assert_eq!(
         result(
             0,
             0xf00f_0001,
             &count,
-            Instruction::PopCount3 {
+            Instruction::Unary {
+                op: UnaryOp::PopCount3,
                 dest: a(2),
                 src: b(0)
             }
@@ -521,13 +527,15 @@ fn cam_instructions() {
         entry: b(0),
         state: 4,
     });
-    program.push(Instruction::CamReadState {
+    program.push(Instruction::Unary {
+        op: UnaryOp::CamReadState,
         dest: a(3),
-        entry: b(0),
+        src: b(0),
     });
-    program.push(Instruction::CamReadTag {
+    program.push(Instruction::Unary {
+        op: UnaryOp::CamReadTag,
         dest: a(4),
-        entry: b(0),
+        src: b(0),
     });
     program.push(immed(a(5), 0x1234));
     program.push(alu(

@@ -20,6 +20,7 @@ use crate::kernel::fabric::{BusCommand, Fabric};
 use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
+use crate::units::Units;
 
 const NONE: Operand = Operand::None;
 
@@ -94,8 +95,6 @@ struct Trace {
 }
 
 impl Observer for Trace {
-    const ON: bool = true;
-
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
             TraceEvent::Issued {
@@ -133,8 +132,10 @@ impl Bench {
         mes[0].load(Program::new(image, &profile).unwrap());
         // Address operand of the memory commands.
         (0..8).for_each(|context| mes[0].write_register(a(15), context, 8));
+        let mut fabric = Fabric::new(profile, Units::inlets);
+        fabric.journal.set(true);
         Self {
-            fabric: Fabric::new(profile),
+            fabric,
             mes,
             trace: Trace::default(),
         }
@@ -166,7 +167,7 @@ impl Bench {
             let fabric = &mut self.fabric;
             match event {
                 Event::CommandBus(cluster) => fabric.command_bus(cluster),
-                Event::Microengine(me) => self.mes[me as usize].run(fabric, &mut self.trace),
+                Event::Microengine(me) => self.mes[me as usize].run(fabric),
                 Event::Signal {
                     me,
                     context,
@@ -182,6 +183,7 @@ impl Bench {
                 } => self.mes[me as usize].nn_put(index, value, ring, fabric),
                 _ => {}
             }
+            self.fabric.journal.hand_on(Cycle::MAX, &mut self.trace);
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(fault.clone());
             }

@@ -1,5 +1,9 @@
 use super::*;
+use crate::gpp::Gpp;
 use crate::gpp::boot::Boot;
+use crate::units::Units;
+use crate::units::hash::{Hash, HashWidth};
+use crate::units::scratch::Scratch;
 
 struct Bench {
     cap: Cap,
@@ -19,7 +23,7 @@ impl Bench {
             scratch: Scratch::new(&profile),
             hash: Hash::new(&profile),
             gpp: Gpp::new(&profile, &Boot::default()),
-            fabric: Fabric::new(profile),
+            fabric: Fabric::new(profile, Units::inlets),
             pushed: Vec::new(),
             signals: Vec::new(),
         }
@@ -55,13 +59,11 @@ impl Bench {
             self.fabric.now = time;
             match event {
                 Event::Ready(slot) => {
-                    self.cap.ready(
-                        slot,
-                        &mut self.fabric,
-                        &mut self.scratch,
-                        &mut self.hash,
-                        &mut self.gpp,
-                    );
+                    let behind = BehindProxy {
+                        banks: [&mut self.scratch, &mut self.hash],
+                        core: &mut self.gpp,
+                    };
+                    self.cap.ready(slot, &mut self.fabric, behind);
                 }
                 Event::Pull(slot) => {
                     let flight = self.fabric.flight_mut(slot);

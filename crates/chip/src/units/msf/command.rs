@@ -8,13 +8,15 @@ use super::receive::{FREELISTS, Waiter};
 use super::{DATA_WINDOW, Msf};
 use crate::Cycle;
 use crate::board::MediaBus;
-use crate::kernel::bus::Target;
 use crate::kernel::check::Check;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, Slot, TransferKind};
+use crate::kernel::fabric::{Fabric, Slot};
 use crate::kernel::lines::Tag;
-use crate::kernel::unit_counters::Way;
-use crate::microengine::Microengine;
+use crate::kernel::neighbours::TransferRegisters;
+use crate::kernel::target::{Inlet, Interleave};
+use crate::kernel::unit::{Lanes, Placed, Unit};
+use crate::kernel::unit_counters::{UnitCounters, Way};
+use crate::profile::Profile;
 
 /// Remark of a write whose data has been pulled.
 const PULLED: u64 = 1;
@@ -23,89 +25,6 @@ const CONTROL: u32 = msf_csr::TBUF_ELEMENT_CONTROL_0 as u32;
 const CONTROL_END: u32 = CONTROL + 128 * 8;
 
 impl Msf {
-    /// A command is at the inlet.
-    pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
-        let command = fabric.flight(slot).command;
-        let words = words_of(command.op, command.count);
-        let now = fabric.now;
-        let occupied = u64::from(words) * self.parameters.word;
-        let start = match command.op {
-            CommandOp::MsfFastWr => now,
-            CommandOp::MsfWrite | CommandOp::MsfWrite64 => self.write_free.max(now),
-            _ => self.read_free.max(now),
-        };
-        if start > now {
-            fabric.events.post(start, Event::Turn(Target::MSF));
-        } else {
-            fabric.release(Target::MSF);
-        }
-        match command.op {
-            CommandOp::MsfFastWr => {
-                self.counters.started(command.op, 1, 0);
-                fabric.serves(slot, Target::MSF, 1, now, now);
-                fabric.ready_at(slot, now + self.parameters.fast_write_lead);
-            }
-            CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
-                self.write_free = start + occupied;
-                fabric.serves(slot, Target::MSF, 1, start, self.write_free);
-                self.counters.started(command.op, words, start - now);
-                self.counters.used(Way::Write, occupied);
-                fabric.pull(slot, words, start + self.parameters.write_lead);
-            }
-            CommandOp::MsfRead | CommandOp::MsfRead64 => {
-                self.read_free = start + occupied;
-                fabric.serves(slot, Target::MSF, 0, start, self.read_free);
-                self.counters.started(command.op, words, start - now);
-                self.counters.used(Way::Read, occupied);
-                fabric.ready_at(slot, start + self.parameters.read_lead);
-            }
-            other => {
-                let message = format!("the media interface has no command {}", other.info().name);
-                fabric.fault(slot, None, message, None);
-                fabric.retire(slot);
-                return;
-            }
-        }
-        self.waiting += 1;
-        self.counters.queue(now, self.waiting);
-    }
-
-    /// A write's data has been taken from the OUT registers.
-    pub fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
-        // The registers act in `ready`, where the microengines are at hand.
-        fabric.flight_mut(slot).note = PULLED;
-        fabric.ready_at(slot, fabric.now);
-    }
-
-    /// A command acts: reads push, writes and fast writes take effect.
-    pub fn ready(&mut self, slot: Slot, fabric: &mut Fabric, microengines: &mut [Microengine]) {
-        self.waiting = self.waiting.saturating_sub(1);
-        self.counters.queue(fabric.now, self.waiting);
-        let flight = fabric.flight(slot);
-        let (command, note, words, data) = (
-            flight.command,
-            flight.note,
-            flight.words as usize,
-            flight.data,
-        );
-        if command.op == CommandOp::MsfFastWr {
-            let data = command.immediate.unwrap_or(command.address >> 16) & 0xffff;
-            self.write_register(slot, command.address & 0xffff, data, fabric, microengines);
-            fabric.finish(slot);
-        } else if note == PULLED {
-            self.write(
-                slot,
-                command.address,
-                &data[..words.min(data.len())],
-                fabric,
-                microengines,
-            );
-            fabric.finish(slot);
-        } else {
-            self.read(slot, fabric);
-        }
-    }
-
     fn read(&mut self, slot: Slot, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = words_of(command.op, command.count);
@@ -113,7 +32,7 @@ impl Msf {
         let mut data = [0; 32];
         let out = &mut data[..words as usize];
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
-            if let Err(error) = self.rbuf_read(address, out) {
+            if let Err(error) = self.read_window(address, out) {
                 fabric.fault(slot, None, format!("msf[read]: {error}"), None);
             }
         } else {
@@ -136,12 +55,12 @@ impl Msf {
         address: u32,
         data: &[u32],
         fabric: &mut Fabric,
-        microengines: &mut [Microengine],
+        registers: &mut dyn TransferRegisters,
     ) {
         let address = aligned(fabric.flight(slot).command.op, address);
         if (DATA_WINDOW..WINDOW_END).contains(&address) {
             self.last_activity = fabric.now;
-            if let Err(error) = self.tbuf_write(address, data, Tag::default()) {
+            if let Err(error) = self.write_window(address, data, Tag::default()) {
                 fabric.fault(slot, None, format!("msf[write]: {error}"), None);
             }
         } else if (CONTROL..CONTROL_END).contains(&address) {
@@ -153,7 +72,7 @@ impl Msf {
                     address.wrapping_add(4 * i as u32),
                     word,
                     fabric,
-                    microengines,
+                    registers,
                 );
             }
         }
@@ -256,7 +175,7 @@ impl Msf {
         address: u32,
         data: u32,
         fabric: &mut Fabric,
-        microengines: &mut [Microengine],
+        registers: &mut dyn TransferRegisters,
     ) {
         if let Some(calendar) = &mut self.calendar
             && let Some(place) = Status::at(address)
@@ -283,7 +202,7 @@ impl Msf {
             | msf_csr::RX_THREAD_FREELIST_1
             | msf_csr::RX_THREAD_FREELIST_2 => {
                 let list = (known - msf_csr::RX_THREAD_FREELIST_0) as usize / 4;
-                self.enlist(slot, list % FREELISTS, data, fabric, microengines);
+                self.enlist(slot, list % FREELISTS, data, fabric, registers);
             }
             msf_csr::RBUF_ELEMENT_DONE => self.element_done(slot, data, fabric),
             msf_csr::RX_THREAD_FREELIST_TIMEOUT_0
@@ -327,13 +246,11 @@ impl Msf {
         list: usize,
         data: u32,
         fabric: &mut Fabric,
-        microengines: &mut [Microengine],
+        registers: &mut dyn TransferRegisters,
     ) {
         match Waiter::from_register(data, &fabric.profile) {
             Ok(waiter) => {
-                if let Some(me) = microengines.get_mut(waiter.me as usize) {
-                    me.claim_in(TransferKind::S, waiter.absolute_register(), 2);
-                }
+                registers.give_away(waiter.me, waiter.absolute_register(), 2);
                 let handed = self.receive.handed;
                 if let Err(message) =
                     self.receive
@@ -392,6 +309,109 @@ impl Msf {
                 fabric.fault(slot, Some(Check::RbufDoubleFree), message, Some(help));
             }
         }
+    }
+}
+
+impl Unit for Msf {
+    const LANES: Lanes = Lanes::Directions;
+
+    type Beside<'a> = &'a mut dyn TransferRegisters;
+
+    fn inlet(profile: &Profile) -> Inlet {
+        Inlet {
+            channels: 1,
+            depth: profile.msf_inlet_depth(),
+            interleave: Interleave::None,
+            shared: false,
+        }
+    }
+
+    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
+        let command = fabric.flight(slot).command;
+        let words = words_of(command.op, command.count);
+        let now = fabric.now;
+        let occupied = u64::from(words) * self.parameters.word;
+        let start = match command.op {
+            CommandOp::MsfFastWr => now,
+            CommandOp::MsfWrite | CommandOp::MsfWrite64 => self.write_free.max(now),
+            _ => self.read_free.max(now),
+        };
+        if start > now {
+            fabric.events.post(start, Event::Turn(Self::FIRST));
+        } else {
+            fabric.release(Self::FIRST);
+        }
+        match command.op {
+            CommandOp::MsfFastWr => {
+                self.counters.started(command.op, 1, 0);
+                fabric.serves(slot, Self::FIRST, 1, now, now);
+                fabric.ready_at(slot, now + self.parameters.fast_write_lead);
+            }
+            CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
+                self.write_free = start + occupied;
+                fabric.serves(slot, Self::FIRST, 1, start, self.write_free);
+                self.counters.started(command.op, words, start - now);
+                self.counters.used(Way::Write, occupied);
+                fabric.pull(slot, words, start + self.parameters.write_lead);
+            }
+            CommandOp::MsfRead | CommandOp::MsfRead64 => {
+                self.read_free = start + occupied;
+                fabric.serves(slot, Self::FIRST, 0, start, self.read_free);
+                self.counters.started(command.op, words, start - now);
+                self.counters.used(Way::Read, occupied);
+                fabric.ready_at(slot, start + self.parameters.read_lead);
+            }
+            other => {
+                let message = format!("the media interface has no command {}", other.info().name);
+                fabric.fault(slot, None, message, None);
+                fabric.retire(slot);
+                return;
+            }
+        }
+        self.waiting += 1;
+        self.counters.queue(now, self.waiting);
+    }
+
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {
+        // The registers act in `ready`, where the microengines are at hand.
+        fabric.flight_mut(slot).note = PULLED;
+        fabric.ready_at(slot, fabric.now);
+    }
+
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, registers: Self::Beside<'_>) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.counters.queue(fabric.now, self.waiting);
+        let flight = fabric.flight(slot);
+        let (command, note, words, data) = (
+            flight.command,
+            flight.note,
+            flight.words as usize,
+            flight.data,
+        );
+        if command.op == CommandOp::MsfFastWr {
+            let data = command.immediate.unwrap_or(command.address >> 16) & 0xffff;
+            self.write_register(slot, command.address & 0xffff, data, fabric, registers);
+            fabric.finish(slot);
+        } else if note == PULLED {
+            self.write(
+                slot,
+                command.address,
+                &data[..words.min(data.len())],
+                fabric,
+                registers,
+            );
+            fabric.finish(slot);
+        } else {
+            self.read(slot, fabric);
+        }
+    }
+
+    fn turn(&mut self, _: u8, fabric: &mut Fabric) {
+        fabric.release(Self::FIRST);
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
+        std::iter::once(&self.counters)
     }
 }
 

@@ -25,12 +25,10 @@ mod tests;
 
 use crate::Cycle;
 use crate::board::MediaBus;
-use crate::gpp::boot::Boot;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::{Lines, Tag};
 use crate::kernel::unit_counters::UnitCounters;
-use crate::microengine::Microengine;
 use crate::profile::Profile;
 use calendar::Calendar;
 pub use parameters::MediaParameters;
@@ -103,6 +101,24 @@ impl Code {
     }
 }
 
+/// A port as a loader sets it up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortSetup {
+    /// Line rate.
+    pub bits_per_second: u64,
+}
+
+/// What a loader sets up of the media interface.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MediaSetup<'a> {
+    /// Ports in the order of their number.
+    pub ports: &'a [PortSetup],
+    /// Bytes of an RBUF element.
+    pub element_size: u16,
+    /// Bytes of a TBUF element; 0 for as many as of an RBUF element.
+    pub transmit_element_size: u16,
+}
+
 /// The media interface.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Msf {
@@ -122,7 +138,7 @@ pub struct Msf {
     /// Commands that have come and did not act yet.
     waiting: usize,
     /// Commands served.
-    pub counters: UnitCounters,
+    counters: UnitCounters,
 }
 
 /// An element size in bytes with its code in a control register; 64 where it is none.
@@ -140,10 +156,10 @@ impl Msf {
     /// driver leaves them. An element size that is not 64, 128 or 256 is taken
     /// as 64.
     #[must_use]
-    pub fn new(profile: &Profile, boot: &Boot) -> Self {
+    pub fn new(profile: &Profile, setup: &MediaSetup<'_>) -> Self {
         let parameters = MediaParameters::new(profile);
-        let (element_bytes, size_code) = element_size(boot.element_size);
-        let (transmit_element_bytes, transmit_size_code) = match boot.transmit_element_size {
+        let (element_bytes, size_code) = element_size(setup.element_size);
+        let (transmit_element_bytes, transmit_size_code) = match setup.transmit_element_size {
             0 => (element_bytes, size_code),
             size => element_size(size),
         };
@@ -151,10 +167,10 @@ impl Msf {
         if let Some(erratum) = profile.erratum(BAD_ELEMENTS) {
             withheld.extend_from_slice(&erratum.elements[size_code as usize]);
         }
-        let port = |setup: &crate::gpp::boot::PortSetup| {
+        let port = |port: &PortSetup| {
             Port::new(
                 parameters.microengine_hz,
-                setup.bits_per_second,
+                port.bits_per_second,
                 parameters.transmit_fifo_bytes,
             )
         };
@@ -171,9 +187,9 @@ impl Msf {
         Self {
             receive: Receive::new(&parameters, element_bytes, &withheld),
             transmit: Transmit::new(&parameters, transmit_element_bytes),
-            ports: boot.ports.iter().map(port).collect(),
+            ports: setup.ports.iter().map(port).collect(),
             calendar: (parameters.bus == MediaBus::Spi4)
-                .then(|| Calendar::new(&parameters, boot.ports.len())),
+                .then(|| Calendar::new(&parameters, setup.ports.len())),
             parameters,
             registers,
             read_free: 0,
@@ -279,31 +295,29 @@ impl Msf {
         self.receive.refill(fabric, lines);
     }
 
-    /// Reads RBUF for the DRAM controller: `address` is in the data window.
-    /// Gives the packet tag.
+    /// Reads RBUF at an address in the data window; gives the packet tag.
     ///
     /// # Errors
     /// The range is not in the window.
-    pub fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
+    pub(super) fn read_window(&self, address: u32, words: &mut [u32]) -> Result<Tag, MsfError> {
         self.receive.rbuf.read(window(address)?, words)
     }
 
-    /// Writes TBUF for the DRAM controller: `address` is in the data window.
+    /// Writes TBUF at an address in the data window.
     ///
     /// # Errors
     /// The range is not in the window.
-    pub fn tbuf_write(&mut self, address: u32, words: &[u32], tag: Tag) -> Result<(), MsfError> {
+    pub(super) fn write_window(
+        &mut self,
+        address: u32,
+        words: &[u32],
+        tag: Tag,
+    ) -> Result<(), MsfError> {
         self.transmit.tbuf.write(window(address)?, words, tag)
     }
 
     /// Handles a media event.
-    pub fn event(
-        &mut self,
-        code: u32,
-        fabric: &mut Fabric,
-        _microengines: &mut [Microengine],
-        lines: &mut dyn Lines,
-    ) {
+    pub fn event(&mut self, code: u32, fabric: &mut Fabric, lines: &mut dyn Lines) {
         let (code, argument) = Code::of(code);
         let Some(code) = code else { return };
         match code {

@@ -10,10 +10,12 @@ use std::collections::VecDeque;
 use npsim_isa::{CommandOp, msf_csr};
 
 use super::*;
-use crate::gpp::boot::PortSetup;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
 use crate::kernel::lines::{Arrival, Departure, MediaDrop, Tag};
+use crate::kernel::neighbours::TransferRegisters;
+use crate::kernel::unit::Unit;
+use crate::units::Units;
 
 const GIGABIT: u64 = 1_000_000_000;
 
@@ -51,6 +53,13 @@ struct Mpacket {
     tag: Tag,
 }
 
+/// The bench has no transfer registers to guard.
+struct NoRegisters;
+
+impl TransferRegisters for NoRegisters {
+    fn give_away(&mut self, _: u8, _: u8, _: u8) {}
+}
+
 struct Bench {
     msf: Msf,
     fabric: Fabric,
@@ -67,19 +76,17 @@ impl Bench {
 
     fn on(board: &str, ports: usize, element_size: u16) -> Self {
         let profile = Profile::load_board(board).unwrap();
-        let boot = Boot {
-            ports: vec![
-                PortSetup {
-                    bits_per_second: GIGABIT
-                };
-                ports
-            ],
+        let port = PortSetup {
+            bits_per_second: GIGABIT,
+        };
+        let setup = MediaSetup {
+            ports: &vec![port; ports],
             element_size,
-            ..Boot::default()
+            transmit_element_size: 0,
         };
         Self {
-            msf: Msf::new(&profile, &boot),
-            fabric: Fabric::new(profile),
+            msf: Msf::new(&profile, &setup),
+            fabric: Fabric::new(profile, Units::inlets),
             lines: FakeLines::default(),
             pull_data: VecDeque::new(),
             received: Vec::new(),
@@ -172,7 +179,7 @@ impl Bench {
         if status & receive::NULL_STATUS == 0 {
             tag = self
                 .msf
-                .rbuf_read(DATA_WINDOW + (status >> 24 & 0x7f) * size, &mut words)
+                .read_window(DATA_WINDOW + (status >> 24 & 0x7f) * size, &mut words)
                 .unwrap();
         }
         let bytes = words
@@ -195,17 +202,15 @@ impl Bench {
         };
         self.fabric.now = time;
         match event {
-            Event::Media(code) => self
-                .msf
-                .event(code, &mut self.fabric, &mut [], &mut self.lines),
-            Event::Ready(slot) => self.msf.ready(slot, &mut self.fabric, &mut []),
+            Event::Media(code) => self.msf.event(code, &mut self.fabric, &mut self.lines),
+            Event::Ready(slot) => self.msf.ready(slot, &mut self.fabric, &mut NoRegisters),
             Event::Push(slot) => self.pushed(slot),
             Event::Pull(slot) => {
                 let words = self.pull_data.pop_front().unwrap();
                 self.fabric.flight_mut(slot).data[..words.len()].copy_from_slice(&words);
                 self.msf.pulled(slot, &mut self.fabric);
             }
-            Event::Turn(target) => self.fabric.release(target),
+            Event::Turn(target) => self.msf.turn(target.channel(), &mut self.fabric),
             other => panic!("{other:?}"),
         }
         true

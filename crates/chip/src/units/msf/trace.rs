@@ -3,11 +3,12 @@
 use super::{DATA_WINDOW, Msf};
 use crate::kernel::fabric::{BusCommand, Fabric};
 use crate::kernel::lines::Tag;
+use crate::kernel::neighbours::MediaBuffers;
 use crate::kernel::trace_event::{RbufStep, TbufStep, TraceEvent};
 
 impl Msf {
     /// DRAM has taken data of the element at a media address.
-    pub(crate) fn tell_rbuf_read(&self, address: u32, command: &BusCommand, fabric: &mut Fabric) {
+    fn tell_rbuf_read(&self, address: u32, command: &BusCommand, fabric: &mut Fabric) {
         let element = element_at(address, self.element_bytes());
         let step = RbufStep::Read {
             me: command.me,
@@ -35,13 +36,7 @@ impl Msf {
     }
 
     /// DRAM has written the element at a media address.
-    pub(crate) fn tell_tbuf_written(
-        &self,
-        address: u32,
-        tag: Tag,
-        command: &BusCommand,
-        fabric: &mut Fabric,
-    ) {
+    fn tell_tbuf_written(&self, address: u32, tag: Tag, command: &BusCommand, fabric: &mut Fabric) {
         let element = element_at(address, self.transmit.tbuf.element_bytes());
         fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
             element,
@@ -72,6 +67,36 @@ impl Msf {
                 port,
             },
         });
+    }
+}
+
+impl MediaBuffers for Msf {
+    fn rbuf_read(
+        &mut self,
+        address: u32,
+        words: &mut [u32],
+        command: &BusCommand,
+        fabric: &mut Fabric,
+    ) -> Result<Tag, String> {
+        let tag = self
+            .read_window(address, words)
+            .map_err(|e| e.to_string())?;
+        self.tell_rbuf_read(address, command, fabric);
+        Ok(tag)
+    }
+
+    fn tbuf_write(
+        &mut self,
+        address: u32,
+        words: &[u32],
+        tag: Tag,
+        command: &BusCommand,
+        fabric: &mut Fabric,
+    ) -> Result<(), String> {
+        self.write_window(address, words, tag)
+            .map_err(|e| e.to_string())?;
+        self.tell_tbuf_written(address, tag, command, fabric);
+        Ok(())
     }
 }
 

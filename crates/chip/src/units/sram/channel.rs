@@ -20,13 +20,13 @@ use super::atomic;
 use super::device::Device;
 use super::qarray::Entry;
 use super::window::{Refusal, Window};
-use super::{Leads, uses_entry};
+use super::{Leads, Sram, uses_entry};
 use crate::Cycle;
-use crate::kernel::bus::Target;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::lock::Locks;
 use crate::kernel::memory::Paged;
+use crate::kernel::unit::Placed;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
 
@@ -188,7 +188,7 @@ impl Channel {
         let window = match self.check(&command) {
             Ok(window) => window,
             Err((message, help)) => {
-                fabric.release(Target::sram(self.number));
+                fabric.release(Sram::target(self.number));
                 fabric.fault(slot, None, message, Some(help));
                 return fabric.finish(slot);
             }
@@ -225,7 +225,7 @@ impl Channel {
             if pulled > 0 {
                 fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
             }
-            fabric.release(Target::sram(self.number));
+            fabric.release(Sram::target(self.number));
         }
     }
 
@@ -339,7 +339,7 @@ impl Channel {
             self.turn_at = earliest;
             fabric
                 .events
-                .post(earliest, Event::Turn(Target::sram(self.number)));
+                .post(earliest, Event::Turn(Sram::target(self.number)));
         }
     }
 

@@ -6,7 +6,7 @@ mod units;
 
 use npsim_isa::{
     AluOp, Condition, ImmedShift, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift,
-    ShiftCount, csr,
+    ShiftCount, UnaryOp, csr,
 };
 
 /// Registers with a delayed write.
@@ -363,20 +363,7 @@ impl Reference {
                 let product = u128::from(x) * u128::from(y);
                 self.logical(dest, 0, (product >> if high { 32 } else { 0 }) as u32);
             }
-            Instruction::Ffs { dest, src } => {
-                let x = self.read(src);
-                let found = (0..32).find(|bit| x & 1 << bit != 0);
-                self.logical(dest, 0, found.unwrap_or(0));
-                self.codes = [x >> 31 == 1, found.is_none(), false, false];
-            }
-            Instruction::PopCount { src, .. } => {
-                self.read(src);
-                self.previous_a = 0;
-            }
-            Instruction::PopCount3 { dest, src } => {
-                let x = self.read(src);
-                self.logical(dest, 0, (0..32).map(|bit| x >> bit & 1).sum());
-            }
+            Instruction::Unary { op, dest, src } => self.unary(op, dest, src),
             Instruction::CamClear => {
                 self.tags = [0; 16];
                 self.states = [0; 16];
@@ -405,14 +392,6 @@ impl Reference {
                 let entry = self.read(entry) as usize % 16;
                 self.states[entry] = state;
                 self.previous_a = 0;
-            }
-            Instruction::CamReadTag { dest, entry } => {
-                let entry = self.read(entry) as usize % 16;
-                self.logical(dest, 0, self.tags[entry]);
-            }
-            Instruction::CamReadState { dest, entry } => {
-                let entry = self.read(entry) as usize % 16;
-                self.logical(dest, 0, u32::from(self.states[entry]) * 256);
             }
             Instruction::Crc {
                 order,
@@ -449,6 +428,25 @@ impl Reference {
                 }
             }
             other => panic!("the generator makes no {other}"),
+        }
+    }
+
+    /// The instructions with one source.
+    fn unary(&mut self, op: UnaryOp, dest: Operand, src: Operand) {
+        let x = self.read(src);
+        let entry = x as usize % 16;
+        match op {
+            UnaryOp::Ffs => {
+                let found = (0..32).find(|bit| x & 1 << bit != 0);
+                self.logical(dest, 0, found.unwrap_or(0));
+                self.codes = [x >> 31 == 1, found.is_none(), false, false];
+            }
+            UnaryOp::PopCount1 | UnaryOp::PopCount2 => self.previous_a = 0,
+            UnaryOp::PopCount3 => self.logical(dest, 0, (0..32).map(|bit| x >> bit & 1).sum()),
+            UnaryOp::CamReadTag => self.logical(dest, 0, self.tags[entry]),
+            UnaryOp::CamReadState => {
+                self.logical(dest, 0, u32::from(self.states[entry]) * 256);
+            }
         }
     }
 
@@ -546,17 +544,14 @@ impl Reference {
 fn sets_codes(instruction: &Instruction) -> bool {
     match instruction {
         Instruction::LdField { load_cc, .. } => *load_cc,
+        Instruction::Unary { op, .. } => !matches!(op, UnaryOp::PopCount1 | UnaryOp::PopCount2),
         Instruction::Alu { .. }
         | Instruction::AluShf { .. }
         | Instruction::DblShf { .. }
         | Instruction::Asr { .. }
         | Instruction::ByteAlign { .. }
         | Instruction::MulLast { .. }
-        | Instruction::Ffs { .. }
-        | Instruction::PopCount3 { .. }
         | Instruction::CamLookup { .. }
-        | Instruction::CamReadTag { .. }
-        | Instruction::CamReadState { .. }
         | Instruction::Crc { .. } => true,
         _ => false,
     }

@@ -8,9 +8,9 @@ use interpreter::Reference;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
-use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::microengine::{ContextPhase, Microengine, Program};
 use npsim_chip::profile::Profile;
+use npsim_chip::units::Units;
 use npsim_image::Image;
 use npsim_isa::{Bank, Instruction, Operand, encode};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn engine(
         .map(|instruction| encode(instruction).unwrap())
         .collect();
     let image = Image::from_words("random", words);
-    let mut fabric = Fabric::new(profile.clone());
+    let mut fabric = Fabric::new(profile.clone(), Units::inlets);
     fabric.checks.allow(Check::LocalMemoryEarly);
     let mut me = Microengine::new(0, &profile);
     me.load(Program::new(&image, &profile).unwrap());
@@ -42,7 +42,7 @@ fn engine(
             let (time, event) = fabric.events.pop().unwrap();
             fabric.now = time;
             assert!(matches!(event, Event::Microengine(0)));
-            me.run(&mut fabric, &mut NoObserver);
+            me.run(&mut fabric);
             if let Some(fault) = fabric.checks.fault() {
                 let fault = fault.clone();
                 return (me, Some(fault));

@@ -3,7 +3,7 @@
 
 use npsim_isa::{
     AluOp, Bank, ByteOrder, CamLmTarget, Condition, CrcBytes, CrcKind, CtxArb, ImmedShift,
-    Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, csr, encode,
+    Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, UnaryOp, csr, encode,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -178,9 +178,10 @@ fn units() -> BoxedStrategy<Instruction> {
             high: high && width == MulWidth::W32x32,
             dest,
         }),
-        (dest(), source()).prop_map(|(dest, src)| Instruction::Ffs { dest, src }),
-        (1..3_u8, source()).prop_map(|(phase, src)| Instruction::PopCount { phase, src }),
-        (dest(), source()).prop_map(|(dest, src)| Instruction::PopCount3 { dest, src }),
+        (select(UnaryOp::ALL.to_vec()), dest(), source()).prop_map(|(op, dest, src)| {
+            let dest = if op.has_dest() { dest } else { Operand::None };
+            Instruction::Unary { op, dest, src }
+        }),
         Just(Instruction::CamClear),
         (dest(), source(), lm_addr).prop_map(|(dest, src, lm_addr)| Instruction::CamLookup {
             dest,
@@ -193,8 +194,6 @@ fn units() -> BoxedStrategy<Instruction> {
             state
         }),
         (source(), 0..16_u8).prop_map(|(entry, state)| Instruction::CamWriteState { entry, state }),
-        (dest(), source()).prop_map(|(dest, entry)| Instruction::CamReadTag { dest, entry }),
-        (dest(), source()).prop_map(|(dest, entry)| Instruction::CamReadState { dest, entry }),
         (
             order(),
             crc_kind,

@@ -28,7 +28,7 @@ use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::views::traffic_flow::TrafficFlow;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::observer::{Observer, Observers};
 
 use super::interrupt::interrupt_flag;
 use crate::output;
@@ -131,18 +131,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     if let Some(saver) = &mut saver {
         saver.save(&simulation, &mut links)?;
     }
-    let ending = if flow.is_some() || observers.is_some() {
-        let mut watchers = (flow.as_mut(), observers.as_mut());
-        to_the_end(&mut simulation, &mut links, &mut watchers, &mut each, saver)
-    } else {
-        to_the_end(
-            &mut simulation,
-            &mut links,
-            &mut NoObserver,
-            &mut each,
-            saver,
-        )
-    };
+    let mut watchers = Observers::new();
+    watchers.add(&mut flow);
+    watchers.add(&mut observers);
+    let ending = to_the_end(&mut simulation, &mut links, &mut watchers, &mut each, saver);
     let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
     let host_seconds = (before + started.elapsed()).as_secs_f64();
     progress.finish();
@@ -172,10 +164,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
 }
 
 /// Runs on, and saves the run where the saver says.
-fn to_the_end<P: Observer>(
+fn to_the_end(
     simulation: &mut Simulation,
     links: &mut Links<'_>,
-    observer: &mut P,
+    observer: &mut dyn Observer,
     each: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     mut saver: Option<Saver>,
 ) -> Ending {

@@ -50,17 +50,10 @@ pub struct Observers {
 }
 
 impl Observer for Observers {
-    const ON: bool = true;
-
     #[inline]
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         self.profile.see(at, what);
         self.timeline.see(at, what);
-    }
-
-    #[inline]
-    fn turn(&mut self, me: u8, at: Cycle) {
-        self.profile.turn(me, at);
     }
 }
 

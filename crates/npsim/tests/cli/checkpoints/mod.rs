@@ -6,13 +6,9 @@ mod damaged;
 mod in_process;
 mod killed;
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The root of the repository.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::harness::root;
 
 /// Runs the command at the root of the repository.
 fn npsim(words: &[&str]) -> Output {

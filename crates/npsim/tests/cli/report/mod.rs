@@ -7,12 +7,10 @@ mod page;
 mod router;
 mod verdicts;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::harness::root;
 
 /// Runs a project with a report in `folder`.
 fn run(project: &str, arguments: &[&str], folder: &Path) -> Output {

@@ -21,15 +21,13 @@ mod page;
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use npsim_net::capture::Capture;
 use npsim_net::load::Stamp;
 use page::Page;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::harness::root;
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("make a folder");

@@ -3,15 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::gpp::boot::{MemoryImage, Space};
-use npsim_net::pace::Schedule;
 
 use crate::microcode::{Edit, changed};
 use crate::names::value;
 use crate::project::{assembled, load};
+use crate::quiet::run_to_end;
 
 /// Longwords of shared state that the driver sets and reads: 32 of what is shared,
 /// 16 of what a context counts for itself, and what a microengine has for itself.
@@ -219,11 +218,9 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
         ..Settings::default()
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
-    let quiet_lines = Schedule::default();
-    let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut links, &mut |_, _| {});
+    let ending = run_to_end(&project, &mut simulation);
     assert_eq!(ending, Ending::Quiet, "{}", variant.name);
-    let dram = &simulation.chip().dram;
+    let dram = &simulation.chip().units().dram;
     let bytes = dram.read_bytes(address, packets.len() * RECORD).unwrap();
     packets
         .iter()

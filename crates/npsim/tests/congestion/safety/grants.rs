@@ -125,7 +125,7 @@ impl Contest {
                     | u32::from(request.group) << 4
                     | u32::from(request.gap) << 16;
                 let at = contest.entry(context, index);
-                assert!(contest.chip.sram.write_word(at, word));
+                assert!(contest.chip.units_mut().sram.write_word(at, word));
             }
         }
         contest
@@ -137,11 +137,12 @@ impl Contest {
     }
 
     pub fn now(&self) -> Cycle {
-        self.chip.fabric.now
+        self.chip.now()
     }
 
     fn word(&self, group: u32, word: u32) -> u32 {
         self.chip
+            .units()
             .scratch
             .read(self.state + group * GROUP + 4 * word)
             .unwrap()
@@ -150,6 +151,7 @@ impl Contest {
     fn put(&mut self, group: u32, word: u32, value: u32) {
         assert!(
             self.chip
+                .units_mut()
                 .scratch
                 .write(self.state + group * GROUP + 4 * word, value)
         );
@@ -187,8 +189,8 @@ impl Contest {
             while let Some(&request) = self.lists[context].get(self.seen[context]) {
                 if request.code > 0 {
                     let at = self.entry(context, self.seen[context]);
-                    let [note, limit, first, second] =
-                        [0, 4, 8, 12].map(|word| self.chip.sram.read_word(at + word).unwrap());
+                    let [note, limit, first, second] = [0, 4, 8, 12]
+                        .map(|word| self.chip.units().sram.read_word(at + word).unwrap());
                     if note & WRITTEN == 0 {
                         break;
                     }

@@ -80,10 +80,11 @@ impl Packets {
                 frame[23] = packet.protocol;
                 frame[HEADER..HEADER + packet.header.len()].copy_from_slice(&packet.header);
                 let (note, at) = packets.places(context, index);
-                assert!(packets.chip.dram.write_bytes(at, &frame));
+                assert!(packets.chip.units_mut().dram.write_bytes(at, &frame));
                 assert!(
                     packets
                         .chip
+                        .units_mut()
                         .sram
                         .write_word(note, u32::from(packet.gap) << 16)
                 );
@@ -101,12 +102,12 @@ impl Packets {
 
     pub fn scratch(&self, name: &str, word: u32) -> u32 {
         let at = self.loaded.value(name) + 4 * word;
-        self.chip.scratch.read(at).unwrap()
+        self.chip.units().scratch.read(at).unwrap()
     }
 
     pub fn set_scratch(&mut self, name: &str, word: u32, value: u32) {
         let at = self.loaded.value(name) + 4 * word;
-        assert!(self.chip.scratch.write(at, value));
+        assert!(self.chip.units_mut().scratch.write(at, value));
     }
 
     /// Runs to the end, with a look now and then and one there; what became of each
@@ -116,12 +117,12 @@ impl Packets {
         mut look: impl FnMut(&mut Self) -> Result<(), String>,
     ) -> Result<Vec<Vec<Done>>, String> {
         loop {
-            let until = self.chip.fabric.now + LOOK;
+            let until = self.chip.now() + LOOK;
             let quiet = go(&mut self.chip, until)?;
             for context in 0..self.lists.len() {
                 while self.seen[context] < self.room as usize {
                     let (note, _) = self.places(context, self.seen[context]);
-                    if self.chip.sram.read_word(note).unwrap() & WRITTEN == 0 {
+                    if self.chip.units().sram.read_word(note).unwrap() & WRITTEN == 0 {
                         break;
                     }
                     self.seen[context] += 1;
@@ -131,7 +132,7 @@ impl Packets {
             if quiet {
                 break;
             }
-            ensure(self.chip.fabric.now < LATEST, || "does not end".into())?;
+            ensure(self.chip.now() < LATEST, || "does not end".into())?;
         }
         let all = self.seen.iter().all(|seen| *seen == self.room as usize);
         ensure(all, || "packets were never done".into())?;
@@ -139,9 +140,10 @@ impl Packets {
             let (note, frame) = self.places(context, index);
             let length = self.lists[context][index].header.len();
             Done {
-                ticket: self.chip.sram.read_word(note).unwrap() & !WRITTEN,
+                ticket: self.chip.units().sram.read_word(note).unwrap() & !WRITTEN,
                 header: self
                     .chip
+                    .units()
                     .dram
                     .read_bytes(frame + HEADER as u32, length)
                     .unwrap(),

@@ -140,12 +140,12 @@ fn grants(project: &str, set: &[&str], load_of: [&str; 2], edits: &[Edit]) -> Re
     let share = traffic.asked * WINDOW as i64 / end as i64 / 8;
     let (mut counted, mut window) = (0, 0);
     let mut limit = share.max(64);
-    assert!(chip.scratch.write(state, limit as u32));
-    assert!(chip.scratch.write(state + 4, 0));
+    assert!(chip.units_mut().scratch.write(state, limit as u32));
+    assert!(chip.units_mut().scratch.write(state + 4, 0));
     let mut full = 0;
-    while chip.fabric.now < end {
+    while chip.now() < end {
         let counter = |window: u32| state + 8 + 8 * (window % 2);
-        let turn = chip.fabric.now + WINDOW;
+        let turn = chip.now() + WINDOW;
         let mut go = |chip: &mut npsim_chip::chip::Chip, until| match chip.run(
             until,
             &mut traffic,
@@ -155,12 +155,21 @@ fn grants(project: &str, set: &[&str], load_of: [&str; 2], edits: &[Edit]) -> Re
             _ => Ok(()),
         };
         go(&mut chip, turn)?;
-        assert!(chip.scratch.write(counter(window + 1), 0));
+        assert!(chip.units_mut().scratch.write(counter(window + 1), 0));
         let next = share * i64::from(mix(window, 9) % 4) + 2 * i64::from(window % 5);
-        assert!(chip.scratch.write(state, next as u32));
-        assert!(chip.scratch.write(state + 4, 8 * ((window + 1) % 2)));
+        assert!(chip.units_mut().scratch.write(state, next as u32));
+        assert!(
+            chip.units_mut()
+                .scratch
+                .write(state + 4, 8 * ((window + 1) % 2))
+        );
         go(&mut chip, turn + GRACE)?;
-        let granted = chip.scratch.read(counter(window)).unwrap().cast_signed();
+        let granted = chip
+            .units()
+            .scratch
+            .read(counter(window))
+            .unwrap()
+            .cast_signed();
         ensure((0..=limit).contains(&i64::from(granted)), || {
             format!("window {window}: {granted} of {limit} granted")
         })?;

@@ -98,24 +98,24 @@ impl Bench {
     pub fn word(&self, name: &str, word: u32) -> u32 {
         let at = self.address(name, word);
         if name.starts_with("FEEDBACK") {
-            self.chip.sram.read_word(at).unwrap()
+            self.chip.units().sram.read_word(at).unwrap()
         } else {
-            self.chip.scratch.read(at).unwrap()
+            self.chip.units().scratch.read(at).unwrap()
         }
     }
 
     pub fn set(&mut self, name: &str, word: u32, value: u32) {
         let at = self.address(name, word);
         let done = if name.starts_with("FEEDBACK") {
-            self.chip.sram.write_word(at, value)
+            self.chip.units_mut().sram.write_word(at, value)
         } else {
-            self.chip.scratch.write(at, value)
+            self.chip.units_mut().scratch.write(at, value)
         };
         assert!(done, "{name} {word}");
     }
 
     fn exceptions(&self) -> Vec<(String, u64)> {
-        let task = self.chip.gpp.task::<Exceptions>().unwrap();
+        let task = self.chip.gpp().task::<Exceptions>().unwrap();
         task.by_reason().collect()
     }
 
@@ -123,7 +123,7 @@ impl Bench {
     /// became of them.
     pub fn pass(&mut self, packets: &[Vec<u8>]) -> Vec<Fate> {
         let mut fates = Vec::new();
-        let start = self.chip.fabric.now.max(START);
+        let start = self.chip.now().max(START);
         self.run(
             start,
             &mut OneLine {
@@ -132,7 +132,7 @@ impl Bench {
             },
         );
         for packet in packets {
-            let now = self.chip.fabric.now;
+            let now = self.chip.now();
             let mut frame = ETHERNET.to_vec();
             frame.extend(packet);
             frame.resize(frame.len().max(SHORTEST), 0);
@@ -153,11 +153,11 @@ impl Bench {
             self.run(end, &mut lines);
             while lines.left.is_empty()
                 && self.exceptions() == before
-                && self.chip.fabric.now < end + LONGEST
+                && self.chip.now() < end + LONGEST
             {
-                self.run(self.chip.fabric.now + REST, &mut lines);
+                self.run(self.chip.now() + REST, &mut lines);
             }
-            self.run(self.chip.fabric.now + REST, &mut lines);
+            self.run(self.chip.now() + REST, &mut lines);
             let after = self.exceptions();
             let reason = after.into_iter().find(|reason| !before.contains(reason));
             fates.push(match (lines.left.pop(), reason) {
@@ -169,7 +169,7 @@ impl Bench {
                     Fate::Left(port, out[ETHERNET.len()..end].to_vec())
                 }
                 (None, Some((reason, _))) => {
-                    let task = self.chip.gpp.task::<Exceptions>().unwrap();
+                    let task = self.chip.gpp().task::<Exceptions>().unwrap();
                     let header = &task.last().unwrap().header;
                     let looked = header.len().min(frame.len());
                     assert!(looked >= ETHERNET.len() + 28, "{looked}");

@@ -3,16 +3,15 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use npsim::links::Links;
 use npsim::project::{Overrides, Project};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
-use npsim_net::pace::Schedule;
 use proptest::prelude::*;
 
 use crate::names;
 use crate::project::load;
+use crate::quiet::run_to_end;
 use crate::remarks::assembled_without_remark;
 
 /// No program here needs half of it.
@@ -98,9 +97,7 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
         ..Settings::default()
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();
-    let quiet_lines = Schedule::default();
-    let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-    let ending = simulation.run(&mut links, &mut |_, _| {});
+    let ending = run_to_end(&project, &mut simulation);
     assert_eq!(ending, Ending::Quiet, "{}", program.name);
     Run {
         chip: simulation.chip().clone(),
@@ -117,6 +114,7 @@ pub fn results_and_run(program: &Program, cases: &[Words]) -> (Vec<Words>, Run) 
     let run = run(program, &records);
     let bytes = run
         .chip
+        .units()
         .dram
         .read_bytes(run.value("CASES"), 64 * cases.len())
         .unwrap();

@@ -71,7 +71,7 @@ proptest! {
         let (got, run) = results_and_run(&program, &cases);
         let hops = run.value("NEXT_HOPS");
         for (address, [hop, ..]) in addresses.into_iter().zip(got) {
-            let entry = run.chip.sram.read_word(hops + 16 * hop).unwrap();
+            let entry = run.chip.units().sram.read_word(hops + 16 * hop).unwrap();
             prop_assert_eq!((hop != 0).then_some(entry & 0xff), scan(address), "{:#010x}", address);
         }
     }
@@ -98,7 +98,7 @@ proptest! {
                 kept.insert(handle);
             }
         }
-        let free = run.chip.sram.entry(0, 5).unwrap().count();
+        let free = run.chip.units().sram.entry(0, 5).unwrap().count();
         prop_assert_eq!(free as usize + kept.len(), COUNT);
     }
 }

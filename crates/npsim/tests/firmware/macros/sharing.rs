@@ -38,9 +38,9 @@ fn share(name: &str, space: &str, size: (u32, u32), flag: (&'static str, u32)) -
 fn word(run: &Run, space: &str, name: &str, word: u32) -> u32 {
     let at = run.value(name) + 4 * word;
     if space == "scratch" {
-        run.chip.scratch.read(at).unwrap()
+        run.chip.units().scratch.read(at).unwrap()
     } else {
-        run.chip.sram.read_word(at).unwrap()
+        run.chip.units().sram.read_word(at).unwrap()
     }
 }
 

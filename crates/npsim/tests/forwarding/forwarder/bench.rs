@@ -48,10 +48,10 @@ impl Forwarder {
 }
 
 /// Runs until all frames have come and the media interface is at rest.
-pub fn drain<P: Observer>(chip: &mut Chip, lines: &mut RecordedLines, probe: &mut P) -> Cycle {
+pub fn drain(chip: &mut Chip, lines: &mut RecordedLines, probe: &mut dyn Observer) -> Cycle {
     loop {
-        let end = chip.msf.last_activity().max(lines.arrivals_end()) + DRAIN;
-        if chip.fabric.now >= end {
+        let end = chip.units().msf.last_activity().max(lines.arrivals_end()) + DRAIN;
+        if chip.now() >= end {
             return end;
         }
         match chip.run(end, lines, probe) {

@@ -154,6 +154,7 @@ fn expect_nothing_kept(chip: &Chip, stats: &Stats) {
     let buffers = forwarder.project.boot.buffers.as_ref().unwrap();
     let mut emptied = chip.clone();
     let queued = emptied
+        .units()
         .sram
         .entry(buffers.channel, buffers.entry)
         .unwrap()
@@ -161,19 +162,20 @@ fn expect_nothing_kept(chip: &Chip, stats: &Stats) {
     let mut free: Vec<u32> = (0..queued)
         .map(|_| {
             emptied
+                .units_mut()
                 .sram
                 .dequeue(buffers.channel, buffers.entry)
                 .unwrap()
         })
         .collect();
 
-    let image = chip.microengines[0].program().image();
+    let image = chip.microengines()[0].program().image();
     let spare = image
         .registers
         .iter()
         .find(|register| register.name == "spare")
         .unwrap();
-    let spares = (0..8).map(|context| chip.microengines[0].read_register(spare.operand, context));
+    let spares = (0..8).map(|context| chip.microengines()[0].read_register(spare.operand, context));
     free.extend(spares.filter(|handle| *handle != 0));
     free.sort_unstable();
     let all: Vec<u32> = (0..buffers.count)
@@ -185,13 +187,13 @@ fn expect_nothing_kept(chip: &Chip, stats: &Stats) {
         buffers.count
     );
 
-    assert_eq!(chip.msf.leaks(), []);
+    assert_eq!(chip.units().msf.leaks(), []);
     let fresh = forwarder.chip().stats().media.rbuf_free;
     assert_eq!(stats.media.rbuf_free, fresh, "RBUF elements");
     assert_eq!(stats.media.rbuf_handed, stats.media.rbuf_freed);
     assert_eq!(stats.media.tbuf_valid, 0);
     for ring in 0..16 {
-        assert_eq!(chip.scratch.ring(ring).count(), 0, "ring {ring}");
+        assert_eq!(chip.units().scratch.ring(ring).count(), 0, "ring {ring}");
     }
 }
 

@@ -2,9 +2,9 @@
 //! copied or watched.
 
 use std::path::Path;
-use std::process::Command;
 
 use super::bench::{Forwarder, drain};
+use crate::command::{self, root};
 use crate::project::{assembled, load};
 use crate::recorded_lines::{RecordedLines, Sent};
 use npsim::links::Links;
@@ -20,39 +20,10 @@ use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, Schedule};
 use proptest::prelude::*;
 
-fn root() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The capture and the statistics that the command writes.
+/// The capture and the statistics that the command writes for the forwarder.
 fn files_of_a_run(trace: &str, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
-    let folder = tempfile::tempdir().unwrap();
-    let (out, stats) = (
-        folder.path().join("out.pcap"),
-        folder.path().join("stats.json"),
-    );
-    let result = Command::new(env!("CARGO_BIN_EXE_npsim"))
-        .current_dir(root())
-        .args([
-            "run",
-            "microcode/forward",
-            "--quiet",
-            "--trace",
-            trace,
-            "--out",
-        ])
-        .arg(&out)
-        .arg("--stats")
-        .arg(&stats)
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(
-        result.status.success(),
-        "{}",
-        String::from_utf8_lossy(&result.stderr)
-    );
-    (std::fs::read(&out).unwrap(), std::fs::read(&stats).unwrap())
+    let forwarder = Path::new("microcode/forward");
+    command::files_of_a_run(forwarder, Path::new(trace), arguments)
 }
 
 #[test]
@@ -106,12 +77,15 @@ fn view(chip: &Chip, lines: &RecordedLines) -> View {
         stats: chip.stats(),
         sent: lines.departures.clone(),
         contexts: chip
-            .microengines
+            .microengines()
             .iter()
             .flat_map(Microengine::state_report)
             .collect(),
-        scratch: (0..4096).map(|word| chip.scratch.read(4 * word)).collect(),
+        scratch: (0..4096)
+            .map(|word| chip.units().scratch.read(4 * word))
+            .collect(),
         free_buffers: chip
+            .units()
             .sram
             .entry(buffers.channel, buffers.entry)
             .unwrap()
@@ -129,7 +103,7 @@ fn whole() -> (View, Cycle) {
 
 fn run_to(chip: &mut Chip, lines: &mut RecordedLines, until: Cycle) {
     assert_eq!(chip.run(until, lines, &mut NoObserver), Stop::Reached);
-    assert_eq!(chip.fabric.now, until);
+    assert_eq!(chip.now(), until);
 }
 
 /// Microcode that fights for one ring on all microengines: its log shows any
@@ -163,12 +137,18 @@ impl Fight {
 
     fn log(&self) -> Vec<u32> {
         (0..Self::LOG_WORDS)
-            .map(|word| self.chip.sram.read_word(self.log + 4 * word).unwrap())
+            .map(|word| {
+                self.chip
+                    .units()
+                    .sram
+                    .read_word(self.log + 4 * word)
+                    .unwrap()
+            })
             .collect()
     }
 
     fn instructions(&self) -> Vec<u64> {
-        let microengines = self.chip.microengines.iter();
+        let microengines = self.chip.microengines().iter();
         microengines.map(|me| me.stats().instructions).collect()
     }
 }
@@ -177,7 +157,7 @@ fn run_quiet(chip: &mut Chip, mut step: impl FnMut() -> Cycle) {
     let schedule = Schedule::default();
     let mut links = Links::new(&[], &schedule, 0, 600_000_000, None);
     loop {
-        let until = chip.fabric.now.saturating_add(step());
+        let until = chip.now().saturating_add(step());
         match chip.run(until, &mut links, &mut NoObserver) {
             Stop::Reached => {}
             Stop::Quiet => return,
@@ -199,11 +179,29 @@ proptest! {
         let (expected, end) = whole();
         let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
         let mut steps = steps.into_iter().cycle();
-        while chip.fabric.now < end {
-            let until = (chip.fabric.now + steps.next().unwrap()).min(end);
+        while chip.now() < end {
+            let until = (chip.now() + steps.next().unwrap()).min(end);
             run_to(&mut chip, &mut lines, until);
         }
         prop_assert_eq!(view(&chip, &lines), expected);
+    }
+
+    /// Not only what can be seen: every bit of the state.
+    #[test]
+    fn the_state_after_steps_is_that_of_running_through(
+        steps in steps(),
+        end in 1_000..120_000u64,
+    ) {
+        let state = |steps: &[Cycle]| {
+            let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
+            let mut steps = steps.iter().cycle();
+            while chip.fabric.now < end {
+                let until = steps.next().map_or(end, |step| chip.fabric.now + step);
+                run_to(&mut chip, &mut lines, until.min(end));
+            }
+            chip.save().unwrap()
+        };
+        prop_assert!(state(&steps) == state(&[]));
     }
 
     #[test]
@@ -240,8 +238,6 @@ struct Counter {
 }
 
 impl Observer for Counter {
-    const ON: bool = true;
-
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         match what {
             TraceEvent::Issued { count, .. } => self.instructions += u64::from(*count),

@@ -2,15 +2,11 @@
 //! statement of what a router does with each frame.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
+use crate::command::{files_of_a_run, root};
 use crate::oracle::{Fate, Router, checksum};
 use npsim_net::capture::Capture;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 struct Outcome {
     frames: Vec<Vec<u8>>,
@@ -32,37 +28,15 @@ fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
 }
 
 fn forward_by(project: &Path, trace: &Path, arguments: &[&str]) -> Outcome {
-    let folder = tempfile::tempdir().unwrap();
-    let (out, stats) = (
-        folder.path().join("out.pcap"),
-        folder.path().join("stats.json"),
-    );
-    let result = Command::new(env!("CARGO_BIN_EXE_npsim"))
-        .current_dir(root())
-        .arg("run")
-        .arg(project)
-        .arg("--trace")
-        .arg(trace)
-        .arg("--out")
-        .arg(&out)
-        .arg("--stats")
-        .arg(&stats)
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(
-        result.status.success(),
-        "{}",
-        String::from_utf8_lossy(&result.stderr)
-    );
+    let (capture, stats) = files_of_a_run(project, trace, arguments);
     Outcome {
-        frames: Capture::open(&out)
+        frames: Capture::from_bytes("out.pcap", &capture)
             .unwrap()
             .frames
             .into_iter()
             .map(|f| f.bytes)
             .collect(),
-        stats: serde_json::from_slice(&std::fs::read(&stats).unwrap()).unwrap(),
+        stats: serde_json::from_slice(&stats).unwrap(),
     }
 }
 

@@ -73,14 +73,15 @@ impl Bench {
     /// A 64-bit counter in SRAM, `offset` bytes behind a name.
     pub fn wide(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
         let at = self.value(name) + offset as u32;
-        let word = |at| u64::from(chip.sram.read_word(at).unwrap());
+        let word = |at| u64::from(chip.units().sram.read_word(at).unwrap());
         word(at) << 32 | word(at + 4)
     }
 
     /// The 32-bit counter in SRAM, `offset` bytes behind a name.
     pub fn narrow(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
         u64::from(
-            chip.sram
+            chip.units()
+                .sram
                 .read_word(self.value(name) + offset as u32)
                 .unwrap(),
         )
@@ -116,9 +117,13 @@ pub fn go(chip: &mut Chip, until: Cycle, lines: &mut RecordedLines) -> Result<()
 /// Runs until all frames have come and media interface and slow path rest.
 pub fn drain(chip: &mut Chip, lines: &mut RecordedLines) -> Result<(), String> {
     loop {
-        let active = chip.msf.last_activity().max(chip.gpp.last_activity());
+        let active = chip
+            .units()
+            .msf
+            .last_activity()
+            .max(chip.gpp().last_activity());
         let end = active.max(lines.arrivals_end()) + DRAIN;
-        if chip.fabric.now >= end {
+        if chip.now() >= end {
             return Ok(());
         }
         if end > lines.arrivals_end() + LONGEST_DRAIN {

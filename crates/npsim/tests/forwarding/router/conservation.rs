@@ -184,7 +184,7 @@ fn expect_conserved(
         }
         if let (Some(up), Some((port, ..))) = (change, outage) {
             let at = bench.value("PORT_STATE") + port as u32 * 4;
-            assert!(chip.sram.write_word(at, u32::from(up)));
+            assert!(chip.units_mut().sram.write_word(at, u32::from(up)));
         }
     }
     drain(&mut chip, &mut lines)?;

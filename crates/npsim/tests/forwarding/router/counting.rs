@@ -159,7 +159,11 @@ fn new_reasons_are_counted() {
     ];
     let mut lines = bench.lines(spaced(frames));
     let mut chip = bench.chip();
-    assert!(chip.sram.write_word(bench.value("PORT_STATE") + 8, 0));
+    assert!(
+        chip.units_mut()
+            .sram
+            .write_word(bench.value("PORT_STATE") + 8, 0)
+    );
     drain(&mut chip, &mut lines).unwrap();
     at_rest(&bench, &chip, &lines, &[2]).unwrap();
     let expected = [
@@ -192,7 +196,8 @@ fn counters_have_64_bits() {
     ];
     for (name, at, _) in places {
         assert!(
-            chip.sram
+            chip.units_mut()
+                .sram
                 .write_word(bench.value(name) + at + 4, 0xffff_fffe)
         );
     }

@@ -196,11 +196,16 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     let buffers = bench.project.boot.buffers.as_ref().unwrap();
     let mut emptied = chip.clone();
     let queue = (buffers.channel, buffers.entry);
-    let queued = emptied.sram.entry(queue.0, queue.1).unwrap().count();
+    let queued = emptied
+        .units()
+        .sram
+        .entry(queue.0, queue.1)
+        .unwrap()
+        .count();
     let mut free: Vec<u32> = (0..queued)
-        .map(|_| emptied.sram.dequeue(queue.0, queue.1).unwrap())
+        .map(|_| emptied.units_mut().sram.dequeue(queue.0, queue.1).unwrap())
         .collect();
-    let receive = &chip.microengines[0];
+    let receive = &chip.microengines()[0];
     let registers = &receive.program().image().registers;
     let spare = registers.iter().find(|r| r.name == "spare").unwrap();
     let spares = (0..8).map(|context| receive.read_register(spare.operand, context));
@@ -218,7 +223,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
             format!("frames wait at port {}", port.port)
         })?;
     }
-    let leaks = chip.msf.leaks();
+    let leaks = chip.units().msf.leaks();
     ensure(leaks.is_empty(), || format!("{leaks:?}"))?;
     let fresh = bench.chip().stats().media.rbuf_free;
     ensure(
@@ -227,10 +232,10 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     )?;
     ensure(stats.media.tbuf_valid == 0, || "TBUF is not empty".into())?;
     for ring in 0..16 {
-        let count = chip.scratch.ring(ring).count();
+        let count = chip.units().scratch.ring(ring).count();
         ensure(count == 0, || format!("{count} longwords on ring {ring}"))?;
     }
-    for (me, ring) in chip.fabric.nn_rings.iter().enumerate() {
+    for (me, ring) in chip.fabric().nn_rings.iter().enumerate() {
         ensure(ring.put == ring.get, || {
             format!("the next-neighbour ring of microengine {me} is not empty")
         })?;
@@ -296,7 +301,7 @@ pub fn right_counters(bench: &Bench, chip: &Chip, lines: &RecordedLines) -> Resu
     same("dropped by queue".into(), dropped, of("DROP_QUEUE"))?;
     let forwarded = bench.narrow(chip, "IP_COUNTERS", 4);
     same("forwarded".into(), forwarded, into + dropped)?;
-    let next = chip.scratch.read(bench.value("NEXT_SLOT")).unwrap();
+    let next = chip.units().scratch.read(bench.value("NEXT_SLOT")).unwrap();
     same(
         "numbers given".into(),
         u64::from(next),

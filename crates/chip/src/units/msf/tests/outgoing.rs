@@ -65,12 +65,12 @@ fn mpackets_become_frames_again() {
 fn a_tag_follows_the_frame() {
     let mut bench = Bench::new(1, 64);
     let tag = Tag::new(77, 5);
-    bench.msf.tbuf_write(DATA_WINDOW, &[0; 16], tag).unwrap();
+    bench.msf.write_window(DATA_WINDOW, &[0; 16], tag).unwrap();
     bench.write(0x1800, &[60 << 24 | SOP | EOP, 0]);
     bench.run();
     assert_eq!(bench.lines.departed[0].4, Some(77));
     assert_eq!(
-        bench.msf.tbuf_write(0x1000, &[0], tag),
+        bench.msf.write_window(0x1000, &[0], tag),
         Err(MsfError::OutsideWindow(0x1000))
     );
 }

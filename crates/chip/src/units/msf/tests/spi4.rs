@@ -55,7 +55,7 @@ fn send_back(bench: &mut Bench) {
                 .collect();
             bench
                 .msf
-                .tbuf_write(0x2000 + 64 * element, &words, mpacket.tag)
+                .write_window(0x2000 + 64 * element, &words, mpacket.tag)
                 .unwrap();
             let control = (mpacket.bytes.len() as u32) << 24
                 | (mpacket.status >> 15 & 1) << 9

@@ -16,7 +16,7 @@ impl Channel {
         fabric: &mut Fabric,
         leads: &Leads,
     ) -> Cycle {
-        let now = fabric.now + fabric.buses.core_command(fabric.now);
+        let now = fabric.now + fabric.buses.core_command(fabric.now, &mut fabric.journal);
         let start = if reads > 0 {
             self.read_free
         } else {
@@ -30,9 +30,12 @@ impl Channel {
             } else {
                 self.use_write(start, u32::from(words), leads);
             }
-            fabric
-                .buses
-                .core_data(fabric.now, TransferKind::S, read, words);
+            fabric.buses.core_data(
+                fabric.now,
+                (TransferKind::S, read),
+                words,
+                &mut fabric.journal,
+            );
         }
         start - fabric.now
     }

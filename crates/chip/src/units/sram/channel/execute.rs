@@ -3,12 +3,12 @@
 use npsim_isa::CommandOp;
 
 use super::{Channel, Concern, Port, Waiting, longword, masked, paced, port, words};
-use crate::kernel::bus::Target;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
-use crate::units::sram::Leads;
+use crate::kernel::unit::Placed;
 use crate::units::sram::atomic::{self, Atomic};
+use crate::units::sram::{Leads, Sram};
 
 impl Channel {
     pub(super) fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
@@ -58,7 +58,7 @@ impl Channel {
         };
         fabric.serves(
             waiting.slot,
-            Target::sram(self.number),
+            Sram::target(self.number),
             lane,
             now,
             until.max(now),

@@ -1,0 +1,95 @@
+//! What a unit is to the chip: something that takes commands at its inlets, asks
+//! for their data, serves them and counts.
+//!
+//! A unit is a folder below [`crate::units`] and one line in the table there.
+//! Everything that goes by unit comes from that line and from this trait: the
+//! numbers of the inlets, who gets which event, the rows of the statistics, the
+//! names in traces, and what a saved state holds.
+
+use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::saved_memory::StateError;
+use crate::kernel::target::{Inlet, Target};
+use crate::kernel::unit_counters::UnitCounters;
+use crate::profile::Profile;
+
+/// Parts of an inlet's unit that are busy one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// It does one thing at a time.
+    One,
+    /// Lane 0 reads, lane 1 writes.
+    Directions,
+    /// Each bank is a lane.
+    Banks,
+}
+
+/// A unit of the chip that takes commands.
+///
+/// The life of a command is told in [`crate::kernel::fabric`]. A unit owes it
+/// three things: one [`Fabric::release`] when it leaves the inlet, an end
+/// ([`Fabric::push`], [`Fabric::finish`] or [`Fabric::retire`]), and no answer
+/// that depends on anything but the order of events.
+pub trait Unit {
+    /// The most inlets that any chip has of it, one for each channel.
+    const CHANNELS: u8 = 1;
+    /// Whether it is a memory: statistics list these first.
+    const MEMORY: bool = false;
+    /// What of it can be busy at one time.
+    const LANES: Lanes = Lanes::One;
+
+    /// What it needs of others when a command acts ([`crate::kernel::neighbours`]).
+    type Beside<'a>;
+
+    /// Its inlets on a chip.
+    fn inlet(profile: &Profile) -> Inlet;
+
+    /// A command has reached the inlet.
+    fn arrive(&mut self, slot: Slot, fabric: &mut Fabric);
+
+    /// The data that [`Fabric::pull`] asked for is in the slot.
+    fn pulled(&mut self, slot: Slot, fabric: &mut Fabric);
+
+    /// The time that [`Fabric::ready_at`] asked for has come.
+    fn ready(&mut self, slot: Slot, fabric: &mut Fabric, beside: Self::Beside<'_>);
+
+    /// An [`Event::Turn`](crate::kernel::event::Event::Turn) of one of its inlets
+    /// has come: the channel may go on.
+    fn turn(&mut self, channel: u8, fabric: &mut Fabric);
+
+    /// What each channel counted, in order.
+    fn counters(&self) -> impl Iterator<Item = &UnitCounters>;
+
+    /// Appends to a saved state what serialization leaves out: the contents of
+    /// large memories.
+    fn save(&self, out: &mut Vec<u8>) {
+        let _ = out;
+    }
+
+    /// Completes a unit that was read from a saved state: checks that it is one
+    /// of the same chip as `own`, and takes from `rest` what [`Self::save`] wrote.
+    ///
+    /// # Errors
+    /// It is the state of another chip, or ends too early.
+    fn restore(&mut self, own: &Self, rest: &mut &[u8]) -> Result<(), StateError> {
+        let _ = (own, rest);
+        Ok(())
+    }
+
+    /// Bytes of its large memories, which bound what [`Self::save`] writes.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// A unit's place in the table of units.
+pub trait Placed: Unit {
+    /// Its first inlet.
+    const FIRST: Target;
+
+    /// The inlet of a channel.
+    #[must_use]
+    fn target(channel: u8) -> Target {
+        debug_assert!(channel < Self::CHANNELS);
+        Target::new(Self::FIRST.index() as u8 + channel)
+    }
+}

@@ -1,0 +1,351 @@
+//! What an instruction does to its neighbours, from its row of the table: the
+//! one place from which the assembler's checks, the interpreter's decoder and
+//! the explanations take it.
+
+use crate::{
+    CapCsr, Command, Completion, CtxArb, Instruction, Operand, OperandRole, Shift, ShiftCount, csr,
+};
+
+/// How an instruction treats an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads the register or constant.
+    Read,
+    /// It writes the register.
+    Write,
+    /// It writes a part of the register and keeps the rest.
+    Both,
+    /// The operand is no register: a number, label, operator or name.
+    Text,
+}
+
+/// A kind of operand.
+#[derive(Clone, Copy, Debug)]
+pub struct OperandInfo {
+    /// Its word in the table.
+    pub name: &'static str,
+    /// Which part of the instruction it is.
+    pub role: OperandRole,
+    /// What is done with it.
+    pub access: Access,
+    /// Largest number, for operands that are small numbers from 0 on.
+    pub max: Option<u8>,
+    /// What it is, as it stands in messages.
+    pub noun: &'static str,
+    /// Meaning in words.
+    pub doc: &'static str,
+}
+
+/// An operand of a form.
+#[derive(Clone, Copy, Debug)]
+pub struct FormOperand {
+    /// Its kind.
+    pub info: &'static OperandInfo,
+    /// Whether it may be left out.
+    pub optional: bool,
+}
+
+/// What the next instruction finds as "previous A operand" (the count of
+/// indirect shifts) and "previous result" (the override word of
+/// `indirect_ref`, the sign of `asr`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaves {
+    /// What was there before.
+    Nothing,
+    /// Its A operand, and the result of an earlier instruction.
+    OperandA,
+    /// Its A operand and its result.
+    Result,
+    /// Zeros.
+    Zero,
+}
+
+/// What an instruction takes from the one executed directly before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// A shift count: the A operand.
+    Count,
+    /// The sign of the result.
+    Sign,
+    /// The result, as data.
+    Result,
+    /// The result, as the override word of `indirect_ref`.
+    Modification,
+}
+
+/// A sequence whose instructions keep state for the next one of it, so that
+/// nothing else of its kind may come between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// `byte_align`: the source of the one before.
+    Align,
+    /// `mul_step`: the product so far.
+    Multiply,
+    /// `pop_count`: the count so far.
+    Count,
+}
+
+/// Where control goes, which is also the class of what it costs when taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// To the next word.
+    Next,
+    /// To a target, always.
+    Branch,
+    /// To a target by the condition codes.
+    Codes,
+    /// To a target by a bit or byte of a register.
+    Bit,
+    /// To a target by the context, a signal or an input state.
+    State,
+    /// To a computed address.
+    Jump,
+    /// To another context.
+    Arbitration,
+    /// To another context if it asks for `ctx_swap`.
+    Command,
+}
+
+/// What a register of the microengine points at; a write to it takes effect
+/// only [`csr::INDEX_GAP`] instructions later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// A longword of local memory, through `*l$index0` or `*l$index1`.
+    LocalMemory(u8),
+    /// A transfer register, through `*$index` and `*$$index`.
+    Transfer,
+    /// The byte at which `byte_align` cuts.
+    Byte,
+}
+
+/// Values from which [`Form::make`] puts an instruction together; what the form
+/// does not have is not looked at.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the operand table describes them")]
+pub struct Operands {
+    pub dest: Operand,
+    pub a: Operand,
+    pub b: Operand,
+    pub src: Operand,
+    pub entry: Operand,
+    pub count: ShiftCount,
+    /// State, bit, byte or context number.
+    pub number: u8,
+    /// The byte to compare with.
+    pub value: u8,
+    pub target: u16,
+    pub defer: u8,
+}
+
+impl Default for Operands {
+    fn default() -> Self {
+        Self {
+            dest: Operand::None,
+            a: Operand::None,
+            b: Operand::None,
+            src: Operand::None,
+            entry: Operand::None,
+            count: ShiftCount::Indirect,
+            number: 0,
+            value: 0,
+            target: 0,
+            defer: 0,
+        }
+    }
+}
+
+impl Operands {
+    /// Sets a register operand.
+    pub fn set(&mut self, role: OperandRole, operand: Operand) {
+        match role {
+            OperandRole::Dest => self.dest = operand,
+            OperandRole::A => self.a = operand,
+            OperandRole::B => self.b = operand,
+            OperandRole::Src => self.src = operand,
+            OperandRole::Entry => self.entry = operand,
+            _ => {}
+        }
+    }
+
+    /// Sets a small number.
+    pub fn set_number(&mut self, info: &OperandInfo, number: u8) {
+        if info.name == "byte_value" {
+            self.value = number;
+        } else {
+            self.number = number;
+        }
+    }
+}
+
+/// A shape of an instruction with what it does to its neighbours.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// The operands as written.
+    pub operands: &'static [FormOperand],
+    /// Whether it writes the condition codes.
+    pub sets_codes: bool,
+    /// What it leaves for the next instruction.
+    pub leaves: Leaves,
+    /// What it takes from the instruction before, whatever its options.
+    pub takes: Option<Takes>,
+    /// The sequence that it is part of.
+    pub sequence: Option<Sequence>,
+    /// Where control goes.
+    pub flow: Flow,
+    /// Largest defer count.
+    pub max_defer: u8,
+    /// Makes the instruction, where it has neither options nor operands of its
+    /// own kind.
+    pub make: Option<fn(&Operands) -> Instruction>,
+}
+
+impl Form {
+    /// The operand of a role.
+    #[must_use]
+    pub fn operand(&self, role: OperandRole) -> Option<&'static OperandInfo> {
+        let mut infos = self.operands.iter().map(|operand| operand.info);
+        infos.find(|info| info.role == role)
+    }
+
+    /// Fewest and most operands.
+    #[must_use]
+    pub fn arity(&self) -> (usize, usize) {
+        let least = self.operands.iter().filter(|operand| !operand.optional);
+        (least.count(), self.operands.len())
+    }
+}
+
+impl Operand {
+    /// The index register that it goes through.
+    #[must_use]
+    pub const fn index(self) -> Option<Index> {
+        match self {
+            Self::LocalMemory { pointer, .. } | Self::LocalMemoryStep { pointer, .. } => {
+                Some(Index::LocalMemory(pointer))
+            }
+            Self::SIndexed(_) | Self::DIndexed(_) => Some(Index::Transfer),
+            _ => None,
+        }
+    }
+}
+
+impl Instruction {
+    /// Whether it writes the condition codes.
+    #[must_use]
+    pub fn sets_codes(&self) -> bool {
+        self.form().sets_codes
+    }
+
+    /// Whether it tests the condition codes or adds the carry.
+    #[must_use]
+    pub fn reads_codes(&self) -> bool {
+        match self {
+            Self::Alu { op, .. } => op.adds_carry(),
+            other => other.form().flow == Flow::Codes,
+        }
+    }
+
+    /// Whether it shifts by the A operand of the instruction before.
+    #[must_use]
+    pub const fn shifts_indirectly(&self) -> bool {
+        match self {
+            Self::AluShf { shift, .. } | Self::LdField { shift, .. } => {
+                matches!(shift, Shift::LeftIndirect | Shift::RightIndirect)
+            }
+            Self::DblShf { count, .. } | Self::Asr { count, .. } => {
+                matches!(count, ShiftCount::Indirect)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the previous result modifies the command that it sends.
+    #[must_use]
+    pub const fn is_indirect(&self) -> bool {
+        match self {
+            Self::Command(command) => command.indirect,
+            Self::CapCsr(access) => access.indirect,
+            _ => false,
+        }
+    }
+
+    /// What it takes from the instruction executed directly before it: `asr` its
+    /// sign even where it takes its count from there as well.
+    #[must_use]
+    pub fn takes(&self) -> Option<Takes> {
+        self.form()
+            .takes
+            .or_else(|| self.shifts_indirectly().then_some(Takes::Count))
+            .or_else(|| self.is_indirect().then_some(Takes::Modification))
+    }
+
+    /// What signals the end of the command that it sends.
+    #[must_use]
+    pub const fn completion(&self) -> Option<Completion> {
+        match self {
+            Self::Command(Command { completion, .. }) | Self::CapCsr(CapCsr { completion, .. }) => {
+                Some(*completion)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the context gives up the microengine and others run. A breakpoint
+    /// stops all of them instead.
+    #[must_use]
+    pub const fn swaps(&self) -> bool {
+        match self {
+            Self::CtxArb(CtxArb { breakpoint, .. }) => !*breakpoint,
+            other => matches!(other.completion(), Some(Completion::CtxSwap { .. })),
+        }
+    }
+
+    /// Whether execution may continue elsewhere than at the next word, or the
+    /// context may give up the microengine. Such an instruction may not stand in
+    /// a defer slot.
+    #[must_use]
+    pub fn is_control_flow(&self) -> bool {
+        match self.form().flow {
+            Flow::Next => false,
+            Flow::Command => self.swaps(),
+            _ => true,
+        }
+    }
+
+    /// The index registers that it writes.
+    #[must_use]
+    pub fn indexes_written(&self) -> &'static [Index] {
+        const LOCAL: [Index; 2] = [Index::LocalMemory(0), Index::LocalMemory(1)];
+        match self {
+            Self::LocalCsrWrite { csr, .. } => csr::at(*csr).map_or(&[], |info| info.indexes),
+            Self::CamLookup {
+                lm_addr: Some(target),
+                ..
+            } => std::slice::from_ref(&LOCAL[usize::from(target.pointer & 1)]),
+            _ => &[],
+        }
+    }
+
+    /// The register operands, by role.
+    pub fn register_operands(mut self) -> impl Iterator<Item = (OperandRole, Operand)> {
+        use OperandRole as Role;
+        [Role::Dest, Role::A, Role::B, Role::Src, Role::Entry]
+            .into_iter()
+            .filter(move |role| {
+                let form = self.form().operand(*role);
+                form.is_some_and(|info| info.access != Access::Text)
+            })
+            .filter_map(move |role| Some((role, *self.operand_mut(role)?)))
+    }
+
+    /// Whether it goes through an index register.
+    #[must_use]
+    pub fn uses_index(&self, index: Index) -> bool {
+        match index {
+            Index::Byte => self.form().sequence == Some(Sequence::Align),
+            _ => self
+                .register_operands()
+                .any(|(_, operand)| operand.index() == Some(index)),
+        }
+    }
+}

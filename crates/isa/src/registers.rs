@@ -1,0 +1,85 @@
+//! Control registers by name and address: one reader for the three spaces.
+
+use crate::{Evidence, Index};
+
+/// A named register.
+#[derive(Clone, Copy, Debug)]
+pub struct CsrInfo {
+    /// Canonical name.
+    pub name: &'static str,
+    /// Address as the instruction gives it.
+    pub address: u16,
+    /// What it points at when an instruction uses it.
+    pub indexes: &'static [Index],
+    /// Other accepted names.
+    pub aliases: &'static [&'static str],
+    /// Meaning in words.
+    pub doc: &'static str,
+    /// What supports name and address.
+    pub source: &'static [Evidence],
+    /// What is not confirmed.
+    pub uncertain: Option<&'static str>,
+}
+
+impl CsrInfo {
+    /// Whether this is the register's name or an alias, in any letter case.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        std::iter::once(&self.name)
+            .chain(self.aliases)
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A space of registers: its address constants and its table, sorted by address.
+macro_rules! space {
+    ($(#[$doc:meta])* $space:ident from $file:literal) => {
+        $(#[$doc])*
+        pub mod $space {
+            use super::CsrInfo;
+            #[allow(unused_imports, reason = "only local registers point at something")]
+            use crate::{Evidence, Index};
+
+            include!(concat!(env!("OUT_DIR"), "/", $file));
+
+            /// Every register, sorted by address.
+            #[must_use]
+            pub fn all() -> &'static [CsrInfo] {
+                &TABLE
+            }
+
+            /// The register at an address.
+            #[must_use]
+            pub fn at(address: u16) -> Option<&'static CsrInfo> {
+                let index = TABLE.binary_search_by_key(&address, |csr| csr.address);
+                index.ok().map(|index| &TABLE[index])
+            }
+
+            /// The address of a register, by name or alias in any letter case.
+            #[must_use]
+            pub fn by_name(name: &str) -> Option<u16> {
+                let found = TABLE.iter().find(|csr| csr.is_named(name));
+                found.map(|csr| csr.address)
+            }
+
+            /// The canonical name of the register at an address.
+            #[must_use]
+            pub fn name(address: u16) -> Option<&'static str> {
+                at(address).map(|csr| csr.name)
+            }
+        }
+    };
+}
+
+space!(
+    /// Local CSRs of a microengine, by byte address.
+    csr from "csr.rs"
+);
+space!(
+    /// Chip-wide CSRs, by the 16-bit address field of a `cap` word.
+    cap_csr from "cap_csr.rs"
+);
+space!(
+    /// Registers and windows of the media switch fabric, by `msf` byte address.
+    msf_csr from "msf_csr.rs"
+);
