@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use npsim::links::Links;
+use npsim::observe::profile::Collector;
+use npsim::observe::timeline::{Recorder, Window};
 use npsim::quantity::Time;
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::views::profile::Collector;
-use npsim::views::timeline::{Recorder, Window};
 use npsim_benches::{load, root, smallest_frames};
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};

@@ -40,6 +40,13 @@ fn look_at(image: &Image) {
     let _ = disassemble(image);
     let _ = listing(image);
     for address in 0..=image.words.len() {
-        let _ = image.place(address as u16);
+        let address = address as u16;
+        let _ = image.place(address);
+        for used in image.registers_used(address) {
+            let _ = image.register_at(used).count();
+        }
+        for used in image.signals_used(address) {
+            let _ = image.signal_at(used);
+        }
     }
 }

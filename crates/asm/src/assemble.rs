@@ -5,6 +5,7 @@ use crate::Includes;
 use crate::Options;
 use crate::back::allocate::{Assignment, Problem, allocate};
 use crate::back::emit::Emitter;
+use crate::back::live_ranges::LiveRanges;
 use crate::back::spill;
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Level};
@@ -21,13 +22,14 @@ use crate::middle::groups::Groups;
 use crate::middle::hazards;
 use crate::middle::labels::Labels;
 use crate::middle::liveness::{Liveness, analyse};
-use crate::middle::program::{Item, LabelDefinition};
+use crate::middle::program::{Item, LabelDefinition, Side};
 use crate::middle::scope::Symbols;
 use crate::middle::select::{Initial, Selection, select};
 use crate::middle::webs;
-use crate::source::{ExpansionId, SourceMap, Span};
+use crate::source::{ExpansionId, FileId, SourceMap, Span};
 use npsim_image::{
-    Image, ImageExpansion, InitialValue, LabelSymbol, Origin, RegisterSymbol, SignalSymbol,
+    Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, Origin, RegisterSymbol,
+    SignalSymbol,
 };
 
 /// Assembles the program that `includes` gives for `main`.
@@ -71,8 +73,9 @@ pub struct Placed {
     /// Control flow.
     pub flow: Flow,
     /// Ordered transfer registers.
-    #[cfg(test)]
     pub groups: Groups,
+    /// Data flow.
+    pub liveness: Liveness,
     /// The numbers.
     pub assignment: Assignment,
 }
@@ -130,14 +133,8 @@ fn run(
             );
         }
     }
-    origins(&mut image, &placed.selection.items, sources);
-    symbol_tables(
-        &mut image,
-        &placed.selection,
-        &placed.symbols,
-        &placed.assignment,
-        &labels,
-    );
+    origins(&mut image, &placed, sources);
+    symbol_tables(&mut image, &placed, &labels);
     Some(image)
 }
 
@@ -200,8 +197,8 @@ pub fn place(
         selection,
         symbols,
         flow,
-        #[cfg(test)]
         groups,
+        liveness,
         assignment,
     })
 }
@@ -350,7 +347,8 @@ fn check_any(
     None
 }
 
-fn origins(image: &mut Image, items: &[Item], sources: &SourceMap) {
+/// Where words, expansions and scopes come from, and which words belong together.
+fn origins(image: &mut Image, placed: &Placed, sources: &SourceMap) {
     image.files = sources
         .files()
         .iter()
@@ -377,12 +375,39 @@ fn origins(image: &mut Image, items: &[Item], sources: &SourceMap) {
         .map(|used| ImageExpansion {
             name: used.name.clone(),
             call: origin(used.call, used.parent),
+            arguments: used.arguments.clone(),
         })
         .collect();
-    image.origins = items
-        .iter()
-        .filter_map(Item::micro)
+    // The file's own scope reaches from the start of the main source to its end.
+    let whole = sources.files().first().map_or(0, |file| file.text.len());
+    let mut edge = |place: Option<Place>, at: usize| {
+        let main = Span {
+            file: FileId(0),
+            lo: at as u32,
+            hi: at as u32,
+        };
+        let (span, expansion) = place.map_or((main, ExpansionId::ROOT), |place| {
+            (place.span, place.expansion)
+        });
+        origin(span, expansion)
+    };
+    let scopes = placed.symbols.scopes.iter();
+    image.scopes = scopes
+        .map(|scope| ImageScope {
+            parent: scope.parent.map(|parent| parent as u32),
+            begin: edge(scope.begin, 0),
+            end: edge(scope.end, whole),
+        })
+        .collect();
+    let micros = || placed.selection.items.iter().filter_map(Item::micro);
+    image.origins = micros()
         .map(|micro| origin(micro.place.span, micro.place.expansion))
+        .collect();
+    let mut last = None;
+    image.statements = (0..)
+        .zip(micros())
+        .filter(|(_, micro)| last.replace(micro.statement) != Some(micro.statement))
+        .map(|(address, _)| address)
         .collect();
 }
 
@@ -396,13 +421,14 @@ fn label_name(label: &LabelDefinition) -> String {
     }
 }
 
-fn symbol_tables(
-    image: &mut Image,
-    selection: &Selection,
-    symbols: &Symbols,
-    assignment: &Assignment,
-    labels: &Labels<'_>,
-) {
+fn symbol_tables(image: &mut Image, placed: &Placed, labels: &Labels<'_>) {
+    let Placed {
+        selection,
+        symbols,
+        assignment,
+        ..
+    } = placed;
+    let mut live = LiveRanges::new(&selection.items, symbols, &placed.groups, &placed.liveness);
     image.labels = selection
         .labels
         .iter()
@@ -412,22 +438,27 @@ fn symbol_tables(
         })
         .collect();
     image.labels.sort_by_key(|label| label.address);
-    for (variable, register) in symbols.variables.iter().zip(&assignment.registers) {
+    let registers = symbols.variables.iter().zip(&assignment.registers);
+    for (id, (variable, register)) in registers.enumerate() {
         if let Some(operand) = *register {
             image.registers.push(RegisterSymbol {
                 name: variable.name.clone(),
                 scope: variable.scope as u32,
                 operand,
                 direction: variable.direction,
+                live: live.take(id, Side::In),
+                live_out: live.take(id, Side::Out),
             });
         }
     }
-    for (signal, number) in symbols.signals.iter().zip(&assignment.signals) {
+    let signals = symbols.signals.iter().zip(&assignment.signals);
+    for ((signal, number), live) in signals.zip(live.signals) {
         if let Some(number) = *number {
             image.signals.push(SignalSymbol {
                 name: signal.name.clone(),
                 scope: signal.scope as u32,
                 number,
+                live,
             });
         }
     }

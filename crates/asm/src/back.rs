@@ -2,4 +2,5 @@
 
 pub(crate) mod allocate;
 pub(crate) mod emit;
+pub(crate) mod live_ranges;
 pub(crate) mod spill;

@@ -75,6 +75,8 @@ pub struct Expansion {
     pub call: Span,
     /// The expansion in which the invocation itself stands.
     pub parent: ExpansionId,
+    /// What each parameter stands for: its name and the text given for it.
+    pub arguments: Vec<(String, String)>,
 }
 
 /// All texts and expansions of one run of the assembler.

@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::profile::error::ProfileError;
+use crate::profile::parameter::Foundation;
 use crate::profile::parse::{take_rated, take_text, wrong};
-use crate::profile::{Foundation, Profile, ProfileError};
 
 /// Boards that come with the program: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -49,7 +50,7 @@ impl MediaBus {
 
     /// Transfers on the bus in one of its clocks.
     #[must_use]
-    pub const fn transfers_per_clock(self) -> u64 {
+    pub(crate) const fn transfers_per_clock(self) -> u64 {
         match self {
             Self::Spi3 => 1,
             Self::Spi4 => 2,
@@ -130,7 +131,7 @@ impl Board {
     ///
     /// # Errors
     /// The text is no TOML or names none.
-    pub fn chip_of(text: &str) -> Result<String, ProfileError> {
+    pub(crate) fn chip_of(text: &str) -> Result<String, ProfileError> {
         let mut table: Table = text
             .parse()
             .map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
@@ -171,31 +172,4 @@ fn take_ports(table: &mut Table) -> Result<Vec<BoardPort>, ProfileError> {
         });
     }
     Ok(ports)
-}
-
-impl Profile {
-    /// A built-in board with its chip.
-    ///
-    /// # Errors
-    /// There is no board of that name, or it is incomplete.
-    pub fn load_board(name: &str) -> Result<Self, ProfileError> {
-        let text = Board::text(name).ok_or_else(|| ProfileError::UnknownBoard {
-            name: name.to_owned(),
-            known: Board::names().collect::<Vec<_>>().join(", "),
-        })?;
-        Self::from_board_toml(text)
-    }
-
-    /// A board from its text, with the built-in chip that it names.
-    ///
-    /// # Errors
-    /// As [`Profile::from_texts`]; there is no such chip.
-    pub fn from_board_toml(text: &str) -> Result<Self, ProfileError> {
-        let chip = Board::chip_of(text)?;
-        let chip = Self::text(&chip).ok_or_else(|| ProfileError::Unknown {
-            name: chip,
-            known: Self::names().collect::<Vec<_>>().join(", "),
-        })?;
-        Self::from_texts(chip, text)
-    }
 }

@@ -3,6 +3,7 @@
 
 pub mod bus;
 pub mod check;
+pub mod command;
 pub mod disturb;
 pub mod event;
 pub mod fabric;
@@ -12,6 +13,7 @@ pub mod lock;
 pub mod memory;
 pub mod neighbours;
 pub mod observer;
+pub(crate) mod profile;
 pub mod ring_status;
 pub mod saved_memory;
 pub mod target;

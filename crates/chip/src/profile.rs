@@ -11,161 +11,27 @@
 //! always both.
 
 mod consistency;
+pub(crate) mod error;
+pub(crate) mod feedback;
 mod fingerprint;
+pub(crate) mod parameter;
 pub(crate) mod parse;
 mod schema;
-
-use std::fmt;
 
 use toml::Table;
 
 use crate::Cycle;
 use crate::board::{Board, MediaBus};
+pub use error::ProfileError;
+pub use parameter::{Erratum, Foundation, Parameter, Schema};
 use parse::{in_range, take_errata, take_number, take_parameter, take_text, wrong};
-pub use schema::{Schema, Values};
+use schema::Values;
 
 /// Profiles that come with the program: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
     ("ixp2400", include_str!("../profiles/ixp2400.toml")),
     ("ixp2800", include_str!("../profiles/ixp2800.toml")),
 ];
-
-/// Why a profile could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
-    /// No built-in profile has the name.
-    #[error("no chip profile is named `{name}`; there are: {known}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// No built-in board has the name.
-    #[error("no board is named `{name}`; there are: {known}")]
-    UnknownBoard {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// Something is wrong in a board's file.
-    #[error("in the board's file: {0}")]
-    Board(Box<ProfileError>),
-    /// Chip and board do not go together.
-    #[error("board `{board}` does not take chip `{chip}`: {reason}")]
-    Mismatch {
-        /// The board.
-        board: String,
-        /// The chip.
-        chip: String,
-        /// Why.
-        reason: String,
-    },
-    /// The text is not TOML.
-    #[error("it is not valid TOML: {0}")]
-    Syntax(String),
-    /// A parameter is missing.
-    #[error("`{key}` ({unit}) is missing: {meaning}")]
-    Missing {
-        /// `group.name`
-        key: String,
-        /// The unit it must have.
-        unit: &'static str,
-        /// What it means.
-        meaning: String,
-    },
-    /// A parameter that the model does not know.
-    #[error("`{key}` is not known to this model; remove it or correct its name")]
-    Surplus {
-        /// `group.name`
-        key: String,
-    },
-    /// A parameter is there but wrong.
-    #[error("`{key}` is wrong: {reason}")]
-    Wrong {
-        /// `group.name`
-        key: String,
-        /// What is wrong and what would be right.
-        reason: String,
-    },
-}
-
-/// How well a parameter is founded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Foundation {
-    /// Read in a primary source.
-    Source,
-    /// Two weak sources agree.
-    Likely,
-    /// Computed from other figures.
-    Derived,
-    /// Fitted to one published figure.
-    Calibrated,
-    /// One recollection or a modelling choice.
-    Assumed,
-}
-
-impl Foundation {
-    /// All of them, best first.
-    pub const ALL: [Self; 5] = [
-        Self::Source,
-        Self::Likely,
-        Self::Derived,
-        Self::Calibrated,
-        Self::Assumed,
-    ];
-
-    /// The word used in profiles.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Source => "source",
-            Self::Likely => "likely",
-            Self::Derived => "derived",
-            Self::Calibrated => "calibrated",
-            Self::Assumed => "assumed",
-        }
-    }
-}
-
-impl fmt::Display for Foundation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// One parameter as the profile gives it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// The unit of the chip it belongs to.
-    pub group: &'static str,
-    /// Its name in the group.
-    pub name: &'static str,
-    /// Its value.
-    pub value: u64,
-    /// The unit of measure.
-    pub unit: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-    /// How well it is founded.
-    pub foundation: Foundation,
-    /// The source, or the reason for the mark.
-    pub basis: String,
-}
-
-/// A known fault of the silicon, as data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Erratum {
-    /// The vendor's number.
-    pub number: u32,
-    /// What goes wrong.
-    pub effect: String,
-    /// Where it is documented.
-    pub source: String,
-    /// RBUF elements it concerns, by element size 64, 128, 256 bytes.
-    pub elements: [Vec<u8>; 3],
-}
 
 /// A chip on a board, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,7 +40,7 @@ pub struct Profile {
     title: String,
     product_id: u32,
     board: Board,
-    pub(crate) values: Values,
+    values: Values,
     parameters: Vec<Parameter>,
     errata: Vec<Erratum>,
 }
@@ -239,6 +105,31 @@ impl Profile {
         Self::from_texts(text, board)
     }
 
+    /// A built-in board with its chip.
+    ///
+    /// # Errors
+    /// There is no board of that name, or it is incomplete.
+    pub fn load_board(name: &str) -> Result<Self, ProfileError> {
+        let text = Board::text(name).ok_or_else(|| ProfileError::UnknownBoard {
+            name: name.to_owned(),
+            known: Board::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Self::from_board_toml(text)
+    }
+
+    /// A board from its text, with the built-in chip that it names.
+    ///
+    /// # Errors
+    /// As [`Profile::from_texts`]; there is no such chip.
+    pub fn from_board_toml(text: &str) -> Result<Self, ProfileError> {
+        let chip = Board::chip_of(text)?;
+        let chip = Self::text(&chip).ok_or_else(|| ProfileError::Unknown {
+            name: chip,
+            known: Self::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Self::from_texts(chip, text)
+    }
+
     /// A chip and a board from their texts.
     ///
     /// # Errors
@@ -259,7 +150,7 @@ impl Profile {
         let mut board_table = table_of(board).map_err(in_board)?;
         let board = Board::take(&mut board_table).map_err(in_board)?;
         let mut parameters = Vec::with_capacity(schema::SCHEMA.len());
-        for schema in schema::SCHEMA {
+        for schema in &schema::SCHEMA {
             parameters.push(if schema.is_of_the_board() {
                 take_parameter(&mut board_table, schema).map_err(in_board)?
             } else {
@@ -383,34 +274,34 @@ impl Profile {
     /// Number of microengines.
     #[must_use]
     pub fn microengines(&self) -> u8 {
-        self.values.clusters * self.values.per_cluster
+        self.clusters() * self.per_cluster()
     }
 
     /// Cluster of a microengine, by its index.
     #[must_use]
-    pub fn cluster_of(&self, index: u8) -> u8 {
-        index / self.values.per_cluster
+    pub(crate) fn cluster_of(&self, index: u8) -> u8 {
+        index / self.per_cluster()
     }
 
     /// The five-bit number of a microengine: its cluster in bit 4.
     #[must_use]
     pub fn number_of(&self, index: u8) -> u8 {
-        (self.cluster_of(index) << 4) | (index % self.values.per_cluster)
+        (self.cluster_of(index) << 4) | (index % self.per_cluster())
     }
 
     /// The index of the microengine with a five-bit number.
     #[must_use]
-    pub fn index_of(&self, number: u8) -> Option<u8> {
+    pub(crate) fn index_of(&self, number: u8) -> Option<u8> {
         let (cluster, place) = (number >> 4, number & 15);
-        (cluster < self.values.clusters && place < self.values.per_cluster)
-            .then(|| cluster * self.values.per_cluster + place)
+        (cluster < self.clusters() && place < self.per_cluster())
+            .then(|| cluster * self.per_cluster() + place)
     }
 
     /// How long a unit waits between a command's arrival and its request for
     /// `words` pulled longwords so that the pull signal of an idle chip comes
     /// `target` cycles after issue.
     #[must_use]
-    pub fn pull_lead(&self, target: Cycle, words: u8) -> Cycle {
+    pub(crate) fn pull_lead(&self, target: Cycle, words: u8) -> Cycle {
         target.saturating_sub(self.path(words))
     }
 
@@ -418,7 +309,7 @@ impl Profile {
     /// `words` longwords so that the push signal comes `target` cycles after
     /// issue.
     #[must_use]
-    pub fn push_lead(&self, target: Cycle, words: u8) -> Cycle {
+    pub(crate) fn push_lead(&self, target: Cycle, words: u8) -> Cycle {
         target.saturating_sub(self.path(words))
     }
 
@@ -426,18 +317,18 @@ impl Profile {
     /// issue, and its push of `words` longwords so that the push signal comes
     /// `target` cycles after issue.
     #[must_use]
-    pub fn push_lead_after_pull(&self, target: Cycle, pulled: Cycle, words: u8) -> Cycle {
+    pub(crate) fn push_lead_after_pull(&self, target: Cycle, pulled: Cycle, words: u8) -> Cycle {
         target.saturating_sub(pulled + self.carriage(words))
     }
 
     /// Issue to inlet, `words` on a bus, and the register write.
     fn path(&self, words: u8) -> Cycle {
-        self.values.issue_to_inlet + self.carriage(words)
+        self.issue_to_inlet() + self.carriage(words)
     }
 
     /// `words` on a bus and the register write.
     fn carriage(&self, words: u8) -> Cycle {
-        Cycle::from(words) * self.values.bus_cycle + self.values.transfer_latency
+        Cycle::from(words) * self.bus_cycle() + self.transfer_latency()
     }
 }
 

@@ -15,8 +15,12 @@ pub use write::to_file_bytes;
 
 use crate::image::Image;
 
-/// The version that is written, and the newest that is read.
-pub const VERSION: u32 = 1;
+/// The version that is written, and the newest that is read. Version 1 says
+/// nothing of live ranges, scopes, statements and the arguments of macros.
+pub const VERSION: u32 = 2;
+
+/// The oldest version that is read.
+const OLDEST: u32 = 1;
 
 /// The first word of every image file.
 pub const MAGIC: &str = "npsim-image";

@@ -2,6 +2,7 @@
 //! that a loader, a simulator or a reader wants to know of them.
 
 use crate::import::ImportFixup;
+use crate::live::LiveRange;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +57,20 @@ pub struct ImageExpansion {
     pub name: String,
     /// Where it was used; `expansion` there is the enclosing use.
     pub call: Origin,
+    /// What each parameter stands for in this use, in the order of the
+    /// definition: the name and the text.
+    pub arguments: Vec<(String, String)>,
+}
+
+/// A `.begin` or `.local` block, or the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageScope {
+    /// Index into [`Image::scopes`] of the enclosing one; none for the file.
+    pub parent: Option<u32>,
+    /// The directive that opens it, or the start of the main source.
+    pub begin: Origin,
+    /// The directive that closes it, or the end of the main source.
+    pub end: Origin,
 }
 
 /// A label.
@@ -67,17 +82,23 @@ pub struct LabelSymbol {
     pub address: u16,
 }
 
-/// What a register symbol stands for at some addresses.
+/// A register that a name stands for. A name has one for each of its live ranges
+/// that have nothing to do with each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterSymbol {
     /// The name with its sigil.
     pub name: String,
-    /// Number of the scope it was declared in.
+    /// Index into [`Image::scopes`] of the scope it was declared in.
     pub scope: u32,
     /// The physical register.
     pub operand: Operand,
     /// Direction for transfer registers.
     pub direction: Direction,
+    /// Where the register holds a value of the name, ascending; for a transfer
+    /// register the IN side.
+    pub live: Vec<LiveRange>,
+    /// The same for the OUT side of a transfer register.
+    pub live_out: Vec<LiveRange>,
 }
 
 /// Which of the two registers behind a transfer number.
@@ -96,10 +117,12 @@ pub enum Direction {
 pub struct SignalSymbol {
     /// Name.
     pub name: String,
-    /// Number of the scope it was declared in.
+    /// Index into [`Image::scopes`] of the scope it was declared in.
     pub scope: u32,
     /// Signal number 1-15; a DRAM pair is named by its even number.
     pub number: u8,
+    /// Where the number belongs to the name, ascending.
+    pub live: Vec<LiveRange>,
 }
 
 /// A register value that the loader writes before the contexts start.
@@ -130,6 +153,12 @@ pub struct Image {
     pub files: Vec<String>,
     /// Macro uses that [`Origin`]s name.
     pub expansions: Vec<ImageExpansion>,
+    /// Addresses of the words that begin a statement, ascending. The words up to
+    /// the next one belong to the same statement.
+    pub statements: Vec<u16>,
+    /// Scopes of names, the file first and each after the one around it; empty
+    /// where nothing is known of them, nor of the live ranges of names.
+    pub scopes: Vec<ImageScope>,
     /// Labels by address.
     pub labels: Vec<LabelSymbol>,
     /// Registers.

@@ -1,7 +1,8 @@
 //! The image: one microengine's program as the assembler leaves it and everything after it takes it.
 //!
-//! It holds the 40-bit words, where each came from, the names of registers,
-//! signals and labels, and what a loader still has to fill in. [`file`] is its
+//! It holds the 40-bit words, where each came from, the names of registers and
+//! signals with the places where each of them holds its register, labels, and
+//! what a loader still has to fill in. [`file`] is its
 //! text format (`.npi`), [`disassemble`] and [`listing`] its views for people.
 //! The chip, the reports and the editor know images, not the assembler.
 
@@ -10,12 +11,16 @@ pub mod file;
 mod image;
 pub mod import;
 mod listing;
+mod live;
+mod names;
 mod words;
 
 pub use disassemble::disassemble;
 pub use image::{
-    ContextMode, Direction, Image, ImageExpansion, InitialValue, LabelSymbol, NnMode, Origin,
-    RegisterSymbol, SignalSymbol,
+    ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
+    Origin, RegisterSymbol, SignalSymbol,
 };
 pub use listing::listing;
+pub use live::{LiveRange, Point};
+pub use names::{RegisterUse, SignalUse};
 pub use words::{words_text, words_text_with_parity};

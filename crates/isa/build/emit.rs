@@ -394,7 +394,7 @@ fn commands(tables: &Tables) -> String {
         let moves = command.pull.variant() != "Zero" || command.push.variant() != "Zero";
         let _ = writeln!(
             out,
-            "Self::{op} => &CommandInfo {{ op: Self::{op}, unit: Unit::{unit}, name: {name:?}, code: {code}, token: {token}, takes_count: {count}, takes_transfer: {moves}, takes_operands: {operands}, pulls: {pulls}, pushes: {pushes}, pull_words: Words::{pull}, push_words: Words::{push}, signals: SignalRule::{signal}, default_transfer: TransferKind::{transfer}, max_count: {max_count}, ignore_error: {ignore}, doc: {doc:?}, evidence: {evidence}, uncertain: {uncertain} }},",
+            "Self::{op} => &CommandInfo {{ op: Self::{op}, unit: Unit::{unit}, name: {name:?}, code: {code}, token: {token}, takes_count: {count}, takes_transfer: {moves}, takes_operands: {operands}, pulls: {pulls}, pushes: {pushes}, pull_words: Words::{pull}, push_words: Words::{push}, signals: SignalRule::{signal}, default_transfer: TransferKind::{transfer}, max_count: {max_count}, ignore_error: {ignore}, doc: {doc:?}, operation: {operation:?}, evidence: {evidence}, uncertain: {uncertain} }},",
             op = command.op,
             unit = unit.variant,
             name = command.name,
@@ -410,6 +410,7 @@ fn commands(tables: &Tables) -> String {
             max_count = if command.count { unit.max_count } else { 0 },
             ignore = command.ignore_error,
             doc = command.doc,
+            operation = command.operation,
             evidence = marks(&command.evidence),
             uncertain = optional(command.uncertain.as_ref()),
         );

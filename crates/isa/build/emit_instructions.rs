@@ -33,12 +33,16 @@ pub fn mnemonics(tables: &Tables) -> String {
     for row in rows {
         let _ = writeln!(
             out,
-            "MnemonicInfo {{ name: {:?}, aliases: &{:?}, class: Format::{}, syntax: {:?}, doc: {:?}, max_defer: {}, forms: &[",
+            "MnemonicInfo {{ name: {:?}, aliases: &{:?}, class: Format::{}, syntax: {:?}, doc: {:?}, operation: {:?}, result: {:?}, flags: {:?}, example: {}, max_defer: {}, forms: &[",
             row.name,
             row.aliases,
             camel(&row.format),
             row.syntax,
             row.doc,
+            row.operation,
+            row.result,
+            row.flags,
+            example(row),
             row.defer,
         );
         for form in &row.form {
@@ -55,6 +59,21 @@ pub fn mnemonics(tables: &Tables) -> String {
     out += &place(tables);
     out += &operands(tables);
     out
+}
+
+fn example(row: &Mnemonic) -> String {
+    let Some(text) = &row.example else {
+        return "None".to_owned();
+    };
+    let gives: Vec<String> = row
+        .gives
+        .iter()
+        .map(|(register, value)| format!("({register:?}, {value:#x})"))
+        .collect();
+    format!(
+        "Some(Example {{ text: {text:?}, gives: &[{}] }})",
+        gives.join(", ")
+    )
 }
 
 fn form_literal(tables: &Tables, row: &Mnemonic, form: &Form) -> String {

@@ -58,6 +58,16 @@ pub struct Mnemonic {
     pub format: String,
     pub syntax: String,
     pub doc: String,
+    /// What it does, as a formula.
+    pub operation: String,
+    /// What the formula leaves open.
+    pub result: Option<String>,
+    /// Condition codes, where they are not the usual ones.
+    pub flags: Option<String>,
+    /// A program that shows it, and registers after it.
+    pub example: Option<String>,
+    #[serde(default)]
+    pub gives: BTreeMap<String, u32>,
     pub defer: u64,
     #[serde(default)]
     pub aliases: Vec<String>,

@@ -429,6 +429,7 @@ pub struct Command {
     #[serde(default = "yes")]
     pub operands: bool,
     pub doc: String,
+    pub operation: String,
     pub evidence: Vec<Evidence>,
     pub uncertain: Option<String>,
 }

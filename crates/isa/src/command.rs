@@ -161,6 +161,8 @@ pub struct CommandInfo {
     pub ignore_error: bool,
     /// Meaning in words.
     pub doc: &'static str,
+    /// Effect as a formula.
+    pub operation: &'static str,
     /// What supports the row.
     pub evidence: &'static [Evidence],
     /// What is not confirmed.

@@ -22,6 +22,39 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// Every kind, the strongest first.
+    pub const ALL: [Self; 8] = [
+        Self::Golden,
+        Self::Listing,
+        Self::OneDisassembler,
+        Self::Descendant,
+        Self::Manual,
+        Self::Library,
+        Self::Loader,
+        Self::Uncertain,
+    ];
+
+    /// What the mark says.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Golden => {
+                "words that the vendor's own assembler made, compared with the source text they were made from"
+            }
+            Self::Listing => {
+                "words from an assembler listing, where the vendor's comment beside each word says what it is"
+            }
+            Self::OneDisassembler => "one disassembler for this family of chips says so",
+            Self::Descendant => {
+                "the same bits mean this in the NFP, the later network processor that took the instruction set over"
+            }
+            Self::Manual => "the hardware reference manual says so",
+            Self::Library => "published libraries or applications work only if it is so",
+            Self::Loader => "the loader on the host processor works only if it is so",
+            Self::Uncertain => "nothing confirms it",
+        }
+    }
+
     /// The mark used in tables and reference pages.
     #[must_use]
     pub const fn label(self) -> &'static str {

@@ -63,7 +63,7 @@ pub use format::{
     FORMATS, FieldInfo, FieldKind, Format, FormatInfo, RECORDS, RecordInfo, WORD_BITS, WORD_MASK,
 };
 pub use instruction::*;
-pub use mnemonic::{MnemonicInfo, OPERANDS, mnemonic, mnemonics};
+pub use mnemonic::{Example, MnemonicInfo, OPERANDS, mnemonic, mnemonics};
 pub use names::{immed_fields, physical_register};
 pub use operand::*;
 pub use operand_code::*;

@@ -18,6 +18,15 @@ pub struct MnemonicInfo {
     pub syntax: &'static str,
     /// Meaning in words.
     pub doc: &'static str,
+    /// What it does, as a formula.
+    pub operation: &'static str,
+    /// What the formula leaves open: layout of the result, order of a sequence.
+    pub result: Option<&'static str>,
+    /// The condition codes, where they are not N and Z of the result with V and
+    /// C zero.
+    pub flags: Option<&'static str>,
+    /// A program that shows it.
+    pub example: Option<Example>,
     /// Largest defer count.
     pub max_defer: u8,
     /// What it is inside and does to its neighbours; more than one where that
@@ -27,6 +36,15 @@ pub struct MnemonicInfo {
     pub evidence: &'static [Evidence],
     /// What is not confirmed.
     pub uncertain: Option<&'static str>,
+}
+
+/// A program without its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Microcode with registers by number.
+    pub text: &'static str,
+    /// Registers and their values after it.
+    pub gives: &'static [(&'static str, u32)],
 }
 
 include!(concat!(env!("OUT_DIR"), "/mnemonics.rs"));

@@ -7,7 +7,10 @@ use crate::{
     RESTRICTED, UNRESTRICTED, Unit, cap_csr, csr, mnemonics, msf_csr,
 };
 
+mod details;
 mod entry;
+
+use details::details;
 
 pub use entry::{entry, names};
 
@@ -46,8 +49,21 @@ fn support(evidence: &[Evidence], uncertain: Option<&str>) -> String {
     text
 }
 
+/// What the marks in the columns Evidence mean.
+fn marks() -> String {
+    let mut out = String::from("The marks of evidence, the strongest first:\n\n");
+    for mark in Evidence::ALL {
+        let _ = writeln!(out, "- *{}*: {}", mark.label(), mark.meaning());
+    }
+    out + "\n"
+}
+
 fn instructions() -> String {
-    let mut out = String::from(
+    let mut out = marks();
+    out += "The parts of each instruction follow the list. In formulas `x[h:l]` is a run of bits,\n\
+            PC the word that is executed next; *previous* is the instruction executed directly\n\
+            before, by the same context or another.\n\n";
+    out += &String::from(
         "| Mnemonic | Syntax | Meaning | Format | Defer | Evidence |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     for row in mnemonics() {
@@ -64,6 +80,9 @@ fn instructions() -> String {
             row.max_defer,
             support(row.evidence, row.uncertain),
         );
+    }
+    for row in mnemonics() {
+        let _ = write!(out, "\n## `{}`\n\n{}", row.name, details(row));
     }
     out
 }
@@ -182,7 +201,7 @@ fn commands_of(out: &mut String, unit: Unit) {
     let info = unit.info();
     let _ = writeln!(
         out,
-        "## {}\n\nThe {}.\n\n| Command | Code | Token | Pull | Push | Signals | Meaning | Evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "## {}\n\nThe {}.\n\n| Command | Code | Token | Pull | Push | Signals | Meaning | Effect | Evidence |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         info.name, info.doc
     );
     for command in CommandOp::ALL.map(CommandOp::info) {
@@ -191,7 +210,7 @@ fn commands_of(out: &mut String, unit: Unit) {
         }
         let _ = writeln!(
             out,
-            "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} | `{}` | {} |",
             command.name,
             command.code,
             command.token,
@@ -199,6 +218,7 @@ fn commands_of(out: &mut String, unit: Unit) {
             command.push_words.label(),
             command.signals.label(),
             cell(command.doc),
+            cell(command.operation),
             support(command.evidence, command.uncertain),
         );
     }

@@ -25,7 +25,9 @@ fn every_alu_operation_code_round_trips_and_the_rest_is_undefined() {
             | raw::alu::OP.put(code.into())
             | raw::alu::DEST.put(unused::ALU_B.into())
             | raw::alu::B.put(unused::ALU_B.into());
-        let known = AluOp::from_code(code).is_some() || AluSpecial::from_code(code).is_some();
+        let known = AluOp::from_code(code).is_some()
+            || AluSpecial::from_code(code).is_some()
+            || UnaryOp::from_code(code).is_some();
         let undefined = decode(word).is_err_and(|error| {
             error.reason == DecodeReason::Undefined && error.bits == raw::alu::OP.mask()
         });

@@ -145,9 +145,7 @@ pub fn is_quick(folder: &Path) -> Option<bool> {
 fn drawings(study: &Study, results: &Results) -> Result<Vec<Drawn>, Problem> {
     let mut drawn = Vec::new();
     for figure in figures(study) {
-        let svg = draw(study, results, &figure).map_err(|error| {
-            Problem::new(format!("figure `{}` cannot be drawn: {error}", figure.name))
-        })?;
+        let svg = draw(study, results, &figure);
         if let Some(svg) = svg {
             drawn.push(Drawn {
                 name: figure.name,

@@ -274,8 +274,8 @@ fn word(code: &Code<'_>, address: usize) -> Word {
                 meaning: info.doc,
             })
             .collect(),
-        registers: names::registers(image, &text, instruction, &source),
-        signals: names::signals(image, instruction, &source),
+        registers: names::registers(image, address as u16, &source),
+        signals: names::signals(image, address as u16, &source),
         cost: cost::cost(&code.instructions, code.profile, address),
         command: instruction.and_then(|instruction| cost::command(code.profile, instruction)),
         beware: hazards::hazards(code, address),

@@ -15,14 +15,15 @@ pub use npsim_chip as chip;
 pub use npsim_image as image;
 pub use npsim_isa as isa;
 pub use npsim_net as net;
+pub use npsim_observe as observe;
 pub use npsim_project as project;
 pub use npsim_project::{
     assemble, diagnostics, firmware_file, includes, load, messages, problem, quantity, whole_file,
 };
 pub use npsim_protocols as protocols;
 pub use npsim_protocols::registry;
+pub use npsim_report::{bottleneck, chart, flame, page, profile_text};
 pub use npsim_session::{
-    chain, checkpoint, histogram, links, measure, memory_dump, remarks, report, series, simulation,
+    chain, checkpoint, histogram, links, measure, memory_dump, remarks, report, simulation,
     stats_file, summary,
 };
-pub use npsim_views as views;

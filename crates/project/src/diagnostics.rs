@@ -319,6 +319,7 @@ mod tests {
                 hi: 7,
             },
             parent: ExpansionId::ROOT,
+            arguments: Vec::new(),
         });
         let span = Span {
             file: lib,

@@ -229,6 +229,7 @@ mod tests {
                 hi: 11,
             },
             parent: ExpansionId::ROOT,
+            arguments: Vec::new(),
         });
         let span = Span {
             file: lib,

@@ -28,7 +28,6 @@ pub mod measure;
 pub mod memory_dump;
 pub mod remarks;
 pub mod report;
-pub mod series;
 pub mod simulation;
 pub mod stats_file;
 pub mod summary;

@@ -12,7 +12,6 @@ use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
 
 use crate::links::{Links, Traffic};
-use crate::series::Series;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
@@ -94,7 +93,6 @@ fn linked(program: &Program) -> Result<(), Problem> {
 pub struct Simulation {
     chip: Chip,
     settings: Settings,
-    series: Option<Series>,
 }
 
 impl Simulation {
@@ -128,11 +126,7 @@ impl Simulation {
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
-        Ok(Self {
-            chip,
-            settings,
-            series: None,
-        })
+        Ok(Self { chip, settings })
     }
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
@@ -186,7 +180,7 @@ impl Simulation {
         loop {
             let now = self.chip.now();
             let until = self.settings.until.unwrap_or(Cycle::MAX);
-            let look = self.series.as_ref().map_or(Cycle::MAX, Series::due);
+            let look = observer.due();
             let horizon = self.chip.horizon();
             // After a pause the slice is the same: how far microengines run ahead
             // shows in the counts of a run that a fault ends.
@@ -203,10 +197,8 @@ impl Simulation {
                 Stop::Quiet => return Some(self.rested(Ending::Quiet)),
                 Stop::Reached => {}
             }
-            if let Some(series) = &mut self.series
-                && target == look
-            {
-                series.look(&self.chip);
+            if target == look {
+                observer.sample(&self.chip);
             }
             if links.has_failed() {
                 return Some(Ending::OutputFailed);
@@ -259,19 +251,6 @@ impl Simulation {
             .disturbances()
             .undisturbed_after(last, drain)
             .saturating_add(drain)
-    }
-
-    /// Looks at the chip again and again from now on; the results stay the same.
-    pub fn watch(&mut self, series: Series) {
-        self.series = Some(series);
-    }
-
-    /// What was seen until now, the present included; nothing if nobody
-    /// [watched](Self::watch).
-    pub fn take_series(&mut self) -> Option<Series> {
-        let mut series = self.series.take()?;
-        series.end(&self.chip);
-        Some(series)
     }
 
     /// The cycle that the run has come to.

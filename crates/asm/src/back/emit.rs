@@ -160,7 +160,7 @@ impl<'a> Emitter<'a> {
         for slot in &micro.slots {
             let operand = match &slot.value {
                 Value::Physical(operand) => *operand,
-                Value::Register(id) => self.assignment.registers[*id].unwrap_or(Operand::None),
+                Value::Register(id) => self.assignment.register(*id),
                 Value::Constant(expression) => {
                     let value = self.value(expression, slot.place, micro.scope)?;
                     small_constant(value, slot.place)?
@@ -181,20 +181,16 @@ impl<'a> Emitter<'a> {
             set_value(&mut instruction, late.kind, value, place)?;
         }
         if let Some(transfer) = &micro.transfer {
-            let register = transfer
-                .read
-                .or(transfer.write)
-                .and_then(|id| self.assignment.registers[id]);
             // With two names for one text the side that the command uses counts.
             let (pull, _) = crate::middle::liveness::words(&micro.template);
-            let register = match (transfer.write, pull) {
-                (Some(id), 1..) => self.assignment.registers[id],
-                _ => register,
+            let variable = match (transfer.write, pull) {
+                (Some(id), 1..) => Some(id),
+                _ => transfer.read.or(transfer.write),
             };
-            let register = match register {
+            let register = match variable.map(|id| self.assignment.register(id)) {
                 Some(Operand::STransfer(n)) => TransferRegister::S(n),
                 Some(Operand::DTransfer(n)) => TransferRegister::D(n),
-                _ => TransferRegister::None,
+                other => unreachable!("{other:?} is no transfer register"),
             };
             match &mut instruction {
                 Instruction::Command(command) => command.transfer = register,
@@ -242,7 +238,7 @@ impl<'a> Emitter<'a> {
     pub fn signal(&self, signal: SignalRef) -> u8 {
         match signal {
             SignalRef::Physical(number) => number,
-            SignalRef::Symbol(id) => self.assignment.signals[id].unwrap_or(0),
+            SignalRef::Symbol(id) => self.assignment.signal(id),
         }
     }
 
@@ -296,15 +292,13 @@ impl<'a> Emitter<'a> {
                     let item = self.labels.item(token, scope)?;
                     i64::from(self.labels.address(item))
                 }
-                Reference::Register(id) => match self.assignment.registers[*id] {
-                    Some(
-                        Operand::Gpr(_, n)
-                        | Operand::GprAbsolute(_, n)
-                        | Operand::STransfer(n)
-                        | Operand::DTransfer(n)
-                        | Operand::Nn(n),
-                    ) => i64::from(n),
-                    _ => 0,
+                Reference::Register(id) => match self.assignment.register(*id) {
+                    Operand::Gpr(_, n)
+                    | Operand::GprAbsolute(_, n)
+                    | Operand::STransfer(n)
+                    | Operand::DTransfer(n)
+                    | Operand::Nn(n) => i64::from(n),
+                    other => unreachable!("{other} is no register that is allocated"),
                 },
             })
         })

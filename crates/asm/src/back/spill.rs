@@ -133,6 +133,7 @@ pub fn insert(
             place: micro.place,
             scope: micro.scope,
             generated: true,
+            statement: micro.statement,
             ..Micro::nop(micro.place, micro.scope)
         };
         diagnostics.push(Diagnostic {

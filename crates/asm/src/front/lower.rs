@@ -124,7 +124,12 @@ impl Names for Known {
 }
 
 /// Lowers a program; what cannot be lowered becomes a diagnostic.
-pub fn lower(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
+pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
+    for (number, statement) in statements.iter_mut().enumerate() {
+        if let Body::Instruction(instruction) = &mut statement.body {
+            instruction.statement = number;
+        }
+    }
     let structured = statements.iter().find_map(|statement| {
         let directive = directive_of(statement)?;
         Word::of(&directive.name).map(|_| directive.place)
@@ -163,7 +168,9 @@ pub fn lower(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> V
         open: Vec::new(),
         diagnostics,
     };
-    for (statement, labelled) in statements.iter().zip(labels_ahead(&statements)) {
+    let labelled = labels_ahead(&statements);
+    for (number, (statement, labelled)) in statements.iter().zip(labelled).enumerate() {
+        lowering.writer.statement = number;
         lowering.statement(statement, labelled);
     }
     for open in std::mem::take(&mut lowering.open) {

@@ -84,6 +84,8 @@ pub struct Instruction {
     pub place: Place,
     /// Made by the assembler for a structured construct.
     pub generated: bool,
+    /// Number of the source's statement that it comes from.
+    pub statement: usize,
 }
 
 /// An optional token such as `ctx_swap[s]` or `indirect_ref`.

@@ -100,6 +100,7 @@ impl Walk<'_> {
     fn enter(&mut self, opener: &'static str, place: Place) {
         self.symbols.scopes.push(Scope {
             parent: Some(self.scope),
+            begin: Some(place),
             ..Scope::default()
         });
         self.scope = self.symbols.scopes.len() - 1;
@@ -110,6 +111,7 @@ impl Walk<'_> {
         match self.open.last() {
             Some((open, _)) if *open == opener => {
                 self.open.pop();
+                self.symbols.scopes[self.scope].end = Some(place);
                 self.scope = self.symbols.scopes[self.scope].parent.unwrap_or(0);
                 Ok(())
             }

@@ -144,6 +144,14 @@ fn micro_effect(micro: &Micro, symbols: &Symbols, groups: &Groups) -> Effect {
     effect
 }
 
+/// Cells that an item writes, or that a command it issues may write later.
+#[must_use]
+pub fn written(item: &Item, symbols: &Symbols, groups: &Groups) -> Vec<usize> {
+    let Effect { mut sets, held, .. } = effect(item, symbols, groups);
+    sets.extend(held);
+    sets
+}
+
 /// Analyses the program.
 #[must_use]
 pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) -> Liveness {

@@ -161,6 +161,8 @@ pub struct Micro {
     pub open_count: bool,
     /// Made by the assembler, so that no text stands for it alone.
     pub generated: bool,
+    /// Number of the source's statement that it comes from.
+    pub statement: usize,
 }
 
 impl Micro {
@@ -183,6 +185,7 @@ impl Micro {
             scope,
             open_count: false,
             generated: false,
+            statement: 0,
         }
     }
 

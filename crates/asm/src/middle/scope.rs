@@ -123,6 +123,10 @@ pub struct Entry {
 pub struct Scope {
     /// The enclosing scope.
     pub parent: Option<usize>,
+    /// The directive that opens it; none for the file.
+    pub begin: Option<Place>,
+    /// The directive that closes it.
+    pub end: Option<Place>,
     /// Names declared in it.
     pub names: BTreeMap<String, Entry>,
 }

@@ -5,8 +5,8 @@ use crate::support::image;
 use npsim_image::Image;
 use npsim_image::import::{ImportFixup, ImportPart};
 use npsim_image::{
-    ContextMode, Direction, ImageExpansion, InitialValue, LabelSymbol, NnMode, Origin,
-    RegisterSymbol, SignalSymbol,
+    ContextMode, Direction, ImageExpansion, ImageScope, InitialValue, LabelSymbol, LiveRange,
+    NnMode, Origin, Point, RegisterSymbol, SignalSymbol,
 };
 use npsim_isa::{Bank, Operand, Step};
 use proptest::collection::vec;
@@ -65,23 +65,44 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z$@_\\[\\]0-9]{0,8}", any::<String>()]
 }
 
+/// Live ranges of a program of so many words.
+fn live(words: usize) -> impl Strategy<Value = Vec<LiveRange>> {
+    let point = |n: usize| Point {
+        address: (n / 2) as u16,
+        after: n % 2 == 1,
+    };
+    prop::sample::subsequence((0..words * 2).collect::<Vec<_>>(), 0..=(words * 2).min(8)).prop_map(
+        move |points| {
+            let pairs = points
+                .chunks(2)
+                .filter_map(|pair| Some((*pair.first()?, *pair.last()?)));
+            pairs
+                .map(|(first, last)| LiveRange {
+                    first: point(first),
+                    last: point(last),
+                })
+                .collect()
+        },
+    )
+}
+
 prop_compose! {
-    fn symbols()(
+    fn symbols(words: usize)(
         labels in vec((name(), any::<u16>()), 0..4),
-        registers in vec((name(), any::<u32>(), operand(), 0..3), 0..4),
-        signals in vec((name(), any::<u32>(), any::<u8>()), 0..4),
+        registers in vec((name(), 0u32..3, operand(), 0..3, live(words), live(words)), 0..4),
+        signals in vec((name(), 0u32..3, any::<u8>(), live(words)), 0..4),
         initial in vec((operand(), prop::option::of(0u8..8), any::<u32>()), 0..4),
         imports in vec((any::<u16>(), name(), prop::sample::select(ImportPart::ALL.to_vec()),
             any::<bool>(), prop::option::of(any::<u32>())), 0..4),
     ) -> Image {
         Image {
             labels: labels.into_iter().map(|(name, address)| LabelSymbol { name, address }).collect(),
-            registers: registers.into_iter().map(|(name, scope, operand, d)| RegisterSymbol {
-                name, scope, operand,
+            registers: registers.into_iter().map(|(name, scope, operand, d, live, live_out)| RegisterSymbol {
+                name, scope, operand, live, live_out,
                 direction: [Direction::Read, Direction::Write, Direction::Both][d as usize],
             }).collect(),
             signals: signals.into_iter()
-                .map(|(name, scope, number)| SignalSymbol { name, scope, number }).collect(),
+                .map(|(name, scope, number, live)| SignalSymbol { name, scope, number, live }).collect(),
             initial_values: initial.into_iter()
                 .map(|(register, context, value)| InitialValue { register, context, value }).collect(),
             imports: imports.into_iter().map(|(address, name, part, shifted, value)| ImportFixup {
@@ -95,40 +116,74 @@ prop_compose! {
 fn any_image() -> impl Strategy<Value = Image> {
     (1u32..4, 0u32..3, 0usize..6).prop_flat_map(|(files, expansions, words)| {
         (
-            symbols(),
+            symbols(words),
             name(),
-            any::<[bool; 3]>(),
+            any::<[bool; 4]>(),
             vec(name(), files as usize),
-            vec((name(), origin(files, expansions)), expansions as usize),
+            vec(
+                (
+                    name(),
+                    origin(files, expansions),
+                    vec((name(), name()), 0..3),
+                ),
+                expansions as usize,
+            ),
             vec(0u64..1 << 40, words),
             vec(origin(files, expansions), words),
+            prop::sample::subsequence((0..words as u16).collect::<Vec<_>>(), 0..=words),
+            vec(
+                (
+                    any::<u32>(),
+                    [origin(files, expansions), origin(files, expansions)],
+                ),
+                3..5,
+            ),
         )
             .prop_map(
-                |(symbols, name, flags, files, expansions, words, origins)| Image {
-                    name,
-                    contexts: if flags[0] {
-                        ContextMode::Four
-                    } else {
-                        ContextMode::Eight
-                    },
-                    nn_mode: if flags[1] {
-                        NnMode::Own
-                    } else {
-                        NnMode::Neighbor
-                    },
-                    files,
-                    expansions: expansions
-                        .into_iter()
-                        .enumerate()
-                        .map(|(index, (name, mut call))| {
-                            // Only an earlier one encloses another.
-                            call.expansion = call.expansion.filter(|n| (*n as usize) < index);
-                            ImageExpansion { name, call }
-                        })
-                        .collect(),
-                    words,
-                    origins: if flags[2] { origins } else { Vec::new() },
-                    ..symbols
+                |(symbols, name, flags, files, expansions, words, origins, statements, scopes)| {
+                    Image {
+                        name,
+                        contexts: if flags[0] {
+                            ContextMode::Four
+                        } else {
+                            ContextMode::Eight
+                        },
+                        nn_mode: if flags[1] {
+                            NnMode::Own
+                        } else {
+                            NnMode::Neighbor
+                        },
+                        files,
+                        expansions: expansions
+                            .into_iter()
+                            .enumerate()
+                            .map(|(index, (name, mut call, arguments))| {
+                                // Only an earlier one encloses another.
+                                call.expansion = call.expansion.filter(|n| (*n as usize) < index);
+                                ImageExpansion {
+                                    name,
+                                    call,
+                                    arguments,
+                                }
+                            })
+                            .collect(),
+                        words,
+                        origins: if flags[2] { origins } else { Vec::new() },
+                        statements,
+                        // Each scope stands in an earlier one; what no scopes are known
+                        // of has their numbers all the same.
+                        scopes: scopes
+                            .into_iter()
+                            .filter(|_| flags[3])
+                            .enumerate()
+                            .map(|(index, (parent, [begin, end]))| ImageScope {
+                                parent: (index > 0).then(|| parent % (index as u32).max(1)),
+                                begin,
+                                end,
+                            })
+                            .collect(),
+                        ..symbols
+                    }
                 },
             )
     })
@@ -167,10 +222,33 @@ fn an_assembled_program_comes_back() {
 }
 
 #[test]
+fn the_example_of_the_book_is_written_as_it_is_read() {
+    let book = include_str!("../../../../docs/src/image-format.md");
+    let (_, example) = book.split_once("```text\nnpsim-image 2\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let example = format!("npsim-image 2\n{example}");
+    let image = Image::from_file_bytes(example.as_bytes()).unwrap();
+    assert_eq!(String::from_utf8(image.to_file_bytes()).unwrap(), example);
+}
+
+#[test]
+fn images_of_version_1_are_read_without_ranges() {
+    let text = "npsim-image 1\nname \"a.uc\"\nfile \"a.uc\"\nexpansion \"m\" 0 1 1 -\nword f0000c0300\norigin 0 1 1 0\n\
+        register \"x\" 7 a3 both\nsignal \"s\" 7 4\nend\n";
+    let image = Image::from_file_bytes(text.as_bytes()).unwrap();
+    assert!(!image.has_live_ranges());
+    assert_eq!(image.registers[0].name, "x");
+    let again = image.to_file_bytes();
+    assert!(again.starts_with(b"npsim-image 2\n"));
+    assert_eq!(Image::from_file_bytes(&again), Ok(image));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_line() {
     for (text, line, part) in [
         ("", 1, "no image file"),
-        ("npsim-image 2\nend\n", 1, "version 2"),
+        ("npsim-image 3\nend\n", 1, "version 3"),
+        ("npsim-image 0\nend\n", 1, "reads 1 to 2"),
         ("npsim-image one\nend\n", 1, "no version"),
         ("npsim-image 1\nword 12\nend\n", 2, "ten hex digits"),
         ("npsim-image 1\nname \"x\nend\n", 2, "not closed"),
@@ -219,6 +297,85 @@ fn what_is_wrong_is_named_with_its_line() {
         ),
         ("npsim-image 1\nname \"x\"\n", 3, "without `end`"),
         ("npsim-image 1\nend\nmore\n", 3, "follow `end`"),
+        (
+            "npsim-image 1\nscope - 0 1 1 - 0 9 1 -\nend\n",
+            2,
+            "before version 2",
+        ),
+        ("npsim-image 1\nstatements 0\nend\n", 2, "before version 2"),
+        (
+            "npsim-image 1\nsignal \"s\" 0 1 0..1\nend\n",
+            2,
+            "`0..1` is too much",
+        ),
+        ("npsim-image 2\nscope - 0 1 1 - 0 9 1 -\nend\n", 3, "file 0"),
+        (
+            "npsim-image 2\nscope - 0 1 1 -\nend\n",
+            2,
+            "the file is missing",
+        ),
+        (
+            "npsim-image 2\nfile \"a\"\nscope 0 0 1 1 - 0 9 1 -\nend\n",
+            4,
+            "scope 0 must stand",
+        ),
+        (
+            "npsim-image 2\nfile \"a\"\nscope - 0 1 1 - 0 9 1 -\nscope - 0 1 1 - 0 9 1 -\nend\n",
+            5,
+            "scope 1 must stand",
+        ),
+        (
+            "npsim-image 2\nfile \"a\"\nscope - 0 1 1 - 0 9 1 -\nregister \"x\" 1 a0 both\nend\n",
+            5,
+            "`x` is of scope 1",
+        ),
+        (
+            "npsim-image 2\nstatements 3-1\nend\n",
+            2,
+            "`3-1` is neither",
+        ),
+        ("npsim-image 2\nstatements 0 x\nend\n", 2, "`x` is neither"),
+        ("npsim-image 2\nstatements 0-3 3\nend\n", 2, "out of order"),
+        (
+            "npsim-image 2\nstatements 0\nend\n",
+            3,
+            "word 0 begins a statement",
+        ),
+        (
+            "npsim-image 2\nsignal \"s\" 0 1 3..\nend\n",
+            2,
+            "`3..` is no live range",
+        ),
+        (
+            "npsim-image 2\nsignal \"s\" 0 1 3..2+\nend\n",
+            2,
+            "`3..2+` is no live range",
+        ),
+        (
+            "npsim-image 2\nsignal \"s\" 0 1 0..1 1\nend\n",
+            2,
+            "1 is out of order",
+        ),
+        (
+            "npsim-image 2\nsignal \"s\" 0 1 0\nend\n",
+            3,
+            "`s` is alive at 0",
+        ),
+        (
+            "npsim-image 2\nregister \"x\" 0 $0 both 0 out 5\nend\n",
+            3,
+            "`x` is alive at 0",
+        ),
+        (
+            "npsim-image 2\nregister \"x\" 0 $0 both inside 5\nend\n",
+            2,
+            "`inside` is no live range",
+        ),
+        (
+            "npsim-image 2\nfile \"a\"\nexpansion \"m\" 0 1 1 - \"x\"\nend\n",
+            3,
+            "the argument must stand in quotes",
+        ),
     ] {
         let error = Image::from_file_bytes(text.as_bytes()).unwrap_err();
         assert_eq!(error.line, line, "{text}: {error}");

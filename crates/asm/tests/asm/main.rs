@@ -3,7 +3,9 @@
 mod corpus;
 mod diagnostics;
 mod evaluate;
+mod exact_names;
 mod image_file;
+mod names;
 mod programs;
 mod robustness;
 mod semantics;

@@ -8,6 +8,7 @@
 )]
 
 use crate::evaluate::Machine;
+use crate::exact_names::inexact;
 use crate::support::{describe, run_with};
 use npsim_asm::Options;
 use proptest::prelude::*;
@@ -197,6 +198,10 @@ proptest! {
         let Some(image) = &assembly.image else {
             panic!("{text}\n{}", describe(&assembly));
         };
+        let mut said = assembly.diagnostics.iter();
+        let unreachable = said.any(|d| d.code == "unreachable-code");
+        let inexact = inexact(image, &assembly.sources, unreachable);
+        prop_assert!(inexact.is_empty(), "{}\n{}", text, inexact.join("\n"));
         let mut machine = Machine::default();
         machine.run(image);
         let found: Vec<u32> = machine.written.iter().map(|(_, value)| *value).collect();

@@ -19,6 +19,7 @@ mod access;
 pub mod boot;
 pub mod exceptions;
 mod loader;
+pub(crate) mod profile;
 pub mod routes;
 mod schedule;
 pub mod task;

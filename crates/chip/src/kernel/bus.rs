@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Slot, TransferKind};
+use crate::kernel::command::{BusCommand, Slot, TransferKind};
 use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Bus, TraceEvent};
@@ -213,7 +213,7 @@ impl Buses {
     /// Where a command goes. An address of a channel that the chip lacks goes to
     /// channel 0, which refuses it.
     #[must_use]
-    pub fn target_of(&self, command: &BusCommand) -> Target {
+    pub(crate) fn target_of(&self, command: &BusCommand) -> Target {
         self.inlets.target_of(command)
     }
 
@@ -223,8 +223,8 @@ impl Buses {
     }
 
     /// Commands that a target has been sent and has not taken.
-    #[must_use]
-    pub fn waiting_at(&self, target: Target) -> u16 {
+    #[cfg(test)]
+    pub(crate) fn waiting_at(&self, target: Target) -> u16 {
         self.waiting[target.index()]
     }
 
@@ -235,7 +235,7 @@ impl Buses {
     }
 
     /// What each cluster's command, S push and S pull bus did until now.
-    pub fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
+    pub(crate) fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
         self.clusters.iter().map(move |cluster| {
             [
                 cluster.command.until(now, cluster.command_free),
@@ -247,7 +247,7 @@ impl Buses {
 
     /// What the D push and the D pull bus did until now.
     #[must_use]
-    pub fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
+    pub(crate) fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
         [self.d_push.until(now), self.d_pull.until(now)]
     }
 
@@ -498,7 +498,7 @@ impl Buses {
     /// When a unit may start to read for a command: the bus that takes the data
     /// is then booked no further ahead than a push FIFO holds.
     #[must_use]
-    pub fn push_ready(&self, command: &BusCommand) -> Cycle {
+    pub(crate) fn push_ready(&self, command: &BusCommand) -> Cycle {
         let media = command.op == CommandOp::DramTbufWr;
         if media || command.transfer_kind == TransferKind::D {
             self.d_push.free.saturating_sub(self.d_ahead)
@@ -561,7 +561,7 @@ impl Buses {
 
     /// Carries quadwords from the media interface to DRAM over the D pull bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_pull(
+    pub(crate) fn media_pull(
         &mut self,
         now: Cycle,
         lead: Cycle,
@@ -576,7 +576,7 @@ impl Buses {
 
     /// Carries quadwords from DRAM to the media interface over the D push bus,
     /// one per bus clock, `lead` cycles from now; gives the end.
-    pub fn media_push(
+    pub(crate) fn media_push(
         &mut self,
         now: Cycle,
         lead: Cycle,

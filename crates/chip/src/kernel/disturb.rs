@@ -10,13 +10,12 @@ use npsim_isa::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::microengine::numbered;
 
 /// The latest cycle at which a stall may end. No run comes that far.
 pub const LAST_CYCLE: Cycle = 1 << 59;
 
 /// The most stalls that are told in words.
-pub const MOST_LINES: usize = 8;
+pub(crate) const MOST_LINES: usize = 8;
 
 /// What disturbs a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,6 +156,24 @@ impl fmt::Display for Lateness {
     }
 }
 
+/// Contexts by their ascending numbers: `context 3`, `contexts 1 to 7`,
+/// `contexts 0, 2 and 5`.
+pub(crate) fn numbered(contexts: &[u8]) -> String {
+    match contexts {
+        [one] => format!("context {one}"),
+        [first, .., last]
+            if usize::from(last - first) + 1 == contexts.len() && last - first > 1 =>
+        {
+            format!("contexts {first} to {last}")
+        }
+        [before @ .., last] => {
+            let before: Vec<_> = before.iter().map(u8::to_string).collect();
+            format!("contexts {} and {last}", before.join(", "))
+        }
+        [] => String::new(),
+    }
+}
+
 /// Draws how late completions are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Latecomers {
@@ -182,7 +199,7 @@ impl Latecomers {
 
     /// Whether anything may be late.
     #[inline]
-    pub const fn is_on(&self) -> bool {
+    pub(crate) const fn is_on(&self) -> bool {
         self.on
     }
 
@@ -204,7 +221,7 @@ impl Latecomers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disturbances, Latecomers, Lateness, Stall};
+    use super::{Disturbances, Latecomers, Lateness, Stall, numbered};
     use npsim_isa::Unit;
 
     fn drawn(seed: u64, unit: Unit) -> Vec<u64> {
@@ -294,5 +311,13 @@ mod tests {
         // The second begins while the first is waited for, the third after the rest.
         let stalls = vec![stall(215, 300), stall(55, 210), stall(400, 900)];
         assert_eq!(some(0, stalls).undisturbed_after(50, 10), 300);
+    }
+
+    #[test]
+    fn contexts_are_named_in_runs_and_lists() {
+        assert_eq!(numbered(&[3]), "context 3");
+        assert_eq!(numbered(&[1, 2]), "contexts 1 and 2");
+        assert_eq!(numbered(&[1, 2, 3, 4]), "contexts 1 to 4");
+        assert_eq!(numbered(&[0, 2, 5]), "contexts 0, 2 and 5");
     }
 }

@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::Cycle;
-use crate::kernel::fabric::Slot;
+use crate::kernel::command::Slot;
 use crate::kernel::target::Target;
 
 /// Something that happens at a cycle.

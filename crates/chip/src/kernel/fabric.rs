@@ -15,7 +15,6 @@
 
 mod validate;
 
-use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
@@ -30,58 +29,8 @@ use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::profile::Profile;
 
-/// Index of a command in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Slot(pub u32);
-
-/// Which register file a command pushes to or pulls from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TransferKind {
-    /// S transfer registers.
-    S,
-    /// D transfer registers.
-    D,
-}
-
-/// A command as the bus carries it. Built by the microengine at issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BusCommand {
-    /// Unit and sub-command.
-    pub op: CommandOp,
-    /// Microengine index of the issuer.
-    pub me: u8,
-    /// Context of the issuer, 0-7.
-    pub context: u8,
-    /// Word address of the instruction, for messages.
-    pub pc: u16,
-    /// Byte address (a + b).
-    pub address: u32,
-    /// References in the unit's own units: longwords, quadwords for DRAM,
-    /// operands for the hash unit. 1-16.
-    pub count: u8,
-    /// Microengine whose registers are used (differs from `me` only under an
-    /// indirect override).
-    pub transfer_me: u8,
-    /// First register, absolute 0-127.
-    pub transfer: u8,
-    /// Which registers.
-    pub transfer_kind: TransferKind,
-    /// Context that gets the signals.
-    pub signal_context: u8,
-    /// Bit s: signal s is raised when data has been pulled.
-    pub pull_signals: u16,
-    /// Bit s: signal s is raised when data has been pushed, or, for commands
-    /// that push nothing but signal at the end, at the end.
-    pub push_signals: u16,
-    /// Byte mask, 0xff when not overridden.
-    pub byte_mask: u8,
-    /// Data that rides in the command: fast-write data, an atomic's no-pull
-    /// immediate.
-    pub immediate: Option<u32>,
-    /// The raw override word when `indirect_ref` was given (RBUF/TBUF
-    /// addresses are read from it by the DRAM controller).
-    pub indirect: Option<u32>,
-}
+// What the fabric takes and gives, for those that know it alone.
+pub use crate::kernel::command::{BusCommand, Slot, TransferKind};
 
 /// A command with its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -106,7 +55,7 @@ const UNASKED: u64 = u64::MAX;
 impl InFlight {
     /// Whether a unit pushes data on its own.
     #[must_use]
-    pub const fn is_unasked(&self) -> bool {
+    pub(crate) const fn is_unasked(&self) -> bool {
         self.note == UNASKED
     }
 }
@@ -338,7 +287,7 @@ impl Fabric {
 
     /// The status bit of a scratch ring as a microengine sees it.
     #[must_use]
-    pub fn ring_status(&self, ring: u8, now: Cycle) -> bool {
+    pub(crate) fn ring_status(&self, ring: u8, now: Cycle) -> bool {
         self.ring_lines.level(ring, now)
     }
 
@@ -349,7 +298,7 @@ impl Fabric {
     }
 
     /// A command in flight.
-    pub fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
+    pub(crate) fn flight_mut(&mut self, slot: Slot) -> &mut InFlight {
         &mut self.slots[slot.0 as usize]
     }
 
@@ -372,7 +321,7 @@ impl Fabric {
     }
 
     /// The unit will have served the command at `at`: [`Event::Ready`].
-    pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
+    pub(crate) fn ready_at(&mut self, slot: Slot, at: Cycle) {
         self.events.post(at, Event::Ready(slot));
     }
 
@@ -385,7 +334,7 @@ impl Fabric {
 
     /// As [`Self::push`], but the data is ready only at `not_before`. The data
     /// must be in the slot now.
-    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    pub(crate) fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
@@ -407,7 +356,7 @@ impl Fabric {
     }
 
     /// Ends a command that pushes nothing.
-    pub fn retire(&mut self, slot: Slot) {
+    pub(crate) fn retire(&mut self, slot: Slot) {
         if self.journal.is_open() {
             self.tell_done(slot);
         }

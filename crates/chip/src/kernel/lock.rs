@@ -11,8 +11,9 @@ use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Fabric};
-use crate::kernel::trace_event::{LockStep, TraceEvent};
+use crate::kernel::command::BusCommand;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::{Holder, LockStep, TraceEvent};
 
 /// A longword that is watched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +82,7 @@ impl Lock {
     /// What has happened before `now`: a time that is not over counts as far as
     /// it has come.
     #[must_use]
-    pub fn counts_at(&self, now: Cycle) -> LockCounts {
+    pub(crate) fn counts_at(&self, now: Cycle) -> LockCounts {
         let mut counts = self.counts;
         match self.state {
             State::Held { since, .. } => counts.held += now.saturating_sub(since),
@@ -166,9 +167,6 @@ impl Lock {
         }
     }
 }
-
-/// Who takes a lock: microengine and context, or the general-purpose core.
-pub type Holder = Option<(u8, u8)>;
 
 /// The locks of one unit or channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,8 +263,9 @@ const fn takes(op: CommandOp) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hold, Holder, Locks};
+    use super::{Hold, Locks};
     use crate::kernel::fabric::Fabric;
+    use crate::kernel::trace_event::Holder;
     use crate::profile::Profile;
     use crate::units::Units;
 

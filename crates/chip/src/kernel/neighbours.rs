@@ -2,7 +2,8 @@
 //! the command bus. Each is as narrow as the wires are, so that a unit knows what
 //! it needs and not who has it.
 
-use crate::kernel::fabric::{BusCommand, Fabric};
+use crate::kernel::command::BusCommand;
+use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Tag;
 
 /// The buffers of the media interface, as the DRAM controllers reach them over

@@ -35,11 +35,12 @@
 //! on with hands out the rest when it goes on.
 
 use crate::Cycle;
+use crate::chip::Chip;
 use crate::kernel::trace_event::TraceEvent;
 
 /// A watcher.
 pub trait Observer {
-    /// Whether it watches. Asked when a run goes on, not for each event.
+    /// Whether it wants to see events. Asked when a run goes on, not for each.
     fn is_on(&self) -> bool {
         true
     }
@@ -47,6 +48,18 @@ pub trait Observer {
     /// Something happens at a cycle, which is never before that of the event
     /// handed over last.
     fn see(&mut self, at: Cycle, event: &TraceEvent);
+
+    /// The next cycle at which it wants to [sample](Self::sample) the chip.
+    fn due(&self) -> Cycle {
+        Cycle::MAX
+    }
+
+    /// The chip as it stands when all events before its present cycle have been
+    /// seen. A session calls it where it was [due](Self::due); that changes nothing in
+    /// the run.
+    fn sample(&mut self, chip: &Chip) {
+        let _ = chip;
+    }
 }
 
 /// Nobody watches.
@@ -63,6 +76,16 @@ impl Observer for NoObserver {
 
 /// Somebody may watch.
 impl<A: Observer> Observer for Option<A> {
+    fn due(&self) -> Cycle {
+        self.as_ref().map_or(Cycle::MAX, Observer::due)
+    }
+
+    fn sample(&mut self, chip: &Chip) {
+        if let Some(it) = self {
+            it.sample(chip);
+        }
+    }
+
     fn is_on(&self) -> bool {
         self.as_ref().is_some_and(Observer::is_on)
     }
@@ -76,6 +99,14 @@ impl<A: Observer> Observer for Option<A> {
 
 /// Somebody else's.
 impl<A: Observer + ?Sized> Observer for &mut A {
+    fn due(&self) -> Cycle {
+        (**self).due()
+    }
+
+    fn sample(&mut self, chip: &Chip) {
+        (**self).sample(chip);
+    }
+
     fn is_on(&self) -> bool {
         (**self).is_on()
     }
@@ -96,22 +127,33 @@ impl<'a> Observers<'a> {
         Self(Vec::new())
     }
 
-    /// One more, unless it does not watch.
+    /// One more.
     pub fn add(&mut self, observer: &'a mut dyn Observer) {
-        if observer.is_on() {
-            self.0.push(observer);
-        }
+        self.0.push(observer);
     }
 }
 
 impl Observer for Observers<'_> {
     fn is_on(&self) -> bool {
-        !self.0.is_empty()
+        self.0.iter().any(|observer| observer.is_on())
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         for observer in &mut self.0 {
             observer.see(at, event);
+        }
+    }
+
+    fn due(&self) -> Cycle {
+        let due = self.0.iter().map(|observer| observer.due());
+        due.min().unwrap_or(Cycle::MAX)
+    }
+
+    fn sample(&mut self, chip: &Chip) {
+        for observer in &mut self.0 {
+            if observer.due() <= chip.fabric.now {
+                observer.sample(chip);
+            }
         }
     }
 }

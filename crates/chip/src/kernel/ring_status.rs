@@ -46,7 +46,7 @@ impl RingStatusLines {
     }
 
     /// Sets a level without lag: before the start and after a new base register.
-    pub fn preset(&mut self, ring: u8, level: bool) {
+    pub(crate) fn preset(&mut self, ring: u8, level: bool) {
         self.lines[ring as usize % 16] = Line {
             before: level,
             changes: VecDeque::new(),

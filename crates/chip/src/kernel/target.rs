@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use npsim_isa::Unit;
 
-use crate::kernel::fabric::BusCommand;
+use crate::kernel::command::BusCommand;
 
 /// An inlet: that of a unit, or of one channel of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -5,9 +5,8 @@ use std::fmt;
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::fabric::{BusCommand, Slot};
+use crate::kernel::command::{BusCommand, Slot};
 use crate::kernel::lines::MediaDrop;
-use crate::kernel::lock::Holder;
 use crate::kernel::target::Target;
 
 /// What a context does from now on.
@@ -126,6 +125,9 @@ impl fmt::Display for Level {
         write!(f, "{} ({})", self.name, self.unit)
     }
 }
+
+/// Who takes a lock: microengine and context, or the general-purpose core.
+pub type Holder = Option<(u8, u8)>;
 
 /// What happens to a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@
 //! numbers of the inlets, who gets which event, the rows of the statistics, the
 //! names in traces, and what a saved state holds.
 
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::command::Slot;
+use crate::kernel::fabric::Fabric;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::target::{Inlet, Target};
 use crate::kernel::unit_counters::UnitCounters;

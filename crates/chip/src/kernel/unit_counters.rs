@@ -88,7 +88,7 @@ impl UnitCounters {
     /// Time integral of the number of commands that wait at the unit: divided
     /// by the time it is the mean depth of the queue.
     #[must_use]
-    pub fn queue_cycles_at(&self, now: Cycle) -> Cycle {
+    pub(crate) fn queue_cycles_at(&self, now: Cycle) -> Cycle {
         self.queue_cycles + self.queue.0 * now.saturating_sub(self.queue.1)
     }
 

@@ -1,6 +1,6 @@
 //! Faults of a microengine, with what its program calls the things involved.
 
-use npsim_image::{ContextMode, Direction};
+use npsim_image::{ContextMode, Direction, RegisterSymbol};
 use npsim_isa::{Bank, Operand};
 
 use super::program::Word;
@@ -334,7 +334,7 @@ impl Microengine {
             S_OUT | D_OUT => Direction::Write,
             _ => Direction::Both,
         };
-        let mut names: Vec<&str> = Vec::new();
+        let mut found: Vec<&RegisterSymbol> = Vec::new();
         let absolute_operand = match file {
             B => Some(Operand::GprAbsolute(Bank::B, absolute as u8)),
             0 => Some(Operand::GprAbsolute(Bank::A, absolute as u8)),
@@ -344,10 +344,21 @@ impl Microengine {
             let same = Some(symbol.operand) == relative.map(operand)
                 || Some(symbol.operand) == absolute_operand;
             let way = symbol.direction == direction || symbol.direction == Direction::Both;
-            if same && way && !names.contains(&symbol.name.as_str()) {
-                names.push(&symbol.name);
+            if same && way {
+                found.push(symbol);
             }
         }
+        // Where several names share the register, the one that is alive here.
+        let alive = |symbol: &&RegisterSymbol| {
+            let mut live = symbol.live_on(direction).iter();
+            live.any(|range| range.touches(self.pc))
+        };
+        if found.iter().any(alive) {
+            found.retain(alive);
+        }
+        let mut names: Vec<&str> = found.iter().map(|symbol| symbol.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
         let physical = match relative {
             Some(n) => format!("{} of context {context}", operand(n)),
             None => format!(

@@ -24,6 +24,7 @@ mod local_memory;
 mod next_neighbour;
 mod operation;
 mod predecode;
+pub(crate) mod profile;
 mod program;
 mod quick;
 mod random;
@@ -45,7 +46,6 @@ use serde::{Deserialize, Serialize};
 pub use context::ContextPhase;
 pub use program::{Program, ProgramError};
 pub use report::WaitInfo;
-pub(crate) use report::numbered;
 pub use stats::{ContextTimes, MeStats};
 
 use crate::Cycle;

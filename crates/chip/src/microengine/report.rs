@@ -1,6 +1,7 @@
 //! What a microengine is doing, for people.
 
 use super::{ContextPhase, Microengine};
+use crate::kernel::disturb::numbered;
 
 /// What a sleeping context waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,35 +140,5 @@ impl Microengine {
             )
         };
         groups.into_iter().map(line).collect()
-    }
-}
-
-/// `context 3`, `contexts 1 to 7`, `contexts 0, 2 and 5`; ascending numbers.
-pub(crate) fn numbered(contexts: &[u8]) -> String {
-    match contexts {
-        [one] => format!("context {one}"),
-        [first, .., last]
-            if usize::from(last - first) + 1 == contexts.len() && last - first > 1 =>
-        {
-            format!("contexts {first} to {last}")
-        }
-        [before @ .., last] => {
-            let before: Vec<_> = before.iter().map(u8::to_string).collect();
-            format!("contexts {} and {last}", before.join(", "))
-        }
-        [] => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::numbered;
-
-    #[test]
-    fn contexts_are_named_in_runs_and_lists() {
-        assert_eq!(numbered(&[3]), "context 3");
-        assert_eq!(numbered(&[1, 2]), "contexts 1 and 2");
-        assert_eq!(numbered(&[1, 2, 3, 4]), "contexts 1 to 4");
-        assert_eq!(numbered(&[0, 2, 5]), "contexts 0, 2 and 5");
     }
 }

@@ -28,7 +28,7 @@ impl Profile {
     #[must_use]
     pub fn chip_fingerprint(&self) -> String {
         let mut lines = vec![self.identity()];
-        let own = self.parameters.iter().zip(SCHEMA);
+        let own = self.parameters.iter().zip(&SCHEMA);
         let own = own.filter(|(_, schema)| !schema.is_of_the_board());
         lines.extend(own.map(|(parameter, _)| line(parameter)));
         lines.extend(self.errata_lines());

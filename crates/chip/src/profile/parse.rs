@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 
 use toml::{Table, Value};
 
-use super::{Erratum, Foundation, Parameter, ProfileError, Schema};
+use super::error::ProfileError;
+use super::parameter::{Erratum, Foundation, Parameter, Schema};
 
 pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
     ProfileError::Wrong {

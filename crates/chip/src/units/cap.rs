@@ -2,6 +2,8 @@
 //! general-purpose core, signals between threads, the reflector, and a mailbox
 //! in place of PCI.
 
+pub(crate) mod profile;
+
 use npsim_isa::{CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,7 @@ use crate::profile::Profile;
 /// Threads that have a message register: 16 microengines of eight contexts.
 const THREADS: usize = 128;
 /// PCI longwords that are modelled.
-pub const MAILBOX: usize = 4;
+pub(crate) const MAILBOX: usize = 4;
 
 /// What the proxy reaches beside its own registers.
 pub struct BehindProxy<'a> {

@@ -6,6 +6,7 @@
 //! pins are booked. Both signals of a DRAM command come together at its end.
 
 mod channel;
+pub(crate) mod profile;
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};

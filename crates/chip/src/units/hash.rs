@@ -2,6 +2,8 @@
 //! multiplier, as polynomials over GF(2), and gives the remainder of a fixed
 //! generator polynomial.
 
+pub(crate) mod profile;
+
 use npsim_isa::{CommandOp, cap_csr};
 use serde::{Deserialize, Serialize};
 
@@ -149,7 +151,12 @@ impl Hash {
 
     /// Sets longword `word` (0 lowest) of a width's multiplier, as a write of
     /// `HASH_MULTIPLIER_48_1`, ... does; false when the width has no such word.
-    pub fn set_multiplier_word(&mut self, width: HashWidth, word: usize, value: u32) -> bool {
+    pub(crate) fn set_multiplier_word(
+        &mut self,
+        width: HashWidth,
+        word: usize,
+        value: u32,
+    ) -> bool {
         if word >= width.words() {
             return false;
         }

@@ -6,6 +6,7 @@
 //! comes, those behind it wait. A read-modify-write ends before the next
 //! command starts, so it is atomic.
 
+pub(crate) mod profile;
 mod rings;
 
 use serde::{Deserialize, Serialize};
@@ -343,7 +344,7 @@ impl Scratch {
     }
 
     /// Whether a word came onto any ring since this was last asked.
-    pub fn take_ring_written(&mut self) -> bool {
+    pub(crate) fn take_ring_written(&mut self) -> bool {
         std::mem::take(&mut self.rings.written)
     }
 
@@ -355,13 +356,13 @@ impl Scratch {
 
     /// Reads a ring's base, head or tail register.
     #[must_use]
-    pub fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
+    pub(crate) fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
         self.ring(ring).register(register)
     }
 
     /// Writes a ring's base, head or tail register; takes effect at once. A
     /// base write empties the ring.
-    pub fn set_ring_register(
+    pub(crate) fn set_ring_register(
         &mut self,
         ring: u8,
         register: RingRegister,

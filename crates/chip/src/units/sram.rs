@@ -5,6 +5,7 @@
 mod atomic;
 mod channel;
 pub mod device;
+pub(crate) mod profile;
 mod qarray;
 mod window;
 
@@ -21,7 +22,7 @@ use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use channel::Channel;
 use device::{Attachment, Device};
-pub use qarray::{Entry, RingPut};
+pub use qarray::Entry;
 
 /// Cycles that a command's steps take on an idle chip.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -278,7 +279,7 @@ impl Sram {
 
     /// Sets a Q-array entry, as loading a descriptor of these three longwords
     /// would; false when there is no such entry.
-    pub fn set_entry(&mut self, channel: u8, entry: u8, descriptor: [u32; 3]) -> bool {
+    pub(crate) fn set_entry(&mut self, channel: u8, entry: u8, descriptor: [u32; 3]) -> bool {
         let entry = self
             .channels
             .get_mut(channel as usize)

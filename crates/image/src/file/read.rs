@@ -2,12 +2,13 @@
 
 use npsim_isa::{Operand, Step, physical_register};
 
-use super::{ImageFileError, MAGIC, VERSION};
+use super::{ImageFileError, MAGIC, OLDEST, VERSION};
 use crate::image::{
-    ContextMode, Direction, Image, ImageExpansion, InitialValue, LabelSymbol, NnMode, Origin,
-    RegisterSymbol, SignalSymbol,
+    ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
+    Origin, RegisterSymbol, SignalSymbol,
 };
 use crate::import::{ImportFixup, ImportPart};
+use crate::live::LiveRange;
 
 /// Reads an image file.
 ///
@@ -28,7 +29,7 @@ pub fn from_file_bytes(bytes: &[u8]) -> Result<Image, ImageFileError> {
         .split('\n')
         .enumerate();
     let first = lines.next().map_or("", |(_, line)| line);
-    header(first).map_err(|message| ImageFileError { line: 1, message })?;
+    let version = header(first).map_err(|message| ImageFileError { line: 1, message })?;
     let mut count = 1;
     for (index, line) in lines.by_ref() {
         let fail = |message: String| ImageFileError {
@@ -46,7 +47,7 @@ pub fn from_file_bytes(bytes: &[u8]) -> Result<Image, ImageFileError> {
                 }),
             };
         }
-        record(&mut image, line).map_err(fail)?;
+        record(&mut image, version, line).map_err(fail)?;
     }
     Err(ImageFileError {
         line: count + 1,
@@ -54,15 +55,16 @@ pub fn from_file_bytes(bytes: &[u8]) -> Result<Image, ImageFileError> {
     })
 }
 
-fn header(line: &str) -> Result<(), String> {
+/// The version that the first line names.
+fn header(line: &str) -> Result<u32, String> {
     let version = line
         .strip_prefix(MAGIC)
         .and_then(|rest| rest.strip_prefix(' '))
         .ok_or_else(|| format!("this is no image file: it does not begin with `{MAGIC}`"))?;
     match version.parse::<u32>() {
-        Ok(VERSION) => Ok(()),
+        Ok(version @ OLDEST..=VERSION) => Ok(version),
         Ok(other) => Err(format!(
-            "version {other} of the format is not known; this program reads version {VERSION}"
+            "version {other} of the format is not known; this program reads {OLDEST} to {VERSION}"
         )),
         Err(_) => Err(format!("`{version}` is no version")),
     }
@@ -71,7 +73,9 @@ fn header(line: &str) -> Result<(), String> {
 /// What refers to something must find it.
 fn check(image: &Image) -> Result<(), String> {
     let calls = image.expansions.iter().map(|used| &used.call);
-    for origin in image.origins.iter().chain(calls) {
+    let scopes = image.scopes.iter();
+    let edges = scopes.flat_map(|scope| [&scope.begin, &scope.end]);
+    for origin in image.origins.iter().chain(calls).chain(edges) {
         if origin.file as usize >= image.files.len() {
             return Err(format!(
                 "a place names file {}, but there are {}",
@@ -105,11 +109,57 @@ fn check(image: &Image) -> Result<(), String> {
             image.origins.len()
         ));
     }
-    Ok(())
+    scopes_and_addresses(image)
 }
 
-fn record(image: &mut Image, line: &str) -> Result<(), String> {
+/// Scopes must be there, and ranges and statements within the words.
+fn scopes_and_addresses(image: &Image) -> Result<(), String> {
+    for (index, scope) in image.scopes.iter().enumerate() {
+        match scope.parent {
+            None if index == 0 => {}
+            Some(parent) if (parent as usize) < index => {}
+            _ => {
+                return Err(format!(
+                    "scope {index} must stand in an earlier one, and only the first one in none"
+                ));
+            }
+        }
+    }
+    let registers = image.registers.iter().map(|r| (&r.name, r.scope));
+    let signals = image.signals.iter().map(|s| (&s.name, s.scope));
+    for (name, scope) in registers.chain(signals) {
+        // Images that know no scopes have numbers of them all the same.
+        if !image.scopes.is_empty() && scope as usize >= image.scopes.len() {
+            return Err(format!(
+                "`{name}` is of scope {scope}, but there are {}",
+                image.scopes.len()
+            ));
+        }
+    }
+    let words = image.words.len();
+    let registers = image.registers.iter();
+    let sides = registers.flat_map(|r| [(&r.name, &r.live), (&r.name, &r.live_out)]);
+    let signals = image.signals.iter().map(|s| (&s.name, &s.live));
+    for (name, live) in sides.chain(signals) {
+        if let Some(range) = live.last()
+            && usize::from(range.last.address) >= words
+        {
+            return Err(format!(
+                "`{name}` is alive at {range}, but there are {words} words"
+            ));
+        }
+    }
+    match image.statements.last() {
+        Some(last) if usize::from(*last) >= words => Err(format!(
+            "word {last} begins a statement, but there are {words}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
     let mut fields = Fields { rest: line };
+    let since_two = version >= 2;
     match fields.word("the kind of the line")? {
         "name" => image.name = fields.text("the name")?,
         "contexts" => {
@@ -130,7 +180,21 @@ fn record(image: &mut Image, line: &str) -> Result<(), String> {
         "expansion" => image.expansions.push(ImageExpansion {
             name: fields.text("the macro")?,
             call: fields.origin()?,
+            arguments: if since_two {
+                fields.arguments()?
+            } else {
+                Vec::new()
+            },
         }),
+        "scope" if since_two => image.scopes.push(ImageScope {
+            parent: fields.optional("the enclosing scope")?,
+            begin: fields.origin()?,
+            end: fields.origin()?,
+        }),
+        "statements" if since_two => fields.statements(&mut image.statements)?,
+        newer @ ("scope" | "statements") => {
+            return Err(format!("there is no line `{newer}` before version 2"));
+        }
         "word" => {
             let word = fields.word("the word")?;
             let digits = word.len() == 10 && word.bytes().all(|b| b.is_ascii_hexdigit());
@@ -146,21 +210,16 @@ fn record(image: &mut Image, line: &str) -> Result<(), String> {
             name: fields.text("the label")?,
             address: fields.number("the address")?,
         }),
-        "register" => image.registers.push(RegisterSymbol {
-            name: fields.text("the name")?,
-            scope: fields.number("the scope")?,
-            operand: fields.operand()?,
-            direction: match fields.word("the direction")? {
-                "read" => Direction::Read,
-                "write" => Direction::Write,
-                "both" => Direction::Both,
-                other => return Err(format!("`{other}` is no direction")),
-            },
-        }),
+        "register" => image.registers.push(fields.register(since_two)?),
         "signal" => image.signals.push(SignalSymbol {
             name: fields.text("the name")?,
             scope: fields.number("the scope")?,
             number: fields.number("the number")?,
+            live: if since_two {
+                fields.live()?
+            } else {
+                Vec::new()
+            },
         }),
         "init" => image.initial_values.push(InitialValue {
             register: fields.operand()?,
@@ -258,6 +317,73 @@ impl<'a> Fields<'a> {
             column: self.number("the column")?,
             expansion: self.optional("the expansion")?,
         })
+    }
+
+    fn register(&mut self, since_two: bool) -> Result<RegisterSymbol, String> {
+        let mut symbol = RegisterSymbol {
+            name: self.text("the name")?,
+            scope: self.number("the scope")?,
+            operand: self.operand()?,
+            direction: match self.word("the direction")? {
+                "read" => Direction::Read,
+                "write" => Direction::Write,
+                "both" => Direction::Both,
+                other => return Err(format!("`{other}` is no direction")),
+            },
+            live: Vec::new(),
+            live_out: Vec::new(),
+        };
+        if since_two {
+            symbol.live = self.live()?;
+            if let Some(rest) = self.rest.strip_prefix(" out") {
+                self.rest = rest;
+                symbol.live_out = self.live()?;
+            }
+        }
+        Ok(symbol)
+    }
+
+    /// Live ranges up to the end of the line or `out`.
+    fn live(&mut self) -> Result<Vec<LiveRange>, String> {
+        let mut live: Vec<LiveRange> = Vec::new();
+        while !self.rest.is_empty() && !self.rest.starts_with(" out") {
+            let word = self.word("the live range")?;
+            let range: LiveRange = word
+                .parse()
+                .map_err(|()| format!("`{word}` is no live range such as `3+..7`"))?;
+            if live.last().is_some_and(|before| before.last >= range.first) {
+                return Err(format!("the live range {range} is out of order"));
+            }
+            live.push(range);
+        }
+        Ok(live)
+    }
+
+    /// Parameters of a macro and what they stand for.
+    fn arguments(&mut self) -> Result<Vec<(String, String)>, String> {
+        let mut arguments = Vec::new();
+        while !self.rest.is_empty() {
+            let parameter = self.text("the parameter")?;
+            arguments.push((parameter, self.text("the argument")?));
+        }
+        Ok(arguments)
+    }
+
+    /// Addresses and runs of them, ascending.
+    fn statements(&mut self, known: &mut Vec<u16>) -> Result<(), String> {
+        while !self.rest.is_empty() {
+            let word = self.word("the address")?;
+            let (first, last) = word.split_once('-').unwrap_or((word, word));
+            let run = number::<u16>(first).zip(number::<u16>(last));
+            let (first, last) = run
+                .filter(|(first, last)| first <= last)
+                .ok_or_else(|| format!("`{word}` is neither an address nor a run such as `3-7`"))?;
+            if known.last().is_some_and(|before| *before >= first) {
+                return Err(format!("statement {word} is out of order"));
+            }
+            known.extend(first..=last);
+        }
+        Ok(())
     }
 
     fn operand(&mut self) -> Result<Operand, String> {

@@ -7,6 +7,7 @@ use npsim_isa::{Bank, Operand, Step};
 use super::{MAGIC, VERSION};
 use crate::image::{ContextMode, Direction, Image, NnMode, Origin};
 use crate::import::ImportPart;
+use crate::live::LiveRange;
 
 /// The image as the bytes of a file.
 #[must_use]
@@ -34,18 +35,44 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
         writeln!(text, "file {}", quoted(path))?;
     }
     for used in &image.expansions {
-        writeln!(
+        write!(
             text,
             "expansion {} {}",
             quoted(&used.name),
             origin(&used.call)
         )?;
+        for (parameter, value) in &used.arguments {
+            write!(text, " {} {}", quoted(parameter), quoted(value))?;
+        }
+        writeln!(text)?;
+    }
+    for scope in &image.scopes {
+        let parent = optional(scope.parent);
+        let (begin, end) = (origin(&scope.begin), origin(&scope.end));
+        writeln!(text, "scope {parent} {begin} {end}")?;
     }
     for word in &image.words {
         writeln!(text, "word {word:010x}")?;
     }
     for place in &image.origins {
         writeln!(text, "origin {}", origin(place))?;
+    }
+    if !image.statements.is_empty() {
+        write!(text, "statements")?;
+        let mut rest = image.statements.as_slice();
+        while let Some(&first) = rest.first() {
+            let run = rest
+                .iter()
+                .zip(first..=u16::MAX)
+                .take_while(|(a, b)| *a == b)
+                .count();
+            match rest[run - 1] {
+                last if last == first => write!(text, " {first}")?,
+                last => write!(text, " {first}-{last}")?,
+            }
+            rest = &rest[run..];
+        }
+        writeln!(text)?;
     }
     for label in &image.labels {
         writeln!(text, "label {} {}", quoted(&label.name), label.address)?;
@@ -56,22 +83,30 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
             Direction::Write => "write",
             Direction::Both => "both",
         };
-        writeln!(
+        write!(
             text,
             "register {} {} {} {direction}",
             quoted(&symbol.name),
             symbol.scope,
             operand(symbol.operand)
         )?;
+        live(text, &symbol.live)?;
+        if !symbol.live_out.is_empty() {
+            write!(text, " out")?;
+            live(text, &symbol.live_out)?;
+        }
+        writeln!(text)?;
     }
     for signal in &image.signals {
-        writeln!(
+        write!(
             text,
             "signal {} {} {}",
             quoted(&signal.name),
             signal.scope,
             signal.number
         )?;
+        live(text, &signal.live)?;
+        writeln!(text)?;
     }
     for initial in &image.initial_values {
         let context = optional(initial.context.map(u32::from));
@@ -95,6 +130,10 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
         )?;
     }
     writeln!(text, "end")
+}
+
+fn live(text: &mut String, ranges: &[LiveRange]) -> std::fmt::Result {
+    ranges.iter().try_for_each(|range| write!(text, " {range}"))
 }
 
 fn origin(origin: &Origin) -> String {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::details::details;
 use super::{commands_of, registers, support};
 use crate::{AluOp, CsrInfo, MnemonicInfo, ShfOp, Unit, cap_csr, csr, mnemonic, msf_csr};
 
@@ -50,6 +51,7 @@ fn instruction(row: &MnemonicInfo) -> String {
     if row.max_defer > 0 {
         let _ = writeln!(out, "- defer: up to {}", row.max_defer);
     }
+    out += &details(row);
     // Other instructions share the two word formats, but have no operator to choose.
     let operators: Vec<_> = match row.name {
         "alu" => AluOp::ALL.into_iter().map(AluOp::text).collect(),

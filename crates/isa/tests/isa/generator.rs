@@ -282,8 +282,41 @@ fn evidence_is_required_and_uncertainty_needs_a_remark() {
 fn a_defer_count_without_bits_for_it_is_refused() {
     let text = errors(&edited(
         mnemonics,
-        "doc = \"two-operand arithmetic and logic\"\ndefer = 0",
-        "doc = \"two-operand arithmetic and logic\"\ndefer = 1",
+        "defer = 0\nform = [{ variant = \"Alu\"",
+        "defer = 1\nform = [{ variant = \"Alu\"",
     ));
-    assert_eq!(text, "mnemonic alu: defer 1 cannot be encoded");
+    assert_eq!(
+        text,
+        "mnemonic alu: defer 1 cannot be encoded\n\
+         mnemonic alu: only control transfers have defer slots"
+    );
+}
+
+#[test]
+fn forms_that_contradict_themselves_are_refused() {
+    for (from, to, what) in [
+        (
+            "operands = [\"dest\", \"a\", \"op\"",
+            "operands = [\"dest\", \"x\", \"op\"",
+            "there is no operand x",
+        ),
+        (
+            "codes = true, leaves = \"result\"",
+            "codes = true",
+            "leaves a result",
+        ),
+        (
+            "code = 14, operands = [\"dest\", \"src\"]",
+            "code = 14, operands = [\"dest\"]",
+            "needs a source",
+        ),
+        (
+            "form = [{ code = 14,",
+            "form = [{ code = 14, variant = \"Nop\",",
+            "without a variant",
+        ),
+    ] {
+        let text = errors(&edited(mnemonics, from, to));
+        assert!(text.contains(what), "{text}");
+    }
 }

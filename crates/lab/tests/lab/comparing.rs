@@ -276,7 +276,7 @@ fn models_tables_and_code() {
     );
     assert!(page.contains("one profile: ixp2400"));
     let drawing = std::fs::read_to_string(folder.join("figures/model.svg")).expect("a figure");
-    assert_eq!(drawing.matches("model\n").count(), 2, "title and legend");
+    assert_eq!(drawing.matches(">model<").count(), 2, "title and legend");
     for name in ["tables/rates.csv", "tables/rates.md"] {
         assert!(folder.join(name).is_file(), "{name}");
     }

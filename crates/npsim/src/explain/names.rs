@@ -1,7 +1,6 @@
 //! Registers and signals by the names that the source gave them.
 
-use npsim_image::{Direction, Image, RegisterSymbol};
-use npsim_isa::{Completion, Instruction, TransferRegister};
+use npsim_image::Image;
 use serde::Serialize;
 
 /// A name and what the assembler made of it.
@@ -9,125 +8,63 @@ use serde::Serialize;
 pub struct Named {
     /// The register or signal: `a5`, `$3`, `s7`.
     pub allocated: String,
-    /// Its names; several where scopes share it and the line does not tell.
+    /// Its name; several where the image does not say which of them is alive and
+    /// the line does not tell either.
     pub names: Vec<String>,
+    /// `read` or `written` where the word writes another name to the register
+    /// than it reads from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<&'static str>,
 }
 
-/// The registers that an instruction names.
-pub(super) fn registers(
-    image: &Image,
-    text: &str,
-    instruction: Option<&Instruction>,
-    source: &[&str],
-) -> Vec<Named> {
-    let mut operands: Vec<String> = text
-        .split(['[', ']', ',', ' '])
-        .filter(|part| !part.is_empty())
-        .map(str::to_owned)
-        .collect();
-    // A command moves registers that follow the one it names.
-    if let Some(Instruction::Command(command)) = instruction {
-        let info = command.op.info();
-        let count = u32::from(command.count);
-        let words = info.pull_words.of(count).max(info.push_words.of(count));
-        let more = (1..words as u8).filter_map(|n| match command.transfer {
-            TransferRegister::None => None,
-            TransferRegister::S(first) => Some(format!("${}", first + n)),
-            TransferRegister::D(first) => Some(format!("$${}", first + n)),
-        });
-        let at = operands
-            .iter()
-            .position(|part| part.starts_with('$'))
-            .map_or(operands.len(), |at| at + 1);
-        let more: Vec<_> = more.collect();
-        operands.splice(at..at, more);
-    }
-    let direction = instruction.and_then(direction);
+/// The registers that a word names or moves.
+pub(super) fn registers(image: &Image, address: u16, source: &[&str]) -> Vec<Named> {
     let mut named: Vec<Named> = Vec::new();
-    for operand in operands {
-        if named.iter().any(|known| known.allocated == operand) {
-            continue;
+    for used in image.registers_used(address) {
+        let found = image.register_at(used);
+        let names = chosen(found.map(|symbol| symbol.name.as_str()), source);
+        let new = Named {
+            allocated: used.operand.to_string(),
+            names,
+            access: Some(if used.point.after { "written" } else { "read" }),
+        };
+        let same = |other: &Named| other.allocated == new.allocated && other.names == new.names;
+        if !new.names.is_empty() && !named.iter().any(same) {
+            named.push(new);
         }
-        let found: Vec<&RegisterSymbol> = image
-            .registers
-            .iter()
-            .filter(|symbol| symbol.operand.to_string() == operand)
-            .filter(|symbol| match (direction, symbol.direction) {
-                (None, _) | (_, Direction::Both) => true,
-                (Some(wanted), known) => wanted == known,
-            })
-            .collect();
-        let names = chosen(found.iter().map(|symbol| symbol.name.as_str()), source);
-        if !names.is_empty() {
-            named.push(Named {
-                allocated: operand,
-                names,
-            });
+    }
+    let several = |named: &[Named], allocated: &str| {
+        let mut same = named.iter().filter(|other| other.allocated == allocated);
+        same.nth(1).is_some()
+    };
+    for at in 0..named.len() {
+        if !several(&named, &named[at].allocated) {
+            named[at].access = None;
         }
     }
     named
 }
 
-/// Which transfer registers a command moves, if it moves them one way.
-fn direction(instruction: &Instruction) -> Option<Direction> {
-    let Instruction::Command(command) = instruction else {
-        return None;
-    };
-    let info = command.op.info();
-    match (info.pulls, info.pushes) {
-        (true, false) => Some(Direction::Write),
-        (false, true) => Some(Direction::Read),
-        _ => None,
-    }
-}
-
-/// The signals that an instruction names.
-pub(super) fn signals(
-    image: &Image,
-    instruction: Option<&Instruction>,
-    source: &[&str],
-) -> Vec<Named> {
-    let mask = instruction.map_or(0, signal_mask);
-    (1..16u8)
-        .filter(|number| mask & (1 << number) != 0)
-        .map(|number| {
-            // The odd signal of a pair has its even one's name.
-            let known = image.signals.iter();
-            let names = known
-                .filter(|signal| signal.number == number)
-                .map(|signal| signal.name.as_str());
-            let mut names = chosen(names, source);
-            if names.is_empty() && number % 2 == 1 {
-                let even = image.signals.iter();
-                let even = even.filter(|signal| signal.number == number - 1);
-                names = chosen(even.map(|signal| signal.name.as_str()), source)
-                    .into_iter()
-                    .map(|name| format!("{name}, second of the pair"))
-                    .collect();
+/// The signals that a word names.
+pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<Named> {
+    let uses = image.signals_used(address).into_iter();
+    uses.map(|used| {
+        let signals = image.signal_at(used);
+        // The odd signal of a pair has its even one's name.
+        let second = signals.iter().all(|signal| signal.number != used.number);
+        let mut names = chosen(signals.iter().map(|signal| signal.name.as_str()), source);
+        if second {
+            for name in &mut names {
+                name.push_str(", second of the pair");
             }
-            Named {
-                allocated: format!("s{number}"),
-                names,
-            }
-        })
-        .collect()
-}
-
-fn signal_mask(instruction: &Instruction) -> u16 {
-    let of = |completion: Completion| match completion {
-        Completion::Silent => None,
-        Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => Some(signal),
-    };
-    match instruction {
-        Instruction::Command(command) => {
-            let rule = command.op.info().signals;
-            of(command.completion).map_or(0, |signal| rule.mask(signal))
         }
-        Instruction::CapCsr(access) => of(access.completion).map_or(0, |signal| 1 << signal),
-        Instruction::CtxArb(arb) => arb.mask & !1,
-        Instruction::BranchSignal { signal, .. } => 1 << signal,
-        _ => 0,
-    }
+        Named {
+            allocated: format!("s{}", used.number),
+            names,
+            access: None,
+        }
+    })
+    .collect()
 }
 
 /// Names that the source line has, or all of them if it has none; each once.

@@ -113,9 +113,12 @@ fn write_word(out: &mut String, word: &Word, chip: &str) -> std::fmt::Result {
 }
 
 fn shown(named: &Named) -> String {
+    let access = named
+        .access
+        .map_or(String::new(), |a| format!(", as it is {a}"));
     match named.names.as_slice() {
         [] => named.allocated.clone(),
-        names => format!("{} is {}", named.allocated, names.join(" or ")),
+        names => format!("{} is {}{access}", named.allocated, names.join(" or ")),
     }
 }
 

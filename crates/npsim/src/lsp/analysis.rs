@@ -1,12 +1,12 @@
 //! One root assembled, with everything that questions about it need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
-use npsim_image::Image;
+use npsim_image::{Image, LiveRange, Origin};
 
 use super::documents::{Documents, Overlay};
 use super::index::Index;
@@ -116,10 +116,29 @@ impl Analysis {
         text.get(span.lo as usize..span.hi as usize).unwrap_or("")
     }
 
-    /// The physical registers or the number that the allocator chose for a
-    /// symbol, in words; empty if the program has errors.
+    /// Addresses of the words that come from a line, at once or through macros.
+    fn words_of(&self, image: &Image, path: &Path, line: u32) -> Vec<u16> {
+        let here = |origin: &Origin| {
+            let file = self.paths.get(origin.file as usize);
+            origin.line == line && file.is_some_and(|known| known.as_deref() == Some(path))
+        };
+        let from_here = |origin: &Origin| {
+            let outer =
+                |origin: &Origin| Some(image.expansions.get(origin.expansion? as usize)?.call);
+            std::iter::successors(Some(*origin), outer).any(|origin| here(&origin))
+        };
+        let words = (0..).zip(&image.origins);
+        words
+            .filter(|(_, origin)| from_here(origin))
+            .map(|(address, _)| address)
+            .collect()
+    }
+
+    /// What the allocator chose for a symbol, in words: the registers or the
+    /// number at a line, or all of them with the words where each is in use if
+    /// the line does not use it. Empty if the program has errors.
     #[must_use]
-    pub fn allocation(&self, symbol: usize) -> Vec<String> {
+    pub fn allocation(&self, symbol: usize, path: &Path, line: u32) -> Vec<String> {
         use super::index::Kind;
         let Some(image) = &self.image else {
             return Vec::new();
@@ -132,18 +151,26 @@ impl Analysis {
             scope as usize == symbol.scope && (name == symbol.name || array)
         };
         match symbol.kind {
-            Kind::Register => image
-                .registers
-                .iter()
-                .filter(|row| is_it(&row.name, row.scope))
-                .map(|row| format!("`{}` is {}", row.name, row.operand))
-                .collect(),
-            Kind::Signal => image
-                .signals
-                .iter()
-                .filter(|row| is_it(&row.name, row.scope))
-                .map(|row| format!("`{}` is signal {}", row.name, row.number))
-                .collect(),
+            Kind::Register => {
+                let registers = image.registers.iter();
+                let registers = registers.filter(|row| is_it(&row.name, row.scope));
+                let rows = registers.map(|row| Row {
+                    text: format!("`{}` is {}", row.name, row.operand),
+                    name: &row.name,
+                    live: row.live.iter().chain(&row.live_out).collect(),
+                });
+                told(rows.collect(), &self.words_of(image, path, line))
+            }
+            Kind::Signal => {
+                let signals = image.signals.iter();
+                let signals = signals.filter(|row| is_it(&row.name, row.scope));
+                let rows = signals.map(|row| Row {
+                    text: format!("`{}` is signal {}", row.name, row.number),
+                    name: &row.name,
+                    live: row.live.iter().collect(),
+                });
+                told(rows.collect(), &self.words_of(image, path, line))
+            }
             Kind::Label => {
                 let stem = symbol.name.trim_end_matches('#');
                 let name = match symbol.expansion.0 {
@@ -159,4 +186,49 @@ impl Analysis {
             Kind::Import | Kind::Synonym => Vec::new(),
         }
     }
+}
+
+/// A register or number that a name has in a part of a program.
+struct Row<'a> {
+    text: String,
+    name: &'a str,
+    live: Vec<&'a LiveRange>,
+}
+
+/// So many ranges of one register are told.
+const MOST_RANGES: usize = 4;
+
+/// The rows that hold at some of the words, or all with their ranges.
+fn told(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
+    let here = |row: &Row<'_>| {
+        let mut live = row.live.iter();
+        live.any(|range| words.iter().any(|address| range.touches(*address)))
+    };
+    if rows.iter().any(here) {
+        rows.retain(here);
+    }
+    let mut told: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            // Where all is in one register nobody asks for addresses.
+            let several = rows
+                .iter()
+                .any(|other| other.name == row.name && other.text != row.text);
+            if !several || row.live.is_empty() {
+                return row.text.clone();
+            }
+            let words = |range: &&LiveRange| match (range.first.address, range.last.address) {
+                (first, last) if first == last => first.to_string(),
+                (first, last) => format!("{first} to {last}"),
+            };
+            let mut ranges: Vec<String> = row.live.iter().take(MOST_RANGES).map(words).collect();
+            if row.live.len() > MOST_RANGES {
+                ranges.push("others".to_owned());
+            }
+            format!("{} in words {}", row.text, ranges.join(", "))
+        })
+        .collect();
+    let mut seen = BTreeSet::new();
+    told.retain(|text| seen.insert(text.clone()));
+    told
 }

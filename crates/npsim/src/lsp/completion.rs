@@ -9,7 +9,7 @@ use lsp_types::{
 use npsim_asm::Span;
 use npsim_asm::source::ExpansionId;
 use npsim_isa::{
-    CommandOp, CsrInfo, ENUMERATIONS, InputState, Unit, cap_csr, csr, mnemonics, msf_csr,
+    CommandOp, CsrInfo, ENUMERATIONS, InputState, Unit, cap_csr, csr, mnemonic, mnemonics, msf_csr,
 };
 
 use super::hover::mnemonic_text;
@@ -105,36 +105,35 @@ fn inside(workspace: &Workspace, spot: &Spot, context: &Context, list: &mut List
         return;
     }
     if first {
-        match (context.head.as_str(), context.operand) {
-            ("br_inp_state" | "br_!inp_state", 0) => {
+        let row = mnemonic(&context.head);
+        let form = row.and_then(|row| row.forms.first());
+        let operand = form.and_then(|form| form.operands.get(context.operand));
+        match (context.head.as_str(), operand.map(|it| it.info.name)) {
+            (_, Some("input")) => {
                 list.states();
                 list.defines(workspace, spot);
                 return;
             }
-            ("local_csr_rd" | "local_csr_wr", 0) => {
-                list.registers(csr::all());
-                return;
-            }
-            ("alu", 2) => {
-                list.codes("AluOp");
-                return;
-            }
-            ("alu_shf", 2) => {
-                list.codes("ShfOp");
-                return;
-            }
-            ("crc_be" | "crc_le", 0) => {
-                list.codes("CrcKind");
-                return;
-            }
-            (unit, 0) => {
+            (unit, Some("command")) => {
                 if let Some(unit) = Unit::by_name(unit) {
                     list.commands(unit);
                     return;
                 }
             }
+            (head, Some("op")) => {
+                list.codes(if head == "alu" { "AluOp" } else { "ShfOp" });
+                return;
+            }
+            (_, Some("kind")) => {
+                list.codes("CrcKind");
+                return;
+            }
             ("cap", _) => list.registers(cap_csr::all()),
             ("msf", _) => list.registers(msf_csr::all()),
+            (_, Some("csr")) => {
+                list.registers(csr::all());
+                return;
+            }
             _ => {}
         }
     }

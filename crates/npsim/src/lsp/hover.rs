@@ -179,7 +179,7 @@ fn register_of_the_chip(word: &str, context: &Context) -> Option<String> {
 fn symbol(workspace: &Workspace, spot: &Spot) -> Option<String> {
     let mut texts: Vec<String> = Vec::new();
     for (analysis, id) in workspace.symbols_at(spot) {
-        let text = symbol_text(analysis, id);
+        let text = symbol_text(analysis, id, spot);
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -193,11 +193,11 @@ fn symbol(workspace: &Workspace, spot: &Spot) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n---\n\n"))
 }
 
-fn symbol_text(analysis: &Analysis, id: usize) -> String {
+fn symbol_text(analysis: &Analysis, id: usize, spot: &Spot) -> String {
     let symbol = &analysis.index.symbols[id];
     let mut text = format!("```uc\n{}\n```\n{}", symbol.declaration, symbol.kind.name());
-    let mut rows = analysis.allocation(id);
-    rows.dedup();
+    let line = spot.text[..spot.offset].matches('\n').count() as u32 + 1;
+    let rows = analysis.allocation(id, &spot.path, line);
     if !rows.is_empty() {
         let _ = write!(text, ": {}", rows.join(", "));
     }

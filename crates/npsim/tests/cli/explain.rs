@@ -272,3 +272,30 @@ fn what_cannot_be_explained_is_said_with_what_can() {
     let text = said(&["microcode/tutorial/wire.uc:0", "-I", "microcode/lib"]);
     assert!(text.contains("lines count from 1"), "{text}");
 }
+
+#[test]
+fn a_register_is_named_by_the_address() {
+    // One register is `x` as the last word reads it and `y` as it is written.
+    let source = "\
+.reg x y
+immed[x, 1]
+alu[y, x, +, 1]
+local_csr_wr[0x10, y]
+ctx_arb[kill]
+";
+    let registers = |line: u32| words(source, line)[0]["registers"].clone();
+    let name = |line: u32| registers(line)[0]["names"].clone();
+    assert_eq!(name(2), serde_json::json!(["x"]));
+    assert_eq!(name(4), serde_json::json!(["y"]));
+    let both = registers(3);
+    assert_eq!(both[0]["allocated"], both[1]["allocated"]);
+    assert_eq!(
+        (&both[0]["names"][0], &both[0]["access"]),
+        (&"y".into(), &"written".into())
+    );
+    assert_eq!(
+        (&both[1]["names"][0], &both[1]["access"]),
+        (&"x".into(), &"read".into())
+    );
+    assert_eq!(registers(4)[0].get("access"), None);
+}

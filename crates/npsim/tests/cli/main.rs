@@ -18,6 +18,7 @@ mod linking;
 mod lsp;
 mod order;
 mod projects;
+mod reference_examples;
 mod report;
 mod runs;
 mod sweeps;

@@ -5,16 +5,16 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use npsim::links::{Links, Traffic};
+use npsim::observe::series::Series;
 use npsim::project::{Overrides, Project};
 use npsim::report::Report;
-use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::stats_file::to_json;
 use npsim::summary::summary;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::stats::Stats;
 use npsim_net::pace::Schedule;
-use npsim_views::timeline::Recorder;
+use npsim_observe::timeline::Recorder;
 
 use crate::project::{assembled, load};
 

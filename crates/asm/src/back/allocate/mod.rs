@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::middle::bit_set::BitSet;
 use crate::middle::groups::Groups;
 use crate::middle::liveness::Liveness;
-use crate::middle::program::{Item, Side, VariableId, cell};
+use crate::middle::program::{Item, Side, SignalId, VariableId, cell};
 use crate::middle::scope::{Space, Symbols};
 use npsim_image::ContextMode;
 
@@ -25,6 +25,27 @@ pub struct Assignment {
     pub registers: Vec<Option<Operand>>,
     /// The number of each signal; the even one of a pair.
     pub signals: Vec<Option<u8>>,
+}
+
+impl Assignment {
+    /// The register of a variable that an instruction names.
+    ///
+    /// # Panics
+    /// If the variable has none: every used variable of a program that was
+    /// allocated without an error has a register.
+    #[must_use]
+    pub fn register(&self, id: VariableId) -> Operand {
+        self.registers[id].expect("allocation gives every used variable a register")
+    }
+
+    /// The number of a signal that an instruction names.
+    ///
+    /// # Panics
+    /// If the signal has none, as [`Self::register`].
+    #[must_use]
+    pub fn signal(&self, id: SignalId) -> u8 {
+        self.signals[id].expect("allocation gives every used signal a number")
+    }
 }
 
 /// All that allocation looks at.

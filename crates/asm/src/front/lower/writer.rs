@@ -11,6 +11,8 @@ pub struct Writer<'n> {
     pub out: Vec<Statement>,
     /// The construct that stands for the next statements.
     pub place: Place,
+    /// Number of the statement that stands for them.
+    pub statement: usize,
     /// Names that the source uses.
     names: &'n BTreeSet<String>,
     count: usize,
@@ -23,6 +25,7 @@ impl<'n> Writer<'n> {
         Self {
             out: Vec::new(),
             place,
+            statement: 0,
             names,
             count: 0,
         }
@@ -122,6 +125,7 @@ impl<'n> Writer<'n> {
                 options: Vec::new(),
                 place: self.place,
                 generated: true,
+                statement: self.statement,
             }),
         });
     }

@@ -118,6 +118,8 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
             options,
             place,
             generated: false,
+            // The lines are counted when all are there.
+            statement: 0,
         }),
     ))
 }

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::expression::Value;
 use crate::front::lexer::lex_fragment;
-use crate::front::token::{Token, TokenKind, arguments};
+use crate::front::token::{Token, TokenKind, arguments, spell};
 use crate::source::{Expansion, ExpansionId, Span};
 
 /// Definitions may refer to others in chains of this length.
@@ -381,10 +381,21 @@ impl Preprocessor<'_> {
         call: Span,
         bound: Option<&FxHashMap<Rc<str>, Vec<Piece>>>,
     ) -> Vec<Piece> {
+        let arguments = match (&define.parameters, bound) {
+            (Some(parameters), Some(bound)) => parameters
+                .iter()
+                .map(|name| {
+                    let value = bound.get(name).cloned().unwrap_or_default();
+                    (name.to_string(), spell(&tokens_of(value)))
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
         let expansion = self.sources.add_expansion(Expansion {
             name: token.text.to_string(),
             call,
             parent: token.expansion,
+            arguments,
         });
         let mut body = Vec::with_capacity(define.body.len());
         for from in &define.body {

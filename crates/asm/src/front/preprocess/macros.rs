@@ -14,7 +14,7 @@ use super::{
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::lexer::RawLine;
-use crate::front::token::{Token, TokenKind, arguments};
+use crate::front::token::{Token, TokenKind, arguments, spell};
 use crate::source::{Expansion, ExpansionId, Span};
 
 /// A macro of several lines.
@@ -297,6 +297,12 @@ impl Preprocessor<'_> {
             name: name.text.to_string(),
             call: span,
             parent: expansion,
+            arguments: called
+                .parameters
+                .iter()
+                .zip(&given)
+                .map(|(name, value)| (name.to_string(), spell(value)))
+                .collect(),
         });
         let bindings = called
             .parameters

@@ -93,6 +93,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         Micro {
             mnemonic: statement.mnemonic.clone(),
             generated: statement.generated,
+            statement: statement.statement,
             ..Micro::nop(statement.place, scope)
         }
     }
@@ -139,6 +140,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             scope: self.selector.scope,
             open_count: self.open_count,
             generated: self.statement.generated,
+            statement: self.statement.statement,
         })
     }
 

@@ -80,6 +80,8 @@ fn a_read_before_the_signal_names_the_owner() {
         scope: 0,
         operand: Operand::STransfer(3),
         direction,
+        live: Vec::new(),
+        live_out: Vec::new(),
     };
     image.registers = vec![
         symbol("$next", Direction::Read),

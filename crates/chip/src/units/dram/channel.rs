@@ -163,7 +163,7 @@ impl Channel {
     }
 
     /// Puts a part into the inlet.
-    pub fn accept(&mut self, part: Part, now: Cycle) {
+    pub(crate) fn accept(&mut self, part: Part, now: Cycle) {
         self.inlet.push_back(part);
         self.waiting += 1;
         self.counters.queue(now, self.waiting);
@@ -182,7 +182,7 @@ impl Channel {
     }
 
     /// A command's data has come; true if a part of it is here.
-    pub fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
+    pub(crate) fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
         let parts = self
             .banks
             .iter_mut()
@@ -198,7 +198,7 @@ impl Channel {
     }
 
     /// A turn that was asked for has come.
-    pub fn turn_came(&mut self, now: Cycle) {
+    pub(crate) fn turn_came(&mut self, now: Cycle) {
         if self.turn_at <= now {
             self.turn_at = Cycle::MAX;
         }
@@ -343,7 +343,12 @@ impl Channel {
     /// The core reads `bytes` at an address within the channel now, from the
     /// bank's next free time on; gives how long it waits for bank and pins, and
     /// from when until when it has the pins.
-    pub fn core_read(&mut self, address: u32, bytes: u32, now: Cycle) -> (Cycle, (Cycle, Cycle)) {
+    pub(crate) fn core_read(
+        &mut self,
+        address: u32,
+        bytes: u32,
+        now: Cycle,
+    ) -> (Cycle, (Cycle, Cycle)) {
         self.refresh(now);
         let timing = &self.timing;
         let bank = (address / timing.bank_interleave) as usize % self.banks.len();

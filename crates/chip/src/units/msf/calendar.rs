@@ -5,7 +5,7 @@
 //! the order of a calendar that both sides know. Here a status is always up to
 //! date; a port that the calendar does not name never gets one.
 
-use super::MediaParameters;
+use super::parameters::MediaParameters;
 use super::port::Port;
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Calendar {
     }
 
     /// Writes `TX_CALENDAR_LENGTH`.
-    pub const fn set_length(&mut self, value: u32) {
+    pub(crate) const fn set_length(&mut self, value: u32) {
         self.length = value & 0xff;
     }
 
@@ -68,7 +68,7 @@ impl Calendar {
     }
 
     /// Writes `TX_CALENDAR_n`; beyond the last it does nothing.
-    pub fn set_entry(&mut self, index: usize, value: u32) {
+    pub(crate) fn set_entry(&mut self, index: usize, value: u32) {
         if let Some(entry) = self.ports.get_mut(index) {
             *entry = value & 0xff;
         }
@@ -94,7 +94,7 @@ impl Calendar {
 
     /// `TX_MULTIPLE_PORT_STATUS_n`: two bits a port, the lowest port lowest.
     #[must_use]
-    pub fn statuses(&self, register: usize, ports: &[Port], now: Cycle) -> u32 {
+    pub(crate) fn statuses(&self, register: usize, ports: &[Port], now: Cycle) -> u32 {
         (0..PORTS_IN_A_REGISTER).fold(0, |word, i| {
             let status = self.status(register * PORTS_IN_A_REGISTER + i, ports, now);
             word | (status as u32) << (2 * i)

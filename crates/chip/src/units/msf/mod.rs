@@ -10,15 +10,18 @@
 
 pub mod calendar;
 pub mod clock;
+mod code;
 mod command;
 pub mod link;
 mod parameters;
 pub mod port;
+pub(crate) mod profile;
 pub mod rbuf;
 pub mod receive;
 pub mod tbuf;
 mod trace;
 pub mod transmit;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -31,75 +34,21 @@ use crate::kernel::lines::{Lines, Tag};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use calendar::Calendar;
-pub use parameters::MediaParameters;
+use code::Code;
+pub(crate) use parameters::MediaParameters;
 use port::Port;
 pub use rbuf::Leak;
 use receive::Receive;
 use serde::{Deserialize, Serialize};
 use transmit::Transmit;
+pub(crate) use window::DATA_WINDOW;
+pub use window::MsfError;
+use window::window;
 
-/// Start of the data window: reads take RBUF, writes go to TBUF.
-pub const DATA_WINDOW: u32 = 0x2000;
 /// Erratum of the IXP2400: these RBUF elements may corrupt data.
 const BAD_ELEMENTS: u32 = 69;
 /// Leaked elements that a fault lists.
 const LEAKS_SHOWN: usize = 8;
-
-/// What a range of RBUF or TBUF cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MsfError {
-    /// Not on a longword.
-    #[error("byte offset 0x{0:x} in the media buffer is not a multiple of 4")]
-    Unaligned(u32),
-    /// Not inside the buffer.
-    #[error("{bytes} bytes at offset 0x{offset:x} are not inside the media buffer")]
-    OutOfBuffer {
-        /// Byte offset from the start of the buffer.
-        offset: u32,
-        /// Length.
-        bytes: u32,
-    },
-    /// Not in the data window.
-    #[error(
-        "media address 0x{0:x} is not in the data window 0x2000-0x3fff; set bit 18 of the override word"
-    )]
-    OutsideWindow(u32),
-}
-
-/// What an [`Event::Media`](crate::kernel::event::Event::Media) means: the code in the
-/// upper bits, an argument below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Code {
-    Arrival,
-    ReceiveBus,
-    ReceiveDone,
-    Timeout,
-    TransmitBus,
-    TransmitDone,
-    LineEnd,
-}
-
-impl Code {
-    const ALL: [Self; 7] = [
-        Self::Arrival,
-        Self::ReceiveBus,
-        Self::ReceiveDone,
-        Self::Timeout,
-        Self::TransmitBus,
-        Self::TransmitDone,
-        Self::LineEnd,
-    ];
-    const SHIFT: u32 = 24;
-
-    const fn with(self, argument: u32) -> u32 {
-        (self as u32) << Self::SHIFT | argument
-    }
-
-    fn of(code: u32) -> (Option<Self>, u32) {
-        let found = Self::ALL.get((code >> Self::SHIFT) as usize).copied();
-        (found, code & ((1 << Self::SHIFT) - 1))
-    }
-}
 
 /// A port as a loader sets it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,8 +179,8 @@ impl Msf {
 
     /// Whether all frames of the lines have arrived and nothing moves that does
     /// not wait for microcode.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
         self.receive.exhausted()
             && self.transmit.is_idle()
             && self
@@ -286,12 +235,12 @@ impl Msf {
 
     /// Whether a context waits for an mpacket on a freelist.
     #[must_use]
-    pub fn is_waiting(&self, me: u8, context: u8) -> bool {
+    pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
         self.receive.is_waiting(me, context)
     }
 
     /// Fetches the next frame from the lines if none is known.
-    pub fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
+    pub(crate) fn refill(&mut self, fabric: &mut Fabric, lines: &mut dyn Lines) {
         self.receive.refill(fabric, lines);
     }
 
@@ -336,9 +285,4 @@ impl Msf {
             self.last_activity = fabric.now;
         }
     }
-}
-
-fn window(address: u32) -> Result<u32, MsfError> {
-    let offset = address.checked_sub(DATA_WINDOW).filter(|&o| o < 0x2000);
-    offset.ok_or(MsfError::OutsideWindow(address))
 }

@@ -54,13 +54,13 @@ pub struct MediaParameters {
 impl MediaParameters {
     /// The bus on which mpackets come.
     #[must_use]
-    pub const fn receive_link(&self) -> Link {
+    pub(crate) const fn receive_link(&self) -> Link {
         self.link(self.receive_overhead)
     }
 
     /// The bus on which mpackets go.
     #[must_use]
-    pub const fn transmit_link(&self) -> Link {
+    pub(crate) const fn transmit_link(&self) -> Link {
         self.link(self.transmit_overhead)
     }
 

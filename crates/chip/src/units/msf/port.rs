@@ -8,9 +8,9 @@ use crate::Cycle;
 use crate::kernel::lines::{Arrival, Tag};
 
 /// Preamble and start delimiter, bytes.
-pub const PREAMBLE: u64 = 8;
+pub(crate) const PREAMBLE: u64 = 8;
 /// Frame check sequence, bytes.
-pub const CHECK_SEQUENCE: u64 = 4;
+pub(crate) const CHECK_SEQUENCE: u64 = 4;
 /// Smallest gap between frames, bytes.
 pub const GAP: u64 = 12;
 /// Shortest frame without its check sequence; the MAC pads to it.
@@ -165,7 +165,7 @@ impl Port {
 
     /// First preamble bit of the frame on the line.
     #[must_use]
-    pub fn leaving_since(&self) -> Option<Cycle> {
+    pub(crate) fn leaving_since(&self) -> Option<Cycle> {
         let leaving = self.leaving.as_ref()?;
         Some(self.cycle(leaving.start))
     }
@@ -173,7 +173,7 @@ impl Port {
     /// When the transmit FIFO has room for `bytes` more; `None` when that needs
     /// more than the frame on the line to leave.
     #[must_use]
-    pub fn room_at(&self, bytes: u64, now: Cycle) -> Option<Cycle> {
+    pub(crate) fn room_at(&self, bytes: u64, now: Cycle) -> Option<Cycle> {
         let excess = (self.held + bytes).saturating_sub(self.capacity);
         if excess == 0 {
             return Some(now);
@@ -188,7 +188,7 @@ impl Port {
 
     /// Whether the FIFO could take `bytes` more once everything whole has left.
     #[must_use]
-    pub fn can_ever_hold(&self, bytes: u64) -> bool {
+    pub(crate) fn can_ever_hold(&self, bytes: u64) -> bool {
         self.partial.bytes.len() as u64 + bytes <= self.capacity
     }
 
@@ -217,12 +217,12 @@ impl Port {
     }
 
     /// Gives back room that was reserved for bytes that are thrown away.
-    pub fn unreserve(&mut self, bytes: u64) {
+    pub(crate) fn unreserve(&mut self, bytes: u64) {
         self.held -= bytes;
     }
 
     /// Drops the frame that is put together and gives its tag.
-    pub fn drop_partial(&mut self) -> Tag {
+    pub(crate) fn drop_partial(&mut self) -> Tag {
         self.held -= self.partial.bytes.len() as u64;
         self.partial.bytes.clear();
         std::mem::take(&mut self.partial.tag)

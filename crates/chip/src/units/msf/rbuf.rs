@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use super::{MediaParameters, MsfError};
+use super::parameters::MediaParameters;
+use super::window::MsfError;
 use crate::Cycle;
 use crate::board::MediaBus;
 
@@ -180,7 +181,7 @@ impl Rbuf {
     }
 
     /// Hands the element that was closed first to a thread.
-    pub fn hand_out(&mut self, me: u8, context: u8, now: Cycle) -> Option<u8> {
+    pub(crate) fn hand_out(&mut self, me: u8, context: u8, now: Cycle) -> Option<u8> {
         let element = self.full.pop_front()?;
         self.elements[element as usize].holder = Holder::Thread {
             me,
@@ -219,7 +220,7 @@ impl Rbuf {
 
     /// The element that microcode means by a number; `None` when there is none.
     #[must_use]
-    pub fn element_of(&self, number: u32) -> Option<u8> {
+    pub(crate) fn element_of(&self, number: u32) -> Option<u8> {
         let unit = match self.bus {
             MediaBus::Spi3 => 1,
             MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 
 use npsim_isa::CommandOp;
 
+use super::code::Code;
 use super::link::Link;
+use super::parameters::MediaParameters;
 use super::port::{Incoming, Port, SHORTEST};
 use super::rbuf::Rbuf;
-use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::board::MediaBus;
 use crate::kernel::event::Event;
@@ -19,9 +20,9 @@ use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
 use crate::profile::Profile;
 
 /// Number of thread freelists.
-pub const FREELISTS: usize = 3;
+pub(crate) const FREELISTS: usize = 3;
 /// Null status: nothing came within the timeout.
-pub const NULL_STATUS: u32 = 1 << 9;
+pub(crate) const NULL_STATUS: u32 = 1 << 9;
 
 /// A thread that waits for an mpacket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ impl Waiter {
     ///
     /// # Errors
     /// There is no such microengine.
-    pub fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
+    pub(crate) fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
         let field = (data >> 7 & 0x1f) as u8;
         let number = match profile.media() {
             // Cluster in bit 2, place in the cluster below.
@@ -67,7 +68,7 @@ impl Waiter {
 
     /// Absolute number of the first register.
     #[must_use]
-    pub const fn absolute_register(self) -> u8 {
+    pub(crate) const fn absolute_register(self) -> u8 {
         self.context * 16 + self.register
     }
 
@@ -155,7 +156,7 @@ impl Receive {
 
     /// Cycles in which the bus moved data.
     #[must_use]
-    pub const fn bus_busy(&self) -> Cycle {
+    pub(crate) const fn bus_busy(&self) -> Cycle {
         self.link.busy
     }
 
@@ -167,7 +168,7 @@ impl Receive {
 
     /// Whether a thread waits for an mpacket.
     #[must_use]
-    pub fn is_waiting(&self, me: u8, context: u8) -> bool {
+    pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
         self.lists
             .iter()
             .flat_map(|l| &l.waiters)
@@ -176,7 +177,7 @@ impl Receive {
 
     /// Whether the lines said that no more frames come and all have arrived.
     #[must_use]
-    pub const fn exhausted(&self) -> bool {
+    pub(crate) const fn exhausted(&self) -> bool {
         self.exhausted && self.next_arrival.is_none()
     }
 

@@ -1,7 +1,7 @@
 //! The transmit buffer: elements filled by microcode and sent in ring order.
 
-use super::MsfError;
 use super::rbuf::{LEAST_ELEMENT, longwords};
+use super::window::MsfError;
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
 
@@ -19,27 +19,27 @@ pub struct Control(pub u32);
 impl Control {
     /// Payload bytes, 1-256.
     #[must_use]
-    pub const fn payload_length(self) -> u32 {
+    pub(crate) const fn payload_length(self) -> u32 {
         let length = self.0 >> 24;
         if length == 0 { 256 } else { length }
     }
 
     /// First byte of the prepended part.
     #[must_use]
-    pub const fn prepend_offset(self) -> u32 {
+    pub(crate) const fn prepend_offset(self) -> u32 {
         self.0 >> 21 & 7
     }
 
     /// Bytes of the prepended part.
     #[must_use]
-    pub const fn prepend_length(self) -> u32 {
+    pub(crate) const fn prepend_length(self) -> u32 {
         self.0 >> 16 & 0x1f
     }
 
     /// First byte of the payload: the quadword after the prepended part, plus
     /// the payload offset.
     #[must_use]
-    pub const fn payload_start(self) -> u32 {
+    pub(crate) const fn payload_start(self) -> u32 {
         ((self.prepend_offset() + self.prepend_length() + 7) & 0xf8) + (self.0 >> 13 & 7)
     }
 
@@ -69,7 +69,7 @@ impl Control {
 
     /// Last mpacket of a frame.
     #[must_use]
-    pub const fn eop(self) -> bool {
+    pub(crate) const fn eop(self) -> bool {
         self.0 >> 8 & 1 != 0
     }
 
@@ -134,14 +134,14 @@ impl Tbuf {
 
     /// The element that microcode means by a number; `None` when there is none.
     #[must_use]
-    pub fn element_of(&self, number: u32) -> Option<usize> {
+    pub(crate) fn element_of(&self, number: u32) -> Option<usize> {
         let element = (number / self.unit()) as usize;
         (number.is_multiple_of(self.unit()) && element < self.elements.len()).then_some(element)
     }
 
     /// How elements are counted, for who used a number that is none.
     #[must_use]
-    pub const fn numbering(&self) -> &'static str {
+    pub(crate) const fn numbering(&self) -> &'static str {
         match self.bus {
             MediaBus::Spi3 => "count elements from 0 and begin again at 0 after the last",
             MediaBus::Spi4 => {
@@ -196,7 +196,7 @@ impl Tbuf {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn set_valid(
+    pub(crate) fn set_valid(
         &mut self,
         element: usize,
         control: [u32; 2],

@@ -1,10 +1,11 @@
 //! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
 //! lines.
 
+use super::code::Code;
 use super::link::Link;
+use super::parameters::MediaParameters;
 use super::port::{Assembly, Port};
 use super::tbuf::{Control, Refusal, Tbuf};
-use super::{Code, MediaParameters};
 use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
@@ -72,7 +73,7 @@ impl Transmit {
 
     /// Cycles in which the bus moved data.
     #[must_use]
-    pub const fn bus_busy(&self) -> Cycle {
+    pub(crate) const fn bus_busy(&self) -> Cycle {
         self.link.busy
     }
 
@@ -280,8 +281,8 @@ impl Transmit {
     }
 
     /// Whether nothing waits or is on the bus.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
 }

@@ -48,7 +48,7 @@ impl RingPut {
 impl Entry {
     /// An entry as it is after loading all three longwords of a descriptor.
     #[must_use]
-    pub const fn from_descriptor([head, tail, count]: [u32; 3]) -> Self {
+    pub(crate) const fn from_descriptor([head, tail, count]: [u32; 3]) -> Self {
         Self {
             head,
             tail: tail & ADDRESS,
@@ -161,7 +161,7 @@ impl Entry {
 
     /// Longwords of the ring, by the size code in the head longword.
     #[must_use]
-    pub const fn ring_size(&self) -> u32 {
+    pub(crate) const fn ring_size(&self) -> u32 {
         512 << (self.head >> 29)
     }
 

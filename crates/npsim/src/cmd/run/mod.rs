@@ -24,11 +24,9 @@ use npsim::memory_dump;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::remarks;
-use npsim::series::Series;
 use npsim::simulation::{Ending, Settings, Simulation};
-use npsim::views::traffic_flow::TrafficFlow;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::{Observer, Observers};
+use npsim_chip::kernel::observer::Observer;
 
 use super::interrupt::interrupt_flag;
 use crate::output;
@@ -109,17 +107,14 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     if let Some(checkpoint) = checkpoint {
         saver::restore(checkpoint, &mut simulation, &mut links, until)?;
     }
-    let mut flow = arguments
-        .report
-        .as_ref()
-        .map(|_| TrafficFlow::over(&project.spaces));
-    if flow.is_some() {
-        simulation.watch(Series::new(&project));
-    }
     let started = Instant::now();
     let mut progress = Progress::new(started, source.arrivals_end(), until);
     let stop = interrupt_flag();
-    let mut observers = arguments.observers.open(&simulation, &project)?;
+    let mut wanted = arguments.observers.wanted();
+    if arguments.report.is_some() {
+        wanted = wanted.and_report();
+    }
+    let mut observers = wanted.open(&project, simulation.chip())?;
     let mut each = |cycle, _: &Traffic| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
@@ -131,10 +126,13 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     if let Some(saver) = &mut saver {
         saver.save(&simulation, &mut links)?;
     }
-    let mut watchers = Observers::new();
-    watchers.add(&mut flow);
-    watchers.add(&mut observers);
-    let ending = to_the_end(&mut simulation, &mut links, &mut watchers, &mut each, saver);
+    let ending = to_the_end(
+        &mut simulation,
+        &mut links,
+        &mut observers,
+        &mut each,
+        saver,
+    );
     let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
     let host_seconds = (before + started.elapsed()).as_secs_f64();
     progress.finish();
@@ -149,12 +147,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         project: &project,
         programs: &programs,
         source: &source,
-        settings: &settings,
         simulation,
         ending,
         traffic,
         unread,
-        flow,
         observers,
         dumps,
         host_seconds,

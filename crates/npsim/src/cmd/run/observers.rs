@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use npsim::assemble::Program;
+use npsim::flame::{self, Flame};
+use npsim::observe::profile::{self, Profile};
+use npsim::observe::set::{Seen, Wanted};
+use npsim::observe::timeline::Window;
 use npsim::problem::Problem;
-use npsim::project::Project;
-use npsim::series::Series;
-use npsim::simulation::Simulation;
-use npsim::views::profile::{self, Collector, Flame, Profile, Shown};
-use npsim::views::timeline::{Recorder, TimelineFile, Window};
+use npsim::profile_text::{self, Shown};
 use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::TraceEvent;
 
 use crate::cmd::value::parser;
 use crate::output;
@@ -43,20 +41,6 @@ pub struct ObserverOptions {
     window: Option<Window>,
 }
 
-/// What watches a run.
-pub struct Observers {
-    profile: Option<Collector>,
-    timeline: Option<Recorder<TimelineFile>>,
-}
-
-impl Observer for Observers {
-    #[inline]
-    fn see(&mut self, at: Cycle, what: &TraceEvent) {
-        self.profile.see(at, what);
-        self.timeline.see(at, what);
-    }
-}
-
 impl ObserverOptions {
     /// The files that will be written and the options that name them.
     pub fn outputs(&self) -> Vec<(&'static str, &PathBuf)> {
@@ -82,30 +66,16 @@ impl ObserverOptions {
             .find_map(|(given, name)| given.then_some(name))
     }
 
-    /// What these options need to watch a run; `None` if they ask for nothing.
-    pub fn open(
-        &self,
-        simulation: &Simulation,
-        project: &Project,
-    ) -> Result<Option<Observers>, Problem> {
-        let counted =
-            self.profile.is_some() || !self.flame.is_empty() || !self.flame_waits.is_empty();
-        let observers = Observers {
-            profile: counted.then(|| Collector::new(simulation.chip())),
-            timeline: match &self.timeline {
-                Some(path) => {
-                    let file = TimelineFile::create(path)
-                        .map_err(|error| Problem::io("write", path, &error))?;
-                    let window = self.window.unwrap_or_default();
-                    let window = window.cycles(project.capacity.hertz);
-                    let chip = simulation.chip();
-                    let recorder = Recorder::new(file, &project.name, chip, window);
-                    Some(recorder.calling(Series::new(project).places()))
-                }
-                None => None,
-            },
-        };
-        Ok((observers.profile.is_some() || observers.timeline.is_some()).then_some(observers))
+    /// What is to be observed for these options.
+    pub fn wanted(&self) -> Wanted {
+        let window = self.window.unwrap_or_default();
+        Wanted {
+            profile: self.profile.is_some()
+                || !self.flame.is_empty()
+                || !self.flame_waits.is_empty(),
+            timeline: self.timeline.clone().map(|path| (path, window)),
+            ..Wanted::default()
+        }
     }
 
     /// The first cycle that --timeline shows, if it is written.
@@ -115,48 +85,38 @@ impl ObserverOptions {
     }
 
     /// Writes the files and prints the profile of a run that has come to its end.
-    pub fn show(
-        &self,
-        observers: Observers,
-        simulation: &Simulation,
-        programs: &[Program],
-        quiet: bool,
-    ) -> anyhow::Result<()> {
-        if let (Some(recorder), Some(path)) = (observers.timeline, &self.timeline) {
-            recorder
-                .finish(simulation.now())
-                .and_then(TimelineFile::commit)
-                .map_err(|error| Problem::io("write", path, &error))?;
+    pub fn show(&self, seen: Seen, programs: &[Program], quiet: bool) -> anyhow::Result<()> {
+        if let (Some(written), Some(path)) = (seen.timeline, &self.timeline) {
+            written.map_err(|error| Problem::io("write", path, &error))?;
         }
-        let Some(collector) = observers.profile else {
+        let Some(profile) = seen.profile else {
             return Ok(());
         };
-        let profile = collector.finish(simulation.now());
         if self.profile.is_some() && !quiet {
-            let text = profile::overview(&profile, programs, self.profile_lines);
+            let text = profile_text::overview(&profile, programs, self.profile_lines);
             output::print(&format!("\n{text}"))?;
         }
         for path in self.profile.iter().flatten() {
             write(path, &profile::to_json(&profile)?)?;
         }
         for path in &self.flame {
-            write(path, &flame(&profile, Flame::Pipeline, path))?;
+            write(path, &graph(&profile, Flame::Pipeline, path))?;
         }
         for path in &self.flame_waits {
-            write(path, &flame(&profile, Flame::Waits, path))?;
+            write(path, &graph(&profile, Flame::Waits, path))?;
         }
         Ok(())
     }
 }
 
-fn flame(profile: &Profile, what: Flame, path: &Path) -> String {
+fn graph(profile: &Profile, what: Flame, path: &Path) -> String {
     let picture = path
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
     if picture {
-        profile::svg(profile, what)
+        flame::svg(profile, what)
     } else {
-        profile::folded(profile, what)
+        flame::folded(profile, what)
     }
 }
 

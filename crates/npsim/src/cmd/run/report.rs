@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::Program;
-use npsim::links::{Links, Traffic};
+use npsim::bottleneck::{self, Analysis, Observed, Stage};
+use npsim::links::Traffic;
+use npsim::observe::flow::TrafficFlow;
+use npsim::observe::lanes::Moments;
+use npsim::observe::series::Series;
+use npsim::page::close_up::CloseUp;
+use npsim::page::{self, Run};
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::report::Report;
-use npsim::series::Series;
-use npsim::simulation::{Settings, Simulation};
-use npsim::views::bottleneck::{self, Analysis, Observed, Stage};
-use npsim::views::context_lanes::{ContextLanes, Mark};
-use npsim::views::page::window::{CloseUp, LENGTH};
-use npsim::views::page::{self, Run};
-use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::write_whole;
 use npsim_net::pace::Pace;
 
@@ -35,6 +34,7 @@ pub struct Seen<'a> {
     pub traffic: &'a Traffic,
     pub series: &'a Series,
     pub flow: &'a TrafficFlow,
+    pub moments: Option<&'a Moments>,
     /// How the run was asked for.
     pub settings: Vec<(String, String)>,
 }
@@ -51,18 +51,11 @@ impl Seen<'_> {
         })
     }
 
-    /// Writes the page. The close look in it comes from a second run, which
-    /// goes the same way: `again` gives it the same lines.
-    pub fn write(
-        &self,
-        folder: &Path,
-        analysis: &Analysis,
-        settings: &Settings,
-        again: Links<'_>,
-    ) -> Result<(), Problem> {
+    /// Writes the page.
+    pub fn write(&self, folder: &Path, analysis: &Analysis) -> Result<(), Problem> {
         std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
-        let moment = CloseUp::of(self.report, self.series);
-        let lanes = self.close_look(&moment, settings, again)?;
+        let moments = self.moments;
+        let close_up = moments.and_then(|it| CloseUp::of(self.report, self.series, it));
         let page = page::render(&Run {
             report: self.report,
             series: self.series,
@@ -71,42 +64,12 @@ impl Seen<'_> {
             project: self.project,
             programs: self.programs,
             latencies: &self.traffic.latencies,
-            lanes: Some((&lanes, &moment.why)),
+            lanes: close_up.as_ref().map(|it| (it.lanes, it.why.as_str())),
             settings: &self.settings,
         })
         .map_err(|error| Problem::new(format!("the report could not be made: {error:#}")))?;
         let path = page_path(folder);
         write_whole(&path, page.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
-    }
-
-    fn close_look(
-        &self,
-        moment: &CloseUp,
-        settings: &Settings,
-        mut links: Links<'_>,
-    ) -> Result<ContextLanes, Problem> {
-        let settings = Settings {
-            until: Some(moment.until),
-            ..settings.clone()
-        };
-        let mut simulation = Simulation::new(self.project, self.programs, settings)?;
-        let count = usize::from(self.project.profile.microengines());
-        let mut lanes = ContextLanes::new(count, moment.from, moment.until);
-        simulation.run_watched(&mut links, &mut lanes, &mut |_, _| {
-            std::ops::ControlFlow::Continue(())
-        });
-        lanes.finish();
-        let lost = lanes
-            .marks()
-            .iter()
-            .find(|(_, mark)| *mark == Mark::Dropped);
-        let middle = match lost {
-            Some((cycle, _)) if moment.around_loss => *cycle,
-            _ => u64::midpoint(moment.from, moment.until),
-        };
-        let from = middle.saturating_sub(LENGTH / 2).max(moment.from);
-        lanes.crop(from, from + LENGTH);
-        Ok(lanes)
     }
 }
 

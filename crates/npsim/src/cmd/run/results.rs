@@ -4,24 +4,23 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use npsim::assemble::Program;
+use npsim::bottleneck;
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::links::Traffic;
 use npsim::memory_dump::{self, Range};
+use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::remarks;
 use npsim::report::Report;
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::simulation::{Ending, Simulation};
 use npsim::summary::summary;
-use npsim::views::bottleneck;
-use npsim::views::traffic_flow::TrafficFlow;
 use npsim::whole_file::write_whole;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Fault;
 use npsim_net::pace::Pace;
 
 use super::super::interrupt::INTERRUPTED;
-use super::observers::Observers;
 use super::source::Source;
 use super::{Arguments, PATIENCE_MS, report};
 use crate::output;
@@ -32,16 +31,13 @@ pub struct Ended<'a> {
     pub project: &'a Project,
     pub programs: &'a [Program],
     pub source: &'a Source<'a>,
-    pub settings: &'a Settings,
     pub simulation: Simulation,
     pub ending: Ending,
     pub traffic: Traffic,
     /// Why not all frames could be read.
     pub unread: Option<String>,
-    /// What a page tells about frames, if one is to be written.
-    pub flow: Option<TrafficFlow>,
-    /// What watched the run.
-    pub observers: Option<Observers>,
+    /// What observed the run.
+    pub observers: ObserverSet,
     /// Memories to write, and where.
     pub dumps: Vec<(Range, &'a PathBuf)>,
     /// How long the run took.
@@ -52,7 +48,7 @@ pub struct Ended<'a> {
 
 impl Ended<'_> {
     /// Writes the files, prints the summary, and tells what went wrong.
-    pub fn tell(mut self) -> anyhow::Result<ExitCode> {
+    pub fn tell(self) -> anyhow::Result<ExitCode> {
         let arguments = self.arguments;
         let fault = match &self.ending {
             Ending::Fault(fault) => Some(&**fault),
@@ -78,11 +74,11 @@ impl Ended<'_> {
             let text = memory_dump::text(self.simulation.chip(), range);
             write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
         });
-        let series = self.simulation.take_series();
-        let seen = self
+        let observed = self.observers.finish(self.simulation.chip());
+        let seen = observed
             .flow
             .as_ref()
-            .zip(series.as_ref())
+            .zip(observed.series.as_ref())
             .map(|(flow, series)| report::Seen {
                 project: self.project,
                 programs: self.programs,
@@ -90,14 +86,12 @@ impl Ended<'_> {
                 traffic: &self.traffic,
                 series,
                 flow,
+                moments: observed.moments.as_ref(),
                 settings: report::settings(arguments, &report),
             });
         let analysis = seen.as_ref().map(report::Seen::analysis);
         let page_written = match (&seen, &analysis, &arguments.report) {
-            (Some(seen), Some(analysis), Some(folder)) => self
-                .source
-                .links(None)
-                .and_then(|again| seen.write(folder, analysis, self.settings, again)),
+            (Some(seen), Some(analysis), Some(folder)) => seen.write(folder, analysis),
             _ => Ok(()),
         };
         let files_written = stats_written.and(dumps_written).and(page_written);
@@ -115,11 +109,9 @@ impl Ended<'_> {
             }
             hints(arguments, &report, self.simulation.chip());
         }
-        let watched = self.observers.map_or(Ok(()), |observers| {
-            arguments
-                .observers
-                .show(observers, &self.simulation, self.programs, arguments.quiet)
-        });
+        let watched = arguments
+            .observers
+            .show(observed, self.programs, arguments.quiet);
         if let Some(fault) = fault {
             show_fault(fault, self.programs, &self.simulation.state_report());
             return after_fault(files_written, watched);

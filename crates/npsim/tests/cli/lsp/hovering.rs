@@ -77,3 +77,28 @@ fn names_of_the_program() {
     has("SI|ZE]", &["#define SIZE 0x40", "bytes of it"]);
     has("start|#]", &["label: address 0", "a.uc:12"]);
 }
+
+#[test]
+fn a_name_is_in_the_register_that_its_line_uses() {
+    // The two lives of `x` have nothing to do with each other, and each must be
+    // in another bank than the register it is added to.
+    let text = ".reg x a b\n.reg_addr a 0 A\n.reg_addr b 1 B\nimmed[a, 1]\nimmed[b, 2]\n\
+        immed[x, 3]\nalu[a, a, +, x]\nimmed[x, 4]\nalu[b, b, +, x]\n\
+        local_csr_wr[0x10, a]\nlocal_csr_wr[0x10, b]\nctx_arb[kill]\n";
+    let mut editor = Editor::new(&[("a.uc", text)]);
+    editor.open("a.uc");
+    assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
+    let first = editor.hover("a.uc", "immed[|x, 3]");
+    assert!(first.contains("register: `x` is b"), "{first}");
+    let second = editor.hover("a.uc", "alu[b, b, +, |x]");
+    assert!(second.contains("register: `x` is a"), "{second}");
+    let declared = editor.hover("a.uc", ".reg |x a b");
+    for part in [
+        "`x` is b",
+        " in words 2 to 3",
+        "`x` is a",
+        " in words 4 to 5",
+    ] {
+        assert!(declared.contains(part), "{declared}");
+    }
+}

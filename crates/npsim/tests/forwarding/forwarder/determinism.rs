@@ -195,8 +195,8 @@ proptest! {
         let state = |steps: &[Cycle]| {
             let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
             let mut steps = steps.iter().cycle();
-            while chip.fabric.now < end {
-                let until = steps.next().map_or(end, |step| chip.fabric.now + step);
+            while chip.fabric().now < end {
+                let until = steps.next().map_or(end, |step| chip.fabric().now + step);
                 run_to(&mut chip, &mut lines, until.min(end));
             }
             chip.save().unwrap()

@@ -9,7 +9,7 @@ use crate::units::sram::Leads;
 impl Channel {
     /// The core reads and writes longwords now; gives how long it waits for the
     /// pins.
-    pub fn core_access(
+    pub(crate) fn core_access(
         &mut self,
         reads: u8,
         writes: u8,
@@ -41,7 +41,7 @@ impl Channel {
     }
 
     /// The core is about to write longwords, locks perhaps among them.
-    pub fn tell_locks_of_core(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) {
+    pub(crate) fn tell_locks_of_core(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) {
         if self.locks.is_empty() {
             return;
         }
@@ -54,7 +54,7 @@ impl Channel {
     }
 
     /// The core sets or clears bit 0 of a longword; gives it as it was.
-    pub fn core_bit(&mut self, address: u32, set: bool, fabric: &mut Fabric) -> u32 {
+    pub(crate) fn core_bit(&mut self, address: u32, set: bool, fabric: &mut Fabric) -> u32 {
         let first = longword(address);
         let old = self.memory.get(first as usize).unwrap_or(0);
         let new = old & !1 | u32::from(set);

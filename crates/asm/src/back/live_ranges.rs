@@ -1,0 +1,135 @@
+//! Where in the finished program each name holds its register.
+
+use npsim_image::{LiveRange, Point};
+
+use crate::middle::bit_set::BitSet;
+use crate::middle::groups::Groups;
+use crate::middle::liveness::{Liveness, written};
+use crate::middle::program::{Item, Micro, Side, SignalRef, cell};
+use crate::middle::scope::{Space, Symbols};
+use npsim_image::Direction;
+
+/// The ranges of all names, ascending for each.
+pub struct LiveRanges {
+    /// By cell: the IN and the OUT side of each variable.
+    cells: Vec<Vec<LiveRange>>,
+    /// By signal.
+    pub signals: Vec<Vec<LiveRange>>,
+}
+
+impl LiveRanges {
+    /// Reads them off the data flow that the numbers were given out by.
+    ///
+    /// Allocation kept apart what is occupied together after a word, so at each
+    /// point of these ranges a register has one name.
+    pub fn new(items: &[Item], symbols: &Symbols, groups: &Groups, liveness: &Liveness) -> Self {
+        let mut cells = Tracks::new(symbols.variables.len() * 2);
+        let mut signals = Tracks::new(symbols.signals.len());
+        let words = items.iter().enumerate();
+        let words = words.filter_map(|(i, item)| Some((i, item, item.micro()?)));
+        let mut end = Point::before(0);
+        for (address, (i, item, micro)) in words.enumerate() {
+            let (before, after) = (Point::before(address as u16), Point::after(address as u16));
+            // What a command still moves was there before this word too, unless
+            // it is this word's own.
+            let mut kept = liveness.occupied[i].clone();
+            for cell in written(item, symbols, groups) {
+                kept.remove(cell);
+            }
+            kept.union_with(&liveness.live_in[i]);
+            cells.step(before, &kept);
+            cells.step(after, &liveness.occupied[i]);
+            signals.step(before, &signals_before(micro, &liveness.signals[i]));
+            signals.step(after, &liveness.signals[i]);
+            end = after;
+        }
+        let whole = LiveRange {
+            first: Point::before(0),
+            last: end,
+        };
+        let (mut cells, mut signals) = (cells.finish(end), signals.finish(end));
+        // What shares its register with nothing may be used by others at any time.
+        for (id, variable) in symbols.variables.iter().enumerate() {
+            if !variable.private || !variable.used {
+                continue;
+            }
+            let transfer = matches!(variable.space, Space::S | Space::D);
+            let sides = [
+                (
+                    Side::In,
+                    !transfer || variable.direction != Direction::Write,
+                ),
+                (Side::Out, transfer && variable.direction != Direction::Read),
+            ];
+            for (side, has) in sides {
+                cells[cell(id, side)] = if has { vec![whole] } else { Vec::new() };
+            }
+        }
+        for (id, signal) in symbols.signals.iter().enumerate() {
+            if signal.used && (signal.private || liveness.signals_at_entry.contains(id)) {
+                signals[id] = vec![whole];
+            }
+        }
+        Self { cells, signals }
+    }
+
+    /// Takes out the ranges of one side of a variable.
+    pub fn take(&mut self, variable: usize, side: Side) -> Vec<LiveRange> {
+        std::mem::take(&mut self.cells[cell(variable, side)])
+    }
+}
+
+/// Signals that are awaited or under way when a word begins.
+fn signals_before(micro: &Micro, after: &BitSet) -> BitSet {
+    let mut before = after.clone();
+    if let Some(SignalRef::Symbol(id)) = micro.completion.map(|used| used.signal) {
+        before.remove(id);
+    }
+    for used in micro.waits.iter().chain(&micro.tested) {
+        if let SignalRef::Symbol(id) = used.signal {
+            before.insert(id);
+        }
+    }
+    before
+}
+
+/// Ranges in the making: one point after the other says which numbers are alive.
+struct Tracks {
+    last: BitSet,
+    before: Point,
+    open: Vec<Point>,
+    ranges: Vec<Vec<LiveRange>>,
+}
+
+impl Tracks {
+    fn new(bound: usize) -> Self {
+        let start = Point::before(0);
+        Self {
+            last: BitSet::new(bound),
+            before: start,
+            open: vec![start; bound],
+            ranges: vec![Vec::new(); bound],
+        }
+    }
+
+    fn step(&mut self, point: Point, alive: &BitSet) {
+        for n in self.last.iter().filter(|&n| !alive.contains(n)) {
+            self.ranges[n].push(LiveRange {
+                first: self.open[n],
+                last: self.before,
+            });
+        }
+        for n in alive.iter().filter(|&n| !self.last.contains(n)) {
+            self.open[n] = point;
+        }
+        self.last.clone_from(alive);
+        self.before = point;
+    }
+
+    fn finish(mut self, end: Point) -> Vec<Vec<LiveRange>> {
+        let nothing = BitSet::new(self.open.len());
+        self.before = end;
+        self.step(end, &nothing);
+        self.ranges
+    }
+}

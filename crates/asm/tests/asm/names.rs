@@ -1,0 +1,153 @@
+//! Each register of each word has the name that the source gave it there.
+
+use std::fs;
+use std::path::Path;
+
+use crate::exact_names::inexact;
+use crate::support::{image, run_with};
+use npsim_asm::Options;
+use npsim_image::{Image, Point};
+
+#[test]
+fn the_programs_of_the_corpus_are_named_exactly() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut wrong = Vec::new();
+    let mut words = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "uc") {
+            continue;
+        }
+        // It pastes names together, so that no text holds them.
+        if path.file_stem().is_some_and(|name| name == "pp-paste") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for spill_moves in [false, true] {
+            let options = Options {
+                spill_moves,
+                ..Options::default()
+            };
+            let assembly = run_with(&text, &options);
+            if let Some(image) = &assembly.image {
+                words += image.words.len();
+                let mut said = assembly.diagnostics.iter();
+                let unreachable = said.any(|d| d.code == "unreachable-code");
+                let found = inexact(image, &assembly.sources, unreachable);
+                wrong.extend(
+                    found
+                        .into_iter()
+                        .map(|line| format!("{}: {line}", path.display())),
+                );
+            }
+        }
+    }
+    assert!(words > 500, "{words}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn names(image: &Image, address: u16) -> Vec<&str> {
+    let uses = image.registers_used(address).into_iter();
+    uses.flat_map(|used| image.register_at(used))
+        .map(|symbol| symbol.name.as_str())
+        .collect()
+}
+
+#[test]
+fn a_register_changes_its_name_within_a_word() {
+    let image =
+        image(".reg x y\nimmed[x, 1]\nalu[y, x, +, 1]\nlocal_csr_wr[0x10, y]\nctx_arb[kill]\n");
+    let operand = |name: &str| {
+        let symbol = image.registers.iter().find(|symbol| symbol.name == name);
+        symbol.unwrap().operand
+    };
+    assert_eq!(operand("x"), operand("y"));
+    assert_eq!(names(&image, 0), ["x"]);
+    assert_eq!(names(&image, 1), ["y", "x"]);
+    assert_eq!(names(&image, 2), ["y"]);
+    let live: Vec<String> = image
+        .registers
+        .iter()
+        .map(|symbol| symbol.live.iter().map(ToString::to_string).collect())
+        .collect();
+    assert_eq!(live, ["0+..1", "1+..2"]);
+}
+
+#[test]
+fn transfer_registers_are_alive_until_their_signal() {
+    let image = image(
+        ".reg a\n.reg read $in\n.reg write $out\n.sig s t\n\
+         immed[a, 0]\nalu[$out, --, B, a]\n\
+         sram[write, $out, a, 0, 1], sig_done[s]\n\
+         sram[read, $in, a, 0, 1], sig_done[t]\n\
+         nop\nctx_arb[s, t]\nalu[a, --, B, $in]\nlocal_csr_wr[0x10, a]\nctx_arb[kill]\n",
+    );
+    let symbol = |name: &str| image.registers.iter().find(|s| s.name == name).unwrap();
+    let text = |ranges: &[npsim_image::LiveRange]| {
+        let ranges: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+        ranges.join(" ")
+    };
+    assert_eq!(text(&symbol("$out").live_out), "1+..5+");
+    assert_eq!(text(&symbol("$out").live), "");
+    assert_eq!(text(&symbol("$in").live), "3+..6");
+    let signals: Vec<String> = image.signals.iter().map(|s| text(&s.live)).collect();
+    assert_eq!(signals, ["2+..5+", "3+..5+"]);
+    // Nothing holds a register that is not used any more.
+    assert!(image.registers.iter().all(|symbol| {
+        let ranges = symbol.live.iter().chain(&symbol.live_out);
+        ranges
+            .clone()
+            .all(|range| !range.contains(Point::before(8)))
+    }));
+}
+
+#[test]
+fn scopes_statements_and_arguments_are_told() {
+    let image = image(
+        "#macro put(ring, data)\n.begin\n.reg at\nimmed[at, ring]\nalu[data, data, +, at]\n.end\n#endm\n\
+         .reg count\nimmed[count, 1]\nput((1 + 2), count)\n\
+         .if (count > 3)\nput(4, count)\n.endif\nlocal_csr_wr[0x10, count]\nctx_arb[kill]\n",
+    );
+    let arguments: Vec<_> = image
+        .expansions
+        .iter()
+        .map(|used| &used.arguments)
+        .collect();
+    let pair = |ring: &str| {
+        vec![
+            ("ring".to_owned(), ring.to_owned()),
+            ("data".to_owned(), "count".to_owned()),
+        ]
+    };
+    assert_eq!(arguments, [&pair("(1 + 2)"), &pair("4")]);
+    let scopes: Vec<_> = image
+        .scopes
+        .iter()
+        .map(|scope| {
+            (
+                scope.parent,
+                scope.begin.line,
+                scope.end.line,
+                scope.begin.expansion,
+            )
+        })
+        .collect();
+    assert_eq!(
+        scopes,
+        [
+            (None, 1, 16, None),
+            (Some(0), 2, 6, Some(0)),
+            (Some(0), 2, 6, Some(1))
+        ]
+    );
+    // `.if` makes a comparison and a branch, all others one word each.
+    let test = image
+        .origins
+        .iter()
+        .position(|origin| origin.line == 11)
+        .unwrap() as u16;
+    let wanted: Vec<u16> = (0..image.words.len() as u16)
+        .filter(|n| *n != test + 1)
+        .collect();
+    assert_eq!(image.statements, wanted);
+}

@@ -1,0 +1,57 @@
+//! A command as microengines issue it and buses carry it.
+
+use npsim_isa::CommandOp;
+use serde::{Deserialize, Serialize};
+
+/// Index of a command in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Slot(pub u32);
+
+/// Which register file a command pushes to or pulls from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TransferKind {
+    /// S transfer registers.
+    S,
+    /// D transfer registers.
+    D,
+}
+
+/// A command as the bus carries it. Built by the microengine at issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusCommand {
+    /// Unit and sub-command.
+    pub op: CommandOp,
+    /// Microengine index of the issuer.
+    pub me: u8,
+    /// Context of the issuer, 0-7.
+    pub context: u8,
+    /// Word address of the instruction, for messages.
+    pub pc: u16,
+    /// Byte address (a + b).
+    pub address: u32,
+    /// References in the unit's own units: longwords, quadwords for DRAM,
+    /// operands for the hash unit. 1-16.
+    pub count: u8,
+    /// Microengine whose registers are used (differs from `me` only under an
+    /// indirect override).
+    pub transfer_me: u8,
+    /// First register, absolute 0-127.
+    pub transfer: u8,
+    /// Which registers.
+    pub transfer_kind: TransferKind,
+    /// Context that gets the signals.
+    pub signal_context: u8,
+    /// Bit s: signal s is raised when data has been pulled.
+    pub pull_signals: u16,
+    /// Bit s: signal s is raised when data has been pushed, or, for commands
+    /// that push nothing but signal at the end, at the end.
+    pub push_signals: u16,
+    /// Byte mask, 0xff when not overridden.
+    pub byte_mask: u8,
+    /// Data that rides in the command: fast-write data, an atomic's no-pull
+    /// immediate.
+    pub immediate: Option<u32>,
+    /// The raw override word when `indirect_ref` was given (RBUF/TBUF
+    /// addresses are read from it by the DRAM controller).
+    pub indirect: Option<u32>,
+}

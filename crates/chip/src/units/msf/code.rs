@@ -1,0 +1,36 @@
+//! What happens at the media interface of its own accord.
+
+/// What an [`Event::Media`](crate::kernel::event::Event::Media) means: the code in the
+/// upper bits, an argument below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    Arrival,
+    ReceiveBus,
+    ReceiveDone,
+    Timeout,
+    TransmitBus,
+    TransmitDone,
+    LineEnd,
+}
+
+impl Code {
+    const ALL: [Self; 7] = [
+        Self::Arrival,
+        Self::ReceiveBus,
+        Self::ReceiveDone,
+        Self::Timeout,
+        Self::TransmitBus,
+        Self::TransmitDone,
+        Self::LineEnd,
+    ];
+    const SHIFT: u32 = 24;
+
+    pub const fn with(self, argument: u32) -> u32 {
+        (self as u32) << Self::SHIFT | argument
+    }
+
+    pub fn of(code: u32) -> (Option<Self>, u32) {
+        let found = Self::ALL.get((code >> Self::SHIFT) as usize).copied();
+        (found, code & ((1 << Self::SHIFT) - 1))
+    }
+}

@@ -1,0 +1,128 @@
+//! Where in a program a name holds its register.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A point in a program: just before or just after the word at an address.
+///
+/// A word reads its sources before it and writes its destination after it, so
+/// that one register may be two names in one word: `x` as it is read for the
+/// last time and `y` as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Point {
+    /// Word address.
+    pub address: u16,
+    /// After the word.
+    pub after: bool,
+}
+
+impl Point {
+    /// The point at which the word reads.
+    #[must_use]
+    pub const fn before(address: u16) -> Self {
+        Self {
+            address,
+            after: false,
+        }
+    }
+
+    /// The point at which the word has written.
+    #[must_use]
+    pub const fn after(address: u16) -> Self {
+        Self {
+            address,
+            after: true,
+        }
+    }
+}
+
+/// `7` before the word at 7, `7+` after it.
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.address, if self.after { "+" } else { "" })
+    }
+}
+
+impl FromStr for Point {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (digits, after) = match text.strip_suffix('+') {
+            Some(digits) => (digits, true),
+            None => (text, false),
+        };
+        // `parse` would take a sign.
+        let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let address = digits.parse().ok().filter(|_| plain).ok_or(())?;
+        Ok(Self { address, after })
+    }
+}
+
+/// Points one after the other in the order of addresses, the last one included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LiveRange {
+    /// The first point.
+    pub first: Point,
+    /// The last one, not before the first.
+    pub last: Point,
+}
+
+impl LiveRange {
+    /// Whether the point lies in it.
+    #[must_use]
+    pub fn contains(&self, point: Point) -> bool {
+        (self.first..=self.last).contains(&point)
+    }
+
+    /// Whether it has a point before or after the word.
+    #[must_use]
+    pub fn touches(&self, address: u16) -> bool {
+        self.first.address <= address && address <= self.last.address
+    }
+}
+
+/// `3+..7`, or `3+` for a single point.
+impl fmt::Display for LiveRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}..{}", self.first, self.last)
+        }
+    }
+}
+
+impl FromStr for LiveRange {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let (first, last): (Point, Point) = (first.parse()?, last.parse()?);
+        (first <= last).then_some(Self { first, last }).ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LiveRange, Point};
+
+    #[test]
+    fn ranges_are_written_as_they_are_read() {
+        for text in ["0", "3+", "3..3+", "3+..7", "0..8191+"] {
+            let range: LiveRange = text.parse().unwrap();
+            assert_eq!(range.to_string(), text);
+        }
+        for text in ["", "+", "..", "7..3", "3+..3", "+3", "3++", "3..", "70000"] {
+            assert_eq!(text.parse::<LiveRange>(), Err(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_range_ends_where_the_last_word_reads() {
+        let range: LiveRange = "3+..7".parse().unwrap();
+        let inside = [Point::after(3), Point::before(5), Point::before(7)];
+        assert!(inside.into_iter().all(|point| range.contains(point)));
+        assert!(!range.contains(Point::before(3)) && !range.contains(Point::after(7)));
+        assert!(range.touches(3) && range.touches(7) && !range.touches(8));
+    }
+}

@@ -1,0 +1,205 @@
+//! What the registers and signals of a word were called in the source.
+
+use npsim_isa::{
+    CapAccess, Completion, Instruction, Operand, OperandRole, TransferRegister, Words, decode_in,
+    decode_lenient,
+};
+
+use crate::image::{Direction, Image, RegisterSymbol, SignalSymbol};
+use crate::live::{LiveRange, Point};
+
+/// A register that a word reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RegisterUse {
+    /// The register.
+    pub operand: Operand,
+    /// The side of a transfer register: `Read` for IN, `Write` for OUT; `Both`
+    /// for all others.
+    pub side: Direction,
+    /// Where its name is to be looked up: after the word for what it writes.
+    pub point: Point,
+    /// The word does not name it: a command moves it with those before it.
+    pub implied: bool,
+}
+
+/// A signal that a word raises, awaits or tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SignalUse {
+    /// Its number.
+    pub number: u8,
+    /// Where its name is to be looked up.
+    pub point: Point,
+}
+
+impl RegisterSymbol {
+    /// Where the name holds its register on a side of it.
+    #[must_use]
+    pub fn live_on(&self, side: Direction) -> &[LiveRange] {
+        match side {
+            Direction::Write => &self.live_out,
+            Direction::Read | Direction::Both => &self.live,
+        }
+    }
+}
+
+impl Image {
+    /// Whether the image says where its names are alive, as those of the
+    /// assembler do. Bare words and files of format 1 do not.
+    #[must_use]
+    pub fn has_live_ranges(&self) -> bool {
+        !self.scopes.is_empty()
+    }
+
+    /// The instruction at an address, if its word is one.
+    #[must_use]
+    pub fn instruction(&self, address: u16) -> Option<Instruction> {
+        let word = *self.words.get(usize::from(address))?;
+        decode_in(word, self.contexts.encoding())
+            .or_else(|_| decode_lenient(word))
+            .ok()
+    }
+
+    /// The names that a register has at a point: one, or none where the source
+    /// gave its number. Without [live ranges](Self::has_live_ranges) all that it
+    /// has anywhere.
+    pub fn register_at(&self, used: RegisterUse) -> impl Iterator<Item = &RegisterSymbol> {
+        let ranges = self.has_live_ranges();
+        self.registers.iter().filter(move |symbol| {
+            let side = used.side == symbol.direction
+                || used.side == Direction::Both
+                || symbol.direction == Direction::Both;
+            let mut live = symbol.live_on(used.side).iter();
+            symbol.operand == used.operand
+                && side
+                && (!ranges || live.any(|range| range.contains(used.point)))
+        })
+    }
+
+    /// The names that a signal has at a point, as for [`Self::register_at`]. The
+    /// odd signal of a pair has the name of its even one.
+    #[must_use]
+    pub fn signal_at(&self, used: SignalUse) -> Vec<&SignalSymbol> {
+        let ranges = self.has_live_ranges();
+        let named = |number: u8| {
+            let here = |range: &LiveRange| range.contains(used.point);
+            let known = self.signals.iter();
+            known
+                .filter(|signal| signal.number == number)
+                .filter(|signal| !ranges || signal.live.iter().any(here))
+                .collect::<Vec<_>>()
+        };
+        match named(used.number) {
+            own if own.is_empty() && used.number % 2 == 1 => named(used.number - 1),
+            own => own,
+        }
+    }
+
+    /// The registers of the word at an address: what a command moves, then
+    /// the destination, then the sources.
+    #[must_use]
+    pub fn registers_used(&self, address: u16) -> Vec<RegisterUse> {
+        let Some(instruction) = self.instruction(address) else {
+            return Vec::new();
+        };
+        let mut uses = transfers(&instruction, address);
+        for (role, operand) in instruction.register_operands() {
+            let written = role == OperandRole::Dest;
+            let side = match operand {
+                Operand::STransfer(_) | Operand::DTransfer(_) if written => Direction::Write,
+                Operand::STransfer(_) | Operand::DTransfer(_) => Direction::Read,
+                Operand::Gpr(..) | Operand::GprAbsolute(..) | Operand::Nn(_) => Direction::Both,
+                _ => continue,
+            };
+            uses.push(RegisterUse {
+                operand,
+                side,
+                point: Point {
+                    address,
+                    after: written,
+                },
+                implied: false,
+            });
+        }
+        uses
+    }
+
+    /// The signals of the word at an address, ascending.
+    #[must_use]
+    pub fn signals_used(&self, address: u16) -> Vec<SignalUse> {
+        let Some(instruction) = self.instruction(address) else {
+            return Vec::new();
+        };
+        let (mask, after) = signal_mask(&instruction);
+        (1..16u8)
+            .filter(|number| mask & (1 << number) != 0)
+            .map(|number| SignalUse {
+                number,
+                point: Point { address, after },
+            })
+            .collect()
+    }
+}
+
+/// The transfer registers that a command moves.
+fn transfers(instruction: &Instruction, address: u16) -> Vec<RegisterUse> {
+    let (register, pulled, pushed) = match instruction {
+        Instruction::Command(command) => {
+            let info = command.op.info();
+            let words = |rule: Words| rule.of(u32::from(command.count));
+            (
+                command.transfer,
+                words(info.pull_words),
+                words(info.push_words),
+            )
+        }
+        Instruction::CapCsr(access) => {
+            let count = u32::from(access.count);
+            match access.access {
+                CapAccess::Read => (access.transfer, 0, count),
+                CapAccess::Write => (access.transfer, count, 0),
+                CapAccess::FastWriteAlu => return Vec::new(),
+            }
+        }
+        _ => return Vec::new(),
+    };
+    let nth = |n: u32| match register {
+        TransferRegister::None => None,
+        TransferRegister::S(first) => Some(Operand::STransfer(first.wrapping_add(n as u8))),
+        TransferRegister::D(first) => Some(Operand::DTransfer(first.wrapping_add(n as u8))),
+    };
+    // What leaves is there before the command, what comes is kept for it after.
+    let sides = [
+        (pulled, Direction::Write, Point::before(address)),
+        (pushed, Direction::Read, Point::after(address)),
+    ];
+    let moved = |(count, side, point): (u32, Direction, Point)| {
+        (0..count).filter_map(move |n| {
+            Some(RegisterUse {
+                operand: nth(n)?,
+                side,
+                point,
+                implied: n > 0,
+            })
+        })
+    };
+    sides.into_iter().flat_map(moved).collect()
+}
+
+/// The signals of an instruction, and whether they are those after it.
+fn signal_mask(instruction: &Instruction) -> (u16, bool) {
+    let of = |completion: Completion| match completion {
+        Completion::Silent => None,
+        Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => Some(signal),
+    };
+    match instruction {
+        Instruction::Command(command) => {
+            let rule = command.op.info().signals;
+            let mask = of(command.completion).map_or(0, |signal| rule.mask(signal));
+            (mask, true)
+        }
+        Instruction::CapCsr(access) => (of(access.completion).map_or(0, |n| 1 << n), true),
+        Instruction::CtxArb(arb) => (arb.mask & !1, false),
+        Instruction::BranchSignal { signal, .. } => (1 << signal, false),
+        _ => (0, false),
+    }
+}

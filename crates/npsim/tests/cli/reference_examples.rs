@@ -1,0 +1,84 @@
+//! The examples of the instruction reference do what it says.
+
+use npsim::asm::{Includes, Options, assemble};
+use npsim::chip::Cycle;
+use npsim::chip::chip::{Chip, Stop};
+use npsim::chip::gpp::boot::Boot;
+use npsim::chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
+use npsim::chip::kernel::observer::NoObserver;
+use npsim::chip::microengine::Program;
+use npsim::chip::profile::Profile;
+use npsim::isa::{Example, mnemonics, physical_register};
+
+/// No frame comes, and none leaves.
+pub struct Silence;
+
+impl Lines for Silence {
+    fn next_arrival(&mut self) -> Option<Arrival> {
+        None
+    }
+
+    fn departed(&mut self, _: Departure<'_>) {}
+
+    fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
+}
+
+/// The one text of a program.
+struct Text(String);
+
+impl Includes for Text {
+    fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
+        Ok((name.to_owned(), self.0.clone()))
+    }
+}
+
+/// What is wrong with an example, if anything.
+fn mistakes(example: &Example) -> Vec<String> {
+    // One context runs it, and the registers stay as it leaves them.
+    let text = format!(
+        "br!=ctx[0, example_end#]\n{}\nexample_end#:\nctx_arb[kill]\n",
+        example.text
+    );
+    let assembly = assemble("example.uc", &Text(text), &Options::default());
+    let Some(image) = assembly.image else {
+        let messages = assembly.diagnostics.iter();
+        return messages.map(|one| one.message.clone()).collect();
+    };
+    let profile = Profile::load("ixp2400").unwrap();
+    let program = Program::new(&image, &profile).unwrap();
+    let mut chip = Chip::new(profile, &Boot::default(), vec![(0, program)]).unwrap();
+    let stop = chip.run(10_000, &mut Silence, &mut NoObserver);
+    if let Stop::Fault(_) = stop {
+        return vec![format!("{:?}", chip.fault())];
+    }
+    let value = |register: &str| {
+        let register = physical_register(register).expect("examples name registers by number");
+        chip.microengines()[0].read_register(register, 0)
+    };
+    let differ = example.gives.iter().filter_map(|&(register, wanted)| {
+        let found = value(register);
+        (found != wanted).then(|| format!("{register} is {found:#x}, not {wanted:#x}"))
+    });
+    differ.collect()
+}
+
+#[test]
+fn every_example_assembles_and_gives_what_it_says() {
+    let mut wrong = Vec::new();
+    for row in mnemonics() {
+        let Some(example) = &row.example else {
+            // Nothing answers on the PCI bus.
+            assert_eq!(row.name, "pci", "{} has no example", row.name);
+            continue;
+        };
+        let shown = row.spellings().any(|name| example.text.contains(name));
+        assert!(shown, "the example of {} does not show it", row.name);
+        let found = mistakes(example);
+        wrong.extend(
+            found
+                .into_iter()
+                .map(|what| format!("{}: {what}", row.name)),
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,51 @@
+//! What the images of all shipped firmware say of names is exact.
+
+use std::path::{Path, PathBuf};
+
+use npsim::project::Overrides;
+
+use crate::exact_names::inexact;
+use crate::project::load;
+use crate::remarks::assembled_without_remark;
+
+/// Project files below a folder.
+fn projects(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_dir() {
+            projects(&path, found);
+        } else if name.ends_with(".toml") && !name.ends_with(".part.toml") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn shipped_firmware_is_named_exactly() {
+    let mut found = Vec::new();
+    projects(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode"),
+        &mut found,
+    );
+    assert!(found.len() > 40, "{found:?}");
+    let mut seen = Vec::new();
+    let mut wrong = Vec::new();
+    for path in found {
+        for program in assembled_without_remark(&load(&path, &Overrides::default())) {
+            // Most microengines of a project run the same words.
+            if !seen.contains(&program.image) {
+                wrong.extend(inexact(&program.image, &program.sources, false));
+                seen.push(program.image);
+            }
+        }
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(
+        wrong.is_empty(),
+        "{} findings\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

@@ -1,0 +1,255 @@
+//! Who puts what where: which microengine takes work from which ring, queue or
+//! buffer, and which gives it on. Learnt from the commands of a run, since
+//! microcode computes its ring numbers.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::series::{Place, PlaceKind};
+use npsim_chip::Cycle;
+use npsim_chip::kernel::fabric::BusCommand;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{LockStep, TraceEvent};
+use npsim_isa::{CommandOp, Unit, msf_csr};
+use npsim_project::layout::Space;
+
+/// Where the elements of RBUF (read) and TBUF (written) lie in the address
+/// space of the media interface.
+const ELEMENTS: std::ops::Range<u32> = 0x2000..0x4000;
+
+/// An end of a microengine's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    /// A scratch ring.
+    Ring(u8),
+    /// A Q-array entry: channel and number.
+    Queue(u8, u8),
+    /// What ports receive.
+    Receive,
+    /// What ports transmit.
+    Transmit,
+}
+
+impl End {
+    /// Whether work that waits at this end is seen in a place.
+    #[must_use]
+    pub fn is_seen_in(self, place: &Place) -> bool {
+        match place.kind {
+            PlaceKind::Ring { number } => self == Self::Ring(number),
+            PlaceKind::Queue { channel, entry } => self == Self::Queue(channel, entry),
+            PlaceKind::Rbuf | PlaceKind::FullList | PlaceKind::ReceiveFifo { .. } => {
+                self == Self::Receive
+            }
+            PlaceKind::Tbuf | PlaceKind::Transmit { .. } => self == Self::Transmit,
+            PlaceKind::Freelist | PlaceKind::Buffers { .. } => false,
+        }
+    }
+}
+
+/// What a microengine does at an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// It takes work from there.
+    Takes,
+    /// It gives work on there.
+    Gives,
+}
+
+/// What a microengine does with the words of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// It reads them.
+    Reads,
+    /// It writes them.
+    Writes,
+}
+
+/// A `[[memory]]` of the project in scratch or SRAM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Memory {
+    name: String,
+    unit: Unit,
+    /// As commands name it, the SRAM channel included.
+    addresses: Range<u64>,
+}
+
+/// The commands of a run, by microengine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrafficFlow {
+    ends: BTreeMap<(u8, Direction, End), u64>,
+    units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
+    memories: Vec<Memory>,
+    /// Commands by microengine and index of the memory.
+    accesses: BTreeMap<(u8, usize, Access), u64>,
+    /// How often a lock was taken, by its index and who took it: a microengine,
+    /// or else the general-purpose core.
+    taken: BTreeMap<(u16, Option<u8>), u64>,
+}
+
+impl TrafficFlow {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Nothing seen yet; who reads and writes the `[[memory]]`s that lie in
+    /// these spaces, and the devices beside SRAM, will be noted as well.
+    #[must_use]
+    pub fn over(spaces: &[Space]) -> Self {
+        let mut memories = Vec::new();
+        for space in spaces {
+            let channel = space.name.strip_prefix("sram").map(str::parse::<u64>);
+            let (unit, base) = match (space.name.as_str(), channel) {
+                ("scratch", _) => (Unit::Scratch, 0),
+                (_, Some(Ok(channel))) => (Unit::Sram, channel << 30),
+                _ => continue,
+            };
+            memories.extend(space.regions().iter().filter_map(|region| {
+                // Behind the memory there are the windows of devices.
+                let (kind, name) = region.name.strip_suffix('`')?.split_once(" `")?;
+                if kind != "memory" && region.start < space.size {
+                    return None;
+                }
+                Some(Memory {
+                    name: name.to_owned(),
+                    unit,
+                    addresses: base + region.start..base + region.end,
+                })
+            }));
+        }
+        Self {
+            memories,
+            ..Self::default()
+        }
+    }
+
+    /// The names of the memories, by index.
+    pub fn memories(&self) -> impl Iterator<Item = &str> {
+        self.memories.iter().map(|memory| memory.name.as_str())
+    }
+
+    /// How many commands of a microengine read or wrote a memory.
+    #[must_use]
+    pub fn accesses(&self, me: u8, memory: usize, access: Access) -> u64 {
+        let found = self.accesses.get(&(me, memory, access));
+        found.copied().unwrap_or_default()
+    }
+
+    /// Notes commands to a memory in scratch, which is made if it is new.
+    pub fn note_accesses(&mut self, me: u8, memory: &str, access: Access, count: u64) {
+        let known = self.memories().position(|name| name == memory);
+        let index = known.unwrap_or_else(|| {
+            self.memories.push(Memory {
+                name: memory.to_owned(),
+                unit: Unit::Scratch,
+                addresses: 0..0,
+            });
+            self.memories.len() - 1
+        });
+        *self.accesses.entry((me, index, access)).or_default() += count;
+    }
+
+    /// Notes that a microengine did something at an end.
+    pub fn note(&mut self, me: u8, direction: Direction, end: End) {
+        *self.ends.entry((me, direction, end)).or_default() += 1;
+    }
+
+    /// Notes commands to a unit; SRAM has channels that an address names.
+    pub fn note_commands(&mut self, me: u8, unit: &'static str, channel: Option<u8>, count: u64) {
+        *self.units.entry((me, unit, channel)).or_default() += count;
+    }
+
+    /// Notes that a microengine, or else the general-purpose core, took a lock.
+    pub fn note_taken(&mut self, lock: u16, by: Option<u8>, count: u64) {
+        *self.taken.entry((lock, by)).or_default() += count;
+    }
+
+    /// How often a microengine, or else the general-purpose core, took the lock of
+    /// this index in the project.
+    #[must_use]
+    pub fn taken(&self, lock: u16, by: Option<u8>) -> u64 {
+        self.taken.get(&(lock, by)).copied().unwrap_or_default()
+    }
+
+    /// The ends where a microengine takes or gives, with how often.
+    pub fn ends(&self, me: u8, direction: Direction) -> impl Iterator<Item = (End, u64)> + '_ {
+        self.ends
+            .iter()
+            .filter(move |((who, how, _), _)| (*who, *how) == (me, direction))
+            .map(|((_, _, end), count)| (*end, *count))
+    }
+
+    /// How many commands a microengine sent to the unit of this name in the
+    /// statistics. Which DRAM channel a command goes to is the controller's
+    /// choice, so all of them count for each.
+    #[must_use]
+    pub fn commands_to(&self, me: u8, name: &str) -> u64 {
+        self.units
+            .iter()
+            .filter(|((who, unit, channel), _)| {
+                *who == me
+                    && match channel {
+                        Some(channel) => name.strip_prefix(unit) == Some(&channel.to_string()),
+                        None => name.trim_end_matches(|c: char| c.is_ascii_digit()) == *unit,
+                    }
+            })
+            .map(|(_, count)| count)
+            .sum()
+    }
+}
+
+impl Observer for TrafficFlow {
+    fn see(&mut self, _: Cycle, what: &TraceEvent) {
+        match what {
+            TraceEvent::Command { command, .. } => self.command(command),
+            TraceEvent::Lock {
+                lock,
+                step: LockStep::Taken { by, .. },
+            } => self.note_taken(*lock, by.map(|(me, _)| me), 1),
+            _ => {}
+        }
+    }
+}
+
+impl TrafficFlow {
+    fn command(&mut self, command: &BusCommand) {
+        use CommandOp as Op;
+        let (me, address) = (command.me, command.address);
+        let info = command.op.info();
+        let channel = (info.unit == Unit::Sram).then_some((address >> 30) as u8);
+        self.note_commands(me, info.unit.info().name, channel, 1);
+        let access = match command.op {
+            Op::ScratchRead | Op::SramRead => Some(Access::Reads),
+            Op::ScratchWrite | Op::SramWrite => Some(Access::Writes),
+            _ => None,
+        };
+        if let Some(access) = access {
+            let memory = self.memories.iter().position(|memory| {
+                memory.unit == info.unit && memory.addresses.contains(&u64::from(address))
+            });
+            if let Some(memory) = memory {
+                *self.accesses.entry((me, memory, access)).or_default() += 1;
+            }
+        }
+        let ring = End::Ring((address >> 2 & 15) as u8);
+        let queue = End::Queue((address >> 30) as u8, (address >> 24 & 63) as u8);
+        let (direction, end) = match command.op {
+            Op::ScratchGet => (Direction::Takes, ring),
+            Op::ScratchPut => (Direction::Gives, ring),
+            Op::SramDequeue | Op::SramGet => (Direction::Takes, queue),
+            Op::SramEnqueue | Op::SramPut | Op::SramJournal | Op::SramFastJournal => {
+                (Direction::Gives, queue)
+            }
+            Op::DramRbufRd => (Direction::Takes, End::Receive),
+            Op::DramTbufWr => (Direction::Gives, End::Transmit),
+            Op::MsfRead if ELEMENTS.contains(&address) => (Direction::Takes, End::Receive),
+            Op::MsfWrite if ELEMENTS.contains(&address) => (Direction::Gives, End::Transmit),
+            Op::MsfWrite | Op::MsfFastWr if address == u32::from(msf_csr::RX_THREAD_FREELIST_0) => {
+                (Direction::Takes, End::Receive)
+            }
+            _ => return,
+        };
+        self.note(me, direction, end);
+    }
+}

@@ -1,0 +1,411 @@
+//! What every context did in the moments of a run that may turn out to be worth a
+//! close look, as stretches of time.
+//!
+//! Which moment that is can be told only when the run is over, and then it is too
+//! late to record it. So a [`LaneRecorder`] remembers the last few thousand cycles
+//! and takes a picture ([`ContextLanes`]) of each moment that may be the one: the
+//! first loss, each time that some place was fuller than ever before, the end, and
+//! moments spread evenly over the run, thinned out as it goes on.
+
+use std::collections::VecDeque;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{ContextState, TraceEvent};
+
+use crate::series::{Place, PlaceKind, Sample};
+
+/// Cycles of a picture.
+pub const LENGTH: Cycle = 3000;
+/// Cycles before the present one that are remembered: a picture may be wanted of
+/// what lies half of one back, and the end of the run may move it by another.
+const REMEMBERED: Cycle = 2 * LENGTH;
+/// Pictures spread over the run that are kept; even, since every other one goes.
+const KEPT: usize = 32;
+/// Thousandths of what a place can hold from which on its fill is of interest.
+const NOTEWORTHY: u64 = 100;
+
+/// What a context did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Activity {
+    /// It had the pipeline.
+    Executing,
+    /// It had the pipeline, and issue slots were thrown away.
+    Aborted,
+    /// It had the pipeline and waited for room in the command FIFO.
+    Stalled,
+    /// It was awake, but another context ran.
+    Ready,
+    /// It was asleep.
+    Waiting,
+    /// It was not enabled, or gave up for good.
+    Inactive,
+}
+
+impl Activity {
+    /// All of them, in the order of legends.
+    pub const ALL: [Self; 6] = [
+        Self::Executing,
+        Self::Aborted,
+        Self::Stalled,
+        Self::Ready,
+        Self::Waiting,
+        Self::Inactive,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Executing => "executing",
+            Self::Aborted => "aborted",
+            Self::Stalled => "stalled",
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+            Self::Inactive => "inactive",
+        }
+    }
+}
+
+/// A stretch of one context's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// First cycle.
+    pub from: Cycle,
+    /// First cycle after it.
+    pub until: Cycle,
+    /// What it did.
+    pub activity: Activity,
+}
+
+/// What happens to frames, marked over the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// One begins to arrive.
+    Arrives,
+    /// One has left.
+    Departed,
+    /// One is lost at the media interface.
+    Dropped,
+}
+
+/// What every context of a chip did between two cycles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextLanes {
+    from: Cycle,
+    until: Cycle,
+    lanes: Vec<Vec<Stretch>>,
+    marks: Vec<(Cycle, Mark)>,
+}
+
+/// Contexts of a microengine.
+const CONTEXTS: usize = 8;
+
+impl ContextLanes {
+    /// The window's first cycle.
+    #[must_use]
+    pub fn from(&self) -> Cycle {
+        self.from
+    }
+
+    /// The first cycle after the window.
+    #[must_use]
+    pub fn until(&self) -> Cycle {
+        self.until
+    }
+
+    /// A context's stretches in order of time; aborted and stalled ones lie over
+    /// the executing ones that they are part of.
+    #[must_use]
+    pub fn lane(&self, me: u8, context: u8) -> &[Stretch] {
+        let lane = usize::from(me) * CONTEXTS + usize::from(context);
+        self.lanes.get(lane).map_or(&[], Vec::as_slice)
+    }
+
+    /// What happened to frames, in order of time.
+    #[must_use]
+    pub fn marks(&self) -> &[(Cycle, Mark)] {
+        &self.marks
+    }
+}
+
+/// Why a picture is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    Loss,
+    /// A place, by its index in the series, is fuller than any was before.
+    Full(usize),
+    /// So many frames had arrived.
+    Frames(u64),
+}
+
+/// The moments of a run that may be of interest.
+#[derive(Clone, Debug, Default)]
+pub struct Moments {
+    /// The first frame is lost.
+    pub loss: Option<ContextLanes>,
+    /// A place, by its index in the series, is as full as never before or after.
+    pub fullest: Option<(usize, ContextLanes)>,
+    /// Over the run, with how many frames had arrived.
+    pub spread: Vec<(u64, ContextLanes)>,
+    /// The end.
+    pub end: Option<ContextLanes>,
+}
+
+/// Records the moments of a run.
+#[derive(Clone, Debug)]
+pub struct LaneRecorder {
+    /// The state of each context and since when.
+    states: Vec<(Activity, Cycle)>,
+    /// Since when the pipeline of a microengine is held, and which context's.
+    held: Vec<Option<(usize, Cycle)>>,
+    /// What is over, in the order of its end.
+    recent: Vec<VecDeque<Stretch>>,
+    marks: VecDeque<(Cycle, Mark)>,
+    /// Pictures to take when their last cycle has come.
+    wanted: Vec<(Cycle, Reason)>,
+    /// The first cycle at which there is something to do besides recording.
+    due: Cycle,
+    sampled: Cycle,
+    /// Samples between two pictures of the spread, and until the next.
+    stride: usize,
+    left: usize,
+    /// The largest fill until now in thousandths of what the place can hold.
+    most: u64,
+    lost: bool,
+    moments: Moments,
+}
+
+impl LaneRecorder {
+    /// Nothing recorded yet of a chip as it stands.
+    #[must_use]
+    pub fn new(chip: &Chip) -> Self {
+        let now = chip.now();
+        let states: Vec<_> = chip
+            .microengines()
+            .iter()
+            .flat_map(|me| (0..CONTEXTS as u8).map(|context| (activity(me.doing(context).0), now)))
+            .collect();
+        Self {
+            held: vec![None; chip.microengines().len()],
+            recent: vec![VecDeque::new(); states.len()],
+            states,
+            marks: VecDeque::new(),
+            wanted: Vec::new(),
+            due: now + REMEMBERED,
+            sampled: now,
+            stride: 1,
+            left: 0,
+            most: NOTEWORTHY - 1,
+            lost: false,
+            moments: Moments::default(),
+        }
+    }
+
+    /// What a [`Series`](crate::series::Series) has just found decides which moments
+    /// are of interest.
+    pub fn consider(&mut self, sample: &Sample, places: &[Place]) {
+        let now = sample.cycle;
+        let (media, microcode) = sample.dropped();
+        if media + microcode > 0 && !self.lost {
+            // Somewhere between the samples.
+            let back = ((now - self.sampled) / 2).min(REMEMBERED - LENGTH);
+            self.want(now - back, Reason::Loss);
+            self.lost = true;
+        }
+        for (index, (place, fill)) in places.iter().zip(&sample.fills).enumerate() {
+            // Its bytes may be on the line still.
+            if matches!(place.kind, PlaceKind::ReceiveFifo { .. }) {
+                continue;
+            }
+            let capacity = place.capacity.unwrap_or(0);
+            let share = (fill.most * 1000).checked_div(capacity).unwrap_or(0);
+            if share > self.most {
+                self.most = share;
+                self.want(now, Reason::Full(index));
+            }
+        }
+        if self.left == 0 {
+            self.want(now, Reason::Frames(sample.frames().0));
+            self.left = self.stride;
+        }
+        self.left -= 1;
+        self.sampled = now;
+    }
+
+    /// The moments, when the run has come to its end.
+    #[must_use]
+    pub fn finish(mut self, end: Cycle) -> Moments {
+        for (middle, reason) in std::mem::take(&mut self.wanted) {
+            self.take(middle, end, reason);
+        }
+        self.moments.end = Some(self.picture(end.saturating_sub(LENGTH), end.max(1)));
+        self.moments
+    }
+
+    fn want(&mut self, middle: Cycle, reason: Reason) {
+        self.wanted.push((middle, reason));
+        self.due = self.due.min(window(middle, Cycle::MAX).1);
+    }
+
+    /// Takes the pictures whose time has come and forgets what is long over.
+    #[cold]
+    fn settle(&mut self, now: Cycle) {
+        let come = |&(middle, _): &(Cycle, Reason)| window(middle, Cycle::MAX).1 <= now;
+        let ready: Vec<_> = self.wanted.iter().copied().filter(come).collect();
+        self.wanted.retain(|wanted| !come(wanted));
+        for (middle, reason) in ready {
+            self.take(middle, Cycle::MAX, reason);
+        }
+        let first = now.saturating_sub(REMEMBERED);
+        for lane in &mut self.recent {
+            let over = lane.partition_point(|stretch| stretch.until <= first);
+            lane.drain(..over);
+        }
+        let over = self.marks.partition_point(|(cycle, _)| *cycle < first);
+        self.marks.drain(..over);
+        let next = self
+            .wanted
+            .iter()
+            .map(|wanted| window(wanted.0, Cycle::MAX).1);
+        self.due = next.min().unwrap_or(Cycle::MAX).min(now + LENGTH);
+    }
+
+    fn take(&mut self, middle: Cycle, end: Cycle, reason: Reason) {
+        let (from, until) = window(middle, end);
+        let picture = self.picture(from, until);
+        let moments = &mut self.moments;
+        match reason {
+            Reason::Loss => moments.loss = Some(picture),
+            Reason::Full(place) => moments.fullest = Some((place, picture)),
+            Reason::Frames(frames) => {
+                moments.spread.push((frames, picture));
+                if moments.spread.len() == KEPT {
+                    let mut place = 0;
+                    moments.spread.retain(|_| {
+                        place += 1;
+                        place % 2 == 1
+                    });
+                    self.left += self.stride;
+                    self.stride *= 2;
+                }
+            }
+        }
+    }
+
+    /// What is remembered of a window of time.
+    fn picture(&self, from: Cycle, until: Cycle) -> ContextLanes {
+        let cut = |stretch: &Stretch| {
+            let (from, until) = (stretch.from.max(from), stretch.until.min(until));
+            (from < until).then_some(Stretch {
+                from,
+                until,
+                activity: stretch.activity,
+            })
+        };
+        let mut lanes: Vec<Vec<Stretch>> = self
+            .recent
+            .iter()
+            .zip(&self.states)
+            .map(|(lane, &(activity, since))| {
+                let present = Stretch {
+                    from: since,
+                    until: Cycle::MAX,
+                    activity,
+                };
+                lane.iter().chain([&present]).filter_map(cut).collect()
+            })
+            .collect();
+        for &(lane, since) in self.held.iter().flatten() {
+            lanes[lane].extend(cut(&Stretch {
+                from: since,
+                until: Cycle::MAX,
+                activity: Activity::Stalled,
+            }));
+        }
+        for lane in &mut lanes {
+            lane.sort_by_key(|stretch| (stretch.from, stretch.activity));
+        }
+        let marks = self.marks.iter().copied();
+        ContextLanes {
+            from,
+            until,
+            lanes,
+            marks: marks.filter(|(at, _)| (from..until).contains(at)).collect(),
+        }
+    }
+
+    fn put(&mut self, lane: usize, from: Cycle, until: Cycle, activity: Activity) {
+        if let Some(recent) = self.recent.get_mut(lane)
+            && from < until
+        {
+            recent.push_back(Stretch {
+                from,
+                until,
+                activity,
+            });
+        }
+    }
+}
+
+/// The window of a picture, whose end is not after that of the run.
+fn window(middle: Cycle, end: Cycle) -> (Cycle, Cycle) {
+    let until = (middle.saturating_sub(LENGTH / 2) + LENGTH).min(end.max(1));
+    (until.saturating_sub(LENGTH), until)
+}
+
+fn activity(state: ContextState) -> Activity {
+    match state {
+        ContextState::Executing => Activity::Executing,
+        ContextState::Ready => Activity::Ready,
+        ContextState::Waiting { .. } => Activity::Waiting,
+        ContextState::Inactive | ContextState::Killed => Activity::Inactive,
+    }
+}
+
+impl Observer for LaneRecorder {
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        if at >= self.due {
+            self.settle(at);
+        }
+        let lane = |me: u8, context: u8| usize::from(me) * CONTEXTS + usize::from(context & 7);
+        match *event {
+            TraceEvent::Context {
+                me, context, doing, ..
+            } => {
+                let lane = lane(me, context);
+                if let Some(state) = self.states.get_mut(lane) {
+                    let (before, since) = std::mem::replace(state, (activity(doing), at));
+                    self.put(lane, since, at, before);
+                }
+            }
+            TraceEvent::Aborted {
+                me, context, slots, ..
+            } => self.put(lane(me, context), at, at + slots, Activity::Aborted),
+            TraceEvent::Held { me, context, .. } => {
+                if let Some(held) = self.held.get_mut(usize::from(me)) {
+                    *held = Some((lane(me, context), at));
+                }
+            }
+            TraceEvent::Stalled {
+                me, context, from, ..
+            } => {
+                if let Some(held) = self.held.get_mut(usize::from(me)) {
+                    *held = None;
+                }
+                self.put(lane(me, context), from, at, Activity::Stalled);
+            }
+            TraceEvent::Arrives { .. } => self.marks.push_back((at, Mark::Arrives)),
+            TraceEvent::Departed { .. } => self.marks.push_back((at, Mark::Departed)),
+            TraceEvent::Dropped { .. } => {
+                self.marks.push_back((at, Mark::Dropped));
+                if !self.lost {
+                    self.lost = true;
+                    self.want(at, Reason::Loss);
+                }
+            }
+            _ => {}
+        }
+    }
+}

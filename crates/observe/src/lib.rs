@@ -1,0 +1,16 @@
+//! What can be seen of a run: observers of one ordered stream of events.
+//!
+//! Each is an [`Observer`](npsim_chip::kernel::observer::Observer) that a run is
+//! handed and that says afterwards what it saw: [`profile`] where the cycles went,
+//! [`timeline`] what happened when, [`series`] how counters and depths went over
+//! time, [`flow`] who gives work to whom, [`lanes`] what every context did in the
+//! moment of interest. [`set`] is all of them as plain data, for whoever runs
+//! something.
+
+pub mod flow;
+pub mod lanes;
+pub mod names;
+pub mod profile;
+pub mod series;
+pub mod set;
+pub mod timeline;

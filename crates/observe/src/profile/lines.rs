@@ -1,0 +1,162 @@
+//! A profile by source line and by macro, microengines with the same source
+//! together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use npsim_image::Image;
+
+use super::{MicroengineProfile, Profile, Spent};
+
+/// A line of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineSpent {
+    /// File as the assembler names it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// By the words that the line itself makes.
+    pub own: Spent,
+    /// With those of the macros that it uses.
+    pub all: Spent,
+    /// Words of either kind, in all microengines.
+    pub words: u32,
+}
+
+/// A macro.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MacroSpent {
+    /// Name.
+    pub name: String,
+    /// Uses in the source that made words.
+    pub uses: usize,
+    /// By the words of all uses, with those of the macros that it uses itself.
+    pub all: Spent,
+    /// Words, in all microengines.
+    pub words: u32,
+}
+
+/// Microengines that run the same source.
+#[derive(Clone, Debug)]
+pub struct Stage<'a> {
+    /// The source.
+    pub source: &'a str,
+    /// The microengines.
+    pub microengines: Vec<&'a MicroengineProfile>,
+    /// All contexts of all of them.
+    pub spent: Spent,
+    /// By line, in the order of file and line.
+    pub lines: Vec<LineSpent>,
+    /// By macro, in the order of names.
+    pub macros: Vec<MacroSpent>,
+}
+
+/// The stages of a profile in the order of their first microengines.
+#[must_use]
+pub fn stages(profile: &Profile) -> Vec<Stage<'_>> {
+    let mut groups: Vec<(&str, Vec<&MicroengineProfile>)> = Vec::new();
+    for me in &profile.microengines {
+        let name = me.image.name.as_str();
+        match groups.iter_mut().find(|group| group.0 == name) {
+            Some(group) => group.1.push(me),
+            None => groups.push((name, vec![me])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(source, microengines)| stage(source, microengines))
+        .collect()
+}
+
+/// What is known of a macro so far.
+#[derive(Default)]
+struct Uses {
+    /// Place of the microengine in the stage and number of the use.
+    places: BTreeSet<(usize, u32)>,
+    all: Spent,
+    words: u32,
+}
+
+fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stage<'a> {
+    let mut lines = BTreeMap::new();
+    let mut macros: BTreeMap<&str, Uses> = BTreeMap::new();
+    let mut spent = Spent::default();
+    for (number, me) in microengines.iter().enumerate() {
+        spent.add(&me.spent());
+        for (address, word) in me.words.iter().enumerate() {
+            let mut named = BTreeSet::new();
+            let mut placed = BTreeSet::new();
+            for (depth, place) in chain(&me.image, address).into_iter().enumerate() {
+                if let Some((file, line)) = place.line
+                    && placed.insert((file, line))
+                {
+                    let entry = lines.entry((file, line)).or_insert_with(|| LineSpent {
+                        file: file.to_owned(),
+                        line,
+                        own: Spent::default(),
+                        all: Spent::default(),
+                        words: 0,
+                    });
+                    if depth == 0 {
+                        entry.own.add(word);
+                    }
+                    entry.all.add(word);
+                    entry.words += 1;
+                }
+                if let Some((name, expansion)) = place.within {
+                    let entry = macros.entry(name).or_default();
+                    entry.places.insert((number, expansion));
+                    if named.insert(name) {
+                        entry.all.add(word);
+                        entry.words += 1;
+                    }
+                }
+            }
+        }
+    }
+    Stage {
+        source,
+        microengines,
+        spent,
+        lines: lines.into_values().collect(),
+        macros: macros
+            .into_iter()
+            .map(|(name, it)| MacroSpent {
+                name: name.to_owned(),
+                uses: it.places.len(),
+                all: it.all,
+                words: it.words,
+            })
+            .collect(),
+    }
+}
+
+/// A place that a word comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// File and line.
+    pub line: Option<(&'a str, u32)>,
+    /// The macro that the place is in and which use of it, if it is in one.
+    pub within: Option<(&'a str, u32)>,
+}
+
+/// The places that a word comes from: its own line, then where the macro was
+/// used that it is in, and so on outward. Empty where nothing is known.
+#[must_use]
+pub fn chain(image: &Image, address: usize) -> Vec<Place<'_>> {
+    let mut places = Vec::new();
+    let mut origin = image.origins.get(address);
+    while let Some(here) = origin {
+        let used = here
+            .expansion
+            .and_then(|index| Some((index, image.expansions.get(index as usize)?)));
+        places.push(Place {
+            line: image
+                .files
+                .get(here.file as usize)
+                .map(|file| (file.as_str(), here.line)),
+            within: used.map(|(index, it)| (it.name.as_str(), index)),
+        });
+        origin = used.map(|(_, it)| &it.call);
+    }
+    places
+}

@@ -1,0 +1,488 @@
+//! How a run went over time: counters and depths, looked at in even intervals.
+//!
+//! Looking changes nothing: a chip that runs in steps goes through the same
+//! states as one that runs through. The number of looks that are kept is
+//! bounded; when they are too many, neighbours are joined and the interval
+//! doubles, so a series covers a run of any length with the same memory.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::gpp::boot::RingStatus;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::stats::Stats;
+
+use npsim_project::Project;
+
+/// Cycles between the first looks.
+const FIRST_INTERVAL: Cycle = 1000;
+/// Looks that are kept; even, since they are joined in pairs.
+const KEPT: usize = 512;
+
+/// What stands somewhere and can pile up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// Longwords on a scratch ring.
+    Ring {
+        /// Its number.
+        number: u8,
+    },
+    /// Entries of a queue, or longwords of a ring, in a Q-array entry.
+    Queue {
+        /// SRAM channel.
+        channel: u8,
+        /// Q-array entry.
+        entry: u8,
+    },
+    /// Packet buffers that are not on their free list.
+    Buffers {
+        /// SRAM channel of the free list.
+        channel: u8,
+        /// Its Q-array entry.
+        entry: u8,
+    },
+    /// RBUF elements that are not free.
+    Rbuf,
+    /// Closed RBUF elements that wait for a thread.
+    FullList,
+    /// Threads that wait for an RBUF element.
+    Freelist,
+    /// Valid TBUF elements.
+    Tbuf,
+    /// Bytes of a port's frames that are on the line or in its receive FIFO.
+    ReceiveFifo {
+        /// The port.
+        port: u8,
+    },
+    /// Frames given to a port's MAC that have not left.
+    Transmit {
+        /// The port.
+        port: u8,
+    },
+}
+
+/// A place that is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which.
+    pub kind: PlaceKind,
+    /// Name for people.
+    pub name: String,
+    /// What is counted: `longwords`, `elements`...
+    pub unit: &'static str,
+    /// How many it can hold, where that is bounded.
+    pub capacity: Option<u64>,
+    /// From how many on it counts as full: nine tenths of what it can hold, or of
+    /// the level at which its status flag holds back those who would add more.
+    pub full_at: Option<u64>,
+}
+
+/// What was found in a place during an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fill {
+    /// Least.
+    pub least: u64,
+    /// Most.
+    pub most: u64,
+    /// Sum over the looks.
+    pub sum: u64,
+    /// How often it was looked at.
+    pub looks: u64,
+    /// How often it was full, by [`Place::full_at`].
+    pub full: u64,
+    /// How often there was nothing.
+    pub empty: u64,
+}
+
+impl Fill {
+    /// One look.
+    #[must_use]
+    pub fn of(found: u64, full_at: Option<u64>) -> Self {
+        let full = full_at.is_some_and(|level| found >= level);
+        Self {
+            least: found,
+            most: found,
+            sum: found,
+            looks: 1,
+            full: u64::from(full),
+            empty: u64::from(found == 0),
+        }
+    }
+
+    /// The looks of both.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        if self.looks == 0 {
+            return other;
+        }
+        if other.looks == 0 {
+            return self;
+        }
+        Self {
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+            sum: self.sum + other.sum,
+            looks: self.looks + other.looks,
+            full: self.full + other.full,
+            empty: self.empty + other.empty,
+        }
+    }
+}
+
+/// What was counted from the start of the run to a cycle, and what stood where
+/// since the sample before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// The cycle.
+    pub cycle: Cycle,
+    /// All counters at this cycle.
+    pub stats: Stats,
+    /// One entry a place of [`Series::places`].
+    pub fills: Vec<Fill>,
+}
+
+impl Sample {
+    /// Frames lost at the media interface and by the microcode until now.
+    #[must_use]
+    pub fn dropped(&self) -> (u64, u64) {
+        let media = self.stats.media.drops.iter().map(|drop| drop.frames).sum();
+        let counters = self.stats.counters.iter().filter(|counter| counter.drop);
+        (media, counters.map(|counter| counter.value).sum())
+    }
+
+    /// Frames that began to arrive, and frames that left.
+    #[must_use]
+    pub fn frames(&self) -> (u64, u64) {
+        let ports = self.stats.ports.iter();
+        ports.fold((0, 0), |(received, sent), port| {
+            (received + port.received_frames, sent + port.sent_frames)
+        })
+    }
+}
+
+/// The samples of a run, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    places: Vec<Place>,
+    samples: Vec<Sample>,
+    interval: Cycle,
+    kept: usize,
+}
+
+impl Series {
+    /// No samples yet of a run of this project.
+    #[must_use]
+    pub fn new(project: &Project) -> Self {
+        Self::with(places(project), FIRST_INTERVAL, KEPT)
+    }
+
+    /// No samples yet: `interval` is the first one in cycles, `kept` bounds the
+    /// samples; it is at least 2 and taken as even.
+    #[must_use]
+    pub fn with(places: Vec<Place>, interval: Cycle, kept: usize) -> Self {
+        Self {
+            places,
+            samples: Vec::new(),
+            interval: interval.max(1),
+            kept: kept.max(2) & !1,
+        }
+    }
+
+    /// What is looked at besides the counters.
+    #[must_use]
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// What was found, oldest first.
+    #[must_use]
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Cycles between samples as they are now.
+    #[must_use]
+    pub fn interval(&self) -> Cycle {
+        self.interval
+    }
+
+    /// Adds the chip as it stands.
+    fn look(&mut self, chip: &Chip) {
+        let fills = self.places.iter().map(|place| {
+            let found = found(chip, place);
+            Fill::of(found, place.full_at)
+        });
+        let sample = Sample {
+            cycle: chip.now(),
+            stats: chip.stats(),
+            fills: fills.collect(),
+        };
+        self.push(sample);
+    }
+
+    /// Samples the chip at the end of a run, unless this was just done.
+    pub fn end(&mut self, chip: &Chip) {
+        if self
+            .samples
+            .last()
+            .is_none_or(|sample| sample.cycle < chip.now())
+        {
+            self.look(chip);
+        }
+    }
+
+    /// Adds a sample that is later than those before.
+    pub fn push(&mut self, sample: Sample) {
+        if self.samples.len() == self.kept {
+            self.halve();
+        }
+        self.samples.push(sample);
+    }
+
+    fn halve(&mut self) {
+        self.interval *= 2;
+        let mut pairs = std::mem::take(&mut self.samples).into_iter();
+        while let Some(first) = pairs.next() {
+            let Some(mut second) = pairs.next() else {
+                self.samples.push(first);
+                break;
+            };
+            for (fill, earlier) in second.fills.iter_mut().zip(first.fills) {
+                *fill = earlier.join(*fill);
+            }
+            self.samples.push(second);
+        }
+    }
+}
+
+/// It samples the chip and needs no events.
+impl Observer for Series {
+    fn is_on(&self) -> bool {
+        false
+    }
+
+    fn see(&mut self, _: Cycle, _: &TraceEvent) {}
+
+    fn due(&self) -> Cycle {
+        let last = self.samples.last().map_or(0, |sample| sample.cycle);
+        (last / self.interval + 1) * self.interval
+    }
+
+    fn sample(&mut self, chip: &Chip) {
+        self.look(chip);
+    }
+}
+
+fn found(chip: &Chip, place: &Place) -> u64 {
+    let queue = |channel, entry| {
+        chip.units()
+            .sram
+            .entry(channel, entry)
+            .map_or(0, |entry| u64::from(entry.count()))
+    };
+    let (receive, transmit) = (&chip.units().msf.receive, &chip.units().msf.transmit);
+    match place.kind {
+        PlaceKind::Ring { number } => u64::from(chip.units().scratch.ring(number).count()),
+        PlaceKind::Queue { channel, entry } => queue(channel, entry),
+        PlaceKind::Buffers { channel, entry } => place
+            .capacity
+            .unwrap_or(0)
+            .saturating_sub(queue(channel, entry)),
+        PlaceKind::Rbuf => place
+            .capacity
+            .unwrap_or(0)
+            .saturating_sub(receive.rbuf.free() as u64),
+        PlaceKind::FullList => receive.rbuf.waiting() as u64,
+        PlaceKind::Freelist => receive.waiters() as u64,
+        PlaceKind::Tbuf => transmit.tbuf.valid() as u64,
+        PlaceKind::ReceiveFifo { port } => chip
+            .units()
+            .msf
+            .ports()
+            .get(usize::from(port))
+            .map_or(0, npsim_chip::units::msf::port::Port::receive_backlog),
+        PlaceKind::Transmit { port } => chip
+            .units()
+            .msf
+            .ports()
+            .get(usize::from(port))
+            .map_or(0, |port| port.sending() as u64),
+    }
+}
+
+/// What can pile up in a project: rings and queues in the order of their
+/// numbers, buffers, the media interface.
+fn places(project: &Project) -> Vec<Place> {
+    let boot = &project.boot;
+    let profile = &project.profile;
+    let mut places = Vec::new();
+    let mut add = |kind, name: String, unit, capacity| {
+        places.push(Place {
+            kind,
+            name,
+            unit,
+            capacity,
+            full_at: capacity.map(|capacity| (capacity * 9).div_ceil(10)),
+        });
+    };
+    let element = u64::from(if boot.element_size == 0 {
+        64
+    } else {
+        boot.element_size
+    });
+    for port in 0..boot.ports.len() as u8 {
+        let room = u64::from(profile.receive_fifo_bytes());
+        let kind = PlaceKind::ReceiveFifo { port };
+        add(
+            kind,
+            format!("port {port} receive FIFO"),
+            "bytes",
+            Some(room),
+        );
+    }
+    if !boot.ports.is_empty() {
+        let rbuf = u64::from(profile.rbuf_bytes()) / element;
+        add(PlaceKind::Rbuf, "RBUF".into(), "elements", Some(rbuf));
+        add(
+            PlaceKind::FullList,
+            "RBUF, waiting for a thread".into(),
+            "elements",
+            Some(rbuf),
+        );
+        add(
+            PlaceKind::Freelist,
+            "threads waiting for RBUF".into(),
+            "threads",
+            None,
+        );
+    }
+    for ring in &boot.rings {
+        let name = ring_name(project, ring.base)
+            .unwrap_or_else(|| format!("scratch ring {}", ring.number));
+        let kind = PlaceKind::Ring {
+            number: ring.number,
+        };
+        add(kind, name, "longwords", Some(u64::from(ring.size)));
+    }
+    for queue in &boot.queues {
+        let (channel, entry) = (queue.channel, queue.entry);
+        let buffers = boot
+            .buffers
+            .filter(|buffers| (buffers.channel, buffers.entry) == (channel, entry));
+        if let Some(buffers) = buffers {
+            let kind = PlaceKind::Buffers { channel, entry };
+            let count = u64::from(buffers.count);
+            add(kind, "packet buffers in use".into(), "buffers", Some(count));
+        } else {
+            let name = queue_name(project, channel, queue.descriptor)
+                .unwrap_or_else(|| format!("queue {entry} of sram{channel}"));
+            add(PlaceKind::Queue { channel, entry }, name, "entries", None);
+        }
+    }
+    if !boot.ports.is_empty() {
+        let tbuf = u64::from(profile.tbuf_bytes()) / element;
+        add(PlaceKind::Tbuf, "TBUF".into(), "elements", Some(tbuf));
+    }
+    for port in 0..boot.ports.len() as u8 {
+        let kind = PlaceKind::Transmit { port };
+        add(kind, format!("port {port} transmit"), "frames", None);
+    }
+    let flag = u64::from(profile.ring_full_percent());
+    for place in &mut places {
+        let raised = boot.rings.iter().find(|ring| {
+            let kind = PlaceKind::Ring {
+                number: ring.number,
+            };
+            ring.status == RingStatus::NearlyFull && place.kind == kind
+        });
+        if let Some(ring) = raised {
+            place.full_at = Some((u64::from(ring.size) * flag * 9).div_ceil(1000));
+        }
+    }
+    places
+}
+
+/// The name of the scratch ring at this address.
+fn ring_name(project: &Project, base: u32) -> Option<String> {
+    named(project, "scratch", base)
+}
+
+fn queue_name(project: &Project, channel: u8, descriptor: u32) -> Option<String> {
+    named(project, &format!("sram{channel}"), descriptor)
+}
+
+/// The name between backquotes of what begins at an address.
+fn named(project: &Project, space: &str, address: u32) -> Option<String> {
+    let space = project.spaces.iter().find(|known| known.name == space)?;
+    let region = space
+        .regions()
+        .iter()
+        .find(|region| region.start == u64::from(address))?;
+    region.name.split('`').nth(1).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use npsim_chip::kernel::observer::Observer;
+
+    use super::{Fill, Place, PlaceKind, Sample, Series};
+
+    fn series(kept: usize) -> Series {
+        let place = Place {
+            kind: PlaceKind::Rbuf,
+            name: "RBUF".into(),
+            unit: "elements",
+            capacity: Some(10),
+            full_at: Some(9),
+        };
+        Series::with(vec![place], 100, kept)
+    }
+
+    fn sample(cycle: u64, found: u64) -> Sample {
+        Sample {
+            cycle,
+            fills: vec![Fill::of(found, Some(9))],
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn a_long_run_keeps_a_bounded_number_of_samples_and_every_peak() {
+        let mut series = series(8);
+        let mut looks = 0;
+        for found in (0..100).map(|n| if n == 37 { 9 } else { n % 3 }) {
+            series.push(sample(series.due(), found));
+            looks += 1;
+            assert!(series.samples().len() <= 8);
+        }
+        let all = series.samples().iter();
+        let joined = all.fold(Fill::default(), |sum, sample| sum.join(sample.fills[0]));
+        assert_eq!((joined.looks, joined.most, joined.least), (looks, 9, 0));
+        assert_eq!(joined.full, 1);
+        let cycles: Vec<_> = series.samples().iter().map(|sample| sample.cycle).collect();
+        assert!(
+            cycles.windows(2).all(|pair| pair[0] < pair[1]),
+            "{cycles:?}"
+        );
+        assert!(series.interval() > 100 && series.interval().is_multiple_of(100));
+    }
+
+    #[test]
+    fn looks_are_due_at_multiples_of_the_interval() {
+        let mut series = series(4);
+        assert_eq!(series.due(), 100);
+        series.push(sample(100, 1));
+        assert_eq!(series.due(), 200);
+        // A run that went on from another place falls back into step.
+        series.push(sample(250, 1));
+        assert_eq!(series.due(), 300);
+    }
+
+    #[test]
+    fn full_is_from_the_level_on_and_empty_is_nothing() {
+        assert_eq!(Fill::of(9, Some(9)).full, 1);
+        assert_eq!(Fill::of(8, Some(9)).full, 0);
+        assert_eq!(Fill::of(0, Some(9)).empty, 1);
+        assert_eq!(Fill::of(9, None).full, 0);
+    }
+}

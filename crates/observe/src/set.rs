@@ -1,0 +1,157 @@
+//! What is to be observed of a run as plain data, and the observers that come of
+//! it: the same for a command, a study and a program of one's own.
+
+use std::io;
+use std::path::PathBuf;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_project::Project;
+use npsim_project::problem::Problem;
+
+use crate::flow::TrafficFlow;
+use crate::lanes::{LaneRecorder, Moments};
+use crate::profile::{Collector, Profile};
+use crate::series::Series;
+use crate::timeline::{Recorder, TimelineFile, Window};
+
+/// What is to be observed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Where the cycles go.
+    pub profile: bool,
+    /// What happens when, in a window of the run, written to a file as it goes.
+    pub timeline: Option<(PathBuf, Window)>,
+    /// How counters and depths go over time.
+    pub series: bool,
+    /// Who gives work to whom.
+    pub flow: bool,
+    /// What every context does in the moments of interest, which the series finds.
+    pub lanes: bool,
+}
+
+impl Wanted {
+    /// Whether nothing is.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What a page and a word on the bottleneck need.
+    #[must_use]
+    pub fn and_report(self) -> Self {
+        Self {
+            series: true,
+            flow: true,
+            lanes: true,
+            ..self
+        }
+    }
+
+    /// The observers, for a chip that a run begins or goes on with.
+    ///
+    /// # Errors
+    /// The timeline cannot be written where it is to be.
+    pub fn open(&self, project: &Project, chip: &Chip) -> Result<ObserverSet, Problem> {
+        let timeline = match &self.timeline {
+            Some((path, window)) => {
+                let file = TimelineFile::create(path)
+                    .map_err(|error| Problem::io("write", path, &error))?;
+                let window = window.cycles(project.capacity.hertz);
+                let recorder = Recorder::new(file, &project.name, chip, window);
+                Some(recorder.calling(Series::new(project).places()))
+            }
+            None => None,
+        };
+        Ok(ObserverSet {
+            profile: self.profile.then(|| Collector::new(chip)),
+            timeline,
+            series: (self.series || self.lanes).then(|| Series::new(project)),
+            flow: self.flow.then(|| TrafficFlow::over(&project.spaces)),
+            lanes: self.lanes.then(|| LaneRecorder::new(chip)),
+        })
+    }
+}
+
+/// The observers of a run. Without any of them, the run is not observed and costs
+/// no more than if there were none.
+#[derive(Debug, Default)]
+pub struct ObserverSet {
+    profile: Option<Collector>,
+    timeline: Option<Recorder<TimelineFile>>,
+    series: Option<Series>,
+    flow: Option<TrafficFlow>,
+    lanes: Option<LaneRecorder>,
+}
+
+/// What a set has seen of a run that is over.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Where the cycles went.
+    pub profile: Option<Profile>,
+    /// How counters and depths went over time.
+    pub series: Option<Series>,
+    /// Who gave work to whom.
+    pub flow: Option<TrafficFlow>,
+    /// The moments of interest.
+    pub moments: Option<Moments>,
+    /// Whether the timeline's file became whole, if one was to be written.
+    pub timeline: Option<io::Result<()>>,
+}
+
+impl ObserverSet {
+    /// What was seen, when the run has come to its end; the timeline's file takes
+    /// its name.
+    #[must_use]
+    pub fn finish(self, chip: &Chip) -> Seen {
+        let end = chip.now();
+        let written =
+            |recorder: Recorder<TimelineFile>| recorder.finish(end).and_then(TimelineFile::commit);
+        Seen {
+            timeline: self.timeline.map(written),
+            profile: self.profile.map(|collector| collector.finish(end)),
+            series: self.series.map(|mut series| {
+                series.end(chip);
+                series
+            }),
+            flow: self.flow,
+            moments: self.lanes.map(|lanes| lanes.finish(end)),
+        }
+    }
+}
+
+impl Observer for ObserverSet {
+    fn is_on(&self) -> bool {
+        let Self {
+            profile,
+            timeline,
+            flow,
+            lanes,
+            series: _,
+        } = self;
+        profile.is_some() || timeline.is_some() || flow.is_some() || lanes.is_some()
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.profile.see(at, event);
+        self.timeline.see(at, event);
+        self.flow.see(at, event);
+        self.lanes.see(at, event);
+    }
+
+    fn due(&self) -> Cycle {
+        self.series.due()
+    }
+
+    fn sample(&mut self, chip: &Chip) {
+        let Some(series) = &mut self.series else {
+            return;
+        };
+        series.sample(chip);
+        if let (Some(lanes), Some(sample)) = (&mut self.lanes, series.samples().last()) {
+            lanes.consider(sample, series.places());
+        }
+    }
+}

@@ -1,0 +1,567 @@
+//! The observer that writes a timeline.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::series::{Place, PlaceKind};
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::fabric::{BusCommand, Slot};
+use npsim_chip::kernel::lines::MediaDrop;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::target::Target;
+use npsim_chip::kernel::trace_event::Holder;
+use npsim_chip::kernel::trace_event::{
+    Cause, ContextState, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
+};
+use npsim_chip::microengine::Microengine;
+use npsim_image::Image;
+
+use super::journeys::Journeys;
+use super::tracks::{Group, Track};
+use super::writer::{Arguments, Titles, Writer};
+use crate::names;
+
+/// A context's present state.
+#[derive(Clone, Copy, Debug)]
+struct Present {
+    doing: ContextState,
+    pc: u16,
+    since: Cycle,
+    issued: u64,
+    came: Option<Cause>,
+}
+
+/// What is known of a microengine.
+#[derive(Debug)]
+struct Seen {
+    image: Arc<Image>,
+    contexts: [Present; 8],
+}
+
+/// What is known of a lock.
+#[derive(Clone, Copy, Debug, Default)]
+struct LockNow {
+    /// When it was taken or released, if that was seen.
+    since: Option<Cycle>,
+    /// Who has it; `None` while it is free.
+    holder: Option<Holder>,
+}
+
+/// A observer that writes what it sees in a window of time.
+#[derive(Debug)]
+pub struct Recorder<W> {
+    writer: Writer<W>,
+    journeys: Journeys,
+    microengines: Vec<Seen>,
+    locks: Vec<LockNow>,
+    /// What the tasks of the core are called.
+    tasks: Vec<&'static str>,
+    /// Commands that wait at their units, and since when.
+    waiting: BTreeMap<Slot, (Target, Cycle)>,
+    depths: BTreeMap<Target, u64>,
+    rbuf: u64,
+    tbuf: u64,
+    /// What the project calls its rings and queues.
+    rings: Vec<Place>,
+    /// Contexts that hang on purpose, by time.
+    stalls: Vec<Stall>,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Writes what a chip does from now on, as far as it is in the window of
+    /// cycles. `name` says what runs.
+    #[must_use]
+    pub fn new(out: W, name: &str, chip: &Chip, window: (Cycle, Cycle)) -> Self {
+        let now = chip.now();
+        let mut locks: Vec<_> = chip.locks().collect();
+        locks.sort_by_key(|lock| lock.index);
+        let locks: Vec<_> = locks.into_iter().map(|lock| lock.name.clone()).collect();
+        let microengines = chip
+            .microengines()
+            .iter()
+            .map(|me| {
+                // Viewers cut long names in the middle; the folder tells least.
+                let name = &me.program().image().name;
+                let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+                format!("microengine {} {file}", me.index())
+            })
+            .collect();
+        let hertz = chip.profile().me_mhz() * 1_000_000;
+        let disturbances = chip.disturbances();
+        let mut stalls = disturbances.stalls.clone();
+        stalls.sort_by_key(|stall| stall.from);
+        Self {
+            locks: vec![LockNow::default(); locks.len()],
+            tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
+            writer: Writer::new(
+                out,
+                name,
+                hertz,
+                window,
+                Titles {
+                    microengines,
+                    locks,
+                    tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
+                    disturbed: (!disturbances.is_none()).then(|| disturbances.lines().join("; ")),
+                },
+            ),
+            journeys: Journeys::default(),
+            microengines: chip
+                .microengines()
+                .iter()
+                .map(|me| Seen {
+                    image: Arc::clone(me.program().image()),
+                    contexts: std::array::from_fn(|context| present(me, context as u8, now)),
+                })
+                .collect(),
+            waiting: BTreeMap::new(),
+            depths: BTreeMap::new(),
+            rbuf: 0,
+            tbuf: 0,
+            rings: Vec::new(),
+            stalls,
+        }
+    }
+
+    /// Calls rings and queues what the project calls them, the chip's own name
+    /// behind it.
+    #[must_use]
+    pub fn calling(mut self, places: &[Place]) -> Self {
+        self.rings = places.to_vec();
+        self
+    }
+
+    /// `TX_RING (scratch ring 2)`, or without a name in the project the chip's.
+    fn ring(&self, ring: RingName) -> String {
+        let own = names::ring(ring);
+        let kind = match ring {
+            RingName::Scratch(number) => PlaceKind::Ring { number },
+            RingName::Sram { channel, entry } => PlaceKind::Queue { channel, entry },
+            RingName::Neighbour(_) => return own,
+        };
+        match self.rings.iter().find(|place| place.kind == kind) {
+            Some(place) if place.name != own => format!("{} ({own})", place.name),
+            _ => own,
+        }
+    }
+
+    /// Writes what is still going on when the run has come to a cycle, and gives
+    /// back what it was written to.
+    ///
+    /// # Errors
+    /// The first error that writing came to.
+    pub fn finish(mut self, end: Cycle) -> io::Result<W> {
+        self.writer.cut(end);
+        for me in 0..self.microengines.len() as u8 {
+            for context in 0..8 {
+                self.context_ends(me, context, end, None);
+            }
+        }
+        for lock in 0..self.locks.len() as u16 {
+            self.lock_held(lock, end, None);
+        }
+        for stall in &self.stalls {
+            let track = Track::Hang(stall.me, stall.context & 7);
+            let time = (stall.from, stall.until);
+            self.writer.slice(track, "hangs on purpose", time, || {
+                Arguments::default()
+                    .number("from cycle", stall.from)
+                    .number("until cycle", stall.until)
+            });
+        }
+        self.journeys.finish(&mut self.writer);
+        self.writer.finish()
+    }
+
+    /// Writes a context's present state, which ends at a cycle.
+    fn context_ends(&mut self, me: u8, context: u8, until: Cycle, gave_up_at: Option<u16>) {
+        let Some(seen) = self.microengines.get(usize::from(me)) else {
+            return;
+        };
+        let it = seen.contexts[usize::from(context & 7)];
+        if it.since >= until || !self.writer.overlaps(it.since, until) {
+            return;
+        }
+        let image = &*seen.image;
+        let name = match it.doing {
+            ContextState::Inactive => return,
+            ContextState::Ready => "ready".to_owned(),
+            ContextState::Executing => "executing".to_owned(),
+            ContextState::Waiting { signals, any } => {
+                format!("waits for {}", names::signals(image, signals, any))
+            }
+            ContextState::Killed => "gave up for good".to_owned(),
+        };
+        let arguments = || {
+            let mut all = Arguments::default()
+                .number("pc", it.pc)
+                .text("at", &image.place(it.pc));
+            if it.doing == ContextState::Executing {
+                all = all.number("instructions", it.issued);
+                if let Some(pc) = gave_up_at {
+                    all = all.text("gave up at", &image.place(pc));
+                }
+            }
+            if let (ContextState::Waiting { .. }, Some(cause)) = (it.doing, it.came) {
+                all = all.text("ended by", &names::cause(cause));
+                if let Cause::Command { me: by, pc, .. } = cause
+                    && by == me
+                {
+                    all = all.text("of the command at", &image.place(pc));
+                }
+            }
+            all.number("cycles", until - it.since)
+        };
+        let track = Track::Context(me, context);
+        self.writer
+            .slice(track, &name, (it.since, until), arguments);
+    }
+
+    fn context_changes(&mut self, me: u8, context: u8, at: Cycle, doing: ContextState, pc: u16) {
+        let gave_up_at = (doing != ContextState::Executing).then_some(pc);
+        self.context_ends(me, context, at, gave_up_at);
+        if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
+            seen.contexts[usize::from(context & 7)] = Present {
+                doing,
+                pc,
+                since: at,
+                issued: 0,
+                came: None,
+            };
+        }
+    }
+
+    fn stalled(&mut self, me: u8, context: u8, pc: u16, from: Cycle, until: Cycle) {
+        self.context_ends(me, context, from, None);
+        let Some(seen) = self.microengines.get_mut(usize::from(me)) else {
+            return;
+        };
+        let it = &mut seen.contexts[usize::from(context & 7)];
+        (it.since, it.pc, it.issued) = (until, pc, 0);
+        let image = &*seen.image;
+        let track = Track::Context(me, context);
+        let name = "stalled on the command FIFO";
+        self.writer.slice(track, name, (from, until), || {
+            Arguments::default()
+                .number("pc", pc)
+                .text("at", &image.place(pc))
+                .number("cycles", until - from)
+        });
+    }
+
+    fn queued(&mut self, target: Target, slot: Slot, at: Cycle) {
+        self.waiting.insert(slot, (target, at));
+        self.depth_changes(target, at, true);
+    }
+
+    /// Gives since when the command waited.
+    fn leaves_queue(&mut self, slot: Slot, at: Cycle) -> Option<Cycle> {
+        let (target, since) = self.waiting.remove(&slot)?;
+        self.depth_changes(target, at, false);
+        Some(since)
+    }
+
+    fn depth_changes(&mut self, target: Target, at: Cycle, more: bool) {
+        let depth = self.depths.entry(target).or_default();
+        *depth = if more {
+            *depth + 1
+        } else {
+            depth.saturating_sub(1)
+        };
+        if self.writer.shows(at) {
+            let name = format!("{} queue", target.name());
+            let depth = depth.cast_signed();
+            self.writer.counter(Group::Units, &name, at, depth);
+        }
+    }
+
+    fn served(
+        &mut self,
+        track: Track,
+        (slot, command): (Slot, &BusCommand),
+        at: Cycle,
+        (from, until): (Cycle, Cycle),
+    ) {
+        let since = self.leaves_queue(slot, at);
+        if !self.writer.overlaps(from, until.max(from + 1)) {
+            return;
+        }
+        let image = self
+            .microengines
+            .get(usize::from(command.me))
+            .map(|seen| Arc::clone(&seen.image));
+        let name = command.op.info().name;
+        self.writer.slice(track, name, (from, until), || {
+            let mut all = Arguments::default()
+                .number("microengine", command.me)
+                .number("context", command.context);
+            if let Some(image) = image {
+                all = all.text("at", &image.place(command.pc));
+            }
+            all = all
+                .text("address", &format!("0x{:x}", command.address))
+                .number("count", command.count);
+            if let Some(since) = since {
+                all = all.number("waited cycles", from.saturating_sub(since));
+            }
+            all
+        });
+    }
+
+    fn level(&mut self, at: Cycle, task: u16, group: u16, level: Level, value: i64) {
+        if self.writer.shows(at) {
+            let of = self.tasks.get(usize::from(task)).map_or("task", |it| it);
+            let name = match group {
+                0 => format!("{of}: {level}"),
+                group => format!("{of} {group}: {level}"),
+            };
+            self.writer.counter(Group::Core, &name, at, value);
+        }
+    }
+
+    fn lock(&mut self, at: Cycle, lock: u16, step: LockStep) {
+        let now = match step {
+            LockStep::Taken { by, handed_over } => {
+                let before = self.locks.get(usize::from(lock));
+                if let (true, Some(since)) = (handed_over, before.and_then(|it| it.since)) {
+                    let track = Track::Lock(lock);
+                    self.writer.slice(track, "handed over", (since, at), || {
+                        Arguments::default().number("cycles", at - since)
+                    });
+                }
+                LockNow {
+                    since: Some(at),
+                    holder: Some(by),
+                }
+            }
+            LockStep::Released { failed } => {
+                self.lock_held(lock, at, Some(failed));
+                LockNow {
+                    since: Some(at),
+                    holder: None,
+                }
+            }
+        };
+        if let Some(known) = self.locks.get_mut(usize::from(lock)) {
+            *known = now;
+        }
+    }
+
+    /// Writes the time for which a lock has been held, if it is.
+    fn lock_held(&mut self, lock: u16, until: Cycle, failed: Option<u64>) {
+        let Some(&LockNow {
+            since: Some(since),
+            holder: Some(holder),
+        }) = self.locks.get(usize::from(lock))
+        else {
+            return;
+        };
+        let name = match holder {
+            Some((me, context)) => format!("held by microengine {me}, context {context}"),
+            None => "held by the general-purpose core".to_owned(),
+        };
+        self.writer
+            .slice(Track::Lock(lock), &name, (since, until), || {
+                let all = Arguments::default().number("cycles", until - since);
+                match failed {
+                    Some(failed) => all.number("failed tries", failed),
+                    None => all,
+                }
+            });
+    }
+
+    fn rbuf(&mut self, at: Cycle, frame: u64, step: RbufStep) {
+        match step {
+            RbufStep::Filled { .. } => self.rbuf += 1,
+            RbufStep::Freed { .. } => self.rbuf = self.rbuf.saturating_sub(1),
+            RbufStep::Handed { me, context } | RbufStep::Read { me, context } => {
+                self.journeys.touch(frame, at, me, context);
+                return;
+            }
+        }
+        let name = "RBUF elements in use";
+        let used = self.rbuf.cast_signed();
+        self.writer.counter(Group::Media, name, at, used);
+    }
+
+    fn tbuf(&mut self, at: Cycle, frame: Option<u64>, step: TbufStep) {
+        let touched = match step {
+            TbufStep::Written { me, context } => Some((me, context)),
+            TbufStep::Valid { me, context, .. } => {
+                self.tbuf += 1;
+                Some((me, context))
+            }
+            TbufStep::Sent => {
+                self.tbuf = self.tbuf.saturating_sub(1);
+                None
+            }
+        };
+        if let (Some(frame), Some((me, context))) = (frame, touched) {
+            self.journeys.touch(frame, at, me, context);
+        }
+        if !matches!(step, TbufStep::Written { .. }) {
+            let name = "TBUF elements valid";
+            let valid = self.tbuf.cast_signed();
+            self.writer.counter(Group::Media, name, at, valid);
+        }
+    }
+
+    fn dropped(&mut self, at: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
+        let arriving = matches!(reason, MediaDrop::ReceiveFifoFull)
+            || reason == MediaDrop::NoSuchPort && self.is_arriving(frame, at);
+        let track = if arriving {
+            Track::Arrivals(port)
+        } else {
+            Track::Departures(port)
+        };
+        let arguments = Arguments::default().text("why", why(reason));
+        self.writer.mark(track, "dropped", at, &arguments);
+        if let Some(frame) = frame {
+            self.journeys.end(frame, None, &mut self.writer);
+        }
+    }
+
+    /// Whether a frame's first bit came at a cycle.
+    fn is_arriving(&self, frame: Option<u64>, at: Cycle) -> bool {
+        frame.is_some_and(|frame| self.journeys.began(frame) == Some(at))
+    }
+}
+
+fn why(reason: MediaDrop) -> &'static str {
+    match reason {
+        MediaDrop::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
+        MediaDrop::NoSuchPort => "there is no such port",
+        MediaDrop::TransmitNoSop => "the first mpacket had no SOP",
+        MediaDrop::TransmitSopTwice => "SOP before the EOP of the frame before",
+        MediaDrop::TransmitAborted => "aborted by microcode",
+        MediaDrop::TransmitTooLong => "longer than the MAC's FIFO",
+    }
+}
+
+/// A context's state as a chip has it.
+fn present(me: &Microengine, context: u8, since: Cycle) -> Present {
+    let (doing, pc) = me.doing(context);
+    Present {
+        doing,
+        pc,
+        since,
+        issued: 0,
+        came: None,
+    }
+}
+
+impl<W: Write> Observer for Recorder<W> {
+    fn see(&mut self, at: Cycle, what: &TraceEvent) {
+        match *what {
+            TraceEvent::Issued {
+                me, context, count, ..
+            } => {
+                if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
+                    seen.contexts[usize::from(context & 7)].issued += u64::from(count);
+                }
+            }
+            TraceEvent::Context {
+                me,
+                context,
+                doing,
+                pc,
+            } => self.context_changes(me, context, at, doing, pc),
+            TraceEvent::Stalled {
+                me,
+                context,
+                pc,
+                from,
+            } => self.stalled(me, context, pc, from, at),
+            TraceEvent::Signal {
+                me, context, cause, ..
+            } => {
+                if let Some(seen) = self.microengines.get_mut(usize::from(me)) {
+                    seen.contexts[usize::from(context & 7)].came = Some(cause);
+                }
+            }
+            TraceEvent::Queued { target, slot, .. } => self.queued(target, slot, at),
+            TraceEvent::Served {
+                target,
+                lane,
+                slot,
+                command,
+                from,
+                until,
+            } => self.served(
+                Track::Unit(target, lane),
+                (slot, &command),
+                at,
+                (from, until),
+            ),
+            TraceEvent::Done { slot, .. } => {
+                self.leaves_queue(slot, at);
+            }
+            TraceEvent::Bus { bus, from, until } => {
+                self.writer
+                    .slice(Track::Bus(bus), "taken", (from, until), Arguments::default);
+            }
+            TraceEvent::Ring { ring, fill } => {
+                if self.writer.shows(at) {
+                    let name = self.ring(ring);
+                    self.writer
+                        .counter(Group::Rings, &name, at, i64::from(fill));
+                }
+            }
+            TraceEvent::Arrives {
+                port,
+                frame,
+                bytes,
+                until,
+            } => {
+                let track = Track::Arrivals(port);
+                self.journeys.begin(frame, at, port);
+                self.writer
+                    .slice(track, &format!("frame {frame}"), (at, until), || {
+                        Arguments::default().number("bytes", bytes)
+                    });
+            }
+            TraceEvent::Dropped {
+                port,
+                frame,
+                reason,
+            } => self.dropped(at, port, frame, reason),
+            TraceEvent::Departed {
+                port,
+                frame,
+                bytes,
+                from,
+            } => {
+                let track = Track::Departures(port);
+                let name =
+                    frame.map_or_else(|| "frame".to_owned(), |frame| format!("frame {frame}"));
+                self.writer.slice(track, &name, (from, at), || {
+                    Arguments::default().number("bytes", bytes)
+                });
+                if let Some(frame) = frame {
+                    self.journeys
+                        .end(frame, Some((from, track)), &mut self.writer);
+                }
+            }
+            TraceEvent::Rbuf { frame, step, .. } => self.rbuf(at, frame, step),
+            TraceEvent::Tbuf { frame, step, .. } => self.tbuf(at, frame, step),
+            TraceEvent::Touched { frame, me, context } => {
+                self.journeys.touch(frame, at, me, context);
+            }
+            TraceEvent::Gpp { task, step, until } => {
+                self.writer
+                    .slice(Track::Core(task), step, (at, until), Arguments::default);
+            }
+            TraceEvent::Level {
+                task,
+                group,
+                level,
+                value,
+            } => self.level(at, task, group, level, value),
+            TraceEvent::Lock { lock, step } => self.lock(at, lock, step),
+            TraceEvent::Aborted { .. } | TraceEvent::Held { .. } | TraceEvent::Command { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What limits a run, in words, with the numbers that say so.
+//!
+//! A chip is a row of stages with places between them where work piles up. The
+//! limit is behind a place that is full and in front of one that is not: a line
+//! that is busy all the time, a microengine that is, a unit that a stage waits
+//! for, a lock that they all want, or a stage whose contexts all sleep. Where nothing is full nothing
+//! limits, and what comes nearest says how much more would pass.
+
+mod hand_overs;
+mod limits;
+mod loads;
+mod locks;
+mod narrative;
+mod window;
+
+use std::fmt::Write as _;
+
+use npsim_observe::series::Series;
+use npsim_project::Project;
+use npsim_session::report::Report;
+use serde::Serialize;
+
+use npsim_observe::flow::TrafficFlow;
+
+pub use limits::{Limit, LimitKind};
+pub use loads::{Load, LoadKind, MicroengineShare};
+pub use window::Window;
+
+/// Microengines that run the same source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stage {
+    /// The source's file name.
+    pub name: String,
+    /// Indices.
+    pub microengines: Vec<u8>,
+}
+
+impl Stage {
+    /// The stages of a project, in the order of their first microengine.
+    #[must_use]
+    pub fn all(project: &Project) -> Vec<Self> {
+        let mut stages: Vec<(&std::path::Path, Self)> = Vec::new();
+        for program in &project.programs {
+            let known = stages
+                .iter_mut()
+                .find(|(source, _)| *source == program.source);
+            if let Some((_, stage)) = known {
+                stage.microengines.push(program.me);
+            } else {
+                let name = program.source.file_name().unwrap_or_default();
+                let stage = Self {
+                    name: name.to_string_lossy().into_owned(),
+                    microengines: vec![program.me],
+                };
+                stages.push((&program.source, stage));
+            }
+        }
+        stages.into_iter().map(|(_, stage)| stage).collect()
+    }
+}
+
+/// Everything the analysis looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Observed<'a> {
+    /// What the run came to.
+    pub report: &'a Report,
+    /// How it went.
+    pub series: &'a Series,
+    /// Who takes from where and gives to where.
+    pub flow: &'a TrafficFlow,
+    /// Who runs what.
+    pub stages: &'a [Stage],
+    /// Clusters of microengines on the chip.
+    pub clusters: u8,
+}
+
+/// The analysis of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Analysis {
+    /// One sentence.
+    pub headline: String,
+    /// The numbers behind it, a sentence each.
+    pub evidence: Vec<String>,
+    /// What would help, a sentence each.
+    pub advice: Vec<String>,
+    /// What limits, the one that costs most first; empty if nothing does.
+    pub limits: Vec<Limit>,
+    /// How much everything was used in the time looked at, most used first.
+    pub loads: Vec<Load>,
+    /// What every microengine of the chip did in that time.
+    pub shares: Vec<MicroengineShare>,
+    /// First cycle of the time looked at.
+    pub from: u64,
+    /// Last cycle of it.
+    pub to: u64,
+    /// What time it is: `while frames were lost`.
+    pub when: &'static str,
+}
+
+/// Finds what limits a run.
+#[must_use]
+pub fn analyse(observed: &Observed<'_>) -> Analysis {
+    let Some(window) = Window::of(observed.series) else {
+        return narrative::nothing_seen();
+    };
+    let loads = loads::loads(&window, u64::from(observed.clusters));
+    let mut stages = limits::stage_loads(observed, &window);
+    let waits = hand_overs::held_up(observed, &window, &mut stages);
+    let locks = locks::saturated(observed, &window);
+    let limits = limits::limits(observed, &window, &loads, &stages, &waits, &locks);
+    let reasons = narrative::Reasons {
+        stages: &stages,
+        waits: &waits,
+        locks: &locks,
+    };
+    narrative::tell(observed, &window, loads, reasons, limits)
+}
+
+/// The analysis as lines for a terminal.
+#[must_use]
+pub fn as_text(analysis: &Analysis) -> String {
+    let mut text = format!("bottleneck   {}\n", analysis.headline);
+    let evidence = analysis.evidence.iter().map(|line| ('-', line));
+    let advice = analysis.advice.iter().map(|line| ('>', line));
+    for (mark, line) in evidence.chain(advice) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "             {mark} {line}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

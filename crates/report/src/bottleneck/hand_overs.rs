@@ -1,0 +1,108 @@
+//! Stages that hand work over through memory instead of a ring.
+//!
+//! A stage writes slots that the next one reads, and the next one writes how far
+//! it has come, which the first one reads before it writes a slot too many. That
+//! is a ring made by microcode, and how full it is stands nowhere. But whoever
+//! finds it full looks again: a look that finds room is good for one write at
+//! least, so what is looked more often than written was looked in vain. A stage
+//! that has work and looks much more often than it writes is held up by the other.
+//!
+//! How often who waits looks is up to the microcode: contexts may each look for
+//! themselves, or one of them for all, with a rest in between. So few looks in
+//! vain are enough where the rest of what is seen agrees: the contexts that wait
+//! sleep although there is work, and the other stage has no time left.
+
+use super::Observed;
+use super::limits::{OCCUPIED, StageLoad, pressed};
+use super::window::Window;
+use npsim_observe::flow::Access;
+
+/// So many looks for ten writes and more are waiting. Who need not wait looks
+/// once for each or less, since one look is good for several writes.
+const LOOKS: u64 = 20;
+/// So many are where one stage sleeps and the other never rests.
+const LOOKS_ASLEEP: u64 = 11;
+
+/// A stage that waits for another to take what it hands over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeldUp {
+    /// Index of the stage that waits.
+    pub who: usize,
+    /// Index of the stage that it waits for.
+    pub by: usize,
+    /// The memory through which work is handed over.
+    pub slots: String,
+    /// The memory that tells how far the other has come.
+    pub progress: String,
+    /// How often the one was written.
+    pub writes: u64,
+    /// How often the other was read.
+    pub looks: u64,
+}
+
+/// The stages that have work, in a place that is full, and wait for another
+/// stage. The other is told how many frames come to it.
+pub(super) fn held_up(
+    observed: &Observed<'_>,
+    window: &Window,
+    stages: &mut [StageLoad],
+) -> Vec<HeldUp> {
+    let mut found: Vec<HeldUp> = Vec::new();
+    for who in 0..stages.len() {
+        let takes = &stages[who].takes;
+        if !takes.iter().any(|&place| pressed(observed, window, place)) {
+            continue;
+        }
+        for by in (0..stages.len()).filter(|&by| by != who) {
+            let (waits, works) = (&stages[who], &stages[by]);
+            let busy = |load: &StageLoad| load.share(load.occupied()) >= OCCUPIED;
+            let enough = if !busy(waits) && busy(works) {
+                LOOKS_ASLEEP
+            } else {
+                LOOKS
+            };
+            let Some(wait) = between(observed, who, by, enough) else {
+                continue;
+            };
+            found.push(wait);
+            if let (None, Some(frames)) = (stages[by].frames, stages[who].frames) {
+                stages[by].frames = Some(frames);
+            }
+        }
+    }
+    found
+}
+
+/// Whether one stage waits for another: whether it looks so often for ten writes.
+fn between(observed: &Observed<'_>, who: usize, by: usize, enough: u64) -> Option<HeldUp> {
+    let flow = observed.flow;
+    let count = |stage: usize, memory: usize, access| -> u64 {
+        let microengines = observed.stages[stage].microengines.iter();
+        microengines
+            .map(|&me| flow.accesses(me, memory, access))
+            .sum()
+    };
+    // What one alone writes and the other reads; the most written of these.
+    let way = |from: usize, to: usize| {
+        flow.memories()
+            .enumerate()
+            .map(|(memory, name)| {
+                let writes = count(from, memory, Access::Writes);
+                let reads = count(to, memory, Access::Reads);
+                let back = count(to, memory, Access::Writes);
+                (name, writes, if back == 0 { reads } else { 0 })
+            })
+            .filter(|&(_, writes, reads)| writes > 0 && reads > 0)
+            .max_by_key(|&(_, writes, _)| writes)
+    };
+    let (slots, writes, _) = way(who, by)?;
+    let (progress, _, looks) = way(by, who)?;
+    (looks * 10 >= writes * enough).then(|| HeldUp {
+        who,
+        by,
+        slots: slots.to_owned(),
+        progress: progress.to_owned(),
+        writes,
+        looks,
+    })
+}

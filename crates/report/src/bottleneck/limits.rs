@@ -1,0 +1,373 @@
+//! Which stage, line or unit holds the frames up.
+
+use std::collections::BTreeSet;
+
+use npsim_chip::stats::permille;
+use npsim_observe::series::PlaceKind;
+use serde::Serialize;
+
+use super::hand_overs::HeldUp;
+use super::loads::{Load, LoadKind};
+use super::locks::LockLoad;
+use super::window::Window;
+use super::{Observed, Stage};
+use npsim_observe::flow::Direction;
+
+/// A microengine that is occupied so much of the time is at its limit: what is
+/// left is lost in waking contexts.
+pub(super) const OCCUPIED: u64 = 900;
+/// A unit or bus that is busy so much of the time is at its limit.
+const BUSY: u64 = 900;
+/// A line of which so much is used is full; frames do not divide time evenly.
+const LINE_FULL: u64 = 970;
+/// A stage that stands still so much of the time is held up by a unit.
+const STALLED: u64 = 200;
+
+/// What kind of thing limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitKind {
+    /// The line out of a port; the fullest, if several are full.
+    Line(u8),
+    /// Microengines of a stage that execute all the time.
+    Compute,
+    /// Contexts of a stage that all sleep until memory answers.
+    Latency,
+    /// A unit or bus that serves all the time.
+    Unit,
+    /// The general-purpose core, which takes too little off a ring.
+    SlowPath,
+    /// A lock that is held or handed over all the time: its index in the project.
+    Lock(u16),
+}
+
+/// Something that holds frames up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limit {
+    /// What kind.
+    pub kind: LimitKind,
+    /// What, for people: `microengine 0 (forward.uc)`.
+    pub name: String,
+    /// Thousandths of the time in which it was used.
+    pub permille: u64,
+    /// Frames lost in front of it.
+    pub lost: u64,
+    /// Index of the stage, for one of a stage.
+    pub stage: Option<usize>,
+    /// Indices of the places before it.
+    #[serde(skip)]
+    pub before: Vec<usize>,
+    /// Indices of the places behind it.
+    #[serde(skip)]
+    pub after: Vec<usize>,
+}
+
+/// How a stage did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StageLoad {
+    /// Cycles of all its microengines by state.
+    pub executing: u64,
+    pub aborted: u64,
+    pub stalled: u64,
+    pub idle: u64,
+    /// Indices of the places it takes from and gives to.
+    pub takes: Vec<usize>,
+    pub gives: Vec<usize>,
+    /// Frames that it handled, where that is known.
+    pub frames: Option<u64>,
+}
+
+impl StageLoad {
+    fn all(&self) -> u64 {
+        self.executing + self.aborted + self.stalled + self.idle
+    }
+
+    pub fn share(&self, cycles: u64) -> u64 {
+        permille(cycles, self.all())
+    }
+
+    /// Cycles in which it did something.
+    pub fn occupied(&self) -> u64 {
+        self.executing + self.aborted + self.stalled
+    }
+}
+
+/// The name of a stage: `microengine 0 (forward.uc)`.
+pub(super) fn stage_name(stage: &Stage) -> String {
+    let ids: Vec<_> = stage.microengines.iter().map(u8::to_string).collect();
+    match ids.as_slice() {
+        [one] => format!("microengine {one} ({})", stage.name),
+        _ => format!("microengines {} ({})", ids.join(", "), stage.name),
+    }
+}
+
+pub(super) fn stage_loads(observed: &Observed<'_>, window: &Window) -> Vec<StageLoad> {
+    let places = observed.series.places();
+    let seen = |stage: &Stage, direction| -> Vec<usize> {
+        let ends: Vec<_> = stage
+            .microengines
+            .iter()
+            .flat_map(|&me| observed.flow.ends(me, direction))
+            .map(|(end, _)| end)
+            .collect();
+        let mut found = Vec::new();
+        for (index, place) in places.iter().enumerate() {
+            if ends.iter().any(|end| end.is_seen_in(place)) {
+                found.push(index);
+            }
+        }
+        found
+    };
+    let one = |stage: &Stage| {
+        let mut load = StageLoad {
+            takes: seen(stage, Direction::Takes),
+            gives: seen(stage, Direction::Gives),
+            ..StageLoad::default()
+        };
+        for &me in &stage.microengines {
+            let of = |sample: &npsim_observe::series::Sample| {
+                sample.stats.microengines.get(usize::from(me)).cloned()
+            };
+            if let (Some(a), Some(b)) = (of(&window.before), of(&window.after)) {
+                load.executing += b.executing - a.executing;
+                load.aborted += b.aborted - a.aborted;
+                load.stalled += b.stalled - a.stalled;
+                load.idle += b.idle - a.idle;
+            }
+        }
+        let kind = |index: &usize| places[*index].kind;
+        load.frames = if load.takes.iter().any(|i| kind(i) == PlaceKind::Rbuf) {
+            Some(window.delivered())
+        } else if load.gives.iter().any(|i| kind(i) == PlaceKind::Tbuf) {
+            Some(window.sent())
+        } else {
+            None
+        };
+        load
+    };
+    let mut loads: Vec<StageLoad> = observed.stages.iter().map(one).collect();
+    behind_the_first(observed, window, &mut loads);
+    loads
+}
+
+/// What comes to the stages that take from a ring behind the receive stage: all
+/// that it takes in, without what finds no room in the ring.
+fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [StageLoad]) {
+    let places = observed.series.places();
+    let ring = |&place: &usize| matches!(places[place].kind, PlaceKind::Ring { .. });
+    for index in 0..loads.len() {
+        let load = &loads[index];
+        let takes: Vec<_> = load.takes.iter().copied().filter(ring).collect();
+        let &[place] = takes.as_slice() else {
+            continue;
+        };
+        let mut givers = loads.iter().filter(|other| other.gives.contains(&place));
+        let (Some(giver), None) = (givers.next(), givers.next()) else {
+            continue;
+        };
+        let first = giver
+            .takes
+            .iter()
+            .any(|&p| places[p].kind == PlaceKind::Rbuf);
+        if load.frames.is_none() && first {
+            let lost = window.lost_at(observed.series, place);
+            loads[index].frames = Some(window.delivered().saturating_sub(lost));
+        }
+    }
+}
+
+/// Whether work piles up in a place: it was full at half of the looks, or
+/// frames found no room.
+pub(super) fn pressed(observed: &Observed<'_>, window: &Window, place: usize) -> bool {
+    let fill = window.fills[place];
+    let kind = observed.series.places()[place].kind;
+    // Its bytes may be on the line still; only what found no room counts.
+    let line = matches!(kind, PlaceKind::ReceiveFifo { .. });
+    (!line && fill.looks > 0 && fill.full * 2 >= fill.looks)
+        || window.lost_at(observed.series, place) > 0
+}
+
+pub(super) fn limits(
+    observed: &Observed<'_>,
+    window: &Window,
+    loads: &[Load],
+    stages: &[StageLoad],
+    waits: &[HeldUp],
+    locks: &[LockLoad],
+) -> Vec<Limit> {
+    let lost = |places: &[usize]| -> u64 {
+        places
+            .iter()
+            .map(|&place| window.lost_at(observed.series, place))
+            .sum()
+    };
+    let any = |places: &[usize]| places.iter().any(|&p| pressed(observed, window, p));
+    let takes_lock = |stage: usize| locks.iter().any(|lock| lock.takers.contains(&stage));
+    let mut limits = Vec::new();
+    for (index, (stage, load)) in observed.stages.iter().zip(stages).enumerate() {
+        // What is lost in front of a stage that waits is the other's fault.
+        let waiting = waits.iter().filter(|wait| wait.by == index);
+        let in_front: Vec<usize> = waiting
+            .flat_map(|wait| stages[wait.who].takes.iter().copied())
+            .collect();
+        if waits.iter().any(|wait| wait.who == index) || (in_front.is_empty() && !any(&load.takes))
+        {
+            continue;
+        }
+        let mut before = in_front;
+        before.extend(&load.takes);
+        before.dedup();
+        let share = load.share(load.occupied());
+        let mut limit = Limit {
+            kind: LimitKind::Compute,
+            name: stage_name(stage),
+            permille: share,
+            lost: lost(&before),
+            stage: Some(index),
+            before,
+            after: load.gives.clone(),
+        };
+        let line = full_line(observed, loads, load);
+        let unit = busiest_unit(observed, loads, stage);
+        if let Some(unit) = unit.filter(|unit| {
+            unit.permille >= BUSY && (share < OCCUPIED || load.share(load.stalled) >= STALLED)
+        }) {
+            limit.kind = LimitKind::Unit;
+            limit.name.clone_from(&unit.name);
+            limit.permille = unit.permille;
+        } else if share >= OCCUPIED {
+            limit.kind = LimitKind::Compute;
+        } else if let Some((port, line)) = line {
+            limit.kind = LimitKind::Line(port);
+            limit.name = format!("the line out of port {port}");
+            limit.permille = line;
+        } else if any(&load.gives) {
+            // What is behind it holds it up.
+            continue;
+        } else {
+            limit.kind = LimitKind::Latency;
+        }
+        // Who spins for a lock, or waits in turn for who does, is no limit itself.
+        let mut waiting = waits.iter().filter(|wait| wait.by == index);
+        let by_lock = takes_lock(index)
+            || !locks.is_empty() && !any(&load.takes) && waiting.all(|wait| takes_lock(wait.who));
+        if by_lock && matches!(limit.kind, LimitKind::Compute | LimitKind::Latency) {
+            continue;
+        }
+        limits.push(limit);
+    }
+    slow_path(observed, window, loads, &mut limits);
+    full_queues(window, loads, &mut limits);
+    limits.sort_by_key(|limit| std::cmp::Reverse(limit.lost));
+    for lock in locks.iter().rev() {
+        let before: BTreeSet<usize> = lock
+            .takers
+            .iter()
+            .flat_map(|&stage| stages[stage].takes.iter().copied())
+            .collect();
+        let before: Vec<usize> = before.into_iter().collect();
+        let limit = Limit {
+            kind: LimitKind::Lock(lock.index),
+            name: format!("the lock {}", lock.name),
+            permille: lock.permille(),
+            lost: lost(&before),
+            stage: None,
+            before,
+            after: Vec::new(),
+        };
+        // All but a line can be full because of whoever waits for the lock.
+        let worse =
+            |other: &&Limit| matches!(other.kind, LimitKind::Line(_)) && other.lost > limit.lost;
+        let place = limits.iter().take_while(worse).count();
+        limits.insert(place, limit);
+    }
+    limits
+}
+
+/// The fullest line that a stage feeds, if it is full.
+fn full_line(observed: &Observed<'_>, loads: &[Load], stage: &StageLoad) -> Option<(u8, u64)> {
+    let transmits = stage
+        .gives
+        .iter()
+        .any(|&place| observed.series.places()[place].kind == PlaceKind::Tbuf);
+    loads.iter().filter(|_| transmits).find_map(|load| {
+        let LoadKind::LineOut(port) = load.kind else {
+            return None;
+        };
+        (load.permille >= LINE_FULL).then_some((port, load.permille))
+    })
+}
+
+/// Lines that are full while frames are lost in queues of the microcode's own,
+/// which never let much of that come to the transmit stage.
+fn full_queues(window: &Window, loads: &[Load], limits: &mut Vec<Limit>) {
+    let lost = window.lost_in_queues();
+    let known = |limit: &Limit| matches!(limit.kind, LimitKind::Line(_));
+    if lost == 0 || limits.iter().any(known) {
+        return;
+    }
+    let lines: Vec<(u8, u64)> = loads
+        .iter()
+        .filter_map(|load| match load.kind {
+            LoadKind::LineOut(port) if load.permille >= LINE_FULL => Some((port, load.permille)),
+            _ => None,
+        })
+        .collect();
+    let Some(&(fullest, permille)) = lines.first() else {
+        return;
+    };
+    let ports: Vec<_> = lines.iter().map(|(port, _)| port.to_string()).collect();
+    limits.push(Limit {
+        kind: LimitKind::Line(fullest),
+        name: match ports.as_slice() {
+            [one] => format!("the line out of port {one}"),
+            _ => format!("the lines out of ports {}", ports.join(", ")),
+        },
+        permille,
+        lost,
+        stage: None,
+        before: Vec::new(),
+        after: Vec::new(),
+    });
+}
+
+/// The most used unit or bus among those that a stage sends commands to.
+fn busiest_unit<'a>(observed: &Observed<'_>, loads: &'a [Load], stage: &Stage) -> Option<&'a Load> {
+    loads.iter().find(|load| match load.kind {
+        LoadKind::Unit => stage
+            .microengines
+            .iter()
+            .any(|&me| observed.flow.commands_to(me, &load.name) > 0),
+        LoadKind::Bus => true,
+        _ => false,
+    })
+}
+
+/// A ring that no microengine takes from and that is full: the core's.
+fn slow_path(observed: &Observed<'_>, window: &Window, loads: &[Load], limits: &mut Vec<Limit>) {
+    for (place, known) in observed.series.places().iter().enumerate() {
+        let PlaceKind::Ring { .. } = known.kind else {
+            continue;
+        };
+        let taken = observed.stages.iter().any(|stage| {
+            stage.microengines.iter().any(|&me| {
+                let mut ends = observed.flow.ends(me, Direction::Takes);
+                ends.any(|(end, _)| end.is_seen_in(known))
+            })
+        });
+        let served = observed.report.chip.gpp.exceptions > 0;
+        if taken || !served || !pressed(observed, window, place) {
+            continue;
+        }
+        let core = loads.iter().find(|load| load.kind == LoadKind::Core);
+        limits.push(Limit {
+            kind: LimitKind::SlowPath,
+            name: "the general-purpose core".to_owned(),
+            permille: core.map_or(0, |load| load.permille),
+            lost: window.lost_at(observed.series, place),
+            stage: None,
+            before: vec![place],
+            after: Vec::new(),
+        });
+    }
+}

@@ -1,0 +1,227 @@
+//! The part of a run that tells what limits it.
+
+use npsim_chip::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
+use npsim_observe::series::{Fill, PlaceKind, Sample, Series};
+
+/// A part of a run: what was counted in it and what stood where.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// What time it is.
+    pub when: &'static str,
+    /// At its start.
+    pub before: Sample,
+    /// At its end.
+    pub after: Sample,
+    /// What was found in each place during it.
+    pub fills: Vec<Fill>,
+}
+
+impl Window {
+    /// While frames were lost because something was full; else while frames
+    /// arrived; else the whole run. Nothing without samples.
+    #[must_use]
+    pub fn of(series: &Series) -> Option<Self> {
+        let samples = series.samples();
+        let last = samples.len().checked_sub(1)?;
+        let lost: Vec<u64> = samples.iter().map(|s| congested(series, s)).collect();
+        let came: Vec<u64> = samples.iter().map(|sample| sample.frames().0).collect();
+        let lossy = growth(&lost);
+        let arriving = growth(&came);
+        let (when, (from, to)) = match (lossy, arriving) {
+            // Less than a few looks says little.
+            (Some((from, to)), _) if to >= from + 4 => ("while frames were lost", (from, to)),
+            (_, Some((from, to))) if to > from => ("while frames arrived", (from, to)),
+            _ => ("over the whole run", (0, last)),
+        };
+        // Sample 0 stands at the end of the first interval: the start is empty.
+        let whole = from == 0;
+        let before = if whole {
+            let mut start = samples[0].clone();
+            clear(&mut start);
+            start
+        } else {
+            samples[from].clone()
+        };
+        let inside = &samples[if whole { 0 } else { from + 1 }..=to];
+        let fills = (0..series.places().len())
+            .map(|place| {
+                inside
+                    .iter()
+                    .filter_map(|sample| sample.fills.get(place))
+                    .fold(Fill::default(), |sum, fill| sum.join(*fill))
+            })
+            .collect();
+        Some(Self {
+            when,
+            before,
+            after: samples[to].clone(),
+            fills,
+        })
+    }
+
+    /// Its length.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.after.cycle.saturating_sub(self.before.cycle)
+    }
+
+    /// Frames per second for a number of frames in this time.
+    #[must_use]
+    pub fn per_second(&self, frames: u64) -> u64 {
+        let hertz = u128::from(self.after.stats.mhz) * 1_000_000;
+        (u128::from(frames) * hertz / u128::from(self.cycles().max(1))) as u64
+    }
+
+    /// Frames that began to arrive in it.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.after.frames().0 - self.before.frames().0
+    }
+
+    /// Frames that left in it.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.after.frames().1 - self.before.frames().1
+    }
+
+    /// Frames whose last byte reached RBUF in it.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        let sum = |sample: &Sample| -> u64 {
+            let ports = sample.stats.ports.iter();
+            ports.map(|port| port.delivered_frames).sum()
+        };
+        sum(&self.after) - sum(&self.before)
+    }
+
+    /// Frames that were lost in queues that the microcode keeps: those of drop
+    /// counters with the word `QUEUE` in their name.
+    #[must_use]
+    pub fn lost_in_queues(&self) -> u64 {
+        let sum = |sample: &Sample| -> u64 {
+            let counters = sample.stats.counters.iter();
+            counters
+                .filter(|counter| counter.drop && counter.name.split('_').any(|w| w == "QUEUE"))
+                .map(|counter| counter.value)
+                .sum()
+        };
+        sum(&self.after) - sum(&self.before)
+    }
+
+    /// Frames that found no room in a place. The media interface tells; of the
+    /// microcode's counters those count whose name has the place's in it, or
+    /// ends like `PROCESSING_FULL` for `PROCESSING_RING`.
+    #[must_use]
+    pub fn lost_at(&self, series: &Series, place: usize) -> u64 {
+        lost_at(series, &self.after, place) - lost_at(series, &self.before, place)
+    }
+}
+
+/// Makes a sample that of a chip at cycle 0.
+fn clear(sample: &mut Sample) {
+    sample.cycle = 0;
+    let stats = &mut sample.stats;
+    for me in &mut stats.microengines {
+        (me.executing, me.aborted, me.stalled, me.idle) = (0, 0, 0, 0);
+        (me.instructions, me.swaps, me.commands) = (0, 0, 0);
+    }
+    for unit in &mut stats.units {
+        *unit = UnitStats {
+            name: std::mem::take(&mut unit.name),
+            ..UnitStats::default()
+        };
+    }
+    for bus in &mut stats.buses {
+        *bus = BusStats {
+            name: std::mem::take(&mut bus.name),
+            instances: vec![BusInstanceStats::default(); bus.instances.len()],
+            ..BusStats::default()
+        };
+    }
+    for port in &mut stats.ports {
+        *port = PortStats {
+            port: port.port,
+            bits_per_second: port.bits_per_second,
+            ..Default::default()
+        };
+    }
+    for counter in &mut stats.counters {
+        counter.value = 0;
+    }
+    for lock in &mut stats.locks {
+        *lock = LockStats {
+            name: std::mem::take(&mut lock.name),
+            ..LockStats::default()
+        };
+    }
+    (stats.media.receive_bus_busy, stats.media.transmit_bus_busy) = (0, 0);
+    stats.media.drops.clear();
+    stats.gpp.busy = 0;
+}
+
+fn lost_at(series: &Series, sample: &Sample, place: usize) -> u64 {
+    let Some(place) = series.places().get(place) else {
+        return 0;
+    };
+    match place.kind {
+        PlaceKind::ReceiveFifo { port } => sample
+            .stats
+            .ports
+            .get(usize::from(port))
+            .map_or(0, |port| port.overflow_frames),
+        PlaceKind::Ring { .. } | PlaceKind::Queue { .. } => sample
+            .stats
+            .counters
+            .iter()
+            .filter(|counter| counter.drop && tells_of(&counter.name, &place.name))
+            .map(|counter| counter.value)
+            .sum(),
+        _ => 0,
+    }
+}
+
+/// Whether a drop counter counts what finds no room in a ring or queue.
+fn tells_of(counter: &str, place: &str) -> bool {
+    let stem = ["_RING", "_QUEUE"]
+        .iter()
+        .find_map(|kind| place.strip_suffix(kind));
+    let full = stem.and_then(|stem| counter.strip_suffix("_FULL")?.strip_suffix(stem));
+    counter.contains(place) || full.is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+}
+
+/// Frames lost until a sample because a place was full.
+fn congested(series: &Series, sample: &Sample) -> u64 {
+    (0..series.places().len())
+        .map(|place| lost_at(series, sample, place))
+        .sum()
+}
+
+/// The last sample before a count grew and the first with its final value.
+fn growth(counts: &[u64]) -> Option<(usize, usize)> {
+    let last = *counts.last()?;
+    let first = counts.iter().position(|&count| count > 0)?;
+    let end = counts.iter().position(|&count| count == last)?;
+    Some((first.saturating_sub(1), end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{growth, tells_of};
+
+    #[test]
+    fn a_counter_tells_of_the_ring_that_it_names() {
+        assert!(tells_of("DROP_TX_RING_FULL", "TX_RING"));
+        assert!(tells_of("DROP_PROCESSING_FULL", "PROCESSING_RING"));
+        assert!(!tells_of("DROP_PREPROCESSING_FULL", "PROCESSING_RING"));
+        assert!(!tells_of("DROP_SLOW_PATH_FULL", "PROCESSING_RING"));
+        assert!(!tells_of("DROP_PROCESSING", "PROCESSING_RING"));
+    }
+
+    #[test]
+    fn growth_is_from_the_last_nothing_to_the_first_all() {
+        assert_eq!(growth(&[0, 0, 3, 5, 9, 9, 9]), Some((1, 4)));
+        assert_eq!(growth(&[2, 2]), Some((0, 0)));
+        assert_eq!(growth(&[0, 0]), None);
+        assert_eq!(growth(&[]), None);
+    }
+}

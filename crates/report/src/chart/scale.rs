@@ -1,0 +1,124 @@
+//! From values to places, and round numbers for axes and people.
+
+/// From values to places.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    from: f64,
+    to: f64,
+    start: f64,
+    end: f64,
+}
+
+impl Scale {
+    /// Puts `from` at `start` and `to` at `end`.
+    #[must_use]
+    pub fn new(from: f64, to: f64, start: f64, end: f64) -> Self {
+        Self {
+            from,
+            to: if to > from { to } else { from + 1.0 },
+            start,
+            end,
+        }
+    }
+
+    /// The place of a value.
+    #[must_use]
+    pub fn at(&self, value: f64) -> f64 {
+        self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
+    }
+}
+
+/// Round numbers from 0 to at least `most`, about `count` steps: the step, and
+/// how many.
+#[must_use]
+pub fn steps(most: f64, count: usize) -> (f64, usize) {
+    if most <= 0.0 {
+        return (1.0, 1);
+    }
+    let rough = most / count.max(1) as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|m| m * power)
+        .find(|step| *step >= rough * (1.0 - 1e-9))
+        .unwrap_or(10.0 * power);
+    (step, (most / step - 1e-9).ceil().max(1.0) as usize)
+}
+
+/// Round numbers between two values.
+#[must_use]
+pub fn ticks(from: f64, to: f64, count: usize) -> Vec<f64> {
+    let (step, _) = steps(to - from, count);
+    let first = (from / step - 1e-9).ceil() as i64;
+    let last = (to / step + 1e-9).floor() as i64;
+    (first..=last).map(|n| n as f64 * step).collect()
+}
+
+/// Three significant digits and a prefix: `4.46 M`, `250 k`, `12`.
+#[must_use]
+pub fn short(value: f64) -> String {
+    let (scaled, prefix) = match value.abs() {
+        v if v >= 1e9 => (value / 1e9, " G"),
+        v if v >= 1e6 => (value / 1e6, " M"),
+        v if v >= 1e4 => (value / 1e3, " k"),
+        _ => (value, ""),
+    };
+    let digits = match scaled.abs() {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    let text = format!("{scaled:.digits$}");
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    };
+    text + prefix
+}
+
+/// A unit of time that suits a range of nanoseconds, and how many ns it has.
+#[must_use]
+pub fn time_unit(range_ns: f64) -> (&'static str, f64) {
+    match range_ns {
+        r if r >= 2e9 => ("s", 1e9),
+        r if r >= 2e6 => ("ms", 1e6),
+        r if r >= 2e3 => ("µs", 1e3),
+        _ => ("ns", 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{short, steps, ticks};
+
+    #[test]
+    fn steps_are_round_and_reach_the_most() {
+        assert_eq!(steps(4.46e6, 4), (2e6, 3));
+        assert_eq!(steps(9.0, 4), (2.5, 4));
+        assert_eq!(steps(0.0, 4), (1.0, 1));
+        for most in [0.3, 1.0, 7.0, 512.0, 1e9] {
+            let (step, count) = steps(most, 5);
+            assert!(
+                step * count as f64 >= most * (1.0 - 1e-9) && count <= 6,
+                "{most}"
+            );
+        }
+    }
+
+    #[test]
+    fn ticks_stay_inside() {
+        assert_eq!(ticks(0.0, 10.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(ticks(3.0, 9.0, 3), [4.0, 6.0, 8.0]);
+    }
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(short(4_463_641.0), "4.46 M");
+        assert_eq!(short(250_000.0), "250 k");
+        assert_eq!(short(1500.0), "1500");
+        assert_eq!(short(12.0), "12");
+        assert_eq!(short(2.5), "2.5");
+        assert_eq!(short(0.0), "0");
+    }
+}

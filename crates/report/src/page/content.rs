@@ -1,0 +1,548 @@
+//! What stands on the page: numbers made into words and charts.
+
+use std::fmt::Write as _;
+
+use npsim_observe::series::{Fill, Place, PlaceKind, Sample};
+use npsim_project::quantity::grouped;
+use npsim_session::report::Report;
+use serde::Serialize;
+
+use super::Run;
+use super::tables::{
+    DropRow, LockRow, MicroengineRow, Profile, ProgramRow, UnitRow, drops, locks, microengines,
+    profile, programs, units,
+};
+use crate::bottleneck::{Analysis, LoadKind};
+use crate::chart::latency::LatencyChart;
+use crate::chart::scale::{short, time_unit};
+use crate::chart::share_bars::{self, ShareBar};
+use crate::chart::time::{Curve, Stroke, TimeChart};
+use crate::chart::{HALF, NARROW, WIDE, lanes as lanes_chart};
+use npsim_observe::lanes::Activity;
+
+/// Points of a curve: more would not be told apart.
+const POINTS: usize = 110;
+
+/// A chart for a wide page and for a telephone.
+#[derive(Serialize)]
+struct Figure {
+    wide: String,
+    narrow: String,
+}
+
+#[derive(Serialize)]
+struct Tile {
+    name: String,
+    value: String,
+    unit: String,
+    note: String,
+    alarming: bool,
+}
+
+#[derive(Serialize)]
+struct Key {
+    class: &'static str,
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Depth {
+    name: String,
+    note: String,
+    svg: String,
+}
+
+#[derive(Serialize)]
+struct Lanes {
+    figure: Figure,
+    why: String,
+    narrow_why: String,
+    keys: Vec<Key>,
+}
+
+/// Everything that the template names.
+#[derive(Serialize)]
+pub(super) struct Content<'a> {
+    style: &'static str,
+    script: &'static str,
+    project: &'a str,
+    chip: String,
+    ending: String,
+    fault: Option<String>,
+    version: &'static str,
+    tiles: Vec<Tile>,
+    analysis: &'a Analysis,
+    limited: bool,
+    rates: Option<Figure>,
+    rate_keys: Vec<Key>,
+    drops: Vec<DropRow>,
+    exceptions: Vec<DropRow>,
+    latency: Option<Figure>,
+    latencies: Vec<(&'static str, String)>,
+    latency_packets: String,
+    microengine_bars: Figure,
+    microengine_keys: Vec<Key>,
+    unit_bars: Option<Figure>,
+    depths: Vec<Depth>,
+    still: String,
+    lanes: Option<Lanes>,
+    microengines: Vec<MicroengineRow>,
+    units: Vec<UnitRow>,
+    locks: Vec<LockRow>,
+    settings: &'a [(String, String)],
+    programs: Vec<ProgramRow>,
+    profile: Profile,
+    project_path: &'a str,
+    project_text: &'a str,
+    interval: String,
+}
+
+pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
+    let (report, chip) = (run.report, &run.report.chip);
+    let bins = bins(run);
+    let (depths, still) = depths(run, &bins);
+    let latency = report.latency.and_then(|latency| {
+        let chart = LatencyChart::of(run.latencies, chip.mhz, 48)?;
+        let marks = [
+            ("50%", latency.p50_ns),
+            ("90%", latency.p90_ns),
+            ("99%", latency.p99_ns),
+        ];
+        Some(Figure {
+            wide: chart.draw(WIDE, 260.0, &marks),
+            narrow: chart.draw(NARROW, 240.0, &marks),
+        })
+    });
+    Content {
+        style: include_str!("page.css"),
+        script: include_str!("page.js"),
+        project: &report.project,
+        chip: format!(
+            "{}; board {}",
+            run.project.profile.title(),
+            run.project.profile.board().name
+        ),
+        ending: ending(report),
+        fault: fault(report),
+        version: report.npsim,
+        tiles: tiles(report),
+        analysis: run.analysis,
+        limited: !run.analysis.limits.is_empty() || report.fault.is_some(),
+        rates: rates(run, &bins),
+        rate_keys: vec![
+            key("fill-offered", "offered"),
+            key("fill-sent", "sent"),
+            key("fill-lost", "lost"),
+        ],
+        drops: drops(report, &report.drops),
+        exceptions: drops(report, &report.exceptions),
+        latency,
+        latencies: latencies(report),
+        latency_packets: report
+            .latency
+            .map_or_else(String::new, |latency| grouped(latency.packets)),
+        microengine_bars: microengine_bars(run),
+        microengine_keys: [Activity::Executing, Activity::Aborted, Activity::Stalled]
+            .map(|activity| key(lanes_chart::class(activity), activity.name()))
+            .into_iter()
+            .chain([key("fill-idle", "idle")])
+            .collect(),
+        unit_bars: unit_bars(run),
+        depths,
+        still,
+        lanes: lanes(run),
+        microengines: microengines(run),
+        units: units(run),
+        locks: locks(run),
+        settings: run.settings,
+        programs: programs(run),
+        profile: profile(run),
+        project_path: &run.project.text.path,
+        project_text: &run.project.text.text,
+        interval: duration(nanoseconds(run, run.series.interval())),
+    }
+}
+
+fn key(class: &'static str, name: &str) -> Key {
+    Key {
+        class,
+        name: name.to_owned(),
+    }
+}
+
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "–".into();
+    }
+    format!("{:.1}%", part as f64 * 100.0 / whole as f64)
+}
+
+fn nanoseconds(run: &Run<'_>, cycles: u64) -> f64 {
+    cycles as f64 * 1000.0 / run.report.chip.mhz.max(1) as f64
+}
+
+/// Nanoseconds as `5 µs`.
+fn duration(ns: f64) -> String {
+    let (unit, scale) = time_unit(ns);
+    format!("{} {unit}", short(ns / scale))
+}
+
+fn ending(report: &Report) -> String {
+    match report.ending {
+        "drained" => "all traffic was handled",
+        "quiet" => "nothing could happen any more",
+        "reached" => "the time was up",
+        "fault" => "stopped by a fault",
+        "interrupted" => "interrupted",
+        "input-failed" => "the frames could not be read to their end",
+        _ => "the output could not be written",
+    }
+    .to_owned()
+}
+
+fn fault(report: &Report) -> Option<String> {
+    let fault = report.fault.as_ref()?;
+    let mut text = format!("At cycle {}: {}", grouped(fault.cycle), fault.message);
+    if let Some(place) = &fault.place {
+        let _ = write!(text, " ({place})");
+    }
+    Some(text)
+}
+
+fn tiles(report: &Report) -> Vec<Tile> {
+    let packets = &report.packets;
+    let rates = &report.rates;
+    let mut tiles = Vec::new();
+    let mut tile = |name: &str, value: (String, String), note: String, alarming: bool| {
+        tiles.push(Tile {
+            name: name.into(),
+            value: value.0,
+            unit: value.1,
+            note,
+            alarming,
+        });
+    };
+    let scaled = |text: String, unit: &str| match text.split_once(' ') {
+        Some((value, prefix)) => (value.to_owned(), format!("{prefix}{unit}")),
+        None => (text, unit.to_owned()),
+    };
+    let time = |ns: u64| {
+        let (unit, scale) = time_unit(ns as f64);
+        (short(ns as f64 / scale), unit.to_owned())
+    };
+    if packets.offered > 0 || packets.sent > 0 {
+        let rate = |bits: u64| scaled(short(bits as f64), "b/s");
+        tile(
+            "Offered",
+            rate(rates.offered_bits_per_second),
+            format!(
+                "{} packets, {} a second",
+                grouped(packets.offered),
+                grouped(rates.offered_packets_per_second)
+            ),
+            false,
+        );
+        tile(
+            "Sent",
+            rate(rates.sent_bits_per_second),
+            format!(
+                "{} packets, {} a second",
+                grouped(packets.sent),
+                grouped(rates.sent_packets_per_second)
+            ),
+            false,
+        );
+        let lost = packets.dropped_media + packets.dropped_microcode;
+        tile(
+            "Lost",
+            (grouped(lost), String::new()),
+            format!(
+                "packets, {} of those offered",
+                percent(lost, packets.offered)
+            ),
+            lost > 0,
+        );
+    }
+    if let Some(latency) = &report.latency {
+        tile(
+            "Latency",
+            time(latency.p50_ns),
+            {
+                let (value, unit) = time(latency.p99_ns);
+                format!("median; 99% within {value} {unit}")
+            },
+            false,
+        );
+    }
+    let instructions: u64 = report
+        .chip
+        .microengines
+        .iter()
+        .map(|me| me.instructions)
+        .sum();
+    tile(
+        "Simulated",
+        time(report.chip.nanoseconds),
+        format!(
+            "{} cycles, {} instructions",
+            grouped(report.chip.cycles),
+            grouped(instructions)
+        ),
+        false,
+    );
+    tiles
+}
+
+/// Neighbouring samples joined so that a curve has few enough points.
+struct Bins {
+    /// Nanoseconds of the ends.
+    times: Vec<f64>,
+    /// The sample at each end.
+    ends: Vec<Sample>,
+    /// What stood where in each.
+    fills: Vec<Vec<Fill>>,
+}
+
+fn bins(run: &Run<'_>) -> Bins {
+    let samples = run.series.samples();
+    let group = samples.len().div_ceil(POINTS).max(1);
+    let mut bins = Bins {
+        times: Vec::new(),
+        ends: Vec::new(),
+        fills: Vec::new(),
+    };
+    for chunk in samples.chunks(group) {
+        let Some(last) = chunk.last() else { continue };
+        let fills = (0..run.series.places().len()).map(|place| {
+            let found = chunk.iter().filter_map(|sample| sample.fills.get(place));
+            found.fold(Fill::default(), |sum, fill| sum.join(*fill))
+        });
+        bins.times.push(nanoseconds(run, last.cycle));
+        bins.fills.push(fills.collect());
+        bins.ends.push(last.clone());
+    }
+    bins
+}
+
+fn rates(run: &Run<'_>, bins: &Bins) -> Option<Figure> {
+    if run.report.packets.offered == 0 && run.report.packets.sent == 0 {
+        return None;
+    }
+    let rate = |count: &dyn Fn(&Sample) -> u64| -> Vec<f64> {
+        let mut before = (0, 0.0);
+        let ends = bins.ends.iter().zip(&bins.times);
+        ends.map(|(sample, &time)| {
+            let now = (count(sample), time);
+            let rate = (now.0 - before.0) as f64 * 1e9 / (now.1 - before.1).max(1.0);
+            before = now;
+            rate
+        })
+        .collect()
+    };
+    let curve = |name: &str, class, stroke, count: &dyn Fn(&Sample) -> u64| Curve {
+        name: name.to_owned(),
+        class,
+        stroke,
+        values: rate(count),
+    };
+    let lost = |sample: &Sample| {
+        let (media, microcode) = sample.dropped();
+        media + microcode
+    };
+    let chart = TimeChart {
+        label: "frames offered, sent and lost over time".into(),
+        unit: "frames per second".into(),
+        times: bins.times.clone(),
+        curves: vec![
+            curve("offered", "of-offered", Stroke::Area, &|s| s.frames().0),
+            curve("sent", "of-sent", Stroke::Line, &|s| s.frames().1),
+            curve("lost", "of-lost", Stroke::Line, &lost),
+        ],
+        level: None,
+        whole: false,
+    };
+    Some(Figure {
+        wide: chart.draw(WIDE, 260.0),
+        narrow: chart.draw(NARROW, 220.0),
+    })
+}
+
+fn latencies(report: &Report) -> Vec<(&'static str, String)> {
+    let Some(latency) = &report.latency else {
+        return Vec::new();
+    };
+    [
+        ("least", latency.min_ns),
+        ("50%", latency.p50_ns),
+        ("mean", latency.mean_ns),
+        ("90%", latency.p90_ns),
+        ("99%", latency.p99_ns),
+        ("most", latency.max_ns),
+    ]
+    .map(|(name, ns)| (name, format!("{} ns", grouped(ns))))
+    .to_vec()
+}
+
+/// The source that a microengine runs.
+pub(super) fn source(run: &Run<'_>, me: u64) -> String {
+    let runs = |stage: &&crate::bottleneck::Stage| {
+        stage
+            .microengines
+            .iter()
+            .any(|&index| u64::from(index) == me)
+    };
+    let stage = run.stages.iter().find(runs);
+    stage.map_or_else(String::new, |stage| stage.name.clone())
+}
+
+fn microengine_bars(run: &Run<'_>) -> Figure {
+    let all = run.report.chip.microengines.iter();
+    let bars: Vec<_> = all
+        .filter(|me| me.instructions > 0)
+        .filter_map(|me| {
+            run.analysis
+                .shares
+                .iter()
+                .find(|share| share.index == me.index)
+        })
+        .map(|share| ShareBar {
+            name: format!("{} {}", share.index, source(run, share.index)),
+            parts: vec![
+                ("fill-executing", "executing", share.executing),
+                ("fill-aborted", "aborted", share.aborted),
+                ("fill-stalled", "stalled", share.stalled),
+                ("fill-idle", "idle", 1000),
+            ],
+            total: share.executing + share.aborted + share.stalled,
+        })
+        .collect();
+    let label = "what every microengine does with its time";
+    Figure {
+        wide: share_bars::draw(&bars, WIDE, label),
+        narrow: share_bars::draw(&bars, NARROW, label),
+    }
+}
+
+fn unit_bars(run: &Run<'_>) -> Option<Figure> {
+    let others = |kind: &LoadKind| !matches!(kind, LoadKind::Microengine(_));
+    let bars: Vec<_> = run
+        .analysis
+        .loads
+        .iter()
+        .filter(|load| others(&load.kind))
+        .map(|load| ShareBar {
+            name: load.name.clone(),
+            parts: vec![
+                ("fill-busy", "busy", load.permille),
+                ("fill-idle", "idle", 1000),
+            ],
+            total: load.permille,
+        })
+        .collect();
+    let label = "how busy units, buses and lines are";
+    (!bars.is_empty()).then(|| Figure {
+        wide: share_bars::draw(&bars, WIDE, label),
+        narrow: share_bars::draw(&bars, NARROW, label),
+    })
+}
+
+/// A chart for each place where something stood, and the names of the others.
+fn depths(run: &Run<'_>, bins: &Bins) -> (Vec<Depth>, String) {
+    let mut charts = Vec::new();
+    let mut still = Vec::new();
+    for (index, place) in run.series.places().iter().enumerate() {
+        let found = bins.fills.iter().map(|fills| fills[index]);
+        let all = found.fold(Fill::default(), Fill::join);
+        if all.most == 0 {
+            still.push(place.name.clone());
+        } else {
+            charts.push(depth(bins, index, place, all));
+        }
+    }
+    (charts, still.join(", "))
+}
+
+fn depth(bins: &Bins, index: usize, place: &Place, all: Fill) -> Depth {
+    let mean = |fill: &Fill| fill.sum as f64 / fill.looks.max(1) as f64;
+    let curve = |name: &str, class, stroke, value: &dyn Fn(&Fill) -> f64| Curve {
+        name: name.to_owned(),
+        class,
+        stroke,
+        values: bins
+            .fills
+            .iter()
+            .map(|fills| value(&fills[index]))
+            .collect(),
+    };
+    let chart = TimeChart {
+        label: format!("{} over time", place.name),
+        unit: place.unit.to_owned(),
+        times: bins.times.clone(),
+        curves: vec![
+            curve("mean", "of-depth", Stroke::Area, &mean),
+            curve("most", "of-depth", Stroke::Line, &|fill| fill.most as f64),
+        ],
+        level: place
+            .capacity
+            .map(|capacity| (capacity as f64, format!("room for {}", grouped(capacity)))),
+        whole: true,
+    };
+    let of = match (place.capacity, place.kind) {
+        (Some(_), PlaceKind::ReceiveFifo { .. }) | (None, _) => String::new(),
+        (Some(capacity), _) => format!(" of {}", grouped(capacity)),
+    };
+    Depth {
+        name: place.name.clone(),
+        note: format!(
+            "most {}{of}, mean {:.1} {}",
+            grouped(all.most),
+            mean(&all),
+            place.unit
+        ),
+        svg: chart.draw(HALF, 150.0),
+    }
+}
+
+fn lanes(run: &Run<'_>) -> Option<Lanes> {
+    let (lanes, why) = run.lanes?;
+    let used = run
+        .report
+        .chip
+        .microengines
+        .iter()
+        .filter(|me| me.instructions > 0);
+    let microengines: Vec<_> = used
+        .map(|me| {
+            let index = me.index as u8;
+            (
+                index,
+                format!("microengine {index}, {}", source(run, me.index)),
+            )
+        })
+        .collect();
+    let (from, until) = (lanes.from(), lanes.until());
+    let third = ((until - from) / 3).max(1);
+    let (start, end) = (from + third, until - third);
+    let span = |from: u64, until: u64| {
+        format!(
+            "cycles {} to {}, {} from {} on",
+            grouped(from),
+            grouped(until),
+            duration(nanoseconds(run, until - from)),
+            duration(nanoseconds(run, from)),
+        )
+    };
+    (until > from && end > start).then(|| Lanes {
+        figure: Figure {
+            wide: lanes_chart::draw(lanes, &microengines, from, until, WIDE),
+            narrow: lanes_chart::draw(lanes, &microengines, start, end, NARROW),
+        },
+        why: format!("{why}: {}", span(from, until)),
+        narrow_why: format!("{why}: {}", span(start, end)),
+        keys: Activity::ALL
+            .into_iter()
+            .filter(|activity| *activity != Activity::Inactive)
+            .map(|activity| key(lanes_chart::class(activity), activity.name()))
+            .collect(),
+    })
+}

@@ -1,0 +1,386 @@
+//! The profile for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use comfy_table::{CellAlignment, Table, presets};
+use npsim_project::assemble::Program;
+use npsim_project::quantity::grouped;
+
+use npsim_observe::names;
+use npsim_observe::profile::{LineSpent, Profile, Stage, Waited, stages};
+
+/// Characters of a source line that are shown.
+const WIDEST: usize = 60;
+
+/// How many source lines are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Those that took most cycles of the pipeline.
+    Top(usize),
+    /// All lines of all sources, in their order.
+    All,
+}
+
+impl FromStr for Shown {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse::<usize>()) {
+            ("all", _) => Ok(Self::All),
+            (_, Ok(count)) if count > 0 => Ok(Self::Top(count)),
+            _ => Err("give a number of lines from 1, or `all`".to_owned()),
+        }
+    }
+}
+
+/// For each stage what its microengines and contexts did, its lines, its macros
+/// and what its contexts waited for.
+#[must_use]
+pub fn overview(profile: &Profile, programs: &[Program], shown: Shown) -> String {
+    let mut out = String::new();
+    let packets = match profile.packets {
+        0 => String::new(),
+        1 => ", 1 packet sent".to_owned(),
+        n => format!(
+            ", {} packets sent: one every {} cycles",
+            grouped(n),
+            tenths(profile.cycles, n)
+        ),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "profile of {} cycles{packets}",
+        grouped(profile.cycles)
+    );
+    for stage in stages(profile) {
+        let sources = Texts::new(&stage, programs);
+        let _ = write!(out, "\n{}\n\n", heading(&stage));
+        out.push_str(&pipeline(profile, &stage));
+        out.push('\n');
+        if let Shown::Top(count) = shown {
+            out.push_str(&top_lines(profile, &stage, &sources, count));
+        }
+        out.push_str(&macros(profile, &stage, shown));
+        out.push_str(&waits(&stage, shown));
+    }
+    if shown == Shown::All {
+        out.push('\n');
+        out.push_str(&annotated(profile, programs));
+    }
+    out
+}
+
+/// The sources of all stages with what each line took before it.
+#[must_use]
+pub fn annotated(profile: &Profile, programs: &[Program]) -> String {
+    let mut out = String::new();
+    for stage in stages(profile) {
+        let sources = Texts::new(&stage, programs);
+        let mut files: BTreeMap<&str, BTreeMap<u32, &LineSpent>> = BTreeMap::new();
+        for line in &stage.lines {
+            files.entry(&line.file).or_default().insert(line.line, line);
+        }
+        for (file, lines) in files {
+            let _ = writeln!(out, "{file}, as {} runs it\n", numbered(&stage));
+            let _ = writeln!(
+                out,
+                "{:>12} {:>10} {:>10} {:>12} {:>12}",
+                "issued", "aborted", "stalled", "waited", "ready"
+            );
+            let count = sources.lines(file).unwrap_or(0);
+            let last = lines.keys().next_back().copied().unwrap_or(0);
+            for number in 1..=count.max(last) {
+                let text = sources.text(file, number).unwrap_or_default();
+                let figures = match lines.get(&number) {
+                    Some(line) => [
+                        line.all.issued,
+                        line.all.aborted,
+                        line.all.stalled,
+                        line.all.waiting,
+                        line.all.ready,
+                    ]
+                    .map(|n| if n == 0 { ".".to_owned() } else { grouped(n) }),
+                    None => Default::default(),
+                };
+                let [issued, aborted, stalled, waited, ready] = figures;
+                let line = format!(
+                    "{issued:>12} {aborted:>10} {stalled:>10} {waited:>12} {ready:>12} {number:>5}  {text}"
+                );
+                let _ = writeln!(out, "{}", line.trim_end());
+            }
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn heading(stage: &Stage<'_>) -> String {
+    format!("{} on {}", stage.source, numbered(stage))
+}
+
+fn numbered(stage: &Stage<'_>) -> String {
+    let numbers: Vec<_> = stage
+        .microengines
+        .iter()
+        .map(|me| me.index.to_string())
+        .collect();
+    match numbers.as_slice() {
+        [one] => format!("microengine {one}"),
+        many => format!("microengines {}", many.join(", ")),
+    }
+}
+
+fn pipeline(profile: &Profile, stage: &Stage<'_>) -> String {
+    let mut table = table(&["", "issued", "aborted", "stalled", "idle"], 5);
+    let per_packet = |cycles: u64| match profile.packets {
+        0 => percent(cycles, profile.cycles),
+        n => format!(
+            "{}   {} a packet",
+            percent(cycles, profile.cycles),
+            tenths(cycles, n)
+        ),
+    };
+    for me in &stage.microengines {
+        let spent = me.spent();
+        table.add_row(vec![
+            format!("microengine {}", me.index),
+            per_packet(spent.issued),
+            per_packet(spent.aborted),
+            per_packet(spent.stalled),
+            per_packet(me.idle),
+        ]);
+    }
+    let mut text = finished(&table);
+    let all = &stage.spent;
+    let parts: Vec<_> = [
+        ("executed", all.pipeline()),
+        ("were ready while another ran", all.ready),
+        ("waited", all.waiting),
+        ("had given up", all.killed),
+        ("were not enabled", all.inactive),
+    ]
+    .into_iter()
+    .filter(|part| part.1 > 0)
+    .map(|(name, cycles)| format!("{} {name}", percent(cycles, all.total())))
+    .collect();
+    let _ = writeln!(text, "contexts: {}", parts.join(", "));
+    text
+}
+
+fn top_lines(profile: &Profile, stage: &Stage<'_>, sources: &Texts<'_>, count: usize) -> String {
+    let mut lines: Vec<_> = stage
+        .lines
+        .iter()
+        .filter(|line| line.own.total() > 0)
+        .collect();
+    lines.sort_by_key(|line| {
+        (
+            std::cmp::Reverse((line.own.pipeline(), line.own.waiting + line.own.ready)),
+            &line.file,
+            line.line,
+        )
+    });
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut table = table(
+        &[
+            "line", "of time", "issued", "aborted", "stalled", "waited", "ready", "",
+        ],
+        7,
+    );
+    let time = profile.cycles * stage.microengines.len() as u64;
+    for line in lines.iter().take(count) {
+        let text = sources.text(&line.file, line.line).unwrap_or_default();
+        table.add_row(vec![
+            format!("{}:{}", line.file, line.line),
+            percent(line.own.pipeline(), time),
+            grouped(line.own.issued),
+            grouped(line.own.aborted),
+            grouped(line.own.stalled),
+            grouped(line.own.waiting),
+            grouped(line.own.ready),
+            shortened(text.trim()),
+        ]);
+    }
+    let mut text = finished(&table);
+    if lines.len() > count {
+        let _ = writeln!(
+            text,
+            "and {} lines more (`--profile-lines {}`, or `all` for whole sources)",
+            lines.len() - count,
+            lines.len()
+        );
+    }
+    text.push('\n');
+    text
+}
+
+fn macros(profile: &Profile, stage: &Stage<'_>, shown: Shown) -> String {
+    let mut macros: Vec<_> = stage
+        .macros
+        .iter()
+        .filter(|it| it.all.total() > 0)
+        .collect();
+    if macros.is_empty() {
+        return String::new();
+    }
+    macros.sort_by_key(|it| (std::cmp::Reverse(it.all.pipeline()), &it.name));
+    if let Shown::Top(count) = shown {
+        macros.truncate(count);
+    }
+    let mut table = table(
+        &[
+            "macro", "of time", "issued", "aborted", "stalled", "waited", "ready", "uses",
+        ],
+        8,
+    );
+    let time = profile.cycles * stage.microengines.len() as u64;
+    for it in macros {
+        table.add_row(vec![
+            it.name.clone(),
+            percent(it.all.pipeline(), time),
+            grouped(it.all.issued),
+            grouped(it.all.aborted),
+            grouped(it.all.stalled),
+            grouped(it.all.waiting),
+            grouped(it.all.ready),
+            it.uses.to_string(),
+        ]);
+    }
+    finished(&table) + "\n"
+}
+
+fn waits(stage: &Stage<'_>, shown: Shown) -> String {
+    let mut all: BTreeMap<(String, String, String), (u64, u64)> = BTreeMap::new();
+    for me in &stage.microengines {
+        for wait in &me.waits {
+            let (cause, signal) = match wait.waited {
+                Waited::For { signal, cause, .. } => {
+                    (names::cause(cause), names::signal(&me.image, signal))
+                }
+                Waited::Still(mask) => (
+                    "(the end of the run)".to_owned(),
+                    names::signals(&me.image, mask, false),
+                ),
+                Waited::Changed => ("(a CSR write)".to_owned(), String::new()),
+            };
+            let entry = all
+                .entry((cause, signal, me.image.place(wait.pc)))
+                .or_default();
+            entry.0 += wait.count;
+            entry.1 += wait.cycles;
+        }
+    }
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut waits: Vec<_> = all.into_iter().collect();
+    waits.sort_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
+    let more = match shown {
+        Shown::Top(count) => {
+            let more = waits.len().saturating_sub(count);
+            waits.truncate(count);
+            more
+        }
+        Shown::All => 0,
+    };
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["waited for", "signal", "waits", "cycles", "mean", "at"]);
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 3));
+        if (2..5).contains(&i) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for ((cause, signal, place), (count, cycles)) in waits {
+        table.add_row(vec![
+            cause,
+            signal,
+            grouped(count),
+            grouped(cycles),
+            tenths(cycles, count),
+            place,
+        ]);
+    }
+    let mut text = finished(&table);
+    if more > 0 {
+        let _ = writeln!(text, "and {more} more");
+    }
+    text
+}
+
+/// The lines of the sources of a stage.
+struct Texts<'a> {
+    files: BTreeMap<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(stage: &Stage<'_>, programs: &'a [Program]) -> Self {
+        let mut files = BTreeMap::new();
+        for me in &stage.microengines {
+            let program = programs.iter().find(|program| program.me == me.index);
+            for file in program.into_iter().flat_map(|it| it.sources.files()) {
+                files
+                    .entry(file.path.as_str())
+                    .or_insert_with(|| file.text.lines().collect());
+            }
+        }
+        Self { files }
+    }
+
+    fn text(&self, file: &str, line: u32) -> Option<&'a str> {
+        self.files.get(file)?.get(line as usize - 1).copied()
+    }
+
+    fn lines(&self, file: &str) -> Option<u32> {
+        self.files.get(file).map(|lines| lines.len() as u32)
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.replace('\t', " ");
+    if text.chars().count() <= WIDEST {
+        return text;
+    }
+    text.chars().take(WIDEST - 3).chain("...".chars()).collect()
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    let tenths = (u128::from(part) * 2000 / u128::from(whole)).div_ceil(2);
+    format!("{}.{}%", tenths / 10, tenths % 10)
+}
+
+/// A quotient with one decimal, rounded down.
+fn tenths(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 10 / u128::from(whole.max(1));
+    format!("{}.{}", grouped((tenths / 10) as u64), tenths % 10)
+}
+
+/// A table without lines; columns but the first, up to `numbers`, to the right.
+fn table(header: &[&str], numbers: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header.to_vec());
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 3));
+        if i > 0 && i < numbers {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+fn finished(table: &Table) -> String {
+    table
+        .to_string()
+        .lines()
+        .fold(String::new(), |text, line| text + line.trim_end() + "\n")
+}
