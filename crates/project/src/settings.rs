@@ -430,6 +430,7 @@ fn refused(setting: &Setting, message: &str) -> Problem {
 mod tests {
     use super::{Setting, apply, apply_to_profile};
     use crate::ProjectText;
+    use crate::registry::Registry;
     use npsim_chip::profile::Profile;
     use std::path::PathBuf;
 
