@@ -103,7 +103,12 @@ impl Diagnostic {
 
     /// Adds a further place.
     #[must_use]
-    pub fn also(mut self, span: Span, expansion: ExpansionId, text: impl Into<String>) -> Self {
+    pub(crate) fn also(
+        mut self,
+        span: Span,
+        expansion: ExpansionId,
+        text: impl Into<String>,
+    ) -> Self {
         self.secondary.push(Label {
             span,
             expansion,

@@ -2,7 +2,7 @@
 //! the lowering of structured assembly to instructions and labels.
 
 pub(crate) mod constant;
-pub mod expression;
+pub(crate) mod expression;
 pub(crate) mod lexer;
 pub(crate) mod lower;
 pub(crate) mod parse;

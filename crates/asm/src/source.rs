@@ -30,7 +30,7 @@ impl Span {
     /// The smallest span that covers both, if they stand in one file;
     /// otherwise `self`.
     #[must_use]
-    pub fn to(self, other: Self) -> Self {
+    pub(crate) fn to(self, other: Self) -> Self {
         if self.file != other.file {
             return self;
         }
@@ -133,7 +133,7 @@ impl SourceMap {
 
     /// All expansions; entry n is that of [`ExpansionId`] n + 1.
     #[must_use]
-    pub fn expansions(&self) -> &[Expansion] {
+    pub(crate) fn expansions(&self) -> &[Expansion] {
         &self.expansions
     }
 
@@ -158,7 +158,7 @@ impl SourceMap {
 
     /// Records that the lines after `directive` are to be shown as `line` and
     /// following, of the file `path` if that is given.
-    pub fn mark_line(&mut self, directive: Span, line: u32, path: Option<String>) {
+    pub(crate) fn mark_line(&mut self, directive: Span, line: u32, path: Option<String>) {
         let (physical, _) = self.line_column(Span {
             lo: directive.hi,
             ..directive

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
+use crate::core::{Core, CoreKind, ENGINE};
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::check::{Check, Fault};
@@ -14,7 +15,7 @@ use crate::kernel::lock::Lock;
 use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::{Cause, TraceEvent};
-use crate::microengine::{Microengine, Program};
+use crate::microengine::Program;
 use crate::profile::Profile;
 use crate::stats::Stats;
 use crate::units::msf::MediaSetup;
@@ -71,8 +72,9 @@ const ALL_CONTEXTS: u8 = 0xff;
 pub struct Chip {
     /// Buses, events and commands in flight.
     pub(crate) fabric: Fabric,
-    /// The microengines in the order of their index.
-    pub(crate) microengines: Vec<Microengine>,
+    /// The microengines in the order of their index. Each saves its state itself.
+    #[serde(skip)]
+    pub(crate) microengines: Vec<Box<dyn Core>>,
     /// Memories, media interface and the other units.
     pub(crate) units: Units,
     /// The general-purpose core.
@@ -91,6 +93,19 @@ impl Chip {
         boot: &Boot,
         programs: Vec<(u8, Program)>,
     ) -> Result<Self, ChipError> {
+        Self::with_cores(ENGINE, profile, boot, programs)
+    }
+
+    /// The same with another kind of core in all microengines.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_cores(
+        kind: CoreKind,
+        profile: Profile,
+        boot: &Boot,
+        programs: Vec<(u8, Program)>,
+    ) -> Result<Self, ChipError> {
         boot.check_media()?;
         let count = profile.microengines();
         let media = MediaSetup {
@@ -100,7 +115,7 @@ impl Chip {
         };
         let mut chip = Self {
             microengines: (0..count)
-                .map(|index| Microengine::new(index, &profile))
+                .map(|index| (kind.make)(index, &profile))
                 .collect(),
             units: Units::new(&profile, &media),
             gpp: Gpp::new(&profile, boot),
@@ -168,7 +183,7 @@ impl Chip {
     /// What disturbs this chip.
     #[must_use]
     pub fn disturbances(&self) -> Disturbances {
-        let stalls = self.microengines.iter().flat_map(Microengine::stalls);
+        let stalls = self.microengines.iter().flat_map(|me| me.stalls());
         Disturbances {
             late: self.fabric.lateness(),
             stalls: stalls.copied().collect(),
@@ -202,7 +217,7 @@ impl Chip {
 
     /// The microengines in the order of their index.
     #[must_use]
-    pub fn microengines(&self) -> &[Microengine] {
+    pub fn microengines(&self) -> &[Box<dyn Core>] {
         &self.microengines
     }
 
@@ -307,6 +322,8 @@ impl Chip {
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         loop {
+            // Asked before every event and not once a slice: nothing may happen after a fault,
+            // so that state and counts are those of its cycle.
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(Stop::Fault(Box::new(fault.clone())));
             }
@@ -317,6 +334,8 @@ impl Chip {
                 self.fabric.now = until;
                 return Some(Stop::Reached);
             }
+            // Unlike the end of a run, a pause does not move `now`: the run goes on as if it
+            // had never come.
             if self.fabric.events.next_time() >= pause {
                 return None;
             }
@@ -325,6 +344,9 @@ impl Chip {
             };
             self.fabric.now = time;
             self.handle::<OBSERVED>(event, lines);
+            // Whatever put a word on a ring, a microengine or a loader's register write: the
+            // core's tasks that poll doze until then, since polls that find nothing need no
+            // events.
             if self.units.scratch.take_ring_written() {
                 self.gpp.stir(&self.units.scratch, &mut self.fabric);
             }
@@ -338,7 +360,7 @@ impl Chip {
     fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run_as::<OBSERVED>(fabric),
+            Event::Microengine(me) => self.microengines[me as usize].run(fabric),
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Ready(slot) => {
@@ -427,7 +449,7 @@ impl Chip {
         let notes = self
             .microengines
             .iter()
-            .flat_map(Microengine::state_report)
+            .flat_map(|me| me.state_report())
             .collect();
         self.fabric.checks.raise(Fault {
             check: Some(Check::Deadlock),
@@ -497,7 +519,7 @@ impl Chip {
     }
 }
 
-impl TransferRegisters for Vec<Microengine> {
+impl TransferRegisters for Vec<Box<dyn Core>> {
     fn give_away(&mut self, me: u8, register: u8, words: u8) {
         if let Some(microengine) = self.get_mut(usize::from(me)) {
             microengine.claim_in(TransferKind::S, register, words);

@@ -8,6 +8,7 @@ pub type Cycle = u64;
 
 pub mod board;
 pub mod chip;
+pub mod core;
 pub mod gpp;
 pub mod kernel;
 pub mod microengine;

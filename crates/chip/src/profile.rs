@@ -291,7 +291,7 @@ impl Profile {
 
     /// The index of the microengine with a five-bit number.
     #[must_use]
-    pub(crate) fn index_of(&self, number: u8) -> Option<u8> {
+    pub fn index_of(&self, number: u8) -> Option<u8> {
         let (cluster, place) = (number >> 4, number & 15);
         (cluster < self.clusters() && place < self.per_cluster())
             .then(|| cluster * self.per_cluster() + place)

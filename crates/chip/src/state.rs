@@ -10,7 +10,6 @@
 
 use crate::chip::Chip;
 pub use crate::kernel::saved_memory::StateError;
-use crate::microengine::Microengine;
 
 impl Chip {
     /// The state as bytes.
@@ -18,9 +17,13 @@ impl Chip {
     /// # Errors
     /// The encoder refuses, which no state makes it do.
     pub fn save(&self) -> Result<Vec<u8>, StateError> {
-        let watched: Vec<_> = self.microengines.iter().map(Microengine::watched).collect();
+        let cores: Vec<_> = self
+            .microengines
+            .iter()
+            .map(|core| Ok((core.kind().name, core.save()?)))
+            .collect::<Result<_, StateError>>()?;
         let (tasks, devices) = (self.gpp.save_tasks()?, self.units.sram.save_devices()?);
-        let mut out = postcard::to_allocvec(&(self, watched, tasks, devices))?;
+        let mut out = postcard::to_allocvec(&(self, cores, tasks, devices))?;
         self.units.save(&mut out);
         Ok(out)
     }
@@ -35,24 +38,25 @@ impl Chip {
     /// # Errors
     /// The bytes are no state of such a chip; this chip is then as it was.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
-        type Saved = (Chip, Vec<[Vec<u8>; 8]>, Vec<Vec<u8>>, Vec<Vec<u8>>);
-        let ((mut chip, watched, tasks, devices), mut rest) =
+        type Saved = (Chip, Vec<(String, Vec<u8>)>, Vec<Vec<u8>>, Vec<Vec<u8>>);
+        let ((mut chip, cores, tasks, devices), mut rest) =
             postcard::take_from_bytes::<Saved>(state)?;
-        let count = self.microengines.len();
-        if chip.microengines.len() != count || watched.len() != count {
+        if cores.len() != self.microengines.len() {
             return Err(StateError::OtherChip("microengines"));
         }
         if !chip.fabric.is_sound_beside(&self.fabric) {
             return Err(StateError::OtherChip("microengines, units or commands"));
         }
         chip.fabric.profile = self.fabric.profile.clone();
-        for ((me, loaded), watched) in chip
-            .microengines
-            .iter_mut()
-            .zip(&self.microengines)
-            .zip(&watched)
-        {
-            me.complete(loaded, watched);
+        for (core, (saved, state)) in self.microengines.iter().zip(&cores) {
+            let own = core.kind().name;
+            if own != saved {
+                return Err(StateError::OtherCore {
+                    saved: saved.clone(),
+                    own,
+                });
+            }
+            chip.microengines.push(core.restored(state)?);
         }
         chip.units.restore(&self.units, &mut rest)?;
         let sram = &mut chip.units.sram;

@@ -91,7 +91,7 @@ fn names(image: &Image) -> BTreeMap<u16, Vec<&str>> {
 
 /// The address that an instruction names.
 #[must_use]
-pub fn target(instruction: &Instruction) -> Option<u16> {
+pub(crate) fn target(instruction: &Instruction) -> Option<u16> {
     match instruction {
         Instruction::Branch { target, .. }
         | Instruction::BranchCtx { target, .. }

@@ -7,23 +7,19 @@ mod write;
 
 use std::fmt;
 
-pub use read::from_file_bytes;
-pub use set::{
-    PlacedImage, SET_MAGIC, SET_VERSION, is_image_file, set_from_file_bytes, set_to_file_bytes,
-};
-pub use write::to_file_bytes;
+pub use set::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes, set_to_file_bytes};
 
 use crate::image::Image;
 
 /// The version that is written, and the newest that is read. Version 1 says
 /// nothing of live ranges, scopes, statements and the arguments of macros.
-pub const VERSION: u32 = 2;
+const VERSION: u32 = 2;
 
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 
 /// The first word of every image file.
-pub const MAGIC: &str = "npsim-image";
+const MAGIC: &str = "npsim-image";
 
 /// Why a file is not an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +42,7 @@ impl Image {
     /// The image as the bytes of a file.
     #[must_use]
     pub fn to_file_bytes(&self) -> Vec<u8> {
-        to_file_bytes(self)
+        write::to_file_bytes(self)
     }
 
     /// Reads an image that [`Self::to_file_bytes`] has made.
@@ -54,6 +50,6 @@ impl Image {
     /// # Errors
     /// The line that is not as it should be, and why.
     pub fn from_file_bytes(bytes: &[u8]) -> Result<Self, ImageFileError> {
-        from_file_bytes(bytes)
+        read::from_file_bytes(bytes)
     }
 }

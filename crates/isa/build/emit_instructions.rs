@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::emit::{camel, marks, optional};
-use super::instructions::{Access, Form, Mnemonic};
-use super::tables::Tables;
+use super::instructions::{Access, Form, Mnemonic, Sequence, Takes};
+use super::tables::{Command, Tables};
 
 /// Where a form stands: its row and its number there.
 type Place<'a> = (usize, usize, &'a Form);
@@ -99,8 +99,8 @@ fn form_literal(tables: &Tables, row: &Mnemonic, form: &Form) -> String {
         operands.join(", "),
         form.codes,
         form.leaves.variant(),
-        wrapped("Some", form.takes.map(|takes| takes.variant())),
-        wrapped("Some", form.sequence.map(|sequence| sequence.variant())),
+        wrapped("Some", form.takes.map(Takes::variant)),
+        wrapped("Some", form.sequence.map(Sequence::variant)),
         form.flow.variant(),
         form.defer.unwrap_or(row.defer),
         wrapped("Some", make(tables, row, form).as_deref()),
@@ -237,22 +237,27 @@ fn place(tables: &Tables) -> String {
         }
     }
     out += "},\nSelf::Command(command) => match command.op {\n";
-    for command in &tables.commands.command {
-        let name = if command.operands {
-            &command.unit
-        } else {
-            &command.name
+    for (row, mnemonic) in tables.mnemonics.mnemonic.iter().enumerate() {
+        let is_command = |form: &Form| form.variant.as_deref() == Some("Command");
+        let Some(number) = mnemonic.form.iter().position(is_command) else {
+            continue;
         };
-        let rows = tables.mnemonics.mnemonic.iter().enumerate();
-        for (row, mnemonic) in rows.filter(|(_, row)| &row.name == name) {
-            let is_command = |form: &Form| form.variant.as_deref() == Some("Command");
-            let number = mnemonic
-                .form
-                .iter()
-                .position(is_command)
-                .unwrap_or_default();
-            let _ = writeln!(out, "CommandOp::{} => ({row}, {number}),", command.op);
-        }
+        let named = |command: &&Command| {
+            let name = if command.operands {
+                &command.unit
+            } else {
+                &command.name
+            };
+            name == &mnemonic.name
+        };
+        let ops: Vec<String> = tables
+            .commands
+            .command
+            .iter()
+            .filter(named)
+            .map(|command| format!("CommandOp::{}", command.op))
+            .collect();
+        let _ = writeln!(out, "{} => ({row}, {number}),", ops.join(" | "));
     }
     out + "},\n}\n}\n}\n"
 }
@@ -305,6 +310,6 @@ fn operands(tables: &Tables) -> String {
     // The only source of some instructions is a CAM entry.
     arms += "(Self::Unary { src, .. }, OperandRole::Entry) => Some(src),\n";
     format!(
-        "impl Instruction {{\n/// The register operand of a role, if the instruction has one.\n#[must_use]\npub const fn operand_mut(&mut self, role: OperandRole) -> Option<&mut Operand> {{\nmatch (self, role) {{\n{arms}_ => None,\n}}\n}}\n}}\n"
+        "impl Instruction {{\n/// The register operand of a role, if the instruction has one.\n#[must_use]\n#[allow(clippy::match_same_arms, reason = \"one arm for each variant and role\")]\npub const fn operand_mut(&mut self, role: OperandRole) -> Option<&mut Operand> {{\nmatch (self, role) {{\n{arms}_ => None,\n}}\n}}\n}}\n"
     )
 }

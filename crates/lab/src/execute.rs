@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
+use npsim_chip::core::ENGINE;
 use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
 use npsim_net::load::Stamp;
@@ -69,6 +70,7 @@ pub fn execute(
         drain: end.is_none().then_some(hertz / 1_000_000 * DRAIN_US),
         allow: ready.allow.clone(),
         seed: ready.seed,
+        core: ENGINE,
     };
     let mut flow_slots = None;
     let frames: Frames<'_> = match &ready.traffic {

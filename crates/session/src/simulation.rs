@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
-use npsim_chip::microengine::{Microengine, Program as Loaded};
+use npsim_chip::microengine::Program as Loaded;
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
 
@@ -29,6 +30,8 @@ pub struct Settings {
     /// What `PSEUDO_RANDOM_NUMBER` begins with is made from this; without it the
     /// register begins at 1 in every microengine.
     pub seed: Option<u64>,
+    /// What executes the microcode.
+    pub core: CoreKind,
 }
 
 /// Why a run ended.
@@ -118,7 +121,8 @@ impl Simulation {
             })?;
             loaded.push((program.me, code));
         }
-        let mut chip = Chip::new(project.profile.clone(), &project.boot, loaded)
+        let profile = project.profile.clone();
+        let mut chip = Chip::with_cores(settings.core, profile, &project.boot, loaded)
             .map_err(|error| Problem::new(error.to_string()))?;
         for &check in &settings.allow {
             chip.allow(check);
@@ -297,6 +301,6 @@ impl Simulation {
             .microengines()
             .iter()
             .filter(|me| !me.program().image().words.is_empty());
-        running.flat_map(Microengine::state_report).collect()
+        running.flat_map(|me| me.state_report()).collect()
     }
 }

@@ -109,32 +109,6 @@ enum BinaryOperator {
     OrElse,
 }
 
-/// A name or call that occurs in an expression.
-#[derive(Clone, Copy, Debug)]
-pub enum Reference<'a> {
-    /// `name` or `name[index]`.
-    Name {
-        /// The name.
-        name: &'a Token,
-        /// The element of an array.
-        index: Option<&'a Expression>,
-    },
-    /// `&name` or `&name[index]`.
-    Address {
-        /// The name.
-        name: &'a Token,
-        /// The element of an array.
-        index: Option<&'a Expression>,
-    },
-    /// `function(arguments)`.
-    Call {
-        /// The function's name.
-        function: &'a Token,
-        /// Its arguments as they stand.
-        arguments: &'a [Vec<Token>],
-    },
-}
-
 impl Expression {
     /// The value.
     ///
@@ -196,54 +170,6 @@ impl Expression {
                 )
                 .help("compare texts with streq('a', 'b')"),
             )),
-        }
-    }
-
-    /// Where it stands.
-    #[must_use]
-    pub fn place(&self) -> (Span, ExpansionId) {
-        (self.span, self.expansion)
-    }
-
-    /// All names and calls in it, from left to right. Those in the arguments of
-    /// calls are not looked into.
-    #[must_use]
-    pub fn references(&self) -> Vec<Reference<'_>> {
-        let mut found = Vec::new();
-        self.collect(&mut found);
-        found
-    }
-
-    fn collect<'a>(&'a self, found: &mut Vec<Reference<'a>>) {
-        match &self.kind {
-            Kind::Number(_) | Kind::Text(_) => {}
-            Kind::Name { name, index } => {
-                let index = index.as_deref();
-                found.push(Reference::Name { name, index });
-                if let Some(index) = index {
-                    index.collect(found);
-                }
-            }
-            Kind::Address { name, index } => {
-                let index = index.as_deref();
-                found.push(Reference::Address { name, index });
-                if let Some(index) = index {
-                    index.collect(found);
-                }
-            }
-            Kind::Call {
-                function,
-                arguments,
-            } => found.push(Reference::Call {
-                function,
-                arguments,
-            }),
-            Kind::Unary(_, operand) => operand.collect(found),
-            Kind::Binary(_, left, right) => {
-                left.collect(found);
-                right.collect(found);
-            }
-            Kind::Conditional(parts) => parts.iter().for_each(|part| part.collect(found)),
         }
     }
 

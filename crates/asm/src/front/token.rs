@@ -61,7 +61,7 @@ pub struct Line {
 
 /// A run of tokens as input of `nom` parsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tokens<'a>(pub &'a [Token]);
+pub(crate) struct Tokens<'a>(pub &'a [Token]);
 
 impl<'a> Input for Tokens<'a> {
     type Item = &'a Token;
@@ -112,7 +112,7 @@ impl<'a> Input for Tokens<'a> {
 /// The text of tokens, with a space wherever there was one and wherever two
 /// neighbours would otherwise be read as something else.
 #[must_use]
-pub fn spell(tokens: &[Token]) -> String {
+pub(crate) fn spell(tokens: &[Token]) -> String {
     let mut text = String::new();
     let mut before: Option<&Token> = None;
     for token in tokens {
@@ -166,7 +166,7 @@ fn would_merge(left: &Token, right: &Token) -> bool {
 /// and the number of tokens up to and with the closing bracket. `()` has no
 /// arguments. `None` if the list is not closed.
 #[must_use]
-pub fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
+pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
     let mut list = Vec::new();
     let mut depth = 0usize;
     let mut start = 1;

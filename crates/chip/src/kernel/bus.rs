@@ -273,6 +273,9 @@ impl Buses {
         let cluster = self.cluster_of[me] as usize;
         let state = &self.clusters[cluster];
         let slot = now.next_multiple_of(self.bus_cycle);
+        // Nearly all commands find nothing in their way and set out here, without an event for
+        // the arbiter. A command may not pass one of its own FIFO, nor an arbiter that has yet
+        // to look: what waits for that look came first.
         if fifo.held.is_empty()
             && !state.looking
             && state.command_free <= slot
@@ -288,6 +291,8 @@ impl Buses {
     /// Keeps a command that [`Self::admit`] said waits.
     pub(crate) fn hold(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
         let cluster = self.cluster_of[me as usize] as usize;
+        // A unit that is full now is to blame for the wait, though both it and the bus may be
+        // free when the arbiter looks.
         let refused = !self.has_room(target, cluster);
         self.fifos[me as usize].held.push_back(Held {
             slot,
@@ -311,6 +316,9 @@ impl Buses {
         }
         let count = self.clusters.len();
         let first = (self.granted_last[at] as usize + 1) % count;
+        // A place that becomes free goes to the cluster whose turn it is, also if the command
+        // of another is there first. Without the promise the cluster that is asked first in
+        // each bus clock would get every place, and the other would starve.
         if self.promised[at].is_none() && count > 1 && self.wants(first, target) {
             self.promised[at] = Some(first as u8);
         }
@@ -361,6 +369,8 @@ impl Buses {
         if state.looking || state.held == 0 {
             return None;
         }
+        // No look is posted for a command whose unit is full: the unit's release asks again.
+        // So a blocked arbiter costs no events however long it waits.
         let soonest = state.command_free.max(now).next_multiple_of(self.bus_cycle);
         let mut at = Cycle::MAX;
         for held in self.fifos_of(cluster).iter().filter_map(|f| f.held.front()) {
@@ -396,10 +406,15 @@ impl Buses {
             let Some(&first) = self.fifos[me].held.front() else {
                 continue;
             };
+            // Only the first of a FIFO is asked: commands of one microengine stay in order, so
+            // a full unit also holds back what is behind, for whatever unit that is. This
+            // head-of-line blocking is what the profile's FIFO depth stands for.
             if !self.has_room(first.target, cluster) {
                 self.fifos[me].held[0].refused = true;
                 continue;
             }
+            // The other cluster has the shared interface in this clock. Who finds it taken has
+            // it next, else the cluster that is asked first would have it always.
             if !self.may_share(first.target, cluster, slot) {
                 if self.shared_promised.is_none() {
                     self.shared_promised = Some(cluster as u8);
@@ -530,6 +545,9 @@ impl Buses {
             }
             TransferKind::D => (&mut self.d_pull, Bus::DPull),
         };
+        // The bus is booked from now on though the words come `lead` later. Else every booking
+        // would leave a hole before it, which a later request could fill only by overtaking;
+        // so requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
         note(name, end, cycles, journal);
         end + lead + self.transfer_latency

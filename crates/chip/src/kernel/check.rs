@@ -113,7 +113,7 @@ impl Checks {
 
     /// Whether a check passes.
     #[must_use]
-    pub(crate) fn is_allowed(&self, check: Check) -> bool {
+    pub fn is_allowed(&self, check: Check) -> bool {
         self.allowed & 1 << check as u32 != 0
     }
 

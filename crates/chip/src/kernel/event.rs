@@ -206,6 +206,8 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // What is left of it depends on the kind, which callers know.
     pub fn post(&mut self, time: Cycle, event: Event) {
         debug_assert!(time >= self.base, "{event:?} is posted into the past");
+        // The kind is a constant where this is inlined, so that the test and the rank cost
+        // nothing and what is left is one call.
         if let Event::Microengine(me) = event {
             self.post_turn(time, me);
         } else {
@@ -218,6 +220,9 @@ impl EventQueue {
         let time = time.max(self.base);
         let me = me as usize % MICROENGINES;
         let key = turn_key(time, me);
+        // A microengine that goes on attends to all that has happened, whoever woke it. So the
+        // later of two turns would find nothing to do, and the earlier one posts what it
+        // needs.
         let turn = &mut self.turns[me / HALF][me % HALF];
         self.len += usize::from(*turn == NEVER);
         *turn = key.min(*turn);
@@ -267,9 +272,13 @@ impl EventQueue {
         self.len -= 1;
         let time = self.next;
         self.base = time;
+        // An empty heap says `Cycle::MAX`, which lies beyond every span: one comparison stands
+        // for "is there any, and is it near".
         if self.next_far.wrapping_sub(time) < SPAN as Cycle {
             self.come_near();
         }
+        // Turns have the last ranks of a cycle, so another event of the same cycle comes first
+        // without a comparison of ranks.
         let event = if self.next_other == time {
             self.take(time)
         } else {
@@ -311,6 +320,8 @@ impl EventQueue {
         node.next = self.free;
         self.free = index;
         self.buckets[bucket] = next;
+        // As long as the bucket holds more the next event is of this cycle too, and no bitmap
+        // need be read.
         if next == NIL {
             let word = &mut self.occupied[bucket / 64];
             *word &= !(1 << (bucket % 64));
@@ -346,6 +357,9 @@ impl EventQueue {
             self.occupied[bucket / 64] |= 1 << (bucket % 64);
             self.words |= 1 << (bucket / 64);
         }
+        // A bucket is one cycle and holds one or two events as a rule, so walking its list in
+        // order is cheaper than any structure that would bound the walk. Equal ranks end
+        // behind their like: the sequence number in `order` only grows.
         while after != NIL {
             let node = &self.nodes[after as usize];
             if node.order > order {
@@ -392,6 +406,8 @@ impl EventQueue {
             at = (next + self.words.rotate_right(next as u32).trailing_zeros() as usize) % WORDS;
             bits = self.occupied[at];
         }
+        // Buckets before `start` belong to the next lap of the wheel; the mask turns the
+        // negative distance into that.
         let bucket = at * 64 + bits.trailing_zeros() as usize;
         self.base + (bucket.wrapping_sub(start) as Cycle & MASK)
     }

@@ -186,6 +186,8 @@ impl Fabric {
         let slot = self.place(command, now);
         self.journal
             .tell(now, || TraceEvent::Command { slot, command });
+        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
+        // can still happen that this booking should have known of.
         if let Admission::Arrives(arrival) = admission {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
@@ -205,6 +207,8 @@ impl Fabric {
     }
 
     fn place(&mut self, command: BusCommand, issued: Cycle) -> Slot {
+        // The slot that was freed last is still in the cache. Its data is cleared so that
+        // nothing of an earlier command is ever pushed or saved.
         if let Some(slot) = self.free.pop() {
             // Field by field: the data would be moved otherwise.
             let flight = &mut self.slots[slot.0 as usize];
@@ -257,6 +261,8 @@ impl Fabric {
             return;
         };
         let count = self.buses.clusters();
+        // The place is promised to `first`, but if that cannot go in this bus clock another
+        // cluster may use what other units have room for.
         for step in 0..count {
             self.arbitrate((first + step) % count);
         }
@@ -269,6 +275,7 @@ impl Fabric {
     }
 
     fn arbitrate(&mut self, cluster: usize) {
+        // One grant a bus clock; for the next one the arbiter looks again.
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
             if let Some((me, cycle)) = grant.wake {
@@ -287,7 +294,7 @@ impl Fabric {
 
     /// The status bit of a scratch ring as a microengine sees it.
     #[must_use]
-    pub(crate) fn ring_status(&self, ring: u8, now: Cycle) -> bool {
+    pub fn ring_status(&self, ring: u8, now: Cycle) -> bool {
         self.ring_lines.level(ring, now)
     }
 
@@ -341,6 +348,8 @@ impl Fabric {
         let done = self
             .buses
             .push(self.now, lead, &flight.command, words, &mut self.journal);
+        // What is late is what the microengine sees. The bus is booked as ever, so that
+        // lateness moves no other command.
         let done = done + self.late(slot);
         self.events.post(done, Event::Push(slot));
     }

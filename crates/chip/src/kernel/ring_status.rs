@@ -34,6 +34,9 @@ impl RingStatusLines {
     /// The ring's status became `level` at `now`.
     pub fn set(&mut self, ring: u8, now: Cycle, level: bool) {
         let line = &mut self.lines[ring as usize % 16];
+        // Changes that have shown by now are settled: microengines run ahead of the chip,
+        // never behind it, so none asks for an earlier cycle. Later ones have to stay apart,
+        // since each microengine is at a cycle of its own.
         while let Some(&(at, level)) = line.changes.front()
             && at <= now
         {

@@ -18,6 +18,14 @@ pub enum StateError {
     /// It is the state of a chip with other units.
     #[error("it is the state of a chip with other {0}")]
     OtherChip(&'static str),
+    /// Its microengines are of another kind.
+    #[error("its microengines are of the core `{saved}`, and this chip's of the core `{own}`")]
+    OtherCore {
+        /// The kind that saved it.
+        saved: String,
+        /// The kind of this chip.
+        own: &'static str,
+    },
 }
 
 /// A longword or a tag in the bytes of a page.

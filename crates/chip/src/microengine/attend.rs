@@ -401,6 +401,8 @@ impl Microengine {
         }
     }
 
+    /// Rare, and kept apart so that the test before it stays in line.
+    #[inline(never)]
     fn finish_specials(&mut self, pc: usize, fabric: &mut Fabric) {
         let side = self.program.sides[pc];
         let value = self.datapath.file[TEMP_D as usize];

@@ -1,22 +1,8 @@
 //! Contexts and the arbiter that gives them the pipeline.
 
-use super::stats::ContextTimes;
 use crate::Cycle;
-use crate::kernel::trace_event::ContextState;
+use crate::core::{ContextPhase, ContextTimes};
 use serde::{Deserialize, Serialize};
-
-/// State of a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ContextPhase {
-    /// Not enabled.
-    Inactive,
-    /// Wants the pipeline.
-    Ready,
-    /// Has it.
-    Executing,
-    /// Waits for signals.
-    Sleeping,
-}
 
 /// One hardware thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -72,20 +58,6 @@ impl Context {
     /// When it entered its state.
     pub const fn since(&self) -> Cycle {
         self.since
-    }
-
-    /// Its state for a watcher.
-    pub fn doing(&self) -> ContextState {
-        match self.state {
-            ContextPhase::Inactive => ContextState::Inactive,
-            ContextPhase::Ready => ContextState::Ready,
-            ContextPhase::Executing => ContextState::Executing,
-            ContextPhase::Sleeping if self.any && self.wakeup == 0 => ContextState::Killed,
-            ContextPhase::Sleeping => ContextState::Waiting {
-                signals: self.wakeup,
-                any: self.any,
-            },
-        }
     }
 
     /// Writes the time up to a cycle down.

@@ -7,6 +7,7 @@ use super::program::Word;
 use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
 use super::{Flow, Microengine, slow};
 use crate::Cycle;
+use crate::core::{ContextPhase, Core, signal_name};
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::Fabric;
 
@@ -244,10 +245,10 @@ impl Microengine {
 
     /// Signals that had arrived and were not consumed are raised again.
     pub(super) fn raised_twice(&mut self, context: u8, again: u16, fabric: &mut Fabric) {
-        let pc = self.place_of(context);
+        let pc = self.context(context).place();
         let names: Vec<_> = (1..16)
             .filter(|s| again & 1 << s != 0)
-            .map(|s| self.signal_name(s))
+            .map(|s| signal_name(&self.program.image, s))
             .collect();
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
@@ -273,37 +274,10 @@ impl Microengine {
     /// The address at which a context is.
     pub(super) fn context_pc(&self, context: u8) -> u16 {
         let it = &self.contexts[context as usize];
-        if it.state == super::ContextPhase::Executing {
+        if it.state == ContextPhase::Executing {
             self.pc
         } else {
             it.pc
-        }
-    }
-
-    /// The instruction at which a context is, or with which it went to sleep.
-    pub(super) fn place_of(&self, context: u8) -> u16 {
-        let it = &self.contexts[context as usize & 7];
-        if it.state == super::ContextPhase::Sleeping {
-            it.yielded_at
-        } else {
-            self.context_pc(context)
-        }
-    }
-
-    /// A signal by the name that the program gives it.
-    pub(super) fn signal_name(&self, number: u8) -> String {
-        let mut names: Vec<_> = self
-            .program
-            .image
-            .signals
-            .iter()
-            .filter(|signal| signal.number == number || signal.number | 1 == number)
-            .map(|signal| signal.name.as_str())
-            .collect();
-        names.dedup();
-        match names[..] {
-            [name] => format!("signal {number} (`{name}`)"),
-            _ => format!("signal {number}"),
         }
     }
 

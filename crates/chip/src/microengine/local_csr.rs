@@ -4,8 +4,9 @@ use npsim_image::ContextMode;
 use npsim_isa::csr;
 
 use super::local_memory::Index;
-use super::{ContextPhase, Flow, Microengine, random, slow};
+use super::{Flow, Microengine, random, slow};
 use crate::Cycle;
+use crate::core::ContextPhase;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::Cause;

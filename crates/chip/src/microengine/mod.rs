@@ -15,6 +15,7 @@ mod cam;
 mod commands;
 mod context;
 mod control;
+mod core;
 mod crc;
 mod datapath;
 mod fault;
@@ -29,35 +30,29 @@ mod program;
 mod quick;
 mod random;
 mod registers;
-mod report;
-mod restore;
 mod stall;
-mod stats;
 #[cfg(test)]
 mod tests;
 mod timing;
 mod turn;
 mod unary;
 
-use npsim_image::{ContextMode, NnMode};
+use npsim_image::ContextMode;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
-pub use context::ContextPhase;
 pub use program::{Program, ProgramError};
-pub use report::WaitInfo;
-pub use stats::{ContextTimes, MeStats};
 
 use crate::Cycle;
+use crate::core::{ContextPhase, MeStats};
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, TransferKind};
-use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
 use context::Context;
 use datapath::Datapath;
 use lane::Lane;
 use local_memory::LocalMemory;
-use registers::{Claim, Claims, Initialised, RELATIVE, resolve, transfer_file};
+use registers::{Claims, Initialised, RELATIVE, resolve};
 use stall::Stalls;
 use timing::Timing;
 
@@ -238,54 +233,6 @@ impl Microengine {
         }
     }
 
-    /// Loads a program with its initial register values.
-    pub fn load(&mut self, program: Program) {
-        let image = std::sync::Arc::clone(program.image());
-        self.program = program;
-        self.lanes = Default::default();
-        self.open_lane();
-        self.mode = image.contexts;
-        self.nn_self = image.nn_mode == NnMode::Own;
-        for initial in &image.initial_values {
-            match initial.context {
-                Some(context) => self.write_register(initial.register, context, initial.value),
-                None => (0..8).for_each(|context| {
-                    self.write_register(initial.register, context, initial.value);
-                }),
-            }
-        }
-    }
-
-    /// Enables contexts (bit c: context c) at address 0 and lets the arbiter
-    /// choose among them. In four-context mode the odd ones stay inactive.
-    pub fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
-        let now = fabric.now;
-        if !self.running {
-            self.running = true;
-            self.stats.started = now;
-            self.cycle = now;
-            for context in &mut self.contexts {
-                context.open(now);
-            }
-        }
-        let usable = self.usable(contexts);
-        for c in 0..8 {
-            let context = &mut self.contexts[c as usize];
-            if usable & 1 << c != 0 && context.state == ContextPhase::Inactive {
-                context.signals |= 1;
-                context.wakeup = 1;
-                context.any = false;
-                context.pc = 0;
-                context.enter(ContextPhase::Ready, now);
-                self.journal_context(c, fabric);
-            }
-        }
-        self.enabled |= usable;
-        if self.enabled != 0 && matches!(self.phase, Phase::Idle | Phase::Halted) {
-            self.wake(0, fabric);
-        }
-    }
-
     /// The program of the running context.
     fn lane(&self) -> &Lane {
         &self.lanes[self.datapath.context as usize & 7]
@@ -316,8 +263,7 @@ impl Microengine {
             .post(fabric.now, Event::Microengine(self.index));
     }
 
-    /// Signals reach a context: bit s of `mask` is signal s.
-    pub fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+    fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
         let at = context as usize & 7;
         let again = self.contexts[at].signals & mask & !1;
         if again != 0 {
@@ -355,66 +301,6 @@ impl Microengine {
         fabric.journal.tell(at, || what);
     }
 
-    /// A future count may have come: it has unless the timer was set again.
-    pub fn timer(&mut self, context: u8, fabric: &mut Fabric) {
-        let it = &mut self.contexts[context as usize & 7];
-        if it.timer_due == Some(fabric.now) {
-            it.timer_due = None;
-            let mask = 1 << (it.future_signal & 15);
-            let me = self.index;
-            fabric.journal.tell(fabric.now, || TraceEvent::Signal {
-                me,
-                context,
-                signals: mask,
-                cause: Cause::Timer,
-            });
-            self.signal(context & 7, mask, fabric);
-        }
-    }
-
-    /// Data reaches IN registers, from an absolute register on; a unit's claim
-    /// to them ends.
-    pub fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
-        let file = transfer_file(kind, true);
-        let first = file + u16::from(register & 127);
-        self.claims.release(first);
-        // More words than a command moves come only from the host.
-        if words.len() < 64 && usize::from(register & 127) + words.len() <= 128 {
-            self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
-            self.initialised.mark_all(first, words.len() as u8);
-            return;
-        }
-        for (offset, &word) in words.iter().enumerate() {
-            let slot = file as usize + ((register as usize + offset) & 127);
-            self.datapath.file[slot] = word;
-            self.initialised.mark(slot);
-        }
-    }
-
-    /// Takes OUT registers, from an absolute register on; a unit's claim to
-    /// them ends.
-    pub fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
-        let file = transfer_file(kind, false);
-        self.claims.release(file + u16::from(register & 127));
-        for (offset, word) in out.iter_mut().enumerate() {
-            *word = self.datapath.file[file as usize + ((register as usize + offset) & 127)];
-        }
-    }
-
-    /// Gives IN registers to a unit that will push to them without a command.
-    pub fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
-        // No instruction asked for it. What executes at the moment has nothing to do
-        // with it, and depends on how far the microengine has run ahead.
-        self.claims.add(Claim {
-            first: transfer_file(kind, true) + u16::from(register & 127),
-            words,
-            op: None,
-            context: 0,
-            pc: 0,
-            issued: 0,
-        });
-    }
-
     /// The slot an operand names for a context; `incoming`: the IN register.
     fn slot_of(&self, operand: Operand, context: u8, incoming: bool) -> Option<usize> {
         let limit = if self.mode == ContextMode::Four {
@@ -428,88 +314,5 @@ impl Microengine {
             registers::destination_slot(operand, limit)
         }?;
         (slot & !RELATIVE < registers::CONSTANT).then(|| resolve(slot, u16::from(context & 7) * 16))
-    }
-
-    /// Writes a register from outside: general-purpose, next-neighbour, IN
-    /// transfer. Other operands are left alone.
-    pub fn write_register(&mut self, register: Operand, context: u8, value: u32) {
-        if let Some(slot) = self.slot_of(register, context, true) {
-            self.datapath.file[slot] = value;
-            self.initialised.mark(slot);
-        }
-    }
-
-    /// Reads a register from outside: general-purpose, next-neighbour, IN
-    /// transfer. Other operands are 0.
-    #[must_use]
-    pub fn read_register(&self, register: Operand, context: u8) -> u32 {
-        self.slot_of(register, context, true)
-            .map_or(0, |slot| self.datapath.file[slot])
-    }
-
-    /// Reads an OUT transfer register from outside.
-    #[must_use]
-    pub fn read_out_register(&self, kind: TransferKind, register: u8) -> u32 {
-        self.datapath.file[transfer_file(kind, false) as usize + (register as usize & 127)]
-    }
-
-    /// Local memory.
-    #[must_use]
-    pub fn local_memory(&self) -> &[u32] {
-        &self.memory.words
-    }
-
-    /// Local memory, to be written by a loader.
-    pub fn local_memory_mut(&mut self) -> &mut [u32] {
-        &mut self.memory.words
-    }
-
-    /// Its index on the chip.
-    #[must_use]
-    pub fn index(&self) -> u8 {
-        self.index
-    }
-
-    /// Local time: all instructions before this cycle are done.
-    #[must_use]
-    pub fn local_time(&self) -> Cycle {
-        self.cycle
-    }
-
-    /// The program that is loaded.
-    #[must_use]
-    pub fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// Counts of what is over; the present idle or sleeping time is not in it.
-    #[must_use]
-    pub fn stats(&self) -> &MeStats {
-        &self.stats
-    }
-
-    /// Counts with everything up to `now`: all cycles from the start to then are
-    /// in it, and none after, although the microengine may have run further.
-    #[must_use]
-    pub fn stats_at(&self, now: Cycle) -> MeStats {
-        let mut stats = self.stats;
-        if !self.running {
-            return stats;
-        }
-        let refill = self.refilled.saturating_sub(now);
-        stats.idle -= refill.min(stats.idle);
-        let beyond = self.cycle.saturating_sub(now + refill);
-        stats.clip(beyond, self.phase != Phase::Swap);
-        let rest = now.saturating_sub(self.cycle);
-        match self.phase {
-            Phase::Held => stats.stalled += rest,
-            Phase::Idle | Phase::Pick | Phase::Halted | Phase::Run | Phase::Swap => {
-                stats.idle += rest;
-            }
-        }
-        for ((number, context), times) in (0..).zip(&self.contexts).zip(&mut stats.contexts) {
-            *times = context.times_at(now, number == self.last && refill == 0);
-        }
-        stats
     }
 }

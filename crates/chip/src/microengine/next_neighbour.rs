@@ -60,7 +60,7 @@ impl Microengine {
 
     fn send(&mut self, me: u8, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
         if me == self.index {
-            self.nn_put(index, value, ring, fabric);
+            self.neighbour_wrote(index, value, ring, fabric);
         } else {
             fabric.events.post(
                 self.cycle + self.timing.neighbour,
@@ -74,9 +74,14 @@ impl Microengine {
         }
     }
 
-    /// A word arrives in the next-neighbour registers, as a put to the ring or
-    /// as a write of one register.
-    pub fn nn_put(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
+    /// A word arrives in the own registers.
+    pub(super) fn neighbour_wrote(
+        &mut self,
+        index: u8,
+        value: u32,
+        ring: bool,
+        fabric: &mut Fabric,
+    ) {
         self.datapath.file[(NN + u16::from(index % PLACES)) as usize] = value;
         if ring {
             let ring = &mut fabric.nn_rings[self.index as usize];

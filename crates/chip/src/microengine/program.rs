@@ -87,8 +87,9 @@ impl Program {
         Ok(program)
     }
 
-    /// No instructions at all.
-    pub(super) fn empty(profile: &Profile) -> Self {
+    /// No instructions at all, for a core before it is loaded.
+    #[must_use]
+    pub fn empty(profile: &Profile) -> Self {
         let mut program = Self {
             image: Arc::new(Image::default()),
             ops: Vec::new(),

@@ -6,15 +6,6 @@
 /// x^32 + x^22 + x^2 + x + 1, without its top term.
 const POLYNOMIAL: u32 = 0x0040_0007;
 
-impl super::Microengine {
-    /// Gives `PSEUDO_RANDOM_NUMBER` a value before the start. The register would
-    /// never leave 0, so 1 stands for it.
-    pub fn seed_random(&mut self, value: u32) {
-        self.random = value.max(1);
-        self.random_set = self.cycle;
-    }
-}
-
 /// The value after `steps` steps from `state`.
 pub(super) fn advance(state: u32, steps: u64) -> u32 {
     // A step multiplies by x; so `steps` of them are one product with x^steps.

@@ -6,9 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::context::{ContextPhase, next_ready};
+use super::context::next_ready;
 use super::{Microengine, Phase};
 use crate::Cycle;
+use crate::core::ContextPhase;
 use crate::kernel::disturb::Stall;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
@@ -29,6 +30,10 @@ impl Stalls {
         }
     }
 
+    pub fn all(&self) -> &[Stall] {
+        &self.all
+    }
+
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -38,29 +43,15 @@ impl Stalls {
         let there = move |stall: &&Stall| (stall.from..stall.until).contains(&at);
         self.all.iter().filter(there)
     }
-
-    /// When the last of the stalls ends in which a context hangs at a cycle.
-    pub fn end(&self, context: u8, at: Cycle) -> Option<Cycle> {
-        let own = self.at(at).filter(|stall| stall.context == context);
-        own.map(|stall| stall.until).max()
-    }
 }
 
 impl Microengine {
-    /// Lets a context hang for a while; false if the microengine does not run such
-    /// a context.
-    pub fn stall(&mut self, stall: Stall) -> bool {
+    pub(super) fn add_stall(&mut self, stall: Stall) -> bool {
         let runs = self.usable(self.enabled) >> (stall.context & 7) & 1 == 1;
         if runs {
             self.stalls.all.push(stall);
         }
         runs
-    }
-
-    /// The stalls that were asked for.
-    #[must_use]
-    pub fn stalls(&self) -> &[Stall] {
-        &self.stalls.all
     }
 
     /// The context after `last` that gets the pipeline at a cycle.
@@ -99,8 +90,7 @@ impl Microengine {
         }
     }
 
-    /// A stall is over that held a context back.
-    pub fn stall_over(&mut self, fabric: &mut Fabric) {
+    pub(super) fn end_stall(&mut self, fabric: &mut Fabric) {
         if self.stalls.due <= fabric.now {
             self.stalls.due = Cycle::MAX;
         }

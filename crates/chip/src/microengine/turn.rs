@@ -1,15 +1,15 @@
 //! A microengine's turn: the arbiter, context swaps, and the tight loop that
 //! runs pure operations ahead of the chip.
 
-use super::context::ContextPhase;
 use super::operation::{Kind, Op};
 use super::registers::Claims;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
+use crate::core::{ContextPhase, Core};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::journal::Journal;
-use crate::kernel::trace_event::{ContextState, TraceEvent};
+use crate::kernel::trace_event::TraceEvent;
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
 /// a program that never looks; results do not depend on it.
@@ -17,7 +17,7 @@ const QUANTUM: Cycle = 1 << 14;
 
 impl Microengine {
     /// Takes the turn that [`Event::Microengine`] gives.
-    pub fn run(&mut self, fabric: &mut Fabric) {
+    pub(super) fn take_turn(&mut self, fabric: &mut Fabric) {
         if fabric.journal.is_open() {
             self.run_as::<true>(fabric);
         } else {
@@ -27,7 +27,7 @@ impl Microengine {
 
     /// All that follows is compiled twice: with a journal to write into, and
     /// without any trace of one.
-    pub(crate) fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+    fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
         self.limit = fabric.horizon.min(self.entered + QUANTUM);
         loop {
@@ -211,18 +211,6 @@ impl Microengine {
             pc,
         };
         (self.contexts[context as usize & 7].since(), what)
-    }
-
-    /// What a context does, as [`TraceEvent::Context`] tells it, and the next
-    /// instruction when it executes, else the one with which it gave up the
-    /// pipeline.
-    #[must_use]
-    pub fn doing(&self, context: u8) -> (ContextState, u16) {
-        let it = &self.contexts[context as usize & 7];
-        match it.doing() {
-            ContextState::Executing => (ContextState::Executing, it.pc),
-            other => (other, it.yielded_at),
-        }
     }
 
     /// Runs the present context on its own time.

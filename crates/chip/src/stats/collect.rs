@@ -7,13 +7,13 @@ use super::{
 };
 use crate::Cycle;
 use crate::chip::Chip;
+use crate::core::MeStats;
 use crate::gpp::Gpp;
 use crate::kernel::bus::{BackPressure, BusUse};
 use crate::kernel::lock::Lock;
 use crate::kernel::target::Target;
 use crate::kernel::unit::Unit;
 use crate::kernel::unit_counters::UnitCounters;
-use crate::microengine::MeStats;
 use crate::units::msf::Msf;
 use crate::units::scratch::Scratch;
 

@@ -124,6 +124,8 @@ impl Cap {
         };
         self.reflections += 1;
         if command.op == CommandOp::CapReflectRead {
+            // The fabric pulls from the registers that the command names. So it names the
+            // other side's until the words are here, and the note keeps where they go.
             let own = u64::from(command.transfer_me) << 8 | u64::from(command.transfer);
             let flight = fabric.flight_mut(slot);
             flight.note = own;

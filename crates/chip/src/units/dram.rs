@@ -104,6 +104,8 @@ impl Dram {
     fn serve(&mut self, channel: usize, fabric: &mut Fabric) {
         let target = Self::target(channel as u8);
         loop {
+            // In turns: a booking makes room in a bank's FIFO, which lets the inlet move on,
+            // which may bring a better choice for the next booking.
             while let Some(part) = self.channels[channel].take() {
                 if part.leads {
                     fabric.release(target);
@@ -164,6 +166,9 @@ impl Dram {
         if flight.note != 0 {
             return;
         }
+        // All data of the command moves at once when its last part is booked, though on the
+        // pins it moves later. Nobody can tell: what it reads arrives later still, and
+        // commands to one bank are booked in the order in which they came.
         let tag = flight.tag;
         self.tell_touch(&command, words, fabric);
         let (first, block) = (
@@ -193,6 +198,9 @@ impl Dram {
         let first_burst = start + self.first_burst;
         match command.op {
             CommandOp::DramRead => {
+                // The push starts behind the first burst and runs beside the others. Where the
+                // pins are slower than the push bus it starts later by the difference, so that
+                // no word is pushed before it was read.
                 let on_pins = (Cycle::from(part.bursts - 1) * self.burst_half_cycles).div_ceil(2);
                 let on_bus = Cycle::from(words - 2) * self.bus_cycle;
                 fabric.push_at(
@@ -385,6 +393,9 @@ impl Unit for Dram {
         } else {
             1
         };
+        // A command that runs over the end of an interleave block is served by several
+        // channels, each in its own time. The first part stands for the command: it alone came
+        // over the command bus and took a place at an inlet; the others are handed across.
         let mut parts = 0;
         let mut at = address;
         let end = address + bytes;
@@ -402,6 +413,7 @@ impl Unit for Dram {
             parts += 1;
             at = next;
         }
+        // From here on the note counts the parts that have no time on the pins yet.
         fabric.flight_mut(slot).note = parts;
         if parts == 1 {
             self.serve(first, fabric);

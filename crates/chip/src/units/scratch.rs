@@ -92,6 +92,8 @@ impl Scratch {
         while let Some(&(slot, true)) = self.pipe.front() {
             let mut start = self.free_at;
             let command = &fabric.flight(slot).command;
+            // A read waits for room in the push FIFO as well as for the memory, with all
+            // behind it: there is one pipe, and it stays in order.
             if command.op.info().pushes {
                 start = start.max(fabric.buses.push_ready(command));
             }
@@ -401,6 +403,8 @@ impl Unit for Scratch {
         } else {
             self.leads.write
         };
+        // Data is asked for on arrival and not when the command's turn comes: so the pull runs
+        // beside the commands ahead, and a pipe that is busy hides it.
         self.pipe.push_back((slot, words == 0));
         self.counters.queue(now, self.pipe.len());
         if words > 0 {

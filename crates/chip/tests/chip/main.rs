@@ -1,5 +1,4 @@
-//! The chip from outside: whole, with frames on its lines, and instruction by instruction against a reference.
+//! The chip from outside: whole, with frames on its lines.
 
-mod reference;
 mod whole;
 mod wire;

@@ -14,7 +14,7 @@ use crate::live::LiveRange;
 ///
 /// # Errors
 /// The line that is not as it should be, and why.
-pub fn from_file_bytes(bytes: &[u8]) -> Result<Image, ImageFileError> {
+pub(super) fn from_file_bytes(bytes: &[u8]) -> Result<Image, ImageFileError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         ImageFileError {

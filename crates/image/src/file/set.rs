@@ -4,7 +4,7 @@ use super::{ImageFileError, MAGIC};
 use crate::image::Image;
 
 /// The version that is written, and the newest that is read.
-pub const SET_VERSION: u32 = 1;
+const SET_VERSION: u32 = 1;
 
 /// The first word of a file with the images of several microengines.
 pub const SET_MAGIC: &str = "npsim-images";

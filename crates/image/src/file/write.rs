@@ -11,7 +11,7 @@ use crate::live::LiveRange;
 
 /// The image as the bytes of a file.
 #[must_use]
-pub fn to_file_bytes(image: &Image) -> Vec<u8> {
+pub(super) fn to_file_bytes(image: &Image) -> Vec<u8> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(&mut text, image);
@@ -166,7 +166,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// An operand as one word.
-pub fn operand(operand: Operand) -> String {
+fn operand(operand: Operand) -> String {
     let bank = |bank: Bank| match bank {
         Bank::A => 'a',
         Bank::B => 'b',

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Access, FieldKind, Flow, Form, Leaves, MnemonicInfo, Sequence, Takes};
+use crate::{Access, FieldKind, Flow, Leaves, MnemonicInfo, Sequence, Takes};
 
 /// The parts of an instruction as a list, with its example.
 pub(super) fn details(row: &MnemonicInfo) -> String {
@@ -115,8 +115,8 @@ fn neighbours(out: &mut String, row: &MnemonicInfo) {
 }
 
 fn cost(row: &MnemonicInfo) -> String {
-    let flow = row.forms.iter().map(|form: &Form| form.flow);
-    let Some(flow) = flow.filter(|flow| *flow != Flow::Next).last() else {
+    let mut flows = row.forms.iter().rev().map(|form| form.flow);
+    let Some(flow) = flows.find(|flow| *flow != Flow::Next) else {
         return "1 cycle".to_owned();
     };
     let slots = match flow {

@@ -7,6 +7,7 @@ mod bad_input;
 mod boards;
 mod checking;
 mod checkpoints;
+mod cores;
 mod determinism;
 mod documents;
 mod explain;

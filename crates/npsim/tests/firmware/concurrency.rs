@@ -144,8 +144,9 @@ fn ended(name: &str, microengines: u32, outcome: Outcome) -> Outcome {
         Ending::Quiet,
         "{name} on {microengines} microengines"
     );
+    let now = outcome.chip.now();
     for me in &outcome.chip.microengines()[..microengines as usize] {
-        assert!(me.stats().instructions > 0);
+        assert!(me.stats_at(now).instructions > 0);
         for context in 0..CONTEXTS as u8 {
             assert!(
                 me.waiting(context).is_none_or(|wait| wait.is_killed()),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::core::Core;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Cause, ContextState, TraceEvent};
-use npsim_chip::microengine::Microengine;
 use npsim_image::Image;
 
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
@@ -66,7 +66,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(me: &Microengine, now: Cycle) -> Self {
+    fn new(me: &dyn Core, now: Cycle) -> Self {
         let words = me.program().image().words.len() + 1;
         let present = |context: u8| {
             let (doing, pc) = me.doing(context);
@@ -278,7 +278,7 @@ impl Collector {
             tallies: chip
                 .microengines()
                 .iter()
-                .map(|me| Tally::new(me, now))
+                .map(|me| Tally::new(&**me, now))
                 .collect(),
         }
     }

@@ -7,16 +7,15 @@ use std::sync::Arc;
 use crate::series::{Place, PlaceKind};
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::core::Core;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::target::Target;
-use npsim_chip::kernel::trace_event::Holder;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
+    Cause, ContextState, Holder, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
 };
-use npsim_chip::microengine::Microengine;
 use npsim_image::Image;
 
 use super::journeys::Journeys;
@@ -114,7 +113,7 @@ impl<W: Write> Recorder<W> {
                 .iter()
                 .map(|me| Seen {
                     image: Arc::clone(me.program().image()),
-                    contexts: std::array::from_fn(|context| present(me, context as u8, now)),
+                    contexts: std::array::from_fn(|context| present(&**me, context as u8, now)),
                 })
                 .collect(),
             waiting: BTreeMap::new(),
@@ -442,7 +441,7 @@ fn why(reason: MediaDrop) -> &'static str {
 }
 
 /// A context's state as a chip has it.
-fn present(me: &Microengine, context: u8, since: Cycle) -> Present {
+fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
     let (doing, pc) = me.doing(context);
     Present {
         doing,

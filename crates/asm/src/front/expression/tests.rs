@@ -1,4 +1,4 @@
-use super::{Expression, Failure, Reference, Resolver, Value, builtin};
+use super::{Expression, Failure, Resolver, Value, builtin};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::lexer::{Interner, lex};
@@ -99,25 +99,6 @@ fn names_elements_and_addresses() {
     assert_eq!(number("x[1 + 1]"), 72);
     assert_eq!(number("&r | (&m[2] << 12)"), 3 | (5 << 12));
     assert_eq!(number("6 & x"), 6);
-}
-
-#[test]
-fn references_are_listed_in_order() {
-    let near = &tokens("near")[0];
-    let parsed = Expression::parse(&tokens("a + &b[c] + mask(d)"), near).unwrap();
-    let names: Vec<String> = parsed
-        .references()
-        .iter()
-        .map(|reference| match reference {
-            Reference::Name { name, .. } => name.text.to_string(),
-            Reference::Address { name, index } => format!("&{}{}", name.text, index.is_some()),
-            Reference::Call {
-                function,
-                arguments,
-            } => format!("{}/{}", function.text, arguments.len()),
-        })
-        .collect();
-    assert_eq!(names, ["a", "&btrue", "c", "mask/1"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use nom::Err;
 use nom::IResult;
 use nom::error::{ErrorKind, ParseError};
 
-pub use crate::front::token::Tokens;
+pub(crate) use crate::front::token::Tokens;
 use crate::front::token::{Token, TokenKind};
 
 /// What a parser expected and where.

@@ -1,6 +1,7 @@
 use npsim_isa::{AluOp, Condition, Instruction};
 
 use super::{Bench, HALT, NONE, a, alu, b, immed, k};
+use crate::core::Core;
 
 const fn br(condition: Condition, target: u16, defer: u8) -> Instruction {
     Instruction::Branch {

@@ -4,6 +4,7 @@ use npsim_isa::{
 };
 
 use super::{Bench, HALT, KILL, NONE, a, alu, b, image, immed, k};
+use crate::core::Core;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::TransferKind;
 

@@ -4,9 +4,9 @@ use npsim_isa::{
 };
 
 use super::{Bench, KILL, NONE, a, alu, immed, k, load};
+use crate::core::{ContextPhase, Core};
 use crate::kernel::check::Check;
 use crate::kernel::fabric::{BusCommand, TransferKind};
-use crate::microengine::ContextPhase;
 
 fn command(op: CommandOp, transfer: TransferRegister, completion: Completion) -> Command {
     let info = op.info();
@@ -236,7 +236,7 @@ fn ctx_swap_waits_for_the_signals_it_asked_for() {
     bench.mes[0].signal(0, 0b11 << 4, &mut bench.fabric);
     assert_eq!(bench.until(100), None);
     assert_eq!(bench.get(a(1)), 2);
-    assert_eq!(bench.mes[0].context_state(0), ContextPhase::Sleeping);
+    assert_eq!(bench.mes[0].context(0).phase, ContextPhase::Sleeping);
 }
 
 #[test]

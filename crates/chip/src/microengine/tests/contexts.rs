@@ -1,8 +1,8 @@
 use npsim_isa::{AluOp, CtxArb, InputState, Instruction, Operand, csr};
 
 use super::{Bench, HALT, KILL, NONE, a, alu, arb, b, immed, k};
+use crate::core::{ContextPhase, Core};
 use crate::kernel::check::Check;
-use crate::microengine::ContextPhase;
 
 const fn csr_wr(csr: u16, src: Operand) -> Instruction {
     Instruction::LocalCsrWrite { csr, src }
@@ -42,7 +42,7 @@ fn a_context_wakes_when_all_its_signals_are_there_and_consumes_them() {
     bench.mes[0].signal(0, 0b0010, &mut bench.fabric);
     assert_eq!(bench.mes[0].waiting(0).unwrap().missing, ["signal 3"]);
     assert_eq!(bench.until(200), None);
-    assert_eq!(bench.mes[0].context_state(0), ContextPhase::Sleeping);
+    assert_eq!(bench.mes[0].context(0).phase, ContextPhase::Sleeping);
     bench.mes[0].signal(0, 0b1000, &mut bench.fabric);
     assert_eq!(bench.until(300), None);
     // The wake-up latency of the profile is 3.
@@ -215,7 +215,7 @@ fn a_breakpoint_stops_all_contexts() {
     ]);
     bench.start(0b11);
     assert_eq!(bench.until(1000), None);
-    assert!((0..8).all(|context| bench.mes[0].context_state(context) == ContextPhase::Inactive));
+    assert!((0..8).all(|context| bench.mes[0].context(context).phase == ContextPhase::Inactive));
     assert!(bench.mes[0].state_report().is_empty());
 }
 

@@ -4,6 +4,7 @@ use npsim_isa::{
 };
 
 use super::{Bench, HALT, NONE, a, alu, b, immed, k, load};
+use crate::core::Core;
 
 /// N, Z, V, C after the last ALU instruction, from the branches that test them.
 fn run_alu(x: u32, y: u32, op: AluOp, carry: bool) -> (u32, [bool; 4]) {

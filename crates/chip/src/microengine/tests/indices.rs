@@ -1,6 +1,7 @@
 use npsim_isa::{AluOp, Instruction, Operand, Step, csr};
 
 use super::{Bench, HALT, NONE, a, alu, b, immed, k};
+use crate::core::Core;
 use crate::kernel::check::Check;
 
 const fn lm(pointer: u8, offset: u8) -> Operand {

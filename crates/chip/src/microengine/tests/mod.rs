@@ -14,6 +14,7 @@ use npsim_isa::{AluOp, Bank, CtxArb, ImmedShift, Instruction, Operand, encode};
 
 use super::{Microengine, Program};
 use crate::Cycle;
+use crate::core::Core;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric};

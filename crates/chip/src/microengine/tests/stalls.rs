@@ -2,6 +2,7 @@ use npsim_isa::{Condition, Instruction};
 
 use super::{Bench, KILL, a, arb, immed};
 use crate::Cycle;
+use crate::core::Core;
 use crate::kernel::disturb::Stall;
 
 /// Waits for signal 1, then writes a register and ends.

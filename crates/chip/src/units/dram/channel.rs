@@ -215,8 +215,13 @@ impl Channel {
         {
             return None;
         }
+        // Refreshes have no events: a channel at which nothing happens costs nothing. What has
+        // fallen due is made up for before the next decision.
         self.refresh(now);
         let pins_free = self.pins_free / 2;
+        // The choice is left open until a row that is opened now is open just when the pins
+        // are free. Sooner would gain no time on the pins and would pass over commands that
+        // are still to come.
         if pins_free > now + self.timing.access {
             return self.later(pins_free - self.timing.access);
         }
@@ -238,6 +243,8 @@ impl Channel {
         if now < self.next_refresh {
             return;
         }
+        // Of several that have fallen due only the last can still be in the way; the sets of
+        // the others have only to be counted past.
         let missed = (now - self.next_refresh) / self.timing.refresh_interval;
         let last = self.next_refresh + missed * self.timing.refresh_interval;
         self.next_refresh = last + self.timing.refresh_interval;
@@ -271,6 +278,8 @@ impl Channel {
             } else {
                 bank.free.max(ready_at(part.slot))
             };
+            // Banks whose command waits for data are not asked: its arrival serves the channel
+            // again.
             if free > now {
                 earliest = earliest.min(free);
             } else if part.write == self.pins_wrote || bank.passed_over >= 2 {
@@ -283,6 +292,8 @@ impl Channel {
         }
         let bank = match (chosen, turning) {
             (Some(bank), _) => {
+                // Passed over are only those that another was preferred to, and not those for
+                // which the pins turned after all.
                 for (at, other) in self.banks.iter_mut().enumerate() {
                     other.passed_over += u8::from(passed >> at & 1 == 1);
                 }
@@ -302,6 +313,8 @@ impl Channel {
             .fifo
             .pop_front()
             .expect("the chosen bank has a command");
+        // The gap when the data pins change direction overlaps with opening the row, so it
+        // costs nothing on pins that were idle long enough.
         let turnaround = match (self.pins_wrote, part.write) {
             (false, true) => timing.read_to_write,
             (true, false) => timing.write_to_read,
@@ -314,6 +327,9 @@ impl Channel {
         self.pins_free = start + on_pins;
         self.pins_wrote = part.write;
         let end = self.pins_free.div_ceil(2);
+        // A written row closes after its last data and the recovery. A row that is read is
+        // done with its last column command, which comes `column_to_data` before the data's
+        // end.
         let closed = if part.write {
             end + timing.write_recovery + timing.precharge
         } else {
@@ -334,6 +350,8 @@ impl Channel {
 
     fn count_pins(&mut self, write: bool, half_cycles: Cycle) {
         let odd = &mut self.odd[usize::from(write)];
+        // Counts are in whole cycles; the half that is over goes to the next burst of the same
+        // direction, so that no burst is rounded away.
         *odd += half_cycles;
         let way = if write { Way::Write } else { Way::Read };
         self.counters.used(way, *odd / 2);

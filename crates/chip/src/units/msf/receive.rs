@@ -243,6 +243,9 @@ impl Receive {
         let bytes = arrival.bytes.len() as u64;
         port.counts.received_frames += 1;
         port.counts.received_bytes += bytes;
+        // Room is taken for the whole frame at its first bit, so a frame is lost whole or not
+        // at all. One longer than the FIFO passes through an empty one: it is moved on while
+        // it arrives.
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
             port.counts.overflow_frames += 1;
@@ -292,6 +295,8 @@ impl Receive {
         let Some(frame) = ports[index].incoming.front() else {
             return;
         };
+        // Last of all, since this takes the element. Without one the bus stays idle; the next
+        // element that is freed looks here again.
         let Some(element) = self.rbuf.allocate() else {
             return;
         };
@@ -390,6 +395,8 @@ impl Receive {
     /// Joins closed elements and waiting threads. With one partition every
     /// element belongs to list 0.
     fn match_threads(&mut self, fabric: &mut Fabric) {
+        // Elements and threads both wait in order, and never both at once: whoever comes finds
+        // the other's list or joins its own.
         while self.rbuf.waiting() > 0 {
             let Some(waiter) = self.lists[0].waiters.pop_front() else {
                 return;
@@ -413,6 +420,8 @@ impl Receive {
     }
 
     fn push(&self, waiter: Waiter, status: [u32; 2], fabric: &mut Fabric) {
+        // The status word takes the same push bus as the answers to commands, so a loaded bus
+        // delays packets as well.
         let slot = fabric.open(waiter.command());
         fabric.flight_mut(slot).data[..2].copy_from_slice(&status);
         fabric.push_at(slot, 2, fabric.now + self.autopush);
@@ -434,6 +443,8 @@ impl Receive {
     /// and with the first thread.
     fn restart_timeout(&mut self, list: usize, fabric: &mut Fabric) {
         let freelist = &mut self.lists[list];
+        // An event cannot be taken back: the one of a countdown that no longer counts is told
+        // by its generation.
         freelist.generation = (freelist.generation + 1) & 0xffff;
         if freelist.timeout > 0 && !freelist.waiters.is_empty() {
             let code = Code::Timeout.with((list as u32) << 16 | freelist.generation);

@@ -210,6 +210,8 @@ impl Tbuf {
                 "count elements from 0 and begin again at 0 after the last",
             );
         };
+        // Hardware sends whatever the element holds when its turn comes, so this is always a
+        // frame that was overwritten before it left.
         if slot.valid_since.is_some() {
             return refuse(
                 format!(

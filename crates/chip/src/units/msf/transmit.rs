@@ -103,6 +103,9 @@ impl Transmit {
         lines: &mut dyn Lines,
     ) {
         while !self.busy {
+            // Elements leave strictly in ring order. Threads may fill and validate them in any
+            // order, and one that is late holds back all behind it: the order of frames is the
+            // order in which elements were given out.
             let Some((control, since)) = self.tbuf.head() else {
                 return;
             };
@@ -117,6 +120,9 @@ impl Transmit {
             }
             let bytes = u64::from(control.bytes());
             if let Some(port) = ports.get_mut(control.port() as usize) {
+                // A MAC stores a frame whole before it sends it. What it has of one that can
+                // never be whole would fill it for good, and with the head element all ports
+                // would stand still.
                 if port.assembly == Assembly::Within && !port.can_ever_hold(bytes) {
                     let tag = port.drop_partial();
                     let reason = if control.sop() {
@@ -130,6 +136,9 @@ impl Transmit {
                     };
                     lose_frame(lines, fabric, control.port(), tag, reason);
                 }
+                // The room is taken before the bus is: an mpacket on the bus cannot be turned
+                // away. A port without room stops the others as well, since there is one order
+                // for all.
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
                     Some(at) => {

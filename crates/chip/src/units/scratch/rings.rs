@@ -118,6 +118,7 @@ impl Rings {
     }
 
     pub(super) fn set_register(&mut self, ring: usize, register: RingRegister, value: u32) {
+        // A write of the registers may fill a ring as well as a put.
         self.written = true;
         let ring = &mut self.all[ring];
         match register {
@@ -168,6 +169,8 @@ impl Rings {
                 *place = word;
             }
             ring.tail = (ring.tail + 1) & (ring.size - 1);
+            // As on silicon nothing stops a put to a full ring: it overwrites the oldest word.
+            // The caller raises the check.
             if ring.count == ring.size {
                 ring.head = ring.tail;
                 lost += 1;

@@ -219,6 +219,9 @@ impl Channel {
             if *fifo >= self.fifo_depth {
                 return;
             }
+            // The place at the inlet is free when a command enters its FIFO, not when it is
+            // served. Data is asked for at once, so that it comes while those ahead are
+            // served.
             *fifo += 1;
             let pulled = pulled_words(&fabric.flight(waiting.slot).command);
             waiting.ready = pulled == 0;
@@ -314,6 +317,8 @@ impl Channel {
                 let command = &fabric.flight(candidate.slot).command;
                 free = free.max(fabric.buses.push_ready(command));
             }
+            // One that another holds back books no turn: it cannot start before that other
+            // does, and the scan goes on behind a start.
             let mut earlier = self.waiting[..at].iter();
             if free > now && free >= earliest
                 || earlier.any(|earlier| earlier.concern.conflicts(candidate.concern))
@@ -349,6 +354,9 @@ impl Channel {
             Port::Write => self.write_free,
             Port::None => 0,
         };
+        // Memory changes when a command starts, so plain reads and writes need only keep their
+        // order. What takes longer is the write half of an atomic operation, and the
+        // descriptor of a Q-array entry: until then the next of the same kind there waits.
         let other = match waiting.concern {
             Concern::Entry(entry) => self.entry_free[entry as usize],
             Concern::Memory {

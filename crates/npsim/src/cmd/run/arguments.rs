@@ -1,14 +1,17 @@
 //! What `npsim run` is told on its command line.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 use npsim::memory_dump;
 use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
+use npsim_chip::core::{CoreKind, ENGINE};
 use npsim_chip::kernel::check::Check;
 use npsim_net::Ratio;
 use npsim_net::pace::{Pace, PortAssignment};
+use npsim_reference::REFERENCE;
 
 use super::checkpoints::Options;
 use super::hops::HopsOptions;
@@ -49,10 +52,30 @@ Examples:
   npsim run microcode/forward --load 0.5 --set me.forward.id=0,2 --set profile.sram.read=120
   npsim run microcode/forward --load 0.3 --hops 10 --stats out.json   ten routers, one behind the other
   npsim run microcode/forward --load 0.5 --stall 0.3@100us+1ms --set disturb.dram=400   does it hold?
+  npsim run microcode/forward --load 0.5 --core reference   the same run, executed in the plainest way
   npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
   npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
+
+/// The cores that `--core` chooses among.
+const CORES: [CoreKind; 2] = [ENGINE, REFERENCE];
+
+/// A core by its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Core(pub(super) CoreKind);
+
+impl FromStr for Core {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = CORES.into_iter().find(|core| core.name == name);
+        found.map(Self).ok_or_else(|| {
+            let names = CORES.map(|core| format!("`{}`", core.name)).join(" and ");
+            format!("there is no core `{name}`; the cores are {names}")
+        })
+    }
+}
 
 /// Run a project, or a single source, on the simulated chip
 ///
@@ -125,6 +148,13 @@ pub struct Arguments {
     /// numbers other ones, and makes other traffic of the same kind.
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
+    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower
+    ///
+    /// The reference executes one instruction at a time, at its own cycle, and shares
+    /// no code with the engine. A run whose results differ between the two shows a
+    /// mistake in one of them. A checkpoint goes on with the core that wrote it.
+    #[arg(long, value_name = "NAME", default_value = "engine", value_parser = parser::<Core>())]
+    pub(super) core: Core,
     /// Do not run a context for a while, as if it hung: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
     /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all

@@ -92,6 +92,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         drain: source.comes().then(|| arguments.drain.cycles(hertz)),
         allow: arguments.allow.clone(),
         seed: arguments.seed,
+        core: arguments.core.0,
     };
     if arguments.chain.hops() > 1 {
         return hops::run(arguments, &project, &programs, &source, settings);

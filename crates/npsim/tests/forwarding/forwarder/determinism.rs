@@ -14,7 +14,6 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::microengine::Microengine;
 use npsim_chip::stats::Stats;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, Schedule};
@@ -79,7 +78,7 @@ fn view(chip: &Chip, lines: &RecordedLines) -> View {
         contexts: chip
             .microengines()
             .iter()
-            .flat_map(Microengine::state_report)
+            .flat_map(|me| me.state_report())
             .collect(),
         scratch: (0..4096)
             .map(|word| chip.units().scratch.read(4 * word))
@@ -148,8 +147,11 @@ impl Fight {
     }
 
     fn instructions(&self) -> Vec<u64> {
+        let now = self.chip.now();
         let microengines = self.chip.microengines().iter();
-        microengines.map(|me| me.stats().instructions).collect()
+        microengines
+            .map(|me| me.stats_at(now).instructions)
+            .collect()
     }
 }
 

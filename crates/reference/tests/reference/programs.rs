@@ -1,9 +1,10 @@
-//! Random programs of one context that end and keep to what hardware defines.
-//! A few leave local memory: then engine and reference must agree where.
+//! Random programs that end and keep to what hardware defines. A few leave local
+//! memory: then engine and reference must agree where.
 
 use npsim_isa::{
     AluOp, Bank, ByteOrder, CamLmTarget, Condition, CrcBytes, CrcKind, CtxArb, ImmedShift,
-    Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, UnaryOp, csr, encode,
+    InputState, Instruction, MulPhase, MulWidth, Operand, ShfOp, Shift, ShiftCount, Step, UnaryOp,
+    csr, encode,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -248,6 +249,105 @@ fn straight() -> BoxedStrategy<Instruction> {
         .boxed()
 }
 
+/// A write of the CSR that raises a signal of a context of the own microengine: the
+/// signal's number above the context's, or with bit 7 of the next context.
+fn raise() -> BoxedStrategy<Instruction> {
+    (1..16_u8, 0..7_u8, any::<bool>())
+        .prop_map(|(signal, context, next)| Instruction::LocalCsrWrite {
+            csr: csr::SAME_ME_SIGNAL,
+            src: Operand::Constant(signal << 3 | context | if next { 0x80 } else { 0 }),
+        })
+        .boxed()
+}
+
+/// Instructions that look at what other contexts, or time, change.
+fn shared() -> BoxedStrategy<Instruction> {
+    let read = select(vec![
+        csr::CTX_ARB_CNTL,
+        csr::CTX_ENABLES,
+        csr::ACTIVE_CTX_STS,
+        csr::ACTIVE_CTX_SIG_EVENTS,
+        csr::ACTIVE_CTX_WAKEUP_EVENTS,
+        csr::INDIRECT_CTX_STS,
+        csr::INDIRECT_CTX_SIG_EVENTS,
+        csr::INDIRECT_LM_ADDR_0,
+        csr::TIMESTAMP_LOW,
+        csr::PROFILE_COUNT,
+        csr::PSEUDO_RANDOM_NUMBER,
+        csr::NN_PUT,
+        csr::NN_GET,
+    ]);
+    let ring = |take: bool| {
+        if take {
+            Operand::NnRing
+        } else {
+            Operand::NnPeek
+        }
+    };
+    let write = select(vec![csr::CSR_CTX_POINTER, csr::PROFILE_COUNT]);
+    prop_oneof![
+        4 => raise(),
+        2 => read.prop_map(|csr| Instruction::LocalCsrRead { csr }),
+        1 => (write, any::<u8>())
+            .prop_map(|(csr, value)| Instruction::LocalCsrWrite { csr, src: Operand::Constant(value) }),
+        1 => (dest(), any::<bool>()).prop_map(move |(dest, take)| {
+            Instruction::Alu { op: AluOp::B, dest, a: Operand::None, b: ring(take) }
+        }),
+        1 => (source(), any::<bool>(), 0..16_u8).prop_map(|(b, put, register)| {
+            let dest = if put { Operand::NnRing } else { Operand::Nn(register) };
+            Instruction::Alu { op: AluOp::NotB, dest, a: Operand::None, b }
+        }),
+    ]
+    .prop_filter("not encodable", |instruction| encode(instruction).is_ok())
+    .boxed()
+}
+
+/// The future count of the running context and the signal that it raises.
+fn timer() -> impl Strategy<Value = Vec<Instruction>> {
+    (1..16_u8, 0..255_u8).prop_map(|(signal, count)| {
+        let write = |csr, value| Instruction::LocalCsrWrite {
+            csr,
+            src: Operand::Constant(value),
+        };
+        vec![
+            write(csr::ACTIVE_FUTURE_COUNT_SIGNAL, signal),
+            write(csr::ACTIVE_CTX_FUTURE_COUNT, count),
+        ]
+    })
+}
+
+/// The context lets others run, or waits for signals that may never come.
+fn yields() -> BoxedStrategy<Instruction> {
+    let mask = prop_oneof![3 => Just(1_u16), 1 => (1..16_u16, 1..16_u16).prop_map(|(a, b)| 1 << a | 1 << b)];
+    (mask, any::<bool>(), 0..3_u8)
+        .prop_map(|(mask, any, defer)| {
+            Instruction::CtxArb(CtxArb {
+                mask,
+                any,
+                breakpoint: false,
+                keep_mask: false,
+                resume: None,
+                defer,
+            })
+        })
+        .prop_filter("not encodable", |instruction| encode(instruction).is_ok())
+        .boxed()
+}
+
+/// A branch by what others change, whose target is a number of blocks ahead.
+fn polls() -> BoxedStrategy<Instruction> {
+    prop_oneof![
+        3 => (any::<bool>(), 1..16_u8, 1..6_u16, 0..3_u8)
+            .prop_map(|(set, signal, target, defer)| Instruction::BranchSignal { set, signal, target, defer }),
+        1 => (any::<bool>(), 0..4_u8, 1..6_u16, 0..3_u8).prop_map(|(set, number, target, defer)| {
+            let state = InputState::from_number(number).unwrap();
+            Instruction::BranchInputState { set, state, target, defer }
+        }),
+    ]
+    .prop_filter("not encodable", |instruction| encode(instruction).is_ok())
+    .boxed()
+}
+
 /// A branch whose target is a number of blocks ahead.
 fn branch() -> BoxedStrategy<Instruction> {
     let condition = select(vec![
@@ -288,7 +388,10 @@ fn defer_of(instruction: &Instruction) -> usize {
         Instruction::Branch { defer, .. }
         | Instruction::BranchBit { defer, .. }
         | Instruction::BranchByte { defer, .. }
-        | Instruction::BranchCtx { defer, .. } => defer.into(),
+        | Instruction::BranchCtx { defer, .. }
+        | Instruction::BranchSignal { defer, .. }
+        | Instruction::BranchInputState { defer, .. } => defer.into(),
+        Instruction::CtxArb(arb) => arb.defer.into(),
         _ => 0,
     }
 }
@@ -296,28 +399,74 @@ fn defer_of(instruction: &Instruction) -> usize {
 /// Counts the rounds; nothing else in a program uses it.
 const COUNTER: Operand = Operand::GprAbsolute(Bank::A, 127);
 
+/// A control instruction with what stands in its defer slots.
+fn with_slots(control: BoxedStrategy<Instruction>) -> impl Strategy<Value = Vec<Instruction>> {
+    (control, proptest::collection::vec(straight(), 3)).prop_map(|(control, mut slots)| {
+        slots.truncate(defer_of(&control));
+        slots.insert(0, control);
+        slots
+    })
+}
+
+fn values() -> impl Strategy<Value = Vec<u32>> {
+    let value = prop_oneof![any::<u32>(), 0..40_u32, Just(1 << 31), Just(u32::MAX)];
+    proptest::collection::vec(value, 32)
+}
+
 /// A program: all general registers and both pointers are set, then blocks of
 /// one instruction or of one branch with its defer slots, several times over
 /// since the engine runs what it has run before in another way, then a
 /// breakpoint.
-pub fn program() -> impl Strategy<Value = Vec<Instruction>> {
+pub fn of_one_context() -> impl Strategy<Value = Vec<Instruction>> {
     let block = prop_oneof![
         5 => straight().prop_map(|it| vec![it]),
-        1 => (branch(), proptest::collection::vec(straight(), 3)).prop_map(|(branch, mut slots)| {
-            slots.truncate(defer_of(&branch));
-            slots.insert(0, branch);
-            slots
-        }),
+        1 => with_slots(branch()),
     ];
-    let values = proptest::collection::vec(
-        prop_oneof![any::<u32>(), 0..40_u32, Just(1 << 31), Just(u32::MAX)],
-        32,
-    );
-    (values, proptest::collection::vec(block, 1..60), 1..5_u16)
-        .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds))
+    (values(), proptest::collection::vec(block, 1..60), 1..5_u16)
+        .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, BREAKPOINT))
 }
 
-fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>, rounds: u16) -> Vec<Instruction> {
+/// The same for several contexts: they use each other's registers by absolute
+/// numbers, share the next-neighbour ring, raise each other's signals and wait for
+/// them. Each kills itself at the end. Context 7, whose register counts the rounds
+/// of all, must not run.
+pub fn of_contexts() -> impl Strategy<Value = Vec<Instruction>> {
+    let block = prop_oneof![
+        8 => straight().prop_map(|it| vec![it]),
+        4 => shared().prop_map(|it| vec![it]),
+        1 => timer(),
+        2 => with_slots(branch()),
+        1 => with_slots(polls()),
+        3 => with_slots(yields()),
+    ];
+    (values(), proptest::collection::vec(block, 1..40), 1..5_u16)
+        .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, KILL))
+}
+
+const BREAKPOINT: Instruction = Instruction::CtxArb(CtxArb {
+    mask: 0,
+    any: false,
+    breakpoint: true,
+    keep_mask: false,
+    resume: None,
+    defer: 0,
+});
+
+const KILL: Instruction = Instruction::CtxArb(CtxArb {
+    mask: 0,
+    any: true,
+    breakpoint: false,
+    keep_mask: false,
+    resume: None,
+    defer: 0,
+});
+
+fn assemble(
+    values: &[u32],
+    blocks: Vec<Vec<Instruction>>,
+    rounds: u16,
+    last: Instruction,
+) -> Vec<Instruction> {
     let mut program = vec![Instruction::Immed {
         dest: COUNTER,
         value: rounds - 1,
@@ -357,7 +506,9 @@ fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>, rounds: u16) -> Vec<I
                 Instruction::Branch { target, .. }
                 | Instruction::BranchBit { target, .. }
                 | Instruction::BranchByte { target, .. }
-                | Instruction::BranchCtx { target, .. } => {
+                | Instruction::BranchCtx { target, .. }
+                | Instruction::BranchSignal { target, .. }
+                | Instruction::BranchInputState { target, .. } => {
                     *target = starts
                         .get(number + *target as usize)
                         .copied()
@@ -379,13 +530,6 @@ fn assemble(values: &[u32], blocks: Vec<Vec<Instruction>>, rounds: u16) -> Vec<I
         target: starts.first().copied().unwrap_or(end),
         defer: 0,
     });
-    program.push(Instruction::CtxArb(CtxArb {
-        mask: 0,
-        any: false,
-        breakpoint: true,
-        keep_mask: false,
-        resume: None,
-        defer: 0,
-    }));
+    program.push(last);
     program
 }

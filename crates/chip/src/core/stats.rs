@@ -67,7 +67,7 @@ impl MeStats {
     /// swap, unless its penalty is still to come (`slots` says which); many mean
     /// that the microengine ran ahead of a fault elsewhere, and what it did then
     /// was like what it did before.
-    pub(super) fn clip(&mut self, beyond: Cycle, slots: bool) {
+    pub(crate) fn clip(&mut self, beyond: Cycle, slots: bool) {
         let busy = self.instructions + self.aborted;
         let slots = if beyond <= MOST_SLOTS {
             beyond.min(self.aborted) * Cycle::from(slots)

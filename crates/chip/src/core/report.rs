@@ -1,0 +1,123 @@
+//! What a core is doing, for people.
+
+use npsim_image::Image;
+
+use super::{ContextPhase, ContextView, Core};
+use crate::Cycle;
+use crate::kernel::disturb::Stall;
+use crate::kernel::disturb::numbered;
+
+/// What a sleeping context waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitInfo {
+    /// Bit s: signal s.
+    pub signals: u16,
+    /// One of them is enough.
+    pub any: bool,
+    /// Bit s: signal s has arrived.
+    pub arrived: u16,
+    /// Where it goes on.
+    pub pc: u16,
+    /// The instruction that waits.
+    pub at: u16,
+    /// The same in the source.
+    pub place: String,
+    /// The signals that are missing, by their names.
+    pub missing: Vec<String>,
+}
+
+impl WaitInfo {
+    /// Whether it gave up for good.
+    #[must_use]
+    pub const fn is_killed(&self) -> bool {
+        self.any && self.signals == 0
+    }
+}
+
+/// What a context waits for, in the words of its program; `None` when it does not
+/// sleep.
+pub(super) fn waiting(context: &ContextView, image: &Image) -> Option<WaitInfo> {
+    if context.phase != ContextPhase::Sleeping {
+        return None;
+    }
+    let missing = (1..16)
+        .filter(|s| context.wakeup & !context.signals & 1 << s != 0)
+        .map(|s| signal_name(image, s))
+        .collect();
+    Some(WaitInfo {
+        signals: context.wakeup,
+        any: context.any,
+        arrived: context.signals,
+        pc: context.pc,
+        at: context.yielded_at,
+        place: image.place(context.yielded_at),
+        missing,
+    })
+}
+
+/// A signal by the name that its program gives it.
+#[must_use]
+pub fn signal_name(image: &Image, number: u8) -> String {
+    let mut names: Vec<_> = image
+        .signals
+        .iter()
+        .filter(|signal| signal.number == number || signal.number | 1 == number)
+        .map(|signal| signal.name.as_str())
+        .collect();
+    names.dedup();
+    match names[..] {
+        [name] => format!("signal {number} (`{name}`)"),
+        _ => format!("signal {number}"),
+    }
+}
+
+/// When the last of the stalls ends in which a context hangs at a cycle.
+fn hangs_until(stalls: &[Stall], context: u8, at: Cycle) -> Option<Cycle> {
+    let there =
+        |stall: &&Stall| stall.context == context && (stall.from..stall.until).contains(&at);
+    stalls.iter().filter(there).map(|stall| stall.until).max()
+}
+
+pub(super) fn state_report<C: Core + ?Sized>(core: &C) -> Vec<String> {
+    let image = core.program().image();
+    let mut groups: Vec<(u16, String, Vec<u8>)> = Vec::new();
+    for context in 0..8 {
+        let it = core.context(context);
+        let what = match it.phase {
+            ContextPhase::Inactive => continue,
+            ContextPhase::Ready => {
+                let at = core.local_time().max(it.since);
+                match hangs_until(core.stalls(), context, at) {
+                    Some(end) => format!("ready, but hangs until cycle {end}"),
+                    None => "ready".to_owned(),
+                }
+            }
+            ContextPhase::Executing => "executing".to_owned(),
+            ContextPhase::Sleeping => match waiting(&it, image) {
+                Some(wait) if wait.is_killed() => "killed".to_owned(),
+                Some(wait) => {
+                    let joint = if wait.any { " or " } else { " and " };
+                    format!("waits for {}", wait.missing.join(joint))
+                }
+                None => "sleeping".to_owned(),
+            },
+        };
+        let pc = it.place();
+        match groups.iter_mut().find(|it| it.0 == pc && it.1 == what) {
+            Some((.., contexts)) => contexts.push(context),
+            None => groups.push((pc, what, vec![context])),
+        }
+    }
+    let line = |(pc, mut what, contexts): (u16, String, Vec<u8>)| {
+        if contexts.len() > 1 {
+            what = what.replacen("waits", "wait", 1);
+        }
+        format!(
+            "microengine {} {}: {what}, at {} (address {pc})",
+            core.index(),
+            numbered(&contexts),
+            image.place(pc)
+        )
+    };
+    groups.into_iter().map(line).collect()
+}

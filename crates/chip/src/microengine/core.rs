@@ -1,0 +1,282 @@
+//! The microengine as a [`Core`]: what chip and units do with it.
+
+use std::array;
+use std::sync::Arc;
+
+use npsim_image::NnMode;
+use npsim_isa::Operand;
+
+use super::Program;
+use super::registers::{Claim, transfer_file};
+use super::{Lane, Microengine, Phase};
+use crate::Cycle;
+use crate::core::{ContextPhase, ContextView, Core, CoreKind, ENGINE, MeStats};
+use crate::kernel::disturb::Stall;
+use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::state::StateError;
+
+impl Core for Microengine {
+    fn kind(&self) -> CoreKind {
+        ENGINE
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Core> {
+        Box::new(self.clone())
+    }
+
+    fn index(&self) -> u8 {
+        self.index
+    }
+
+    fn load(&mut self, program: Program) {
+        let image = Arc::clone(program.image());
+        self.program = program;
+        self.lanes = Default::default();
+        self.open_lane();
+        self.mode = image.contexts;
+        self.nn_self = image.nn_mode == NnMode::Own;
+        for initial in &image.initial_values {
+            match initial.context {
+                Some(context) => self.write_register(initial.register, context, initial.value),
+                None => (0..8).for_each(|context| {
+                    self.write_register(initial.register, context, initial.value);
+                }),
+            }
+        }
+    }
+
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
+        let now = fabric.now;
+        if !self.running {
+            self.running = true;
+            self.stats.started = now;
+            self.cycle = now;
+            for context in &mut self.contexts {
+                context.open(now);
+            }
+        }
+        let usable = self.usable(contexts);
+        for c in 0..8 {
+            let context = &mut self.contexts[c as usize];
+            if usable & 1 << c != 0 && context.state == ContextPhase::Inactive {
+                context.signals |= 1;
+                context.wakeup = 1;
+                context.any = false;
+                context.pc = 0;
+                context.enter(ContextPhase::Ready, now);
+                self.journal_context(c, fabric);
+            }
+        }
+        self.enabled |= usable;
+        if self.enabled != 0 && matches!(self.phase, Phase::Idle | Phase::Halted) {
+            self.wake(0, fabric);
+        }
+    }
+
+    fn seed_random(&mut self, value: u32) {
+        self.random = value.max(1);
+        self.random_set = self.cycle;
+    }
+
+    fn run(&mut self, fabric: &mut Fabric) {
+        self.take_turn(fabric);
+    }
+
+    fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+        self.raise(context, mask, fabric);
+    }
+
+    fn timer(&mut self, context: u8, fabric: &mut Fabric) {
+        let it = &mut self.contexts[context as usize & 7];
+        if it.timer_due == Some(fabric.now) {
+            it.timer_due = None;
+            let mask = 1 << (it.future_signal & 15);
+            let me = self.index;
+            fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+                me,
+                context,
+                signals: mask,
+                cause: Cause::Timer,
+            });
+            self.raise(context & 7, mask, fabric);
+        }
+    }
+
+    fn nn_put(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
+        self.neighbour_wrote(index, value, ring, fabric);
+    }
+
+    fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
+        let file = transfer_file(kind, true);
+        let first = file + u16::from(register & 127);
+        self.claims.release(first);
+        // More words than a command moves come only from the host.
+        if words.len() < 64 && usize::from(register & 127) + words.len() <= 128 {
+            self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);
+            self.initialised.mark_all(first, words.len() as u8);
+            return;
+        }
+        for (offset, &word) in words.iter().enumerate() {
+            let slot = file as usize + ((register as usize + offset) & 127);
+            self.datapath.file[slot] = word;
+            self.initialised.mark(slot);
+        }
+    }
+
+    fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
+        let file = transfer_file(kind, false);
+        self.claims.release(file + u16::from(register & 127));
+        for (offset, word) in out.iter_mut().enumerate() {
+            *word = self.datapath.file[file as usize + ((register as usize + offset) & 127)];
+        }
+    }
+
+    fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
+        let first = transfer_file(kind, true) + u16::from(register & 127);
+        self.claims.add(Claim {
+            first,
+            words,
+            op: None,
+            // No instruction of this microengine asked for it, and where it has
+            // run ahead to depends on when it got its turns.
+            context: 0,
+            pc: 0,
+            issued: 0,
+        });
+    }
+
+    fn stall(&mut self, stall: Stall) -> bool {
+        self.add_stall(stall)
+    }
+
+    fn stalls(&self) -> &[Stall] {
+        self.stalls.all()
+    }
+
+    fn stall_over(&mut self, fabric: &mut Fabric) {
+        self.end_stall(fabric);
+    }
+
+    fn local_time(&self) -> Cycle {
+        self.cycle
+    }
+
+    fn stats_at(&self, now: Cycle) -> MeStats {
+        let mut stats = self.stats;
+        if !self.running {
+            return stats;
+        }
+        let refill = self.refilled.saturating_sub(now);
+        stats.idle -= refill.min(stats.idle);
+        let beyond = self.cycle.saturating_sub(now + refill);
+        stats.clip(beyond, self.phase != Phase::Swap);
+        let rest = now.saturating_sub(self.cycle);
+        match self.phase {
+            Phase::Held => stats.stalled += rest,
+            Phase::Idle | Phase::Pick | Phase::Halted | Phase::Run | Phase::Swap => {
+                stats.idle += rest;
+            }
+        }
+        for ((number, context), times) in (0..).zip(&self.contexts).zip(&mut stats.contexts) {
+            *times = context.times_at(now, number == self.last && refill == 0);
+        }
+        stats
+    }
+
+    fn context(&self, context: u8) -> ContextView {
+        let it = &self.contexts[context as usize & 7];
+        ContextView {
+            phase: it.state,
+            since: it.since(),
+            pc: self.context_pc(context & 7),
+            yielded_at: it.yielded_at,
+            signals: it.signals,
+            wakeup: it.wakeup,
+            any: it.any,
+        }
+    }
+
+    fn write_register(&mut self, register: Operand, context: u8, value: u32) {
+        if let Some(slot) = self.slot_of(register, context, true) {
+            self.datapath.file[slot] = value;
+            self.initialised.mark(slot);
+        }
+    }
+
+    fn read_register(&self, register: Operand, context: u8) -> u32 {
+        self.slot_of(register, context, true)
+            .map_or(0, |slot| self.datapath.file[slot])
+    }
+
+    fn read_out_register(&self, kind: TransferKind, register: u8) -> u32 {
+        self.datapath.file[transfer_file(kind, false) as usize + (register as usize & 127)]
+    }
+
+    fn local_memory(&self) -> &[u32] {
+        &self.memory.words
+    }
+
+    fn local_memory_mut(&mut self) -> &mut [u32] {
+        &mut self.memory.words
+    }
+
+    fn condition_codes(&self) -> [bool; 4] {
+        let codes = self.datapath.codes;
+        [
+            codes.negative(),
+            codes.zero(),
+            codes.overflow(),
+            codes.carry(),
+        ]
+    }
+
+    fn cam_entry(&self, entry: u8) -> (u32, u8) {
+        let cam = &self.datapath.cam;
+        let entry = u32::from(entry);
+        (cam.tag(entry), (cam.state(entry) >> 8) as u8)
+    }
+
+    fn cam_order(&self) -> [u8; 16] {
+        self.datapath.cam.order()
+    }
+
+    fn crc_remainder(&self) -> u32 {
+        self.datapath.crc_remainder
+    }
+
+    /// The program is left out, which the image gives again. What contexts have
+    /// learned about it is not: which operations each of them still looks at before
+    /// it executes them; nothing for a context that has not run yet.
+    fn save(&self) -> Result<Vec<u8>, StateError> {
+        let watched: [Vec<u8>; 8] = array::from_fn(|context| self.lanes[context].watched());
+        Ok(postcard::to_allocvec(&(self, watched))?)
+    }
+
+    fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
+        let ((mut it, watched), rest) = postcard::take_from_bytes::<(Self, [Vec<u8>; 8])>(state)?;
+        if !rest.is_empty() {
+            return Err(StateError::Long(rest.len()));
+        }
+        it.program = self.program.clone();
+        if it.mode != self.mode {
+            it.program.decode(it.mode);
+        }
+        for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
+            if !watched.is_empty() {
+                *lane = Lane::new(&it.program.ops, context as u16 * 16);
+                lane.relieve_as(watched);
+            }
+        }
+        it.datapath.context &= 7;
+        // One without a program never runs and has no lane.
+        if !it.program.image.words.is_empty() {
+            it.open_lane();
+        }
+        Ok(Box::new(it))
+    }
+}

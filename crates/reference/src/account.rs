@@ -1,0 +1,130 @@
+//! Contexts, and where their time and the microengine's went.
+
+use npsim_chip::Cycle;
+use npsim_chip::core::{ContextPhase, ContextTimes, MeStats};
+use serde::{Deserialize, Serialize};
+
+use crate::state::{Phase, State};
+
+/// One hardware thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Context {
+    pub phase: ContextPhase,
+    pub since: Cycle,
+    times: ContextTimes,
+    /// Where it goes on.
+    pub pc: u16,
+    /// The instruction with which it last gave up the pipeline.
+    pub yielded_at: u16,
+    /// Bit s: signal s has arrived and is not consumed.
+    pub signals: u16,
+    /// Bit s: signal s is waited for; bit 0: wakes at once.
+    pub wakeup: u16,
+    /// Any of them instead of all.
+    pub any: bool,
+    pub future_count: u16,
+    pub future_signal: u8,
+    /// When the timer will match, if armed.
+    pub timer_due: Option<Cycle>,
+}
+
+impl Context {
+    pub fn new() -> Self {
+        Self {
+            phase: ContextPhase::Inactive,
+            since: 0,
+            times: ContextTimes::default(),
+            pc: 0,
+            yielded_at: 0,
+            signals: 0,
+            wakeup: 0,
+            any: false,
+            future_count: 0,
+            future_signal: 0,
+            timer_due: None,
+        }
+    }
+
+    /// Goes to a phase, not before the end of the one that it is in: a signal that
+    /// comes during the slots that a swap loses is found at their end.
+    pub fn enter(&mut self, phase: ContextPhase, at: Cycle) {
+        let at = at.max(self.since);
+        self.count(at);
+        self.phase = phase;
+    }
+
+    fn count(&mut self, until: Cycle) {
+        let spent = until.saturating_sub(self.since);
+        self.since = until.max(self.since);
+        *match self.phase {
+            ContextPhase::Inactive => &mut self.times.inactive,
+            ContextPhase::Ready => &mut self.times.ready,
+            ContextPhase::Executing => &mut self.times.executing,
+            ContextPhase::Sleeping => &mut self.times.sleeping,
+        } += spent;
+    }
+
+    /// Its times up to `now`. A phase that begins after `now`, at the end of a
+    /// swap's lost slots or of a refill, has been counted already: for the context
+    /// that `swapped` they are time in which it executed, for the next one time in
+    /// which it was ready.
+    fn times_at(&self, now: Cycle, swapped: bool) -> ContextTimes {
+        let mut it = self.clone();
+        it.count(now);
+        let mut beyond = it.since.saturating_sub(now);
+        if !swapped {
+            let ready = beyond.min(it.times.ready);
+            it.times.ready -= ready;
+            beyond -= ready;
+        }
+        it.times.executing -= beyond.min(it.times.executing);
+        it.times
+    }
+
+    /// Whether it may wake. Signal 0 has always arrived; an empty mask is
+    /// satisfied as `all` and never as `any`, which is how a context is killed.
+    pub fn may_wake(&self) -> bool {
+        let arrived = self.signals | 1;
+        if self.any {
+            arrived & self.wakeup != 0
+        } else {
+            arrived & self.wakeup == self.wakeup
+        }
+    }
+
+    /// It wakes, and takes the signals that it waited for; with `any` it takes
+    /// none, since the program finds out which came.
+    pub fn wake(&mut self) {
+        if !self.any {
+            self.signals &= !self.wakeup;
+        }
+    }
+}
+
+impl State {
+    /// All counts up to `now`. What the present instruction loses after it is
+    /// counted when it executes, so it may lie beyond.
+    pub fn stats_at(&self, now: Cycle) -> MeStats {
+        let mut stats = self.stats;
+        if !self.started {
+            return stats;
+        }
+        let refill = self.refilled.saturating_sub(now);
+        stats.idle -= refill.min(stats.idle);
+        let lost = self.cycle.saturating_sub(now + refill);
+        let slots = lost.min(stats.aborted);
+        stats.aborted -= slots;
+        stats.instructions -= (lost - slots).min(stats.instructions);
+        let rest = now.saturating_sub(self.cycle);
+        if self.phase == Phase::Held {
+            stats.stalled += rest;
+        } else {
+            stats.idle += rest;
+        }
+        for (number, context) in self.contexts.iter().enumerate() {
+            let swapped = number == usize::from(self.last) && refill == 0;
+            stats.contexts[number] = context.times_at(now, swapped);
+        }
+        stats
+    }
+}

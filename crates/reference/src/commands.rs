@@ -1,0 +1,305 @@
+//! Commands to the units: from the instruction to what the bus carries, and the
+//! transfer registers that belong to a unit until it has taken or filled them.
+
+use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
+use npsim_isa::{
+    CapAccess, CapCsr, Command, CommandOp, Completion, Instruction, SignalRule, TransferRegister,
+    Unit, Words,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::perform::Outcome;
+use crate::state::FileName;
+use crate::{Reference, Stop};
+
+/// Transfer registers that a unit owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub file: FileName,
+    pub first: u8,
+    pub words: u8,
+}
+
+impl Claim {
+    pub fn covers(&self, file: FileName, register: usize) -> bool {
+        let from_first = (register + 128 - usize::from(self.first)) % 128;
+        self.file == file && from_first < usize::from(self.words)
+    }
+}
+
+/// A command as the instruction gives it.
+struct Request {
+    op: CommandOp,
+    transfer: TransferRegister,
+    address: u32,
+    count: u8,
+    completion: Completion,
+    indirect: bool,
+    /// Data that rides in the command.
+    immediate: Option<u32>,
+}
+
+/// The file of a kind of transfer register that units push to or pull from.
+pub fn transfer_file(kind: TransferKind, incoming: bool) -> FileName {
+    match (kind, incoming) {
+        (TransferKind::S, true) => FileName::SIn,
+        (TransferKind::D, true) => FileName::DIn,
+        (TransferKind::S, false) => FileName::SOut,
+        (TransferKind::D, false) => FileName::DOut,
+    }
+}
+
+fn bus_kind(kind: npsim_isa::TransferKind) -> TransferKind {
+    match kind {
+        npsim_isa::TransferKind::S => TransferKind::S,
+        npsim_isa::TransferKind::D => TransferKind::D,
+    }
+}
+
+impl Reference {
+    /// With four contexts the transfer field of a memory command is a 5-bit register
+    /// of the unit's own kind; with eight its top bit selects the other kind, which
+    /// is how it is decoded.
+    pub(crate) fn with_transfer_of(&self, instruction: Instruction, pc: u16) -> Instruction {
+        let word = self.program.image().words.get(usize::from(pc));
+        let field = (word.copied().unwrap_or(0) >> 20 & 31) as u8;
+        match instruction {
+            Instruction::Command(command)
+                if self.state.four_contexts
+                    && field >= 16
+                    && command.transfer != TransferRegister::None =>
+            {
+                let transfer = match bus_kind(command.op.info().default_transfer) {
+                    TransferKind::S => TransferRegister::S(field),
+                    TransferKind::D => TransferRegister::D(field),
+                };
+                Instruction::Command(Command {
+                    transfer,
+                    ..command
+                })
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn memory_command(
+        &mut self,
+        command: &Command,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Stop> {
+        let a = self.read(command.a, fabric)?;
+        let address = a.wrapping_add(self.read(command.b, fabric)?);
+        // A fast write carries its data above the address.
+        let fast = command.op == CommandOp::MsfFastWr;
+        let request = Request {
+            op: command.op,
+            transfer: command.transfer,
+            address: if fast { address % 0x1_0000 } else { address },
+            count: command.count.max(1),
+            completion: command.completion,
+            indirect: command.indirect,
+            immediate: fast.then_some(address / 0x1_0000),
+        };
+        self.issue(&request, fabric)
+    }
+
+    pub(crate) fn cap_fast_write(
+        &mut self,
+        csr: u16,
+        data: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Stop> {
+        let request = Request {
+            op: CommandOp::CapWrite,
+            transfer: TransferRegister::None,
+            address: csr.into(),
+            count: 1,
+            completion: Completion::Silent,
+            indirect: false,
+            immediate: Some(data),
+        };
+        self.issue(&request, fabric)
+    }
+
+    pub(crate) fn cap_csr(
+        &mut self,
+        access: &CapCsr,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Stop> {
+        let fast = access.access == CapAccess::FastWriteAlu;
+        let request = Request {
+            op: if access.access == CapAccess::Read {
+                CommandOp::CapRead
+            } else {
+                CommandOp::CapWrite
+            },
+            transfer: access.transfer,
+            address: access.csr.into(),
+            count: access.count.max(1),
+            completion: access.completion,
+            indirect: access.indirect && !fast,
+            immediate: fast.then_some(self.state.previous_result),
+        };
+        self.issue(&request, fabric)
+    }
+
+    fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Stop> {
+        if matches!(request.completion, Completion::CtxSwap { .. }) {
+            self.check_not_in_slot(fabric)?;
+        }
+        let mut command = self.bus_command(request);
+        if let Some(word) = command.indirect {
+            self.override_with(word, &mut command, fabric)?;
+        }
+        let info = request.op.info();
+        let count = u32::from(command.count);
+        let pulled = match command.immediate {
+            Some(_) => 0,
+            None => info.pull_words.of(count).min(32) as u8,
+        };
+        let pushed = info.push_words.of(count).min(32) as u8;
+        set_signals(&mut command, request.completion, pulled, pushed);
+        let own = command.transfer_me == self.index && request.transfer != TransferRegister::None;
+        let claims = [(pulled, false), (pushed, true)].map(|(words, incoming)| Claim {
+            file: transfer_file(command.transfer_kind, incoming),
+            first: command.transfer,
+            words,
+        });
+        if own {
+            self.check_transfer(claims, fabric)?;
+        }
+        let target = match fabric.issue(self.state.cycle, command) {
+            Issue::Accepted(target) => target,
+            Issue::Held => return Err(Stop::Held),
+        };
+        self.state.stats.references[target.index()] += 1;
+        if own {
+            let claims = claims.into_iter().filter(|claim| claim.words > 0);
+            self.state.claims.extend(claims);
+        }
+        let Completion::CtxSwap { signal, defer } = request.completion else {
+            return Ok(Outcome::Next);
+        };
+        let raised = command.pull_signals | command.push_signals;
+        self.waits_for(if raised == 0 { 1 << signal } else { raised }, false);
+        Ok(Outcome::Yield {
+            defer,
+            resume: None,
+        })
+    }
+
+    /// Data that is to be pulled must have been written, and registers that are to
+    /// be filled must not be waiting for another command's data.
+    fn check_transfer(
+        &self,
+        [pulled, pushed]: [Claim; 2],
+        fabric: &mut Fabric,
+    ) -> Result<(), Stop> {
+        let registers =
+            |claim: Claim| (0..claim.words).map(move |n| usize::from(claim.first + n) % 128);
+        for register in registers(pulled) {
+            self.check_written(pulled.file, register, fabric)?;
+        }
+        for register in registers(pushed) {
+            self.check_unowned(pushed.file, register, fabric)?;
+        }
+        Ok(())
+    }
+
+    fn bus_command(&self, request: &Request) -> BusCommand {
+        let context = self.state.running;
+        let (transfer_kind, register) = match request.transfer {
+            TransferRegister::S(n) => (TransferKind::S, n),
+            TransferRegister::D(n) => (TransferKind::D, n),
+            TransferRegister::None => (bus_kind(request.op.info().default_transfer), 0),
+        };
+        BusCommand {
+            op: request.op,
+            me: self.index,
+            context,
+            pc: self.state.pc,
+            address: request.address,
+            count: request.count,
+            transfer_me: self.index,
+            transfer: (context * 16 + register) % 128,
+            transfer_kind,
+            signal_context: context,
+            pull_signals: 0,
+            push_signals: 0,
+            byte_mask: 0xff,
+            immediate: request.immediate,
+            indirect: request.indirect.then_some(self.state.previous_result),
+        }
+    }
+
+    /// Applies an override word of `indirect_ref`.
+    fn override_with(
+        &self,
+        word: u32,
+        command: &mut BusCommand,
+        fabric: &mut Fabric,
+    ) -> Result<(), Stop> {
+        let info = command.op.info();
+        let is_set = |bit: u32| word >> bit & 1 == 1;
+        let field = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);
+        if is_set(31) {
+            let number = field(26, 5) as u8;
+            let Some(me) = fabric.profile.index_of(number) else {
+                let message = format!(
+                    "the indirect_ref override names microengine 0x{number:02x}, which is not there"
+                );
+                return Err(self.impossible(message, fabric));
+            };
+            command.transfer_me = me;
+        }
+        // An atomic command's operand can ride in the word, where count and byte mask
+        // would stand.
+        let atomic = matches!(info.unit, Unit::Sram | Unit::Scratch)
+            && info.pull_words == Words::One
+            && command.op != CommandOp::SramCsrWr;
+        let rides = atomic && is_set(25) && is_set(24) && is_set(20);
+        if rides {
+            command.immediate = Some(field(12, 8) | field(21, 3) << 8);
+        } else if is_set(25) {
+            command.count = field(21, 4) as u8 + 1;
+        }
+        if is_set(3) {
+            command.signal_context = field(0, 3) as u8;
+        }
+        // Between DRAM and the media buffers the buffer's address takes the bits of
+        // mask and register.
+        if !matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
+            if is_set(20) && !rides {
+                command.byte_mask = field(12, 8) as u8;
+            }
+            if is_set(11) {
+                command.transfer = field(4, 7) as u8;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The signals that a command raises with its pull and its push.
+fn set_signals(command: &mut BusCommand, completion: Completion, pulled: u8, pushed: u8) {
+    let signal = match completion {
+        Completion::Silent => 0,
+        Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => signal,
+    };
+    // What neither pulls nor pushes has nothing to signal.
+    if signal == 0 || command.immediate.is_some() && pushed == 0 {
+        return;
+    }
+    let (one, other) = (1 << signal, 1 << (signal | 1));
+    let only_pulls = pulled != 0 && pushed == 0;
+    let (on_pull, on_push) = match command.op.info().signals {
+        SignalRule::None => (0, 0),
+        SignalRule::Single if only_pulls => (one, 0),
+        SignalRule::Single => (0, one),
+        SignalRule::Pair if only_pulls => (one | other, 0),
+        SignalRule::Pair => (0, one | other),
+        SignalRule::PullPush if pulled != 0 => (one, other),
+        SignalRule::PullPush | SignalRule::PushOdd => (0, other),
+    };
+    (command.pull_signals, command.push_signals) = (on_pull, on_push);
+}

@@ -1,0 +1,92 @@
+//! The reference core: a microengine that is written to be read.
+//!
+//! It does what the engine of `npsim-chip` does, at the same cycles, and shares
+//! nothing with how that does it: words are decoded and executed one at a time, one
+//! instruction an event, each at its own cycle; operands are looked up when they
+//! are used; condition codes are four flags; a branch asks what ran before it
+//! instead of what stands before it. What the two disagree about is a mistake in
+//! one of them, which is what it is for: `npsim run --core reference` gives the
+//! same capture and the same counts, several times slower.
+//!
+//! It raises the same checks with shorter messages. Two things differ when a fault
+//! ends a run: of several complaints about one instruction another may come first,
+//! and the counts of microengines that did not fault are exact, where the engine,
+//! which has run ahead of the fault, estimates them.
+//!
+//! Where to read what: `turn` has the arbiter and the course of one instruction,
+//! `perform` what an instruction does and leads to, `operands` registers and local
+//! memory, `alu` and `special` the arithmetic, `commands` what goes to the units,
+//! `csr` the local CSRs, `neighbour` the next-neighbour registers, `account` where
+//! the time went, and `seam` how a chip sees all this.
+
+mod account;
+mod alu;
+mod checks;
+mod commands;
+mod csr;
+mod neighbour;
+mod operands;
+mod perform;
+mod seam;
+mod special;
+mod state;
+mod turn;
+
+use std::sync::Arc;
+
+use npsim_chip::core::CoreKind;
+use npsim_chip::microengine::Program;
+use npsim_chip::profile::Profile;
+use npsim_isa::Instruction;
+
+use state::State;
+
+/// The reference core, for [`Chip::with_cores`](npsim_chip::chip::Chip::with_cores).
+pub const REFERENCE: CoreKind = CoreKind {
+    name: "reference",
+    make: |index, profile| Box::new(Reference::new(index, profile)),
+};
+
+/// What stands at an address: an instruction, or why the word is none.
+type Word = Result<Instruction, String>;
+
+/// One microengine.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    index: u8,
+    program: Program,
+    words: Arc<[Word]>,
+    state: State,
+    steps: Steps,
+}
+
+/// What the operands of the present instruction move when it is done.
+#[derive(Clone, Copy, Debug, Default)]
+struct Steps {
+    pointers: [i32; 2],
+    transfer_index: i32,
+    ring: bool,
+}
+
+/// Why an instruction does not execute now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// The command FIFO is full: it is tried again when there is room.
+    Held,
+    /// A fault stands.
+    Fault,
+}
+
+impl Reference {
+    /// An idle microengine without a program.
+    #[must_use]
+    pub fn new(index: u8, profile: &Profile) -> Self {
+        Self {
+            index,
+            program: Program::empty(profile),
+            words: Arc::new([]),
+            state: State::new(profile.local_memory_words().into()),
+            steps: Steps::default(),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Where operands are read and results go.
+
+use npsim_chip::kernel::fabric::Fabric;
+use npsim_isa::{Bank, Operand, Step};
+
+use crate::state::FileName;
+use crate::{Reference, Stop};
+
+/// What an operand names at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Register(FileName, usize),
+    LocalMemory {
+        pointer: usize,
+        word: usize,
+    },
+    /// The head of the own next-neighbour ring, or the neighbour's ring.
+    Ring,
+    /// A register of the neighbour.
+    Neighbour(u8),
+    Constant(u32),
+    Nothing,
+}
+
+impl Reference {
+    /// The place of an operand; as a source a transfer register is one of the IN
+    /// registers, as a destination of the OUT registers. Moving indices are noted.
+    fn place(&mut self, operand: Operand, incoming: bool) -> Place {
+        let (s, d) = if incoming {
+            (FileName::SIn, FileName::DIn)
+        } else {
+            (FileName::SOut, FileName::DOut)
+        };
+        let own = |n| self.state.absolute(self.state.running, n);
+        match operand {
+            Operand::Gpr(Bank::A, n) => Place::Register(FileName::A, own(n)),
+            Operand::Gpr(Bank::B, n) => Place::Register(FileName::B, own(n)),
+            Operand::GprAbsolute(Bank::A, n) => Place::Register(FileName::A, (n & 127).into()),
+            Operand::GprAbsolute(Bank::B, n) => Place::Register(FileName::B, (n & 127).into()),
+            Operand::STransfer(n) => Place::Register(s, own(n)),
+            Operand::DTransfer(n) => Place::Register(d, own(n)),
+            Operand::SIndexed(step) => Place::Register(s, self.indexed(step)),
+            Operand::DIndexed(step) => Place::Register(d, self.indexed(step)),
+            Operand::LocalMemory { pointer, offset } => self.local(pointer, offset.into()),
+            Operand::LocalMemoryStep { pointer, step } => {
+                self.steps.pointers[usize::from(pointer & 1)] = by(step);
+                self.local(pointer, 0)
+            }
+            Operand::Nn(n) if incoming => Place::Register(FileName::Neighbour, own(n)),
+            Operand::Nn(n) => Place::Neighbour(own(n) as u8),
+            Operand::NnRing => {
+                self.steps.ring |= incoming;
+                Place::Ring
+            }
+            Operand::NnPeek => Place::Ring,
+            Operand::Constant(value) => Place::Constant(value.into()),
+            Operand::None => Place::Nothing,
+        }
+    }
+
+    fn local(&self, pointer: u8, offset: u32) -> Place {
+        let pointer = usize::from(pointer & 1);
+        let word = (self.state.pointers[pointer] | offset) & 1023;
+        Place::LocalMemory {
+            pointer,
+            word: word as usize,
+        }
+    }
+
+    fn indexed(&mut self, step: Step) -> usize {
+        if step != Step::Keep {
+            self.steps.transfer_index = by(step);
+        }
+        (self.state.transfer_index & 127) as usize
+    }
+
+    fn check_local(&self, pointer: usize, word: usize, fabric: &mut Fabric) -> Result<(), Stop> {
+        self.check_pointer(pointer, fabric)?;
+        let words = self.state.local_memory.len();
+        if word < words {
+            return Ok(());
+        }
+        let message =
+            format!("*l$index{pointer} points to local memory word {word}, but there are {words}");
+        Err(self.impossible(message, fabric))
+    }
+
+    /// The value of a source.
+    pub(crate) fn read(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
+        Ok(match self.place(operand, true) {
+            Place::Register(file, register) => {
+                self.check_unowned(file, register, fabric)?;
+                self.check_written(file, register, fabric)?;
+                self.state.file(file).values[register]
+            }
+            Place::LocalMemory { pointer, word } => {
+                self.check_local(pointer, word, fabric)?;
+                self.state.local_memory[word]
+            }
+            Place::Ring => self.ring_head(fabric),
+            Place::Constant(value) => value,
+            Place::Neighbour(_) | Place::Nothing => 0,
+        })
+    }
+
+    /// What a destination held, of which an instruction keeps a part. Registers are
+    /// checked if `needed`: constants are loaded by halves, so the other half may
+    /// be unwritten. Whether local memory may be used is checked when it is written.
+    pub(crate) fn old(
+        &mut self,
+        operand: Operand,
+        needed: bool,
+        fabric: &mut Fabric,
+    ) -> Result<u32, Stop> {
+        if matches!(operand, Operand::NnRing | Operand::NnPeek) {
+            return Ok(0);
+        }
+        let indexed = matches!(operand, Operand::SIndexed(_) | Operand::DIndexed(_));
+        Ok(match self.place(operand, true) {
+            Place::Register(..) if needed || indexed => self.read(operand, fabric)?,
+            Place::Register(file, register) => self.state.file(file).values[register],
+            Place::LocalMemory { word, .. } => {
+                self.state.local_memory.get(word).copied().unwrap_or(0)
+            }
+            Place::Constant(value) => value,
+            Place::Ring | Place::Neighbour(_) | Place::Nothing => 0,
+        })
+    }
+
+    /// Stores a result.
+    pub(crate) fn write(
+        &mut self,
+        operand: Operand,
+        value: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), Stop> {
+        match self.place(operand, false) {
+            Place::Register(file, register) => {
+                self.check_unowned(file, register, fabric)?;
+                self.state.file_mut(file).set(register, value);
+            }
+            Place::LocalMemory { pointer, word } => {
+                self.check_local(pointer, word, fabric)?;
+                self.state.local_memory[word] = value;
+            }
+            Place::Ring => self.put_on_ring(value, fabric),
+            Place::Neighbour(register) => self.write_neighbour(register, value, fabric),
+            Place::Constant(_) | Place::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// Stores a result and notes what the next instruction may refer to: its first
+    /// operand and its result.
+    pub(crate) fn store(
+        &mut self,
+        dest: Operand,
+        a: u32,
+        result: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), Stop> {
+        self.write(dest, result, fabric)?;
+        self.state.previous_a = a;
+        self.state.previous_result = result;
+        Ok(())
+    }
+
+    /// The same for a logical result, which sets N and Z and clears V and C.
+    pub(crate) fn logical(
+        &mut self,
+        dest: Operand,
+        a: u32,
+        result: u32,
+        fabric: &mut Fabric,
+    ) -> Result<(), Stop> {
+        self.store(dest, a, result, fabric)?;
+        self.set_codes([result >> 31 == 1, result == 0, false, false]);
+        Ok(())
+    }
+
+    /// Sets N, Z, V and C unless `CC_ENABLE` keeps them.
+    pub(crate) fn set_codes(&mut self, codes: [bool; 4]) {
+        if self.state.codes_on {
+            self.state.codes = codes;
+        }
+    }
+}
+
+fn by(step: Step) -> i32 {
+    match step {
+        Step::Keep => 0,
+        Step::Increment => 1,
+        Step::Decrement => -1,
+    }
+}

@@ -1,0 +1,300 @@
+//! The reference core as a chip sees it.
+
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+use npsim_chip::core::{ContextPhase, ContextView, Core, CoreKind, MeStats};
+use npsim_chip::kernel::disturb::Stall;
+use npsim_chip::kernel::fabric::{Fabric, TransferKind};
+use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
+use npsim_chip::microengine::Program;
+use npsim_chip::state::StateError;
+use npsim_image::{ContextMode, NnMode};
+use npsim_isa::{Bank, Operand, decode_lenient};
+
+use crate::commands::{Claim, transfer_file};
+use crate::state::{FileName, Phase, State};
+use crate::{REFERENCE, Reference, Word};
+
+impl State {
+    /// In four-context mode the odd contexts cannot run.
+    pub(crate) fn usable(&self, contexts: u8) -> u8 {
+        if self.four_contexts {
+            contexts & 0b0101_0101
+        } else {
+            contexts
+        }
+    }
+}
+
+impl Reference {
+    pub(crate) fn view(&self, context: u8) -> ContextView {
+        let it = &self.state.contexts[usize::from(context & 7)];
+        ContextView {
+            phase: it.phase,
+            since: it.since,
+            pc: if it.phase == ContextPhase::Executing {
+                self.state.pc
+            } else {
+                it.pc
+            },
+            yielded_at: it.yielded_at,
+            signals: it.signals,
+            wakeup: it.wakeup,
+            any: it.any,
+        }
+    }
+
+    /// A register by a name that means one from outside.
+    fn register(&self, operand: Operand, context: u8) -> Option<(FileName, usize)> {
+        let of = |n| self.state.absolute(context, n);
+        Some(match operand {
+            Operand::Gpr(Bank::A, n) => (FileName::A, of(n)),
+            Operand::Gpr(Bank::B, n) => (FileName::B, of(n)),
+            Operand::GprAbsolute(Bank::A, n) => (FileName::A, (n & 127).into()),
+            Operand::GprAbsolute(Bank::B, n) => (FileName::B, (n & 127).into()),
+            Operand::STransfer(n) => (FileName::SIn, of(n)),
+            Operand::DTransfer(n) => (FileName::DIn, of(n)),
+            Operand::Nn(n) => (FileName::Neighbour, of(n)),
+            _ => return None,
+        })
+    }
+
+    /// The oldest claim that begins at a register ends.
+    fn release(&mut self, file: FileName, first: u8) {
+        let claims = &mut self.state.claims;
+        let at = claims
+            .iter()
+            .position(|claim| claim.file == file && claim.first == first);
+        if let Some(at) = at {
+            claims.remove(at);
+        }
+    }
+
+    fn decode(program: &Program) -> Arc<[Word]> {
+        let words = program.image().words.iter();
+        words
+            .map(|&word| decode_lenient(word).map_err(|error| error.to_string()))
+            .collect()
+    }
+}
+
+impl Core for Reference {
+    fn kind(&self) -> CoreKind {
+        REFERENCE
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Core> {
+        Box::new(self.clone())
+    }
+
+    fn index(&self) -> u8 {
+        self.index
+    }
+
+    fn load(&mut self, program: Program) {
+        self.words = Self::decode(&program);
+        let image = Arc::clone(program.image());
+        self.program = program;
+        self.state.four_contexts = image.contexts == ContextMode::Four;
+        self.state.neighbour_is_self = image.nn_mode == NnMode::Own;
+        for initial in &image.initial_values {
+            for context in initial.context.map_or(0..8, |one| one..one + 1) {
+                self.write_register(initial.register, context, initial.value);
+            }
+        }
+    }
+
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn start(&mut self, contexts: u8, fabric: &mut Fabric) {
+        let now = fabric.now;
+        let state = &mut self.state;
+        if !state.started {
+            state.started = true;
+            state.stats.started = now;
+            state.cycle = now;
+            for context in &mut state.contexts {
+                context.since = now;
+            }
+        }
+        let usable = state.usable(contexts);
+        for context in (0..8).filter(|context| usable >> context & 1 == 1) {
+            let it = &mut self.state.contexts[usize::from(context)];
+            if it.phase == ContextPhase::Inactive {
+                it.signals |= 1;
+                it.wakeup = 1;
+                it.any = false;
+                it.pc = 0;
+                it.enter(ContextPhase::Ready, now);
+                self.tell_context(context, fabric);
+            }
+        }
+        self.state.enabled |= usable;
+        let waits = matches!(self.state.phase, Phase::Idle | Phase::Halted);
+        if self.state.enabled != 0 && waits {
+            self.wake(0, fabric);
+        }
+    }
+
+    fn seed_random(&mut self, value: u32) {
+        self.state.random = value.max(1);
+        self.state.random_at = self.state.cycle;
+    }
+
+    fn run(&mut self, fabric: &mut Fabric) {
+        self.turn(fabric);
+    }
+
+    fn signal(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
+        let context = context & 7;
+        self.check_signals(context, mask, fabric);
+        self.state.contexts[usize::from(context)].signals |= mask;
+        self.reconsider(context, fabric);
+    }
+
+    fn timer(&mut self, context: u8, fabric: &mut Fabric) {
+        let it = &mut self.state.contexts[usize::from(context & 7)];
+        if it.timer_due != Some(fabric.now) {
+            return;
+        }
+        it.timer_due = None;
+        let signals = 1 << (it.future_signal & 15);
+        let me = self.index;
+        fabric.journal.tell(fabric.now, || TraceEvent::Signal {
+            me,
+            context,
+            signals,
+            cause: Cause::Timer,
+        });
+        self.signal(context, signals, fabric);
+    }
+
+    fn nn_put(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
+        self.receive(index, value, ring, fabric);
+    }
+
+    fn push(&mut self, kind: TransferKind, register: u8, words: &[u32]) {
+        let file = transfer_file(kind, true);
+        self.release(file, register & 127);
+        for (offset, &word) in words.iter().enumerate() {
+            let file = self.state.file_mut(file);
+            file.set(usize::from(register) + offset, word);
+        }
+    }
+
+    fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
+        let file = transfer_file(kind, false);
+        self.release(file, register & 127);
+        let values = &self.state.file(file).values;
+        for (offset, word) in out.iter_mut().enumerate() {
+            *word = values[(usize::from(register) + offset) % 128];
+        }
+    }
+
+    fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
+        self.state.claims.push(Claim {
+            file: transfer_file(kind, true),
+            first: register & 127,
+            words,
+        });
+    }
+
+    fn stall(&mut self, stall: Stall) -> bool {
+        let runs = self.state.usable(self.state.enabled) >> (stall.context & 7) & 1 == 1;
+        if runs {
+            self.state.stalls.push(stall);
+        }
+        runs
+    }
+
+    fn stalls(&self) -> &[Stall] {
+        &self.state.stalls
+    }
+
+    fn stall_over(&mut self, fabric: &mut Fabric) {
+        if self.state.stall_due <= fabric.now {
+            self.state.stall_due = Cycle::MAX;
+        }
+        let mut contexts = self.state.contexts.iter();
+        let ready = contexts.any(|it| it.phase == ContextPhase::Ready);
+        if self.state.phase == Phase::Idle && ready {
+            self.wake(fabric.profile.wake_latency(), fabric);
+        }
+    }
+
+    fn local_time(&self) -> Cycle {
+        self.state.cycle
+    }
+
+    fn stats_at(&self, now: Cycle) -> MeStats {
+        self.state.stats_at(now)
+    }
+
+    fn context(&self, context: u8) -> ContextView {
+        self.view(context)
+    }
+
+    fn write_register(&mut self, register: Operand, context: u8, value: u32) {
+        if let Some((file, number)) = self.register(register, context) {
+            self.state.file_mut(file).set(number, value);
+        }
+    }
+
+    fn read_register(&self, register: Operand, context: u8) -> u32 {
+        self.register(register, context)
+            .map_or(0, |(file, number)| self.state.file(file).values[number])
+    }
+
+    fn read_out_register(&self, kind: TransferKind, register: u8) -> u32 {
+        let file = self.state.file(transfer_file(kind, false));
+        file.values[usize::from(register & 127)]
+    }
+
+    fn local_memory(&self) -> &[u32] {
+        &self.state.local_memory
+    }
+
+    fn local_memory_mut(&mut self) -> &mut [u32] {
+        &mut self.state.local_memory
+    }
+
+    fn condition_codes(&self) -> [bool; 4] {
+        self.state.codes
+    }
+
+    fn cam_entry(&self, entry: u8) -> (u32, u8) {
+        let entry = usize::from(entry & 15);
+        (self.state.tags[entry], self.state.tag_states[entry])
+    }
+
+    fn cam_order(&self) -> [u8; 16] {
+        self.oldest_first()
+    }
+
+    fn crc_remainder(&self) -> u32 {
+        self.state.crc
+    }
+
+    fn save(&self) -> Result<Vec<u8>, StateError> {
+        Ok(postcard::to_allocvec(&self.state)?)
+    }
+
+    fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
+        let (mut state, rest) = postcard::take_from_bytes::<State>(state)?;
+        if !rest.is_empty() {
+            return Err(StateError::Long(rest.len()));
+        }
+        if state.local_memory.len() != self.state.local_memory.len() {
+            return Err(StateError::OtherChip("local memories"));
+        }
+        state.running &= 7;
+        state.last &= 7;
+        Ok(Box::new(Self {
+            state,
+            ..self.clone()
+        }))
+    }
+}

@@ -1,0 +1,354 @@
+//! A turn: the arbiter chooses, or one instruction executes.
+
+use npsim_chip::Cycle;
+use npsim_chip::core::ContextPhase;
+use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_isa::Instruction;
+
+use crate::perform::Outcome;
+use crate::state::{Deferral, Delayed, Phase, Then};
+use crate::{Reference, Steps, Stop};
+
+impl Reference {
+    /// Takes the turn that the event queue gives. What an observer wants to know is
+    /// written into the journal, in its order.
+    pub(crate) fn turn(&mut self, fabric: &mut Fabric) {
+        match self.state.phase {
+            Phase::Idle | Phase::Halted => return,
+            Phase::Pick(latency) => self.pick(latency, fabric),
+            Phase::Held => {
+                self.stalled(fabric);
+                self.state.phase = Phase::Run;
+                self.execute(fabric);
+            }
+            Phase::Run => self.execute(fabric),
+        }
+        if self.state.phase == Phase::Run {
+            self.post(self.state.cycle, fabric);
+        }
+    }
+
+    fn post(&self, at: Cycle, fabric: &mut Fabric) {
+        fabric.events.post(at, Event::Microengine(self.index));
+    }
+
+    /// Posts the arbiter's turn; a context runs `latency` cycles after it.
+    pub(crate) fn wake(&mut self, latency: Cycle, fabric: &mut Fabric) {
+        self.state.phase = Phase::Pick(latency);
+        self.post(fabric.now, fabric);
+    }
+
+    /// A sleeping context whose condition holds becomes ready.
+    pub(crate) fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
+        let it = &mut self.state.contexts[usize::from(context)];
+        if it.phase == ContextPhase::Sleeping && it.may_wake() {
+            it.enter(ContextPhase::Ready, fabric.now);
+            self.tell_context(context, fabric);
+            if self.state.phase == Phase::Idle {
+                self.wake(fabric.profile.wake_latency(), fabric);
+            }
+        }
+    }
+
+    /// After an idle time: chooses a context that runs when the pipeline is full
+    /// again.
+    fn pick(&mut self, latency: Cycle, fabric: &mut Fabric) {
+        let at = self.state.cycle.max(fabric.now + latency);
+        let Some(next) = self.choose(self.state.last, at, fabric) else {
+            self.state.phase = Phase::Idle;
+            return;
+        };
+        self.state.stats.idle += at - self.state.cycle;
+        self.state.refilled = at;
+        self.dispatch(next, at, fabric);
+    }
+
+    /// The ready context after `last`, which is itself the last to be asked. One
+    /// that hangs is passed over.
+    fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
+        let state = &mut self.state;
+        let hangs: Vec<_> = state
+            .stalls
+            .iter()
+            .filter(|stall| (stall.from..stall.until).contains(&at))
+            .collect();
+        let is_ready =
+            |context: &u8| state.contexts[usize::from(*context)].phase == ContextPhase::Ready;
+        let order = (1..=8).map(|step| (last + step) & 7);
+        let next = order
+            .filter(is_ready)
+            .find(|context| hangs.iter().all(|stall| stall.context & 7 != *context));
+        if next.is_none() {
+            let held_back = hangs.iter().filter(|stall| is_ready(&(stall.context & 7)));
+            if let Some(end) = held_back.map(|stall| stall.until).min()
+                && end < state.stall_due
+            {
+                state.stall_due = end;
+                fabric.events.post(end, Event::StallOver(self.index));
+            }
+        }
+        next
+    }
+
+    /// A context gets the pipeline at a cycle.
+    fn dispatch(&mut self, context: u8, at: Cycle, fabric: &mut Fabric) {
+        let state = &mut self.state;
+        state.running = context;
+        state.cycle = at;
+        state.phase = Phase::Run;
+        state.codes_are_new = false;
+        let it = &mut state.contexts[usize::from(context)];
+        it.wake();
+        it.enter(ContextPhase::Executing, at);
+        state.pc = it.pc;
+        for pointer in 0..2 {
+            if !state.global_pointers[pointer] {
+                state.pointers[pointer] = state.saved_pointers[usize::from(context)][pointer];
+            }
+        }
+        self.tell_context(context, fabric);
+    }
+
+    /// The FIFO had no room until now.
+    fn stalled(&mut self, fabric: &mut Fabric) {
+        let (from, until) = (self.state.cycle, fabric.now.max(self.state.cycle));
+        self.state.stats.stalled += until - from;
+        self.state.cycle = until;
+        let (me, context, pc) = (self.index, self.state.running, self.state.pc);
+        fabric.journal.tell(until, || TraceEvent::Stalled {
+            me,
+            context,
+            pc,
+            from,
+        });
+    }
+
+    /// One instruction, at its own cycle.
+    fn execute(&mut self, fabric: &mut Fabric) {
+        self.settle(self.state.cycle);
+        self.steps = Steps::default();
+        let (me, context, pc) = (self.index, self.state.running, self.state.pc);
+        let performed = self
+            .instruction(pc, fabric)
+            .and_then(|instruction| Ok((instruction, self.perform(&instruction, fabric)?)));
+        let (instruction, outcome) = match performed {
+            Ok(performed) => performed,
+            Err(Stop::Held) => {
+                self.state.phase = Phase::Held;
+                let held = TraceEvent::Held { me, context, pc };
+                fabric.journal.tell(self.state.cycle, || held);
+                return;
+            }
+            // The chip finds the fault before it comes back.
+            Err(Stop::Fault) => return,
+        };
+        fabric
+            .journal
+            .tell(self.state.cycle, || TraceEvent::Issued {
+                me,
+                context,
+                pc,
+                count: 1,
+            });
+        self.move_indices(fabric);
+        self.state.cycle += 1;
+        self.state.stats.instructions += 1;
+        self.go_on(&instruction, outcome, fabric);
+    }
+
+    /// The instruction at an address.
+    fn instruction(&self, pc: u16, fabric: &mut Fabric) -> Result<Instruction, Stop> {
+        let message = match self.words.get(usize::from(pc)) {
+            Some(Ok(instruction)) => return Ok(self.with_transfer_of(*instruction, pc)),
+            Some(Err(reason)) => {
+                format!("the word at address {pc} is no instruction: {reason}")
+            }
+            None => "execution left the program".to_owned(),
+        };
+        Err(self.impossible(message, fabric))
+    }
+
+    /// Writes that are due take effect.
+    fn settle(&mut self, now: Cycle) {
+        let state = &mut self.state;
+        let (due, rest) = state.late_writes.iter().partition(|write| write.due <= now);
+        state.late_writes = rest;
+        let due: Vec<_> = due;
+        for write in due {
+            match write.register {
+                Delayed::Pointer(pointer) => {
+                    state.pointers[usize::from(pointer & 1)] = write.value;
+                    state.pointer_since[usize::from(pointer & 1)] = write.due;
+                }
+                Delayed::TransferIndex => state.transfer_index = write.value,
+                Delayed::ByteIndex => state.byte_index = write.value,
+            }
+        }
+    }
+
+    /// The operands' post-increments and -decrements, each once.
+    fn move_indices(&mut self, fabric: &mut Fabric) {
+        let state = &mut self.state;
+        for (pointer, step) in state.pointers.iter_mut().zip(self.steps.pointers) {
+            *pointer = pointer.wrapping_add_signed(step) & 1023;
+        }
+        let index = state.transfer_index;
+        state.transfer_index = index.wrapping_add_signed(self.steps.transfer_index) & 127;
+        if self.steps.ring {
+            self.take_from_ring(fabric);
+        }
+    }
+
+    /// Where control goes after an instruction, which has taken its cycle.
+    fn go_on(&mut self, instruction: &Instruction, outcome: Outcome, fabric: &mut Fabric) {
+        let at = self.state.pc;
+        self.state.codes_are_new = instruction.sets_codes();
+        self.state.pc = at + 1;
+        let (slots, then, penalty) = match outcome {
+            Outcome::Next => return self.end_slot(fabric),
+            Outcome::Jump {
+                target,
+                defer,
+                penalty,
+            } => (defer, Then::Jump(target), penalty),
+            Outcome::Yield { defer, resume } => {
+                self.state.context().yielded_at = at;
+                let penalty = fabric.profile.context_swap_penalty();
+                let penalty = penalty.saturating_sub(Cycle::from(defer));
+                (defer, Then::Yield(resume), penalty)
+            }
+            Outcome::Halt => {
+                self.state.pc = at;
+                return self.halt(fabric);
+            }
+        };
+        let deferral = Deferral {
+            left: slots,
+            of: at,
+            then,
+            penalty,
+        };
+        if slots == 0 {
+            self.leave(deferral, fabric);
+        } else {
+            self.state.deferral = Some(deferral);
+        }
+    }
+
+    /// If the instruction stood in a defer slot: counts it, and goes where the
+    /// control instruction leads after the last.
+    fn end_slot(&mut self, fabric: &mut Fabric) {
+        let Some(mut deferral) = self.state.deferral else {
+            return;
+        };
+        deferral.left = deferral.left.saturating_sub(1);
+        if deferral.left > 0 {
+            self.state.deferral = Some(deferral);
+        } else {
+            self.state.deferral = None;
+            self.leave(deferral, fabric);
+        }
+    }
+
+    /// A control instruction takes effect.
+    fn leave(&mut self, deferral: Deferral, fabric: &mut Fabric) {
+        let penalty = deferral.penalty;
+        match deferral.then {
+            Then::Jump(target) => {
+                self.lose(deferral.of, penalty, fabric);
+                self.state.pc = target;
+                // What is lost lies between the codes and a branch that tests them.
+                self.state.codes_are_new &= penalty == 0;
+            }
+            Then::Yield(resume) => {
+                self.state.pc = resume.unwrap_or(self.state.pc);
+                self.swap(penalty, fabric);
+            }
+        }
+    }
+
+    /// Issue slots are thrown away.
+    fn lose(&mut self, of: u16, slots: Cycle, fabric: &mut Fabric) {
+        if slots == 0 {
+            return;
+        }
+        let (me, context) = (self.index, self.state.running);
+        let from = self.state.cycle;
+        fabric.journal.tell(from, || TraceEvent::Aborted {
+            me,
+            context,
+            pc: of,
+            slots,
+        });
+        self.state.cycle += slots;
+        self.state.stats.aborted += slots;
+    }
+
+    /// The running context goes to sleep and the arbiter chooses another, by what
+    /// has arrived in the cycle of the last instruction.
+    fn swap(&mut self, penalty: Cycle, fabric: &mut Fabric) {
+        let context = self.state.running;
+        let yielded_at = self.state.context().yielded_at;
+        self.lose(yielded_at, penalty, fabric);
+        self.state.stats.swaps += 1;
+        self.settle(Cycle::MAX);
+        let state = &mut self.state;
+        state.pointer_since = [0; 2];
+        for pointer in 0..2 {
+            if !state.global_pointers[pointer] {
+                state.saved_pointers[usize::from(context)][pointer] = state.pointers[pointer];
+            }
+        }
+        let (end, pc) = (state.cycle, state.pc);
+        let enabled = state.enabled >> context & 1 == 1;
+        let it = state.context();
+        it.pc = pc;
+        if enabled {
+            it.enter(ContextPhase::Sleeping, end);
+            if it.may_wake() {
+                it.enter(ContextPhase::Ready, end);
+            }
+        } else {
+            it.enter(ContextPhase::Inactive, end);
+        }
+        self.tell_context(context, fabric);
+        self.state.last = context;
+        match self.choose(context, end, fabric) {
+            Some(next) => self.dispatch(next, end, fabric),
+            None => self.state.phase = Phase::Idle,
+        }
+    }
+
+    /// A breakpoint: all contexts are disabled where they are.
+    fn halt(&mut self, fabric: &mut Fabric) {
+        let state = &mut self.state;
+        let (pc, cycle) = (state.pc, state.cycle);
+        state.context().pc = pc;
+        state.enabled = 0;
+        state.other_enables |= 1 << 27;
+        state.phase = Phase::Halted;
+        for context in &mut state.contexts {
+            context.enter(ContextPhase::Inactive, cycle);
+        }
+        (0..8).for_each(|context| self.tell_context(context, fabric));
+    }
+
+    /// A context's new state, for an observer.
+    pub(crate) fn tell_context(&self, context: u8, fabric: &mut Fabric) {
+        let view = self.view(context);
+        let (me, doing) = (self.index, view.state());
+        let pc = if view.phase == ContextPhase::Executing {
+            view.pc
+        } else {
+            view.yielded_at
+        };
+        fabric.journal.tell(view.since, || TraceEvent::Context {
+            me,
+            context,
+            doing,
+            pc,
+        });
+    }
+}
