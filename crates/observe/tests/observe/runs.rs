@@ -26,7 +26,8 @@ pub fn root() -> PathBuf {
 
 impl Run {
     fn load(target: &Path, overrides: &Overrides, capture: Option<&str>) -> Self {
-        let project = Project::load(target, overrides).expect("a project");
+        let project =
+            Project::load(target, overrides, &npsim_protocols::registry()).expect("a project");
         let (programs, messages) = assemble_project(&project);
         let programs = programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")));
         let capture = capture.map_or_else(Capture::default, |name| {
