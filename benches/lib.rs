@@ -23,7 +23,8 @@ pub fn load(target: &Path, defines: &[(String, String)]) -> (Project, Vec<Progra
         defines: defines.to_vec(),
         ..Overrides::default()
     };
-    let project = Project::load(target, &overrides).expect("the project is in the repository");
+    let project = Project::load(target, &overrides, &npsim::registry())
+        .expect("the project is in the repository");
     let (programs, messages) = assemble_project(&project);
     (
         project,

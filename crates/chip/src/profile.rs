@@ -12,6 +12,7 @@
 
 mod consistency;
 pub(crate) mod error;
+pub(crate) mod feedback;
 mod fingerprint;
 pub(crate) mod parameter;
 pub(crate) mod parse;

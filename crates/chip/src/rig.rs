@@ -2,7 +2,7 @@
 //! each microengine and a record of every signal.
 
 mod contention;
-mod coprocessor;
+mod device;
 mod latency;
 mod lateness;
 mod semantics;

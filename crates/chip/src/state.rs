@@ -22,7 +22,8 @@ impl Chip {
             .iter()
             .map(|core| Ok((core.kind().name, core.save()?)))
             .collect::<Result<_, StateError>>()?;
-        let mut out = postcard::to_allocvec(&(self, cores))?;
+        let (tasks, devices) = (self.gpp.save_tasks()?, self.units.sram.save_devices()?);
+        let mut out = postcard::to_allocvec(&(self, cores, tasks, devices))?;
         self.units.save(&mut out);
         Ok(out)
     }
@@ -37,8 +38,9 @@ impl Chip {
     /// # Errors
     /// The bytes are no state of such a chip; this chip is then as it was.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
-        type Saved = (Chip, Vec<(String, Vec<u8>)>);
-        let ((mut chip, cores), mut rest) = postcard::take_from_bytes::<Saved>(state)?;
+        type Saved = (Chip, Vec<(String, Vec<u8>)>, Vec<Vec<u8>>, Vec<Vec<u8>>);
+        let ((mut chip, cores, tasks, devices), mut rest) =
+            postcard::take_from_bytes::<Saved>(state)?;
         if cores.len() != self.microengines.len() {
             return Err(StateError::OtherChip("microengines"));
         }
@@ -57,6 +59,9 @@ impl Chip {
             chip.microengines.push(core.restored(state)?);
         }
         chip.units.restore(&self.units, &mut rest)?;
+        let sram = &mut chip.units.sram;
+        sram.restore_devices(&self.units.sram, &devices)?;
+        chip.gpp.restore_tasks(&self.gpp, &tasks)?;
         if !rest.is_empty() {
             return Err(StateError::Long(rest.len()));
         }

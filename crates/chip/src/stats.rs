@@ -3,9 +3,12 @@
 //! Times are microengine cycles unless a name says otherwise.
 
 mod collect;
+mod row;
 mod slow_path;
 
 use serde::Serialize;
+
+pub use row::{DeviceStats, Devices, Row, TaskRows};
 
 /// The statistics of a whole chip.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -40,9 +43,9 @@ pub struct Stats {
     pub gpp: GppStats,
     /// Chip-wide CSRs.
     pub cap: CapStats,
-    /// The feedback coprocessor, where one is attached.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub coprocessor: Option<CoprocessorStats>,
+    /// What is attached to SRAM channels, by kind.
+    #[serde(flatten)]
+    pub devices: Devices,
     /// Checks that were allowed and would have stopped the run.
     pub checks_passed_over: Vec<CheckStats>,
 }
@@ -322,7 +325,7 @@ pub struct GppStats {
     pub busy: u64,
     /// Longwords of routing table written before the start.
     pub route_words: u64,
-    /// Looks at the exception ring.
+    /// Polls of the exception ring.
     pub polls: u64,
     /// Interrupts that microengines raised, A and B.
     pub interrupts: u64,
@@ -332,20 +335,17 @@ pub struct GppStats {
     pub reasons: Vec<DropStats>,
     /// The tasks that go on while the chip runs, in the order of the project file.
     pub tasks: Vec<TaskStats>,
-    /// Groups of ports of the Quick-Start task.
-    pub quick_start: Vec<QuickStartTaskStats>,
-    /// Groups of ports of the XCP task.
-    pub xcp: Vec<XcpTaskStats>,
-    /// Groups of ports of the RCP task.
-    pub rcp: Vec<RcpTaskStats>,
+    /// What tasks show of what they keep, by kind.
+    #[serde(flatten)]
+    pub rows: TaskRows,
 }
 
 /// A task of the general-purpose core.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskStats {
-    /// `exceptions`, `quick-start`, `xcp` or `rcp`.
+    /// The name of its kind, such as `exceptions`.
     pub name: String,
-    /// Jobs begun: looks at a ring, runs of a timer.
+    /// Jobs begun: polls of a ring, runs of a timer.
     pub jobs: u64,
     /// Cycles spent on accesses and work.
     pub busy: u64,
@@ -355,91 +355,9 @@ pub struct TaskStats {
     pub waited: u64,
     /// The longest of these waits.
     pub waited_longest: u64,
-}
-
-/// Quick-Start for a group of ports. Rates are in units of 40 kbit/s.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct QuickStartTaskStats {
-    /// Number of the group.
-    pub group: u64,
-    /// Rate of its lines.
-    pub capacity: i64,
-    /// What may be in use, grants included.
-    pub threshold: i64,
-    /// What may be granted in the present window.
-    pub limit: i64,
-    /// What has been, as it stands in memory.
-    pub granted: i64,
-    /// Exact grants of the last window that is over.
-    pub grants: i64,
-    /// Exact grants of all windows that are over.
-    pub grants_total: i64,
-    /// The last sample of the lines' use.
-    pub utilisation: i64,
-    /// The largest of the samples that count.
-    pub peak_utilisation: i64,
-    /// Windows that are over, by their grants.
-    pub windows: u64,
-    /// Samples taken.
-    pub samples: u64,
-}
-
-/// XCP for a group of ports. Rates are in bytes per second.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct XcpTaskStats {
-    /// Number of the group.
-    pub group: u64,
-    /// Rate of its lines.
-    pub capacity: u64,
-    /// Intervals that are over.
-    pub intervals: u64,
-    /// Length of the present one in nanoseconds.
-    pub interval_ns: u64,
-    /// Average round-trip time in nanoseconds.
-    pub avg_rtt_ns: u64,
-    /// Rate of the input in the last interval.
-    pub input_bandwidth: u64,
-    /// Its aggregate feedback.
-    pub aggregate: i64,
-    /// What is moved between flows.
-    pub shuffled: u64,
-    /// Positive feedback that the present interval began with.
-    pub residue_pos: u64,
-    /// Negative feedback that the present interval began with.
-    pub residue_neg: u64,
-    /// Mantissa of the scale of positive feedback.
-    pub cp_mantissa: u64,
-    /// Its shift.
-    pub cp_shift: u64,
-    /// Mantissa of the scale of negative feedback.
-    pub cn_mantissa: u64,
-    /// Its shift.
-    pub cn_shift: u64,
-    /// The standing queue in bytes.
-    pub queue: u64,
-    /// Tries of the core to take the lock that failed, for all groups.
-    pub failed_tries: u64,
-}
-
-/// RCP for a group of ports. Rates are in bytes per second.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RcpTaskStats {
-    /// Number of the group.
-    pub group: u64,
-    /// Rate of its lines.
-    pub capacity: u64,
-    /// The rate of every flow.
-    pub rate: u64,
-    /// Average round-trip time in nanoseconds.
-    pub avg_rtt_ns: u64,
-    /// Rate of the input in the last interval.
-    pub input_bandwidth: u64,
-    /// Bytes that waited at its end.
-    pub queue: u64,
-    /// Bytes counted in all intervals that are over.
-    pub bytes: u64,
-    /// Times that the rate was computed.
-    pub updates: u64,
+    /// What the summary of a run says of it, a line each.
+    #[serde(skip)]
+    pub summary: Vec<String>,
 }
 
 /// Chip-wide CSRs.
@@ -453,67 +371,6 @@ pub struct CapStats {
     pub interthread_signals: u64,
     /// Reflector transfers.
     pub reflections: u64,
-}
-
-/// The feedback coprocessor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CoprocessorStats {
-    /// Its name in the project file.
-    pub name: String,
-    /// The SRAM channel that it is attached to.
-    pub channel: u64,
-    /// Byte address of its window in the channel.
-    pub address: u64,
-    /// Quick-Start.
-    pub quick_start: QuickStartStats,
-    /// XCP.
-    pub xcp: XcpStats,
-}
-
-/// The Quick-Start module of a coprocessor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct QuickStartStats {
-    /// Requests answered.
-    pub requests: u64,
-    /// Of these, with the rate that they asked for.
-    pub granted: u64,
-    /// With a lower one.
-    pub reduced: u64,
-    /// With none.
-    pub denied: u64,
-    /// Sum of all grants in units of 40 kbit/s.
-    pub granted_units: u64,
-    /// How the module was used.
-    #[serde(flatten)]
-    pub module: ModuleStats,
-}
-
-/// The XCP module of a coprocessor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct XcpStats {
-    /// Requests answered.
-    pub requests: u64,
-    /// Of these, with the Delta that they came with.
-    pub passed: u64,
-    /// With a smaller one.
-    pub reduced: u64,
-    /// How the module was used.
-    #[serde(flatten)]
-    pub module: ModuleStats,
-}
-
-/// How a module of a coprocessor was used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ModuleStats {
-    /// Its clock in picoseconds.
-    pub period_picoseconds: u64,
-    /// Cycles in which it worked on a request: a clock each.
-    pub busy: u64,
-    /// Thousandths of the run.
-    pub busy_permille: u64,
-    /// Sum over requests of the cycles from when the channel had all of them to
-    /// the clock edge that took them.
-    pub waiting: u64,
 }
 
 /// An allowed check.

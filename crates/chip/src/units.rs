@@ -5,7 +5,6 @@
 //! unit on the chip; what a unit is stands in its folder, as [`Unit`].
 
 pub mod cap;
-pub mod coprocessor;
 pub mod dram;
 pub mod hash;
 pub mod msf;

@@ -94,7 +94,8 @@ mod tests {
         let source = dir.path().join("a.uc");
         std::fs::write(dir.path().join("b.uc"), "nop\n").unwrap();
         std::fs::write(&source, "#include \"b.uc\"\nx#: br[x#]\n").unwrap();
-        let project = Project::load(&source, &Overrides::default()).unwrap();
+        let project =
+            Project::load(&source, &Overrides::default(), &npsim_protocols::registry()).unwrap();
         let assemblies = Assemblies::default();
         let words = |assemblies: &Assemblies| {
             let (programs, _) = assemblies.assemble(&project);

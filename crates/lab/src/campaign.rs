@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::assemblies::Assemblies;
 use crate::execute::execute;
+use crate::observed::{Observe, PointFiles};
 use crate::places::Places;
 use crate::points::Point;
 use crate::prepare::{Ready, prepare};
@@ -31,6 +32,8 @@ pub struct Campaign<'a> {
     pub results: &'a Path,
     /// How many points run at a time.
     pub jobs: usize,
+    /// What is observed of each point that runs.
+    pub observe: &'a [Observe],
 }
 
 /// Is told how far a campaign is, from any thread.
@@ -140,10 +143,10 @@ impl Campaign<'_> {
                 continue;
             }
             match store.get(&keyed.key) {
-                Some(outcome) => {
+                Some(outcome) if self.files(&keyed.key).are_there() => {
                     outcomes.insert(keyed.key.clone(), outcome);
                 }
-                None => to_run.push(keyed),
+                _ => to_run.push(keyed),
             }
         }
         watcher.begins(to_run.len(), outcomes.len());
@@ -257,7 +260,8 @@ impl Campaign<'_> {
             .get(&keyed.point.sweep)
             .map(|sweep| self.study.metrics_of(sweep))
             .unwrap_or_default();
-        let outcome = execute(&ready, &metrics, threads, stop).map_err(|problem| {
+        let files = self.files(&keyed.key);
+        let outcome = execute(&ready, &metrics, &files, threads, stop).map_err(|problem| {
             problem.note(format!(
                 "in point {}, {}",
                 keyed.point.number,
@@ -268,6 +272,10 @@ impl Campaign<'_> {
             store.put(outcome)?;
         }
         Ok(outcome)
+    }
+
+    fn files(&self, key: &str) -> PointFiles {
+        PointFiles::new(self.results, key, self.observe)
     }
 
     fn pool(&self) -> Result<rayon::ThreadPool, Problem> {

@@ -10,6 +10,7 @@ use npsim_chip::core::ENGINE;
 use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
 use npsim_net::load::Stamp;
+use npsim_observe::timeline::Window;
 use npsim_project::load::generator;
 use npsim_project::problem::Problem;
 use npsim_session::links::{Frames, Links, Tap, captured};
@@ -19,6 +20,7 @@ use crate::code;
 use crate::hops;
 use crate::metric::{Metric, Quantity};
 use crate::observation::{Left, Lost, Observation, microcode_losses};
+use crate::observed::PointFiles;
 use crate::ordering::Ordering as FrameOrder;
 use crate::prepare::{Ready, Traffic};
 use crate::store::{Outcome, Reading};
@@ -43,13 +45,16 @@ pub(crate) struct Ran {
 /// on so many `threads`.
 ///
 /// # Errors
-/// The programs do not fit the chip, or the set-up contradicts itself.
+/// The programs do not fit the chip, the set-up contradicts itself, or what is
+/// observed cannot be written.
 pub fn execute(
     ready: &Ready,
     metrics: &BTreeMap<&str, &Metric>,
+    files: &PointFiles,
     threads: usize,
     stop: &AtomicBool,
 ) -> Result<Option<Outcome>, Problem> {
+    files.refuse_chain(ready.hops)?;
     let hertz = ready.project.capacity.hertz;
     let window = ready.window;
     if !metrics.is_empty() && metrics.values().all(|metric| code::is_static(metric)) {
@@ -96,7 +101,7 @@ pub fn execute(
         };
         hops::run(ready, settings, frames, &watch, threads, stop)?
     } else {
-        alone(ready, settings, frames, &watch, end, stop)?
+        alone(ready, settings, frames, &watch, (end, files), stop)?
     };
     let Ran {
         ending,
@@ -170,15 +175,19 @@ fn alone(
     settings: Settings,
     frames: Frames<'_>,
     watch: &Journal,
-    end: Option<Cycle>,
+    (end, files): (Option<Cycle>, &PointFiles),
     stop: &AtomicBool,
 ) -> Result<Ran, Problem> {
     let warm_up = ready.window.warm_up;
     let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
     let links = Links::streaming(frames, 0, ready.project.capacity.hertz, None);
     let mut links = links.with_tap(watch.clone());
-    let go = |simulation: &mut Simulation, links: &mut Links<'_>| {
-        simulation.run_while(links, &mut |_, _| {
+    let window = Window::from_cycle(warm_up);
+    let mut observers = files
+        .wanted(window)?
+        .open(&ready.project, simulation.chip())?;
+    let mut go = |simulation: &mut Simulation, links: &mut Links<'_>| {
+        simulation.run_watched(links, &mut observers, &mut |_, _| {
             if stop.load(Ordering::Relaxed) {
                 ControlFlow::Break(())
             } else {
@@ -194,6 +203,9 @@ fn alone(
     if ending == Ending::Reached {
         simulation.run_until(end);
         ending = go(&mut simulation, &mut links);
+    }
+    if ending != Ending::Interrupted {
+        files.write(observers.finish(simulation.chip()))?;
     }
     Ok(Ran {
         ending,

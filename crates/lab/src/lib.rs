@@ -15,6 +15,7 @@
 //!     places: &places,
 //!     results: Path::new("results"),
 //!     jobs: 2,
+//!     observe: &[],
 //! };
 //! let results = campaign.run(points(&study, true)?, &AtomicBool::new(false), &())?;
 //! let rows = verdict::rows(&study, &results, &verdict::select(&study, &[])?);
@@ -41,6 +42,7 @@ pub mod hops;
 pub mod metric;
 pub mod microengines;
 pub mod observation;
+pub mod observed;
 pub mod ordering;
 pub mod output;
 pub mod places;

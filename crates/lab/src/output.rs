@@ -118,7 +118,7 @@ pub fn write(
         put(&format!("tables/{}.csv", grid.name), &grid.csv())?;
         put(&format!("tables/{}.md", grid.name), &grid.markdown())?;
     }
-    let drawn = drawings(study, results)?;
+    let drawn = drawings(study, results);
     if !drawn.is_empty() {
         let path = folder.join("figures");
         std::fs::create_dir_all(&path).map_err(|error| Problem::io("make", &path, &error))?;
@@ -142,7 +142,7 @@ pub fn is_quick(folder: &Path) -> Option<bool> {
     Some(written.quick)
 }
 
-fn drawings(study: &Study, results: &Results) -> Result<Vec<Drawn>, Problem> {
+fn drawings(study: &Study, results: &Results) -> Vec<Drawn> {
     let mut drawn = Vec::new();
     for figure in figures(study) {
         let svg = draw(study, results, &figure);
@@ -154,7 +154,7 @@ fn drawings(study: &Study, results: &Results) -> Result<Vec<Drawn>, Problem> {
             });
         }
     }
-    Ok(drawn)
+    drawn
 }
 
 fn page(

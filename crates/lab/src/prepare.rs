@@ -105,7 +105,11 @@ fn make_ready(
         set: point.settings.clone(),
         ..Overrides::default()
     };
-    let project = Project::load(&places.find(&sweep.system)?, &overrides)?;
+    let project = Project::load(
+        &places.find(&sweep.system)?,
+        &overrides,
+        &npsim_protocols::registry(),
+    )?;
     let (programs, messages) = assemblies.assemble(&project);
     let Some(programs) = programs else {
         let first = messages.items.iter().find(|item| item.level == "error");

@@ -20,6 +20,8 @@ pub use npsim_project as project;
 pub use npsim_project::{
     assemble, diagnostics, firmware_file, includes, load, messages, problem, quantity, whole_file,
 };
+pub use npsim_protocols as protocols;
+pub use npsim_protocols::registry;
 pub use npsim_report::{bottleneck, chart, flame, page, profile_text};
 pub use npsim_session::{
     chain, checkpoint, histogram, links, measure, memory_dump, remarks, report, simulation,

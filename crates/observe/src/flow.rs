@@ -94,7 +94,7 @@ impl TrafficFlow {
     }
 
     /// Nothing seen yet; who reads and writes the `[[memory]]`s that lie in
-    /// these spaces, and the coprocessor, will be noted as well.
+    /// these spaces, and the devices beside SRAM, will be noted as well.
     #[must_use]
     pub fn over(spaces: &[Space]) -> Self {
         let mut memories = Vec::new();
@@ -106,9 +106,11 @@ impl TrafficFlow {
                 _ => continue,
             };
             memories.extend(space.regions().iter().filter_map(|region| {
-                let name = ["memory `", "coprocessor `"]
-                    .iter()
-                    .find_map(|kind| region.name.strip_prefix(kind)?.strip_suffix('`'))?;
+                // Behind the memory there are the windows of devices.
+                let (kind, name) = region.name.strip_suffix('`')?.split_once(" `")?;
+                if kind != "memory" && region.start < space.size {
+                    return None;
+                }
                 Some(Memory {
                     name: name.to_owned(),
                     unit,

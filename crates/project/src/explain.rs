@@ -2,11 +2,8 @@
 
 use std::fmt::Write as _;
 
-use npsim_chip::gpp::boot::TaskSetup;
-use npsim_chip::gpp::xcp::XcpLayout;
-
 use super::Project;
-use crate::quantity::{show_nanoseconds, show_rate};
+use crate::quantity::show_rate;
 
 impl Project {
     /// What the project comes to: the project file if it is the default one,
@@ -71,50 +68,10 @@ impl Project {
             }
         }
         writeln!(out, "\nGeneral-purpose core:")?;
-        for task in &self.boot.tasks {
-            match task {
-                TaskSetup::Routes(routes) => writeln!(
-                    out,
-                    "    routes: {} longwords of table, {} next hops",
-                    routes.table.trie().len(),
-                    routes.table.next_hops().len() / 4 - 1
-                )?,
-                TaskSetup::Exceptions(task) => writeln!(
-                    out,
-                    "    exceptions: looks at ring {} every {}",
-                    task.ring,
-                    show_nanoseconds(task.period as f64 * 1e9 / self.capacity.hertz as f64)
-                )?,
-                TaskSetup::QuickStart(task) => writeln!(
-                    out,
-                    "    quick-start: {} groups of ports, a window of {}, exact after {}",
-                    task.groups.len(),
-                    show_nanoseconds(task.window as f64 * 1e9 / self.capacity.hertz as f64),
-                    show_nanoseconds(task.grace as f64 * 1e9 / self.capacity.hertz as f64)
-                )?,
-                TaskSetup::Xcp(task) => writeln!(
-                    out,
-                    "    xcp: {} groups of ports, sums {}, {}",
-                    task.groups.len(),
-                    match &task.sums {
-                        Some(sums) => format!("of {} threads", sums.threads.len()),
-                        None => "in the shared state".into(),
-                    },
-                    match task.layout {
-                        XcpLayout::Locked { lock: true } => "under a lock",
-                        XcpLayout::Locked { lock: false } => "without the lock",
-                        XcpLayout::Split => "in two banks",
-                    }
-                )?,
-                TaskSetup::Rcp(task) => writeln!(
-                    out,
-                    "    rcp: {} groups of ports, counters of {} threads",
-                    task.groups.len(),
-                    task.threads.len()
-                )?,
-            }
+        for task in &self.tasks {
+            writeln!(out, "    {task}")?;
         }
-        if self.boot.tasks.is_empty() {
+        if self.tasks.is_empty() {
             writeln!(out, "    nothing after the start")?;
         }
         for (i, program) in self.programs.iter().enumerate() {

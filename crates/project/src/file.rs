@@ -2,14 +2,16 @@
 //! before anything is looked up or defaulted.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use npsim_net::load::Load;
 use serde::Deserialize;
 use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::chain::ChainSection;
 use super::disturb::{DisturbSection, StallSection};
-use super::slow_path::{QuickStartSection, RcpSection, XcpSection};
+use crate::registry::{Registry, Sections};
 
 /// `npsim.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -43,8 +45,6 @@ pub struct ProjectFile {
     /// Named memory.
     #[serde(default)]
     pub memory: Vec<MemorySection>,
-    /// The feedback coprocessor.
-    pub coprocessor: Option<CoprocessorSection>,
     /// Named counters.
     #[serde(default)]
     pub counter: Vec<CounterSection>,
@@ -74,6 +74,9 @@ pub struct ProjectFile {
     /// What lies between routers of a chain.
     #[serde(default)]
     pub chain: ChainSection,
+    /// The sections of registered kinds of tasks and devices.
+    #[serde(skip)]
+    pub(crate) sections: Sections,
 }
 
 /// `[chip]`.
@@ -247,19 +250,6 @@ pub struct MemorySection {
     pub words: Vec<u32>,
 }
 
-/// `[coprocessor]`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CoprocessorSection {
-    /// The name that sources use.
-    pub name: Spanned<String>,
-    /// SRAM channel; the routing table's default if not given.
-    pub channel: Option<Spanned<u8>>,
-    /// Byte address of its window in the channel; the first behind the memory if
-    /// not given.
-    pub address: Option<Spanned<u64>>,
-}
-
 /// `[[counter]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -348,19 +338,15 @@ pub struct RouteSection {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GppSection {
-    /// `routes`, `exceptions`, `quick-start`, `xcp`, `rcp`.
+    /// `routes`, `exceptions`, and what the registry has.
     #[serde(default)]
     pub tasks: Vec<Spanned<String>>,
     /// The slow path.
     pub exceptions: Option<ExceptionsSection>,
-    /// Quick-Start.
-    #[serde(rename = "quick-start")]
-    pub quick_start: Option<Spanned<QuickStartSection>>,
-    /// XCP.
-    pub xcp: Option<Spanned<XcpSection>>,
-    /// RCP.
-    pub rcp: Option<Spanned<RcpSection>>,
 }
+
+/// The keys of `[gpp]` itself.
+const GPP_KEYS: [&str; 2] = ["tasks", "exceptions"];
 
 /// `[gpp.exceptions]`.
 #[derive(Debug, Deserialize)]
@@ -375,17 +361,71 @@ pub struct ExceptionsSection {
     pub reasons: Vec<String>,
 }
 
-/// Reads the text of a project file.
+/// Why a text is no project file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What the TOML reader says.
+    pub message: String,
+    /// The bytes that it is about.
+    pub span: Range<usize>,
+}
+
+impl From<toml::de::Error> for ParseError {
+    fn from(error: toml::de::Error) -> Self {
+        Self {
+            message: error.message().trim().to_owned(),
+            span: error.span().unwrap_or(0..0),
+        }
+    }
+}
+
+/// Reads the text of a project file that has sections of these kinds.
 ///
 /// # Errors
-/// What the TOML reader says, with the byte range.
-pub fn parse(text: &str) -> Result<ProjectFile, Box<toml::de::Error>> {
-    toml::from_str(text).map_err(Box::new)
+/// It is no TOML, or has keys or values that it cannot have.
+pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, ParseError> {
+    let mut root = DeTable::parse(text)?;
+    let sections = registry.take(root.get_mut())?;
+    if let Some(DeValue::Table(gpp)) = root.get_ref().get("gpp").map(Spanned::get_ref)
+        && let Some((key, _)) = gpp
+            .iter()
+            .find(|(key, _)| !GPP_KEYS.contains(&key.get_ref().as_ref()))
+    {
+        let known: Vec<_> = GPP_KEYS
+            .into_iter()
+            .chain(registry.tasks())
+            .map(|key| format!("`{key}`"))
+            .collect();
+        return Err(ParseError {
+            message: format!(
+                "unknown field `{}`, expected one of {}",
+                key.get_ref(),
+                known.join(", ")
+            ),
+            span: key.span(),
+        });
+    }
+    let top: Vec<_> = root.get_ref().keys().map(Spanned::span).collect();
+    let mut file = ProjectFile::deserialize(Deserializer::from(root)).map_err(|error| {
+        let mut error = ParseError::from(error);
+        if error.message.starts_with("unknown field") && top.contains(&error.span) {
+            for kind in registry.devices() {
+                error.message.push_str(&format!(", `{kind}`"));
+            }
+        }
+        error
+    })?;
+    file.sections = sections;
+    Ok(file)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Ids, parse};
+    use super::{Ids, Registry};
+
+    fn parse(text: &str) -> Result<super::ProjectFile, super::ParseError> {
+        super::parse(text, &Registry::default())
+    }
 
     #[test]
     fn everything_that_can_be_written() {
@@ -428,10 +468,6 @@ mod tests {
             align = 16
             address = 1024
             words = [1, 2]
-            [coprocessor]
-            name = "F"
-            channel = 1
-            address = 0x4000000
             [[counter]]
             name = "C"
             drop = true
@@ -485,7 +521,12 @@ mod tests {
     fn unknown_keys_have_a_place() {
         let text = "[chip]\nprofil = \"ixp2400\"\n";
         let error = parse(text).unwrap_err();
-        assert!(error.message().contains("profil"), "{error}");
-        assert_eq!(&text[error.span().unwrap()], "profil");
+        assert!(error.message.contains("profil"), "{error:?}");
+        assert_eq!(&text[error.span], "profil");
+        let error = parse("[gpp]\ntask = []\n").unwrap_err();
+        assert_eq!(
+            error.message,
+            "unknown field `task`, expected one of `tasks`, `exceptions`"
+        );
     }
 }

@@ -17,15 +17,16 @@ pub mod file;
 pub mod firmware_file;
 mod hardware;
 pub mod includes;
+pub mod keys;
 pub mod layout;
 pub mod load;
 pub mod messages;
 mod origins;
 pub mod problem;
 pub mod quantity;
+pub mod registry;
 pub mod resolve;
 pub mod settings;
-pub mod slow_path;
 pub mod text;
 pub mod whole_file;
 
@@ -37,6 +38,7 @@ use npsim_net::load::{Load, Prefix};
 
 pub use capacity::Capacity;
 pub use hardware::{board, profile};
+pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
 pub use settings::{ProfileChange, Setting};
 
@@ -67,6 +69,8 @@ pub struct Project {
     pub programs: Vec<ProgramPlan>,
     /// What stands in the chip before the first cycle.
     pub boot: Boot,
+    /// What each task of the general-purpose core will do, for people.
+    pub tasks: Vec<String>,
     /// The memories with what is where.
     pub spaces: Vec<layout::Space>,
     /// Settings over the file, as they were given.
@@ -87,19 +91,23 @@ pub struct Project {
 
 impl Project {
     /// Reads a project file, the one in a folder, or makes the default one for
-    /// a `.uc` or for assembled firmware.
+    /// a `.uc` or for assembled firmware. The registry has the kinds of tasks and
+    /// devices that the project can have.
     ///
     /// # Errors
     /// All mistakes found in it.
-    pub fn load(target: &Path, overrides: &Overrides) -> Result<Self, Problems> {
+    pub fn load(
+        target: &Path,
+        overrides: &Overrides,
+        registry: &Registry,
+    ) -> Result<Self, Problems> {
         let (text, is_default) = read(target, overrides)?;
-        let (text, applied) = settings::apply(&text, &overrides.set)?;
+        let (text, applied) = settings::apply(&text, &overrides.set, registry)?;
         let mut overrides = overrides.clone();
         overrides.defines.extend(applied.defines);
         let overrides = &overrides;
-        let file = file::parse(&text.text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            let message = error.message().trim().to_string();
+        let file = file::parse(&text.text, registry).map_err(|error| {
+            let file::ParseError { message, span } = error;
             // An entry that lacks what every entry has was perhaps to change one
             // of an extended file.
             let near = message.starts_with("missing field").then(|| {
@@ -115,7 +123,7 @@ impl Project {
         let profile = hardware::choose(&text, &file.chip, overrides)?;
         let (profile, profile_changes) = settings::apply_to_profile(profile, &applied.profile)?;
         let capacity = Capacity::of(&profile);
-        let resolved = resolve::resolve(&text, &file, &capacity, overrides)?;
+        let resolved = resolve::resolve(&text, &file, &capacity, overrides, registry)?;
         let folder = text.folder.clone();
         let own = file.include.iter().map(|path| folder.join(path));
         let outward = file.route.iter().filter(|route| !route.local);
@@ -131,6 +139,7 @@ impl Project {
             include: overrides.include.iter().cloned().chain(own).collect(),
             programs: resolved.programs,
             boot: resolved.boot,
+            tasks: resolved.tasks,
             spaces: resolved.spaces,
             settings: overrides.set.clone(),
             profile_changes,

@@ -155,7 +155,7 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 /// `number * scale`, exactly; `None` for a malformed or too large number.
-pub(crate) fn decimal(number: &str, scale: u128) -> Option<u64> {
+pub fn decimal(number: &str, scale: u128) -> Option<u64> {
     let number = number.replace('_', "");
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.len() > 18 || whole.len() > 18 {

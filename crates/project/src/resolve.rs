@@ -1,7 +1,7 @@
 //! From what was typed to what it means: every name gets an address, every
 //! default its value, every mistake a place. All mistakes are found in one go.
 
-mod coprocessor;
+mod devices;
 mod disturb;
 mod flows;
 mod locks;
@@ -10,7 +10,6 @@ mod programs;
 mod queues;
 mod rings;
 mod routing;
-mod slow_path;
 mod task_keys;
 
 use std::collections::BTreeMap;
@@ -32,6 +31,10 @@ use super::settings::Setting;
 use super::text::{is_name, parse_mac};
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::{parse_rate, show_rate};
+use crate::registry::Registry;
+
+pub use devices::Window;
+pub use task_keys::{Memory, PortGroups};
 
 /// What runs on one microengine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +69,8 @@ pub struct Resolved {
     pub programs: Vec<ProgramPlan>,
     /// What stands in the chip before the first cycle.
     pub boot: Boot,
+    /// What each task of the general-purpose core will do, for people.
+    pub tasks: Vec<String>,
     /// The memories with what is where.
     pub spaces: Vec<Space>,
     /// The router's own address on each port.
@@ -138,6 +143,7 @@ pub fn resolve(
     file: &ProjectFile,
     capacity: &Capacity,
     overrides: &Overrides,
+    registry: &Registry,
 ) -> Result<Resolved, Problems> {
     let mut resolver = Resolver {
         text,
@@ -155,7 +161,11 @@ pub fn resolve(
         memories: BTreeMap::new(),
         macs: Vec::new(),
         stages: Vec::new(),
-        boot: Boot::default(),
+        boot: Boot {
+            task_kinds: registry.tasks().map(str::to_owned).collect(),
+            ..Boot::default()
+        },
+        tasks: Vec::new(),
     };
     resolver.fixed_memory(&file.memory);
     resolver.ports(file);
@@ -165,10 +175,10 @@ pub fn resolve(
     resolver.routes(file);
     resolver.flows(file);
     resolver.fitted_memory(&file.memory);
-    resolver.coprocessor(file.coprocessor.as_ref());
+    resolver.devices(&file.sections);
     resolver.counters(&file.counter);
     resolver.locks(&file.lock, &file.memory);
-    resolver.tasks(file);
+    resolver.tasks(file, registry);
     let programs = resolver.programs(file, overrides);
     resolver.disturbances(file, overrides, &programs);
     if !resolver.problems.is_empty() {
@@ -181,6 +191,7 @@ pub fn resolve(
     Ok(Resolved {
         programs,
         boot: resolver.boot,
+        tasks: resolver.tasks,
         spaces,
         macs: resolver.macs,
         stages: resolver.stages,
@@ -205,7 +216,8 @@ struct NamedMemory {
 }
 
 /// A value as the assembler gets it.
-struct DefineText(String);
+#[derive(Clone, Debug)]
+pub struct DefineText(String);
 
 impl From<String> for DefineText {
     fn from(text: String) -> Self {
@@ -225,7 +237,11 @@ macro_rules! plain_numbers {
 
 plain_numbers! { u8 u16 u32 u64 usize }
 
-struct Resolver<'a> {
+/// The project on its way onto the chip: what has a place already, and the mistakes so
+/// far. Kinds of tasks and devices ([`crate::registry`]) use it to look up what their
+/// keys name.
+#[derive(Debug)]
+pub struct Resolver<'a> {
     text: &'a ProjectText,
     capacity: &'a Capacity,
     problems: Vec<Problem>,
@@ -237,10 +253,34 @@ struct Resolver<'a> {
     macs: Vec<[u8; 6]>,
     stages: Vec<(String, Vec<u8>)>,
     boot: Boot,
+    /// What each task will do, for people.
+    tasks: Vec<String>,
 }
 
 impl Resolver<'_> {
-    fn fail(
+    /// What the chip has.
+    #[must_use]
+    pub fn capacity(&self) -> &Capacity {
+        self.capacity
+    }
+
+    /// What stands in the chip before the first cycle, as far as it is known: ports,
+    /// rings, queues, buffers and devices come before tasks.
+    #[must_use]
+    pub fn boot(&self) -> &Boot {
+        &self.boot
+    }
+
+    /// How many mistakes have been found so far. A kind that finds none of its own
+    /// may go on with what it looked up.
+    #[must_use]
+    pub fn mistakes(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Says what is wrong at a place in the project file, with a label there and what
+    /// to do about it; both may be empty.
+    pub fn fail(
         &mut self,
         span: Range<usize>,
         message: impl Into<String>,
@@ -255,7 +295,7 @@ impl Resolver<'_> {
     }
 
     /// Checks that a name can be used in sources.
-    fn name(&mut self, name: &toml::Spanned<String>) -> bool {
+    pub fn name(&mut self, name: &toml::Spanned<String>) -> bool {
         let good = is_name(name.get_ref());
         if !good {
             self.fail(
@@ -268,8 +308,9 @@ impl Resolver<'_> {
         good
     }
 
-    /// Defines a name for all sources.
-    fn define(
+    /// Defines a name for all sources; `owner` is what it belongs to, for people:
+    /// ``the ring `R` ``.
+    pub fn define(
         &mut self,
         name: String,
         value: impl Into<DefineText>,
@@ -425,8 +466,8 @@ impl Resolver<'_> {
         size
     }
 
-    /// A channel that the chip has.
-    fn channel(&mut self, channel: &toml::Spanned<u8>) -> Option<u8> {
+    /// An SRAM channel that the chip has.
+    pub fn channel(&mut self, channel: &toml::Spanned<u8>) -> Option<u8> {
         let count = self.sram.len();
         if usize::from(*channel.get_ref()) < count {
             return Some(*channel.get_ref());
@@ -491,7 +532,5 @@ fn hex(value: u32) -> String {
     format!("0x{value:08x}")
 }
 
-#[cfg(test)]
-mod slow_path_tests;
 #[cfg(test)]
 mod tests;

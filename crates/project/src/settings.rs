@@ -17,6 +17,7 @@ use serde::Serialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::file;
+use super::registry::Registry;
 use super::resolve::ProjectText;
 use super::text::is_name;
 use crate::problem::Problem;
@@ -149,10 +150,16 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
 /// # Errors
 /// A path leads nowhere, or a value is not what stands there. A text that is
 /// wrong already is handed back as it is, for the reader of projects to say so.
-pub fn apply(text: &ProjectText, settings: &[Setting]) -> Result<(ProjectText, Applied), Problem> {
+pub fn apply(
+    text: &ProjectText,
+    settings: &[Setting],
+    registry: &Registry,
+) -> Result<(ProjectText, Applied), Problem> {
     let mut applied = Applied::default();
-    let (Ok(mut document), Ok(_)) = (text.text.parse::<DocumentMut>(), file::parse(&text.text))
-    else {
+    let (Ok(mut document), Ok(_)) = (
+        text.text.parse::<DocumentMut>(),
+        file::parse(&text.text, registry),
+    ) else {
         return Ok((text.clone(), applied));
     };
     let mut changed = false;
@@ -178,7 +185,7 @@ pub fn apply(text: &ProjectText, settings: &[Setting]) -> Result<(ProjectText, A
                 let root: &mut dyn TableLike = document.as_table_mut();
                 set_in(root, keys, setting)?;
                 let now = document.to_string();
-                file::parse(&now).map_err(|error| refused(setting, error.message()))?;
+                file::parse(&now, registry).map_err(|error| refused(setting, &error.message))?;
                 changed = true;
             }
         }
@@ -423,6 +430,7 @@ fn refused(setting: &Setting, message: &str) -> Problem {
 mod tests {
     use super::{Setting, apply, apply_to_profile};
     use crate::ProjectText;
+    use crate::registry::Registry;
     use npsim_chip::profile::Profile;
     use std::path::PathBuf;
 
@@ -460,7 +468,7 @@ tasks = ["routes"]
 
     fn with(settings: &[&str]) -> Result<String, String> {
         let settings: Vec<Setting> = settings.iter().map(|s| s.parse().expect(s)).collect();
-        apply(&text(), &settings)
+        apply(&text(), &settings, &Registry::default())
             .map(|(text, _)| text.text.to_string())
             .map_err(|problem| problem.to_string())
     }
@@ -497,7 +505,12 @@ tasks = ["routes"]
 
     #[test]
     fn without_settings_the_text_keeps_its_name() {
-        let (same, applied) = apply(&text(), &["define.X=1".parse().unwrap()]).unwrap();
+        let (same, applied) = apply(
+            &text(),
+            &["define.X=1".parse().unwrap()],
+            &Registry::default(),
+        )
+        .unwrap();
         assert_eq!((&*same.text, same.path.as_str()), (FILE, "npsim.toml"));
         assert_eq!(applied.defines, [("X".to_owned(), "1".to_owned())]);
     }
@@ -534,7 +547,7 @@ tasks = ["routes"]
             text: "[chip\n".into(),
             ..text()
         };
-        let (same, _) = apply(&wrong, &["a.b=1".parse().unwrap()]).unwrap();
+        let (same, _) = apply(&wrong, &["a.b=1".parse().unwrap()], &Registry::default()).unwrap();
         assert_eq!(&*same.text, "[chip\n");
     }
 

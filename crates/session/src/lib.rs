@@ -8,7 +8,7 @@
 //! use npsim_session::links::Links;
 //! use npsim_net::pace::Schedule;
 //!
-//! let project = Project::load(Path::new("microcode/forward"), &Overrides::default())?;
+//! let project = Project::load(Path::new("microcode/forward"), &Overrides::default(), &npsim_protocols::registry())?;
 //! let (programs, messages) = npsim_project::assemble::assemble_project(&project);
 //! let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
 //! let settings = Settings { until: Some(100_000), ..Settings::default() };
@@ -22,7 +22,6 @@
 
 pub mod chain;
 pub mod checkpoint;
-mod coprocessor_lines;
 pub mod histogram;
 pub mod links;
 pub mod measure;

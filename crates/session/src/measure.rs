@@ -12,7 +12,6 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::Boot;
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
-use npsim_chip::units::coprocessor::CoprocessorSetup;
 
 use npsim_project::diagnostics::render_diagnostic;
 use npsim_project::problem::Problem;
@@ -87,7 +86,7 @@ fn chip(
     let count = microengines.len();
     let mut programs = Vec::with_capacity(count);
     for me in microengines {
-        let parts = boot.coprocessor.iter().flat_map(CoprocessorSetup::names);
+        let parts = boot.devices.iter().flat_map(|device| device.names());
         let own = [
             ("ME_INDEX".to_owned(), me.to_string()),
             ("ME_NUMBER".to_owned(), profile.number_of(me).to_string()),

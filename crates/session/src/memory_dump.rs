@@ -41,20 +41,20 @@ pub struct Range {
     end: u32,
 }
 
-/// Where a `[[memory]]`, a `[[counter]]` or the registers of the coprocessor of
+/// Where a `[[memory]]`, a `[[counter]]` or the registers of a device of
 /// the project lie.
 ///
 /// # Errors
 /// The project has none of this name.
 pub fn find(project: &Project, name: &str) -> Result<Range, Problem> {
-    if let Some(setup) = &project.boot.coprocessor
-        && let Some((start, bytes)) = setup.registers(name)
-    {
-        return Ok(Range {
-            space: format!("sram{}", setup.channel),
-            start,
-            end: start + bytes,
-        });
+    for device in &project.boot.devices {
+        if let Some((start, bytes)) = device.registers(name) {
+            return Ok(Range {
+                space: format!("sram{}", device.attachment().channel),
+                start,
+                end: start + bytes,
+            });
+        }
     }
     let mut known = Vec::new();
     for space in &project.spaces {

@@ -74,10 +74,7 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
     for lock in &chip.locks {
         writeln!(out, "lock         {}", lock_line(lock, chip.cycles))?;
     }
-    slow_path::write_slow_path(out, chip)?;
-    if let Some(coprocessor) = &chip.coprocessor {
-        crate::coprocessor_lines::write(out, coprocessor)?;
-    }
+    slow_path::write(out, chip)?;
     for check in &chip.checks_passed_over {
         writeln!(
             out,

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Costs;
 use super::boot::Space;
+use super::{Costs, STATUS_WORDS};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::{Level, TraceEvent};
@@ -36,13 +36,8 @@ impl Place {
 
     /// What `thread` has of `group`, where each thread has `stride` bytes of each of
     /// `groups` groups, one after the other.
-    pub(super) const fn of_thread(
-        self,
-        thread: u16,
-        groups: usize,
-        group: usize,
-        stride: u32,
-    ) -> Self {
+    #[must_use]
+    pub const fn of_thread(self, thread: u16, groups: usize, group: usize, stride: u32) -> Self {
         self.after((thread as u32 * groups as u32 + group as u32) * stride)
     }
 
@@ -62,7 +57,7 @@ impl Place {
     }
 
     /// Puts a longword there without any time; false where there is no memory.
-    pub(super) fn put(self, word: u32, scratch: &mut Scratch, sram: &mut Sram) -> bool {
+    pub fn put(self, word: u32, scratch: &mut Scratch, sram: &mut Sram) -> bool {
         match self.space {
             Space::Scratch => scratch.write(self.address, word),
             Space::Sram(channel) => sram.write_word(self.in_channel(channel), word),
@@ -71,20 +66,52 @@ impl Place {
     }
 }
 
+/// The memories of a chip, to look at without any time.
+#[derive(Clone, Copy, Debug)]
+pub struct Memories<'a> {
+    /// Scratchpad.
+    pub scratch: &'a Scratch,
+    /// All SRAM channels.
+    pub sram: &'a Sram,
+}
+
+impl Memories<'_> {
+    /// A longword; `None` where there is no memory.
+    #[must_use]
+    pub fn look(&self, place: Place) -> Option<u32> {
+        place.look(self.scratch, self.sram)
+    }
+}
+
 /// The chip as a task sees it while it makes one access.
-pub(super) struct Access<'a> {
+pub struct Access<'a> {
     /// Index of the task.
-    pub task: u16,
-    pub costs: &'a Costs,
-    pub fabric: &'a mut Fabric,
-    pub scratch: &'a mut Scratch,
-    pub sram: &'a mut Sram,
-    pub dram: &'a mut Dram,
+    pub(super) task: u16,
+    pub(super) costs: &'a Costs,
+    /// Threads that raised an interrupt.
+    pub(super) status: &'a mut [[u32; STATUS_WORDS]; 2],
+    pub(super) fabric: &'a mut Fabric,
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) sram: &'a mut Sram,
+    pub(super) dram: &'a mut Dram,
 }
 
 impl Access<'_> {
+    /// The present cycle.
+    #[must_use]
     pub fn now(&self) -> Cycle {
         self.fabric.now
+    }
+
+    /// What accesses and work cost.
+    #[must_use]
+    pub const fn costs(&self) -> &Costs {
+        self.costs
+    }
+
+    /// Acknowledges the interrupts of all threads.
+    pub fn acknowledge(&mut self) {
+        *self.status = [[0; STATUS_WORDS]; 2];
     }
 
     /// What an access to a memory lasts without waiting.
@@ -146,7 +173,7 @@ impl Access<'_> {
         (old, self.lasts(place.space) + waited)
     }
 
-    /// Tells whoever watches a value that the task keeps.
+    /// Tells whoever watches a value that the task keeps, of one of its groups.
     pub fn tell(&mut self, group: usize, level: Level, value: i64) {
         let (task, group) = (self.task, group as u16);
         self.fabric

@@ -3,18 +3,16 @@
 //!
 //! The loader's work costs no simulated time; what the slow path does later does.
 
-use super::quick_start::QuickStartSetup;
-use super::rcp::RcpSetup;
 use super::routes::RouteTable;
-use super::xcp::XcpSetup;
+use super::task::Task;
 use crate::Cycle;
 use crate::kernel::disturb::Disturbances;
-pub use crate::units::coprocessor::CoprocessorSetup;
 pub use crate::units::msf::PortSetup;
+use crate::units::sram::device::Device;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is in place before cycle 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Boot {
     /// Scratch rings.
     pub rings: Vec<RingSetup>,
@@ -31,15 +29,32 @@ pub struct Boot {
     /// TBUF element size in bytes; 0 stands for that of RBUF.
     pub transmit_element_size: u16,
     /// What the general-purpose core does.
-    pub tasks: Vec<TaskSetup>,
+    pub tasks: Vec<Box<dyn Task>>,
+    /// The kinds of tasks of which statistics have a list, even if none runs, in
+    /// this order.
+    pub task_kinds: Vec<String>,
     /// Longwords in scratch that the statistics show by name.
     pub counters: Vec<CounterSetup>,
     /// Longwords whose bit 0 the statistics watch as a lock.
     pub locks: Vec<LockSetup>,
-    /// What is attached to an SRAM channel beside its memory.
-    pub coprocessor: Option<CoprocessorSetup>,
+    /// What is attached to SRAM channels beside their memory.
+    pub devices: Vec<Box<dyn Device>>,
     /// What disturbs the run on purpose.
     pub disturbances: Disturbances,
+}
+
+impl Boot {
+    /// The first task of this type.
+    #[must_use]
+    pub fn task<T: Task>(&self) -> Option<&T> {
+        self.tasks.iter().find_map(|task| task.downcast_ref())
+    }
+
+    /// The first device of this type.
+    #[must_use]
+    pub fn device<T: Device>(&self) -> Option<&T> {
+        self.devices.iter().find_map(|device| device.downcast_ref())
+    }
 }
 
 /// When a scratch ring's status flag is set.
@@ -177,23 +192,8 @@ pub struct LockSetup {
     pub address: u32,
 }
 
-/// Something the general-purpose core does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TaskSetup {
-    /// Keeps the routing table; written before the start.
-    Routes(RoutesSetup),
-    /// Takes packets off the exception ring.
-    Exceptions(ExceptionsSetup),
-    /// Renews what Quick-Start may grant.
-    QuickStart(QuickStartSetup),
-    /// Runs the timers of XCP.
-    Xcp(XcpSetup),
-    /// Computes the rate of RCP.
-    Rcp(RcpSetup),
-}
-
 /// Where the routing table is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoutesSetup {
     /// SRAM channel.
     pub channel: u8,

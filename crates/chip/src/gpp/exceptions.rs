@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::Costs;
 use super::access::Access;
 use super::boot::ExceptionsSetup;
-use super::task::Next;
+use super::loader::LoadError;
+use super::task::{Next, Start, Task};
 use crate::Cycle;
 use crate::kernel::check::Fault;
 use crate::kernel::fabric::Fabric;
@@ -49,25 +49,18 @@ enum Step {
 pub struct Exceptions {
     setup: ExceptionsSetup,
     step: Step,
-    /// Waits for its period and not for an access.
-    idle: bool,
-    /// No event is posted: looks at an empty ring are only counted, so that an
-    /// idle core costs the simulation nothing.
-    dozing: bool,
-    last_activity: Cycle,
     current: Exception,
     by_reason: BTreeMap<u8, u64>,
     packets: u64,
 }
 
 impl Exceptions {
-    pub(super) fn new(setup: ExceptionsSetup) -> Self {
+    /// A task that has taken nothing yet.
+    #[must_use]
+    pub fn new(setup: ExceptionsSetup) -> Self {
         Self {
             setup,
             step: Step::Poll,
-            idle: true,
-            dozing: false,
-            last_activity: 0,
             current: Exception {
                 cycle: 0,
                 reason: 0,
@@ -80,36 +73,10 @@ impl Exceptions {
         }
     }
 
-    /// Cycles from one look to the next.
-    pub(super) const fn period(&self) -> Cycle {
-        self.setup.period
-    }
-
-    /// Cycles between two looks at an empty ring.
-    pub(super) fn interval(&self, costs: &Costs) -> Cycle {
-        costs.ring.max(self.setup.period).max(1)
-    }
-
-    pub(super) const fn is_idle(&self) -> bool {
-        self.idle
-    }
-
-    pub(super) const fn is_dozing(&self) -> bool {
-        self.dozing
-    }
-
-    /// An event is posted for its next look.
-    pub(super) fn awake(&mut self) {
-        self.dozing = false;
-    }
-
-    /// Whether it dozes although something is on its ring.
-    pub(super) fn has_work(&self, scratch: &Scratch) -> bool {
-        self.dozing && !scratch.ring(self.setup.ring).is_empty()
-    }
-
-    pub(super) fn is_polling(&self) -> bool {
-        self.step == Step::Poll
+    /// Where packets come from, and how often the task polls.
+    #[must_use]
+    pub const fn setup(&self) -> &ExceptionsSetup {
+        &self.setup
     }
 
     /// What its next access is for.
@@ -120,11 +87,6 @@ impl Exceptions {
             Step::ReadHeader => "read and handle the header",
             Step::Free => "free the buffer",
         }
-    }
-
-    /// When it last did more than look at an empty ring.
-    pub(super) fn last_activity(&self) -> Cycle {
-        self.last_activity
     }
 
     /// Packets taken off the ring.
@@ -154,19 +116,93 @@ impl Exceptions {
         })
     }
 
-    /// Makes the access that is due. Each takes its share of the buses and of the
-    /// unit, and lasts longer by what it waits there.
-    pub(super) fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+    /// Polls the ring; true if it was empty.
+    fn poll(&mut self, scratch: &mut Scratch, fabric: &mut Fabric) -> bool {
+        let entry = scratch.ring_get(self.setup.ring, fabric);
+        if entry == 0 {
+            return true;
+        }
+        self.current.cycle = fabric.now;
+        self.current.reason = (entry >> 24) as u8;
+        self.current.buffer = entry & 0x00ff_ffff;
+        self.packets += 1;
+        *self.by_reason.entry(self.current.reason).or_default() += 1;
+        let buffers = self.setup.buffers;
+        let offset = self.current.buffer.wrapping_sub(buffers.first_descriptor);
+        let stride = buffers.descriptor_longwords.max(1);
+        if !offset.is_multiple_of(stride) || offset / stride >= buffers.count {
+            self.fault(fabric, "it is the address of no buffer descriptor");
+        }
+        self.step = Step::ReadDescriptor;
+        false
+    }
+
+    fn fault(&self, fabric: &mut Fabric, what: &str) {
+        let message = format!(
+            "the core took 0x{:02x}{:06x} off scratch ring {}: {what}",
+            self.current.reason, self.current.buffer, self.setup.ring
+        );
+        fabric.checks.raise(Fault {
+            check: None,
+            cycle: fabric.now,
+            me: None,
+            context: None,
+            pc: None,
+            message,
+            notes: Vec::new(),
+            help: Some(
+                "put the reason code in bits 31-24 and the descriptor's longword address in 23-0"
+                    .to_owned(),
+            ),
+        });
+    }
+}
+
+impl Task for Exceptions {
+    fn name(&self) -> &'static str {
+        "exceptions"
+    }
+
+    fn prepare(&mut self, _start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        Ok(Some(self.setup.period))
+    }
+
+    fn is_timer(&self) -> bool {
+        false
+    }
+
+    fn has_work(&self, scratch: &Scratch) -> bool {
+        !scratch.ring(self.setup.ring).is_empty()
+    }
+
+    fn packets(&self) -> Vec<(String, u64)> {
+        self.by_reason().collect()
+    }
+
+    /// Each access takes its share of the buses and of the unit, and lasts longer by
+    /// what it waits there.
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
         let doing = self.doing();
         let now = access.now();
         let buffers = self.setup.buffers;
         let channel = u32::from(buffers.channel) << 30;
         let costs = access.costs;
-        self.idle = false;
         let cost = match self.step {
             Step::Poll => {
-                self.poll(access.scratch, access.fabric);
-                costs.ring + access.scratch.core_read(1, access.fabric)
+                // The handler acknowledges all threads with its first access.
+                access.acknowledge();
+                let empty = self.poll(access.scratch, access.fabric);
+                let cost = costs.ring + access.scratch.core_read(1, access.fabric);
+                if empty {
+                    let (interval, poll) = (costs.ring.max(self.setup.period), costs.ring);
+                    let next = Next::Idle {
+                        cost,
+                        interval,
+                        poll,
+                    };
+                    return (doing, next);
+                }
+                cost
             }
             Step::ReadDescriptor => {
                 for (i, word) in (0..).zip(&mut self.current.descriptor) {
@@ -206,59 +242,13 @@ impl Exceptions {
                 costs.sram + access.sram.core_enqueue(buffers.channel, access.fabric)
             }
         };
-        if self.idle {
-            self.dozing = true;
-            let due = now + self.interval(costs);
-            return (doing, Next::Done { cost, due });
-        }
-        self.last_activity = now;
         let next = if self.step == Step::Poll {
-            // The next look follows at once, as the next job.
+            // The next poll follows at once, as the next job.
             let due = now + cost;
             Next::Done { cost, due }
         } else {
             Next::After(cost)
         };
         (doing, next)
-    }
-
-    fn poll(&mut self, scratch: &mut Scratch, fabric: &mut Fabric) {
-        let entry = scratch.ring_get(self.setup.ring, fabric);
-        if entry == 0 {
-            self.idle = true;
-            return;
-        }
-        self.current.cycle = fabric.now;
-        self.current.reason = (entry >> 24) as u8;
-        self.current.buffer = entry & 0x00ff_ffff;
-        self.packets += 1;
-        *self.by_reason.entry(self.current.reason).or_default() += 1;
-        let buffers = self.setup.buffers;
-        let offset = self.current.buffer.wrapping_sub(buffers.first_descriptor);
-        let stride = buffers.descriptor_longwords.max(1);
-        if !offset.is_multiple_of(stride) || offset / stride >= buffers.count {
-            self.fault(fabric, "it is the address of no buffer descriptor");
-        }
-        self.step = Step::ReadDescriptor;
-    }
-
-    fn fault(&self, fabric: &mut Fabric, what: &str) {
-        let message = format!(
-            "the core took 0x{:02x}{:06x} off scratch ring {}: {what}",
-            self.current.reason, self.current.buffer, self.setup.ring
-        );
-        fabric.checks.raise(Fault {
-            check: None,
-            cycle: fabric.now,
-            me: None,
-            context: None,
-            pc: None,
-            message,
-            notes: Vec::new(),
-            help: Some(
-                "put the reason code in bits 31-24 and the descriptor's longword address in 23-0"
-                    .to_owned(),
-            ),
-        });
     }
 }

@@ -1,7 +1,7 @@
 //! Puts a boot plan into a chip that has not started.
 
-use super::boot::{Boot, BufferSetup, MemoryImage, QueueSetup, RingSetup, Space, TaskSetup};
-use super::{Gpp, Place, quick_start, rcp, xcp};
+use super::Gpp;
+use super::boot::{Boot, BufferSetup, MemoryImage, QueueSetup, RingSetup, Space};
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
 use crate::units::dram::Dram;
@@ -35,9 +35,11 @@ pub enum LoadError {
     /// The packet buffers.
     #[error("packet buffers: {0}")]
     Buffers(String),
-    /// The coprocessor.
-    #[error("coprocessor {name}: {reason}")]
-    Coprocessor {
+    /// A device beside an SRAM channel.
+    #[error("{kind} {name}: {reason}")]
+    Device {
+        /// Its kind.
+        kind: &'static str,
         /// Its name.
         name: String,
         /// What is wrong.
@@ -126,10 +128,11 @@ impl Boot {
         gpp: &mut Gpp,
     ) -> Result<(), LoadError> {
         self.check_media()?;
-        if let Some(setup) = &self.coprocessor {
-            sram.attach(setup, profile)
-                .map_err(|reason| LoadError::Coprocessor {
-                    name: setup.name.clone(),
+        for device in &self.devices {
+            sram.attach(device.clone(), profile)
+                .map_err(|reason| LoadError::Device {
+                    kind: device.kind(),
+                    name: device.attachment().name.clone(),
                     reason,
                 })?;
         }
@@ -144,22 +147,6 @@ impl Boot {
         }
         if let Some(buffers) = &self.buffers {
             load_buffers(buffers, sram, dram)?;
-        }
-        for task in &self.tasks {
-            if let TaskSetup::Routes(routes) = task {
-                for (address, words) in [
-                    (routes.root, routes.table.trie()),
-                    (routes.next_hops, routes.table.next_hops()),
-                ] {
-                    let image = MemoryImage {
-                        space: Space::Sram(routes.channel),
-                        address,
-                        words: words.to_vec(),
-                    };
-                    load_image(&image, scratch, sram, dram)?;
-                    gpp.route_words += words.len() as u64;
-                }
-            }
         }
         for counter in &self.counters {
             if !counter.address.is_multiple_of(4) || scratch.read(counter.address).is_none() {
@@ -185,62 +172,8 @@ impl Boot {
                 });
             }
         }
-        for task in &self.tasks {
-            check_places(task, scratch, sram)?;
-        }
-        gpp.start(fabric, scratch, sram);
-        Ok(())
+        gpp.start(fabric, scratch, sram, dram)
     }
-}
-
-/// Everything that a task reads and writes must be there: its first and last
-/// longwords are looked at.
-fn check_places(task: &TaskSetup, scratch: &Scratch, sram: &Sram) -> Result<(), LoadError> {
-    let threads = |threads: &[u16], stride: u32, groups: usize| {
-        let count = threads.iter().max().map_or(0, |last| u32::from(*last) + 1);
-        count * groups as u32 * stride
-    };
-    let mut ranges: Vec<(Place, u32)> = Vec::new();
-    let name = match task {
-        TaskSetup::Routes(_) | TaskSetup::Exceptions(_) => return Ok(()),
-        TaskSetup::QuickStart(it) => {
-            let bytes = it.groups.len() as u32 * quick_start::STATE_STRIDE;
-            ranges.push((it.state, bytes));
-            let counters = it.groups.iter().flat_map(|group| &group.counters);
-            ranges.extend(counters.map(|place| (*place, 4)));
-            "quick-start"
-        }
-        TaskSetup::Xcp(it) => {
-            ranges.push((it.state, it.groups.len() as u32 * xcp::STATE_STRIDE));
-            if let Some(sums) = &it.sums {
-                let bytes = threads(&sums.threads, xcp::SUMS_STRIDE, it.groups.len());
-                ranges.push((sums.place, bytes));
-            }
-            let queues = it.groups.iter().flat_map(|group| &group.queues);
-            ranges.extend(queues.map(|place| (*place, 32)));
-            "xcp"
-        }
-        TaskSetup::Rcp(it) => {
-            ranges.push((it.rate, it.groups.len() as u32 * 4));
-            let bytes = threads(&it.threads, rcp::COUNTERS_STRIDE, it.groups.len());
-            ranges.push((it.counters, bytes));
-            let queues = it.groups.iter().flat_map(|group| &group.queues);
-            ranges.extend(queues.map(|place| (*place, 32)));
-            "rcp"
-        }
-    };
-    for (place, bytes) in ranges.into_iter().filter(|range| range.1 > 0) {
-        for end in [place, place.after(bytes - 4)] {
-            if !end.address.is_multiple_of(4) || end.look(scratch, sram).is_none() {
-                return Err(LoadError::Task {
-                    task: name,
-                    space: end.space,
-                    address: end.address,
-                });
-            }
-        }
-    }
-    Ok(())
 }
 
 fn load_ring(
@@ -281,7 +214,7 @@ fn load_ring(
     Ok(())
 }
 
-fn load_image(
+pub(super) fn load_image(
     image: &MemoryImage,
     scratch: &mut Scratch,
     sram: &mut Sram,

@@ -5,34 +5,32 @@
 //! each with its cost in the profile; between two accesses simulated time
 //! passes. An access takes a clock of the first cluster's command bus, its time
 //! at the unit and on the data bus, and lasts longer by what it waits there.
-//! Looks at a ring that stays empty are counted but take no bandwidth. ICMP
+//! Polls of a ring that stays empty are counted but take no bandwidth. ICMP
 //! messages are not generated: an exception packet ends at the core.
 //!
-//! There is one core. What a task does without a pause is a job: a look at a ring
+//! There is one core. What a task does without a pause is a job: a poll of a ring
 //! with the packet that is on it, or what a timer calls for. Jobs run to their end,
 //! one after the other; one that is due while the core is at another waits.
+//!
+//! What the core does is a list of [`Task`]s, of which it knows only the trait. Two
+//! kinds are part of a router and stand here: [`routes`] and [`exceptions`].
 
 mod access;
 pub mod boot;
 pub mod exceptions;
 mod loader;
 pub(crate) mod profile;
-mod queue_lengths;
-pub mod quick_start;
-pub mod rcp;
 pub mod routes;
+mod schedule;
 pub mod task;
-pub mod xcp;
 
-#[cfg(test)]
-mod congestion_tests;
-#[cfg(test)]
-mod rate_tests;
 #[cfg(test)]
 mod tests;
 
-pub use access::Place;
+pub use access::{Access, Memories, Place};
 pub use loader::LoadError;
+pub use schedule::TaskCounts;
+pub use task::{Next, Start, Task};
 
 use crate::Cycle;
 use crate::kernel::event::{Event, EventQueue};
@@ -41,17 +39,13 @@ pub use crate::kernel::neighbours::InterruptLine;
 use crate::kernel::neighbours::Interrupts;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
+use crate::state::StateError;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
-use access::Access;
 use boot::{Boot, CounterSetup};
-use exceptions::Exceptions;
-use quick_start::QuickStart;
-use rcp::Rcp;
+use schedule::{Doze, Schedule};
 use serde::{Deserialize, Serialize};
-use task::{Next, Task, TaskCounts, Work};
-use xcp::Xcp;
 
 /// Words of a thread status register: 32 threads each.
 const STATUS_WORDS: usize = 4;
@@ -76,7 +70,14 @@ pub struct Costs {
 /// The general-purpose core.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Gpp {
-    tasks: Vec<Task>,
+    /// Their state is saved beside the chip's: of what type it is only the boot plan
+    /// knows.
+    #[serde(skip)]
+    tasks: Vec<Box<dyn Task>>,
+    /// When each task's jobs are due.
+    schedules: Vec<Schedule>,
+    /// The kinds of tasks of which statistics have a list, even if none runs.
+    kinds: Vec<String>,
     costs: Costs,
     counters: Vec<CounterSetup>,
     /// The task whose job is under way.
@@ -92,14 +93,13 @@ pub struct Gpp {
 }
 
 impl Gpp {
-    /// A core with a plan's tasks; [`Gpp::start`] sets them going.
+    /// A core with a plan's tasks; [`Boot::load`] sets them going.
     #[must_use]
     pub fn new(profile: &Profile, boot: &Boot) -> Self {
-        let tasks = boot.tasks.iter();
         Self {
-            tasks: tasks
-                .filter_map(|setup| Task::new(setup, profile))
-                .collect(),
+            tasks: boot.tasks.clone(),
+            schedules: Vec::new(),
+            kinds: boot.task_kinds.clone(),
             costs: Costs {
                 ring: profile.gpp_ring_access(),
                 sram: profile.gpp_sram_access(),
@@ -118,40 +118,59 @@ impl Gpp {
     }
 
     /// Puts the tasks' first state into the memories and posts the first job of
-    /// each.
-    pub fn start(&mut self, fabric: &mut Fabric, scratch: &mut Scratch, sram: &mut Sram) {
-        for (index, task) in self.tasks.iter_mut().enumerate() {
-            task.prepare(scratch, sram);
-            let at = task.start(fabric.now);
-            fabric.events.post(at, Event::Gpp(index as u16));
+    /// each. Tasks that are done with that go.
+    fn start(
+        &mut self,
+        fabric: &mut Fabric,
+        scratch: &mut Scratch,
+        sram: &mut Sram,
+        dram: &mut Dram,
+    ) -> Result<(), LoadError> {
+        let profile = fabric.profile.clone();
+        for mut task in std::mem::take(&mut self.tasks) {
+            let first = task.prepare(&mut Start {
+                task: task.name(),
+                profile: &profile,
+                scratch,
+                sram,
+                dram,
+                table_words: &mut self.route_words,
+            })?;
+            if let Some(first) = first {
+                let due = fabric.now + first.max(1);
+                let index = self.tasks.len() as u16;
+                fabric.events.post(due, Event::Gpp(index));
+                self.schedules.push(Schedule::new(due, task.is_timer()));
+                self.tasks.push(task);
+            }
         }
+        Ok(())
     }
 
     /// Something may have come onto a scratch ring: a task that waits there
-    /// looks at its next turn.
+    /// polls it at its next turn.
     pub fn stir(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
         let now = fabric.now;
         for index in 0..self.tasks.len() {
-            let waits = self.tasks[index].exceptions();
-            if !waits.is_some_and(|it| it.has_work(scratch)) {
+            if !self.schedules[index].is_dozing() || !self.tasks[index].has_work(scratch) {
                 continue;
             }
             self.bring_up_to(index, now);
-            if let Some(at) = self.tasks[index].wake(now, None) {
+            if let Some(at) = self.schedules[index].wake(now, None) {
                 fabric.events.post(at, Event::Gpp(index as u16));
             }
         }
     }
 
-    /// Counts the looks of a dozing task until `now`: none while the core is at
+    /// Counts the polls of a dozing task until `now`: none while the core is at
     /// another's job.
     fn bring_up_to(&mut self, index: usize, now: Cycle) {
         if self.running.is_none() && now >= self.free_at {
-            self.tasks[index].catch_up(now, &self.costs);
+            self.schedules[index].catch_up(now);
         }
     }
 
-    /// The threads that raised an interrupt since the last look of a task: 32
+    /// The threads that raised an interrupt since a task last acknowledged them: 32
     /// threads a word, the first cluster in words 0-1.
     #[must_use]
     pub const fn interrupt_status(&self, line: InterruptLine) -> [u32; STATUS_WORDS] {
@@ -166,77 +185,90 @@ impl Gpp {
 
     /// The tasks that go on while the chip runs, in the order of the plan.
     #[must_use]
-    pub fn tasks(&self) -> &[Task] {
+    pub fn tasks(&self) -> &[Box<dyn Task>] {
         &self.tasks
     }
 
-    /// What a task has done before `now`.
+    /// The first task of this type that goes on while the chip runs.
     #[must_use]
-    pub fn counts(&self, task: &Task, now: Cycle) -> TaskCounts {
+    pub fn task<T: Task>(&self) -> Option<&T> {
+        self.tasks.iter().find_map(|task| task.downcast_ref())
+    }
+
+    /// The kinds of tasks of which statistics have a list, even if none runs.
+    pub(crate) fn kinds(&self) -> &[String] {
+        &self.kinds
+    }
+
+    /// What the task of this index has done before `now`.
+    ///
+    /// # Panics
+    /// There are not as many tasks.
+    #[must_use]
+    pub fn counts(&self, task: usize, now: Cycle) -> TaskCounts {
         if self.running.is_none() && now >= self.free_at {
-            task.counts_at(now, &self.costs)
+            self.schedules[task].counts_at(now)
         } else {
-            task.counts
+            self.schedules[task].counts
         }
     }
 
-    /// The exception tasks.
-    pub fn exceptions(&self) -> impl Iterator<Item = &Exceptions> {
-        self.tasks.iter().filter_map(Task::exceptions)
-    }
-
-    /// The Quick-Start tasks.
-    pub fn quick_start(&self) -> impl Iterator<Item = &QuickStart> {
-        self.tasks.iter().filter_map(|task| match &task.work {
-            Work::QuickStart(it) => Some(it),
-            _ => None,
-        })
-    }
-
-    /// The XCP tasks.
-    pub fn xcp(&self) -> impl Iterator<Item = &Xcp> {
-        self.tasks.iter().filter_map(|task| match &task.work {
-            Work::Xcp(it) => Some(it),
-            _ => None,
-        })
-    }
-
-    /// The RCP tasks.
-    pub fn rcp(&self) -> impl Iterator<Item = &Rcp> {
-        self.tasks.iter().filter_map(|task| match &task.work {
-            Work::Rcp(it) => Some(it),
-            _ => None,
-        })
-    }
-
-    /// The last cycle at which a task did more than look at an empty ring or run
+    /// The last cycle at which a task did more than poll an empty ring or run
     /// by the clock.
     #[must_use]
     pub fn last_activity(&self) -> Cycle {
-        let last = self.exceptions().map(Exceptions::last_activity);
+        let last = self.schedules.iter().map(|it| it.last_activity);
         last.max().unwrap_or(0)
+    }
+
+    /// The tasks' states as bytes, which serialization of the core leaves out.
+    ///
+    /// # Errors
+    /// The encoder refuses.
+    pub fn save_tasks(&self) -> Result<Vec<Vec<u8>>, StateError> {
+        self.tasks.iter().map(|task| task.save()).collect()
+    }
+
+    /// Completes a core that was read from a saved state: takes over the tasks of
+    /// `other`, with the states that they saved.
+    ///
+    /// # Errors
+    /// They are not the states of such tasks.
+    pub fn restore_tasks(&mut self, other: &Self, states: &[Vec<u8>]) -> Result<(), StateError> {
+        let count = other.tasks.len();
+        if states.len() != count || self.schedules.len() != count {
+            return Err(StateError::OtherChip("tasks"));
+        }
+        self.tasks = other.tasks.clone();
+        let mut tasks = self.tasks.iter_mut().zip(states);
+        tasks.try_for_each(|(task, state)| task.restore(state))
     }
 
     /// Stops a task's timer if it works by the clock and nothing but timers of the
     /// core is pending on the chip: nobody is left who could see what it does.
     pub fn stop_alone(&mut self, task: u16, events: &EventQueue) -> bool {
-        let idle = |index: usize, it: &Task| {
-            it.is_timer() && !it.stopped && !it.parked && self.running != Some(index as u16)
-        };
-        let Some(own) = self.tasks.get(usize::from(task)) else {
-            return false;
-        };
-        if !idle(usize::from(task), own) {
+        let index = usize::from(task);
+        if index >= self.tasks.len() || !self.is_idle_timer(index) {
             return false;
         }
-        let tasks = self.tasks.iter().enumerate();
-        let timers = tasks.filter(|(index, it)| idle(*index, it)).count();
+        let timers = (0..self.tasks.len())
+            .filter(|it| self.is_idle_timer(*it))
+            .count();
         // The task's own event has been taken off the queue.
         if self.running.is_some() || events.len() + 1 > timers {
             return false;
         }
-        self.tasks[usize::from(task)].stopped = true;
+        self.schedules[index].stopped = true;
         true
+    }
+
+    /// Whether a task works by the clock and waits for it.
+    fn is_idle_timer(&self, index: usize) -> bool {
+        let schedule = &self.schedules[index];
+        self.tasks[index].is_timer()
+            && !schedule.stopped
+            && !schedule.parked
+            && self.running != Some(index as u16)
     }
 
     /// A task goes on.
@@ -248,50 +280,52 @@ impl Gpp {
         sram: &mut Sram,
         dram: &mut Dram,
     ) {
-        let now = fabric.now;
-        let Some(own) = self.tasks.get(usize::from(task)) else {
+        let (now, index) = (fabric.now, usize::from(task));
+        let Some(schedule) = self.schedules.get(index) else {
             return;
         };
-        if own.due != now || own.parked || own.stopped {
+        if schedule.due != now || schedule.parked || schedule.stopped {
             return;
         }
         if self.running != Some(task) && !self.begin(task, fabric) {
             return;
         }
-        let own = &mut self.tasks[usize::from(task)];
-        if own.exceptions().is_some_and(Exceptions::is_polling) {
-            // The handler acknowledges all threads with its first access.
-            self.status = [[0; STATUS_WORDS]; 2];
-        }
-        let mut access = Access {
+        let (own, schedule) = (&mut self.tasks[index], &mut self.schedules[index]);
+        schedule.works();
+        let (step, next) = own.step(&mut Access {
             task,
             costs: &self.costs,
+            status: &mut self.status,
             fabric,
             scratch,
             sram,
             dram,
-        };
-        let (step, next) = own.step(&mut access);
-        let (Next::After(cost) | Next::Done { cost, .. }) = next;
-        own.counts.busy += cost;
+        });
+        let (Next::After(cost) | Next::Done { cost, .. } | Next::Idle { cost, .. }) = next;
+        schedule.counts.busy += cost;
         let until = now + cost;
         fabric
             .journal
             .tell(now, || TraceEvent::Gpp { task, step, until });
+        if !own.is_timer() && !matches!(next, Next::Idle { .. }) {
+            schedule.last_activity = now;
+        }
         match next {
             Next::After(cost) => {
-                own.due = now + cost.max(1);
-                fabric.events.post(own.due, Event::Gpp(task));
+                schedule.due = now + cost.max(1);
+                fabric.events.post(schedule.due, Event::Gpp(task));
             }
             Next::Done { due, .. } => {
-                own.due = due.max(until).max(now + 1);
-                let (due, dozing) = (own.due, own.exceptions().is_some_and(Exceptions::is_dozing));
-                self.running = None;
-                self.free_at = until;
-                self.hand_on(task, fabric);
-                if !dozing {
-                    fabric.events.post(due, Event::Gpp(task));
-                }
+                schedule.due = due.max(until).max(now + 1);
+                let due = schedule.due;
+                self.hand_on(task, until, fabric);
+                fabric.events.post(due, Event::Gpp(task));
+            }
+            Next::Idle { interval, poll, .. } => {
+                let interval = interval.max(1);
+                schedule.due = (now + interval).max(until);
+                schedule.dozes(Doze { interval, poll });
+                self.hand_on(task, until, fabric);
             }
         }
     }
@@ -301,37 +335,38 @@ impl Gpp {
         let now = fabric.now;
         let own = usize::from(task);
         if self.running.is_some() {
-            self.tasks[own].holds_up(now);
-            self.tasks[own].parked = true;
+            self.schedules[own].holds_up(now);
+            self.schedules[own].parked = true;
             return false;
         }
         let mut free = self.free_at;
         if now >= free {
-            let others = self.tasks.iter_mut().enumerate();
+            let others = self.schedules.iter_mut().enumerate();
             for (_, other) in others.filter(|(index, _)| *index != own) {
-                free = free.max(other.look_end(now, &self.costs));
+                free = free.max(other.poll_end(now));
             }
         }
         if free > now {
-            self.tasks[own].holds_up(now);
-            self.tasks[own].due = free;
+            self.schedules[own].holds_up(now);
+            self.schedules[own].due = free;
             fabric.events.post(free, Event::Gpp(task));
             return false;
         }
-        self.tasks[own].begins(now);
+        self.schedules[own].begins(now);
         self.running = Some(task);
         true
     }
 
-    /// The core is free from `free_at` on: for the next of the jobs that wait, in
-    /// turn, and for looks at rings.
-    fn hand_on(&mut self, task: u16, fabric: &mut Fabric) {
-        let count = self.tasks.len();
-        let free = self.free_at;
+    /// A task's job is over and the core is free from `free` on: for the next of the
+    /// jobs that wait, in turn, and for polls.
+    fn hand_on(&mut self, task: u16, free: Cycle, fabric: &mut Fabric) {
+        self.running = None;
+        self.free_at = free;
+        let count = self.schedules.len();
         let turn = (1..count).map(|step| (usize::from(task) + step) % count);
         let mut given = false;
         for index in turn {
-            let other = &mut self.tasks[index];
+            let other = &mut self.schedules[index];
             if other.parked && !given {
                 given = true;
                 other.parked = false;
@@ -351,7 +386,7 @@ impl Interrupts for Gpp {
         let (now, costs) = (fabric.now, self.costs);
         for index in 0..self.tasks.len() {
             self.bring_up_to(index, now);
-            if let Some(at) = self.tasks[index].wake(now, Some(now + costs.interrupt)) {
+            if let Some(at) = self.schedules[index].wake(now, Some(now + costs.interrupt)) {
                 fabric.events.post(at, Event::Gpp(index as u16));
             }
         }

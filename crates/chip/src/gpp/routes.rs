@@ -3,6 +3,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
+use super::access::Access;
+use super::boot::{RoutesSetup, Space};
+use super::loader::LoadError;
+use super::task::{Next, Start, Task};
+use crate::Cycle;
+
 /// Entries of the root block.
 pub const ROOT_ENTRIES: usize = 1 << 16;
 /// Entries of a lower block.
@@ -101,7 +109,7 @@ impl fmt::Display for RouteError {
 impl std::error::Error for RouteError {}
 
 /// The table as it stands in SRAM.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteTable {
     trie: Vec<u32>,
     next_hops: Vec<u32>,
@@ -199,6 +207,45 @@ impl RouteTable {
             shift = shift.wrapping_sub(8);
         }
         (entry != 0).then_some(entry as u16)
+    }
+}
+
+/// Writes a routing table before the start, and has nothing to do from then on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Routes {
+    setup: RoutesSetup,
+}
+
+impl Routes {
+    /// The task that keeps a table.
+    #[must_use]
+    pub const fn new(setup: RoutesSetup) -> Self {
+        Self { setup }
+    }
+
+    /// The table and where it is.
+    #[must_use]
+    pub const fn setup(&self) -> &RoutesSetup {
+        &self.setup
+    }
+}
+
+impl Task for Routes {
+    fn name(&self) -> &'static str {
+        "routes"
+    }
+
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        let (space, table) = (Space::Sram(self.setup.channel), &self.setup.table);
+        start.write_table(space, self.setup.root, table.trie())?;
+        start.write_table(space, self.setup.next_hops, table.next_hops())?;
+        Ok(None)
+    }
+
+    /// It is never called for, as no job is ever due.
+    fn step(&mut self, _access: &mut Access<'_>) -> (&'static str, Next) {
+        let (cost, due) = (0, Cycle::MAX);
+        ("nothing", Next::Done { cost, due })
     }
 }
 

@@ -1,248 +1,247 @@
-//! What is the same for all tasks of the core: jobs, when they are due, and that
-//! one runs after the other.
+//! The seam of the slow path: what a task of the core is to the core.
+//!
+//! A task is a sequence of jobs, a job a sequence of accesses with pauses in
+//! between. [`Task::step`] makes one access and says what follows; when jobs are due,
+//! that one runs after the other and what waiting costs is the core's business
+//! ([`super::schedule`]). Most tasks work by a timer and need four methods: a name,
+//! [`prepare`](Task::prepare), [`step`](Task::step) and whatever they show.
 
-use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::fmt::Debug;
 
-use super::Costs;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::access::Access;
-use super::boot::TaskSetup;
-use super::exceptions::Exceptions;
-use super::quick_start::QuickStart;
-use super::rcp::Rcp;
-use super::xcp::Xcp;
+use super::boot::{MemoryImage, Space};
+use super::loader::{LoadError, load_image};
+use super::{Memories, Place};
 use crate::Cycle;
 use crate::profile::Profile;
+use crate::state::StateError;
+use crate::stats::Row;
+use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
 
 /// What follows an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub enum Next {
     /// The job's next access, after so many cycles.
     After(Cycle),
-    /// The job is done after so many cycles, and the task's next is due at a cycle.
-    Done { cost: Cycle, due: Cycle },
+    /// The job is done.
+    Done {
+        /// Cycles until the core is free for another job.
+        cost: Cycle,
+        /// The cycle at which the task's next job is due.
+        due: Cycle,
+    },
+    /// The job was a poll that found nothing. As long as [`Task::has_work`] says no,
+    /// further polls are counted and not simulated, so that an idle core costs the
+    /// simulation nothing.
+    Idle {
+        /// Cycles until the core is free for another job.
+        cost: Cycle,
+        /// Cycles from one poll to the next; at least 1.
+        interval: Cycle,
+        /// Cycles that a poll which is only counted keeps the core.
+        poll: Cycle,
+    },
 }
 
-/// What a task has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskCounts {
-    /// Jobs begun: looks at a ring, runs of a timer.
-    pub jobs: u64,
-    /// Cycles spent on accesses and work.
-    pub busy: Cycle,
-    /// Jobs that were due while the core was at another.
-    pub waits: u64,
-    /// Cycles for which they waited.
-    pub waited: Cycle,
-    /// The longest of these waits.
-    pub waited_longest: Cycle,
+/// Something that the general-purpose core does.
+///
+/// A task is part of a chip, which can be copied and saved: its type has `Clone` and
+/// serde's two traits, which is all that [`StoredTask`] asks for.
+pub trait Task: StoredTask + Any + Debug + Send + Sync {
+    /// The name of its kind, as projects have it: `quick-start`.
+    fn name(&self) -> &'static str;
+
+    /// Checks the memories that it works on, puts its first state into them and
+    /// makes itself fit the chip, all before the first cycle. Gives how many cycles
+    /// later its first job is due, or `None` if nothing is left to do while the chip
+    /// runs.
+    ///
+    /// # Errors
+    /// It does not fit the chip.
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError>;
+
+    /// Makes the access that is due; says what it is for, and what follows.
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next);
+
+    /// Whether it works by the clock alone. Such a task stops when nothing but
+    /// timers of the core is left to happen; one that does not also begins a job at
+    /// an interrupt, and as soon as it [has work](Self::has_work).
+    fn is_timer(&self) -> bool {
+        true
+    }
+
+    /// Whether there is something on a scratch ring for a task whose last poll
+    /// found nothing.
+    fn has_work(&self, _scratch: &Scratch) -> bool {
+        false
+    }
+
+    /// Packets that ended at the task, by the reason for which they came to it.
+    fn packets(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
+    /// What statistics show of it: a row for each group of ports, or for whatever it
+    /// keeps several of.
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        Vec::new()
+    }
+
+    /// What the summary of a run says of it, a line each.
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether a state of the task that was read from a file is like this one in
+    /// all that does not change.
+    fn is_like(&self, _saved: &Self) -> bool
+    where
+        Self: Sized,
+    {
+        true
+    }
 }
 
-impl TaskCounts {
-    /// A job was due at `since` and could begin, or be made up for, at `now`.
-    pub(super) fn wait(&mut self, since: Cycle, now: Cycle) {
-        if now > since {
-            self.waits += 1;
-            self.waited += now - since;
-            self.waited_longest = self.waited_longest.max(now - since);
+/// Copies, saves and restores a task of which only the trait is known.
+pub trait StoredTask {
+    /// A copy.
+    fn clone_box(&self) -> Box<dyn Task>;
+
+    /// Its state as bytes.
+    ///
+    /// # Errors
+    /// The encoder refuses.
+    fn save(&self) -> Result<Vec<u8>, StateError>;
+
+    /// Takes over a state that was [saved](Self::save).
+    ///
+    /// # Errors
+    /// The bytes are no state of such a task, which is then as it was.
+    fn restore(&mut self, state: &[u8]) -> Result<(), StateError>;
+}
+
+impl<T: Task + Clone + Serialize + DeserializeOwned> StoredTask for T {
+    fn clone_box(&self) -> Box<dyn Task> {
+        Box::new(self.clone())
+    }
+
+    fn save(&self) -> Result<Vec<u8>, StateError> {
+        Ok(postcard::to_allocvec(self)?)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let saved: T = postcard::from_bytes(state)?;
+        if !self.is_like(&saved) {
+            return Err(StateError::OtherChip("tasks"));
         }
+        *self = saved;
+        Ok(())
     }
 }
 
-/// The kinds of tasks that go on while the chip runs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Work {
-    Exceptions(Exceptions),
-    QuickStart(QuickStart),
-    Xcp(Xcp),
-    Rcp(Rcp),
-}
-
-/// A task.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Task {
-    pub(super) work: Work,
-    /// The time of the event that it waits for; of a dozing task, its next look.
-    pub(super) due: Cycle,
-    /// Since when a job is due that cannot begin.
-    since: Option<Cycle>,
-    /// It waits for the end of another's job, without an event of its own.
-    pub(super) parked: bool,
-    /// Its timer was stopped, as nothing else is left to happen.
-    pub(super) stopped: bool,
-    pub(super) counts: TaskCounts,
-}
-
-impl Task {
-    /// The task for a plan, if that goes on while the chip runs.
-    pub(super) fn new(setup: &TaskSetup, profile: &Profile) -> Option<Self> {
-        let work = match setup {
-            TaskSetup::Routes(_) => return None,
-            TaskSetup::Exceptions(setup) => Work::Exceptions(Exceptions::new(setup.clone())),
-            TaskSetup::QuickStart(setup) => {
-                Work::QuickStart(QuickStart::new(setup.clone(), profile.me_mhz()))
-            }
-            TaskSetup::Xcp(setup) => Work::Xcp(Xcp::new(setup.clone(), profile.me_mhz())),
-            TaskSetup::Rcp(setup) => Work::Rcp(Rcp::new(setup.clone(), profile.me_mhz())),
-        };
-        Some(Self {
-            work,
-            due: 0,
-            since: None,
-            parked: false,
-            stopped: false,
-            counts: TaskCounts::default(),
-        })
+impl Clone for Box<dyn Task> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
     }
+}
 
-    /// The name of its kind, as projects have it.
+impl dyn Task {
+    /// The task itself, if it is of this type.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self.work {
-            Work::Exceptions(_) => "exceptions",
-            Work::QuickStart(_) => "quick-start",
-            Work::Xcp(_) => "xcp",
-            Work::Rcp(_) => "rcp",
+    pub fn downcast_ref<T: Task>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// The chip before its first cycle, as a task sees it. What is done here takes no
+/// simulated time.
+pub struct Start<'a> {
+    pub(super) task: &'static str,
+    pub(super) profile: &'a Profile,
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) sram: &'a mut Sram,
+    pub(super) dram: &'a mut Dram,
+    /// Longwords of tables written.
+    pub(super) table_words: &'a mut u64,
+}
+
+impl Start<'_> {
+    /// The chip as data.
+    #[must_use]
+    pub const fn profile(&self) -> &Profile {
+        self.profile
+    }
+
+    /// The clock of the microengines, by which all times are told, in MHz; at
+    /// least 1.
+    #[must_use]
+    pub fn mhz(&self) -> u64 {
+        self.profile.me_mhz().max(1)
+    }
+
+    /// Checks that the task can read and write so many bytes: the first and the last
+    /// longword are there.
+    ///
+    /// # Errors
+    /// One of them is not.
+    pub fn check(&self, place: Place, bytes: u32) -> Result<(), LoadError> {
+        if bytes == 0 {
+            return Ok(());
         }
-    }
-
-    /// Whether it works by the clock alone.
-    pub(super) const fn is_timer(&self) -> bool {
-        !matches!(self.work, Work::Exceptions(_))
-    }
-
-    /// Puts the first state into the memories, before the first cycle.
-    pub(super) fn prepare(&mut self, scratch: &mut Scratch, sram: &mut Sram) {
-        match &mut self.work {
-            Work::Exceptions(_) => {}
-            Work::QuickStart(it) => it.prepare(scratch, sram),
-            Work::Xcp(it) => it.prepare(scratch, sram),
-            Work::Rcp(it) => it.prepare(scratch, sram),
-        }
-    }
-
-    /// When its first job is due.
-    pub(super) fn start(&mut self, now: Cycle) -> Cycle {
-        self.due = now
-            + match &self.work {
-                Work::Exceptions(it) => it.period(),
-                Work::QuickStart(it) => it.due(),
-                Work::Xcp(it) => it.due(),
-                Work::Rcp(it) => it.due(),
+        for end in [place, place.after(bytes - 4)] {
+            if !end.address.is_multiple_of(4) || end.look(self.scratch, self.sram).is_none() {
+                return Err(LoadError::Task {
+                    task: self.task,
+                    space: end.space,
+                    address: end.address,
+                });
             }
-            .max(1);
-        self.due
-    }
-
-    /// Makes the access that is due; says what it is for.
-    pub(super) fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
-        match &mut self.work {
-            Work::Exceptions(it) => it.step(access),
-            Work::QuickStart(it) => it.step(access),
-            Work::Xcp(it) => it.step(access),
-            Work::Rcp(it) => it.step(access),
         }
+        Ok(())
     }
 
-    /// A job that is due has to wait, perhaps since earlier.
-    pub(super) fn holds_up(&mut self, since: Cycle) {
-        self.since.get_or_insert(since);
+    /// A longword; 0 where there is no memory.
+    #[must_use]
+    pub fn read(&self, place: Place) -> u32 {
+        place.look(self.scratch, self.sram).unwrap_or(0)
     }
 
-    /// A job begins.
-    pub(super) fn begins(&mut self, now: Cycle) {
-        self.counts.jobs += 1;
-        if let Some(since) = self.since.take() {
-            self.counts.wait(since, now);
-        }
+    /// Writes a longword, where there is memory.
+    pub fn write(&mut self, place: Place, word: u32) {
+        place.put(word, self.scratch, self.sram);
     }
 
-    // ---- looks at a ring that stays empty: counted, not simulated ----
-
-    /// The task's looks, if it is one that looks at a ring.
-    pub(super) const fn exceptions(&self) -> Option<&Exceptions> {
-        match &self.work {
-            Work::Exceptions(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    fn looks_before(&self, now: Cycle, costs: &Costs) -> u64 {
-        let Some(it) = self.exceptions().filter(|it| it.is_dozing()) else {
-            return 0;
+    /// Writes a table, from a byte address of a memory on.
+    ///
+    /// # Errors
+    /// It does not lie in the memory.
+    pub fn write_table(
+        &mut self,
+        space: Space,
+        address: u32,
+        words: &[u32],
+    ) -> Result<(), LoadError> {
+        let image = MemoryImage {
+            space,
+            address,
+            words: words.to_vec(),
         };
-        if now <= self.due {
-            return 0;
-        }
-        (now - self.due).div_ceil(it.interval(costs))
-    }
-
-    /// Counts the looks that a dozing task has made before `now`.
-    pub(super) fn catch_up(&mut self, now: Cycle, costs: &Costs) {
-        let looks = self.looks_before(now, costs);
-        if let Work::Exceptions(it) = &self.work
-            && looks > 0
-        {
-            self.due += looks * it.interval(costs);
-            self.counts.jobs += looks;
-            self.counts.busy += looks * costs.ring;
-        }
-    }
-
-    /// What it has done before `now`.
-    pub(super) fn counts_at(&self, now: Cycle, costs: &Costs) -> TaskCounts {
-        let looks = self.looks_before(now, costs);
-        TaskCounts {
-            jobs: self.counts.jobs + looks,
-            busy: self.counts.busy + looks * costs.ring,
-            ..self.counts
-        }
-    }
-
-    /// Until when the look lasts that a dozing task made last, before `now`.
-    pub(super) fn look_end(&mut self, now: Cycle, costs: &Costs) -> Cycle {
-        self.catch_up(now, costs);
-        match self.exceptions() {
-            Some(it) if it.is_dozing() => self.due - it.interval(costs) + costs.ring,
-            _ => 0,
-        }
-    }
-
-    /// A dozing task can look at its ring again from `now` on.
-    pub(super) fn goes_on(&mut self, now: Cycle) {
-        if let Work::Exceptions(it) = &mut self.work
-            && it.is_dozing()
-            && self.due < now
-        {
-            self.counts.wait(self.due, now);
-            self.due = now;
-        }
-    }
-
-    /// An interrupt at `now` calls for a look at `at`, or something may have come
-    /// onto its ring (`at` is `None`): when the look has to be posted, if it has.
-    pub(super) fn wake(&mut self, now: Cycle, at: Option<Cycle>) -> Option<Cycle> {
-        let Work::Exceptions(it) = &mut self.work else {
-            return None;
-        };
-        if !it.is_idle() || !it.is_dozing() && at.is_none_or(|at| self.due <= at) {
-            return None;
-        }
-        it.awake();
-        let due = at.map_or(self.due, |at| self.due.min(at));
-        if due < now {
-            // The core has been at another job since.
-            self.holds_up(due);
-        }
-        self.due = due.max(now);
-        Some(self.due)
+        load_image(&image, self.scratch, self.sram, self.dram)?;
+        *self.table_words += words.len() as u64;
+        Ok(())
     }
 }
 
 /// When a timer fires again. A core that is too slow for it leaves out what it
 /// missed instead of running after it for ever.
-pub(super) fn next_time(last: Cycle, period: Cycle, now: Cycle) -> Cycle {
+#[must_use]
+pub const fn next_time(last: Cycle, period: Cycle, now: Cycle) -> Cycle {
     let next = last + period;
     if next > now { next } else { now + period }
 }

@@ -1,14 +1,14 @@
-use super::boot::TaskSetup;
 use super::boot::{
     BufferSetup, CounterSetup, ExceptionsSetup, MemoryImage, PortSetup, QueueSetup, RingSetup,
     RingStatus, RoutesSetup, Space,
 };
-use super::routes::{NextHop, Route, RouteTable};
+use super::exceptions::Exceptions;
+use super::routes::{NextHop, Route, RouteTable, Routes};
 use super::*;
 use crate::units::Units;
 
 /// A chip without microengines.
-pub(super) struct Bench {
+struct Bench {
     pub fabric: Fabric,
     pub scratch: Scratch,
     pub sram: Sram,
@@ -26,7 +26,7 @@ const BUFFERS: BufferSetup = BufferSetup {
     shift: 9,
 };
 
-pub(super) fn plan() -> Boot {
+fn plan() -> Boot {
     Boot {
         rings: vec![RingSetup {
             number: 2,
@@ -49,12 +49,12 @@ pub(super) fn plan() -> Boot {
             bits_per_second: 1_000_000_000,
         }],
         element_size: 64,
-        tasks: vec![TaskSetup::Exceptions(ExceptionsSetup {
+        tasks: vec![Box::new(Exceptions::new(ExceptionsSetup {
             ring: 2,
             period: 1200,
             reasons: vec![String::new(), "ttl".to_owned()],
             buffers: BUFFERS,
-        })],
+        }))],
         counters: vec![CounterSetup {
             name: "DROPS".into(),
             address: 0x10,
@@ -66,7 +66,7 @@ pub(super) fn plan() -> Boot {
     }
 }
 
-pub(super) fn load(boot: &Boot) -> Result<Bench, LoadError> {
+fn load(boot: &Boot) -> Result<Bench, LoadError> {
     let profile = Profile::load("ixp2400").unwrap();
     let mut bench = Bench {
         scratch: Scratch::new(&profile),
@@ -89,11 +89,15 @@ pub(super) fn load(boot: &Boot) -> Result<Bench, LoadError> {
 
 impl Bench {
     pub fn counts(&self, now: Cycle) -> TaskCounts {
-        self.gpp.counts(&self.gpp.tasks()[0], now)
+        self.gpp.counts(0, now)
+    }
+
+    fn exceptions(&self) -> &Exceptions {
+        self.gpp.task().unwrap()
     }
 
     fn packets(&self) -> u64 {
-        self.gpp.exceptions().map(Exceptions::packets).sum()
+        self.exceptions().packets()
     }
 
     pub fn run_until(&mut self, until: Cycle) {
@@ -155,12 +159,12 @@ fn routes_stand_in_sram_as_the_microcode_walks_them() {
     let table = RouteTable::build(&routes).unwrap();
     let (root, next_hops) = (0x10_0000, 0x20_0000);
     let mut boot = plan();
-    boot.tasks.push(TaskSetup::Routes(RoutesSetup {
+    boot.tasks.push(Box::new(Routes::new(RoutesSetup {
         channel: 1,
         root,
         next_hops,
         table,
-    }));
+    })));
     let bench = load(&boot).unwrap();
     let word = |address: u32| bench.sram.read_word(1 << 30 | address).unwrap();
     let walk = |address: u32| {
@@ -197,16 +201,16 @@ fn exception_packets_are_read_counted_and_given_back() {
     // Ring, descriptor, header and work, free list: then the next packet.
     let each = 60 + 4 * 144 + 2 * 180 + 1200 + 144;
     bench.run_until(1201 + each);
-    let last = bench.gpp.exceptions().next().unwrap().last().unwrap();
+    let last = bench.exceptions().last().unwrap();
     assert_eq!((last.cycle, last.buffer), (1200 + each, buffers[1]));
     bench.run_until(1200 + 2 * each);
-    let last = bench.gpp.exceptions().next().unwrap().last().unwrap();
+    let last = bench.exceptions().last().unwrap();
     assert_eq!(
         (last.descriptor[1], &last.header[..]),
         (99, &[0x5a; 64][..])
     );
     bench.run_until(1200 + 3 * each + 1);
-    let by_reason: Vec<_> = bench.gpp.exceptions().next().unwrap().by_reason().collect();
+    let by_reason: Vec<_> = bench.exceptions().by_reason().collect();
     assert_eq!(
         by_reason,
         [("ttl".to_owned(), 2), ("reason 7".to_owned(), 1)]

@@ -1,5 +1,7 @@
 //! What can happen on a chip, as a watcher sees it.
 
+use std::fmt;
+
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
@@ -111,48 +113,16 @@ pub enum RingName {
 
 /// Something that a task of the general-purpose core keeps up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Quick-Start: what may be granted, in units of 40 kbit/s.
-    Limit,
-    /// Quick-Start: what was granted in the window before, in units of 40 kbit/s.
-    Grants,
-    /// Quick-Start: the last sample of the lines' use, in units of 40 kbit/s.
-    Utilisation,
-    /// Quick-Start: the largest of the last samples.
-    PeakUtilisation,
-    /// XCP: positive feedback given to an interval, in bytes per second.
-    PositiveResidue,
-    /// XCP: negative feedback given to an interval, in bytes per second.
-    NegativeResidue,
-    /// XCP and RCP: rate of the input in an interval, in bytes per second.
-    Input,
-    /// XCP: length of the interval that begins, in ns.
-    Interval,
-    /// XCP and RCP: average round-trip time in ns.
-    AverageRtt,
-    /// XCP and RCP: the queue that counts, in bytes.
-    Queue,
-    /// RCP: the rate of every flow in bytes per second.
-    Rate,
+pub struct Level {
+    /// What it is called where it is shown.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
 }
 
-impl Level {
-    /// What it is called where it is shown, with its unit.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Limit => "limit (40 kbit/s)",
-            Self::Grants => "grants of the last window (40 kbit/s)",
-            Self::Utilisation => "utilisation (40 kbit/s)",
-            Self::PeakUtilisation => "peak utilisation (40 kbit/s)",
-            Self::PositiveResidue => "positive feedback (byte/s)",
-            Self::NegativeResidue => "negative feedback (byte/s)",
-            Self::Input => "input (byte/s)",
-            Self::Interval => "interval (ns)",
-            Self::AverageRtt => "average round-trip time (ns)",
-            Self::Queue => "queue (bytes)",
-            Self::Rate => "rate (byte/s)",
-        }
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.unit)
     }
 }
 

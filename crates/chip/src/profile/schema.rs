@@ -101,7 +101,7 @@ groups! {
     msf: crate::units::msf::profile::parameters;
     cap: crate::units::cap::profile::parameters;
     gpp: crate::gpp::profile::parameters;
-    feedback: crate::units::coprocessor::profile::parameters;
+    feedback: crate::profile::feedback::parameters;
 }
 
 /// All parameters, in the order in which profiles list them.

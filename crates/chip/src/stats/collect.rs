@@ -1,9 +1,9 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CoprocessorStats, CounterStats,
-    DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, ModuleStats, OperationStats,
-    PortStats, QuickStartStats, ReferenceStats, Stats, UnitStats, XcpStats, permille,
+    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
+    HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, ReferenceStats,
+    Stats, UnitStats, permille,
 };
 use crate::Cycle;
 use crate::chip::Chip;
@@ -14,8 +14,6 @@ use crate::kernel::lock::Lock;
 use crate::kernel::target::Target;
 use crate::kernel::unit::Unit;
 use crate::kernel::unit_counters::UnitCounters;
-use crate::profile::Profile;
-use crate::units::coprocessor::{Coprocessor, ModuleUse};
 use crate::units::msf::Msf;
 use crate::units::scratch::Scratch;
 
@@ -55,11 +53,7 @@ impl Stats {
                 interthread_signals: chip.units.cap.interthread_signals,
                 reflections: chip.units.cap.reflections,
             },
-            coprocessor: chip
-                .units
-                .sram
-                .coprocessor()
-                .map(|device| coprocessor(device, profile, cycles)),
+            devices: super::slow_path::devices(chip),
             checks_passed_over: chip
                 .fabric
                 .checks
@@ -231,35 +225,6 @@ fn media(msf: &Msf) -> MediaStats {
                 frames,
             })
             .collect(),
-    }
-}
-
-fn coprocessor(device: &Coprocessor, profile: &Profile, cycles: Cycle) -> CoprocessorStats {
-    let module = |period, used: ModuleUse| ModuleStats {
-        period_picoseconds: period,
-        busy: used.busy,
-        busy_permille: permille(used.busy, cycles),
-        waiting: used.waiting,
-    };
-    let (quick_start, xcp) = (device.quick_start_counts, device.xcp_counts);
-    CoprocessorStats {
-        name: device.setup().name.clone(),
-        channel: u64::from(device.setup().channel),
-        address: u64::from(device.setup().address),
-        quick_start: QuickStartStats {
-            requests: quick_start.requests,
-            granted: quick_start.granted,
-            reduced: quick_start.reduced,
-            denied: quick_start.denied,
-            granted_units: quick_start.granted_units,
-            module: module(profile.feedback_quick_start(), device.quick_start_use()),
-        },
-        xcp: XcpStats {
-            requests: xcp.requests,
-            passed: xcp.passed,
-            reduced: xcp.reduced,
-            module: module(profile.feedback_xcp(), device.xcp_use()),
-        },
     }
 }
 

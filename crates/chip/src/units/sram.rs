@@ -1,9 +1,10 @@
 //! The SRAM channels: memory behind separate read and write ports, atomic
-//! operations, and a Q-array of queues, rings and journals. A coprocessor can be
-//! attached beside the memory of one.
+//! operations, and a Q-array of queues, rings and journals. Beside the memory of each
+//! there may be look-aside devices ([`device`]).
 
 mod atomic;
 mod channel;
+pub mod device;
 pub(crate) mod profile;
 mod qarray;
 mod window;
@@ -19,8 +20,8 @@ use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
-use crate::units::coprocessor::{Coprocessor, CoprocessorSetup};
 use channel::Channel;
+use device::{Attachment, Device};
 pub use qarray::Entry;
 
 /// Cycles that a command's steps take on an idle chip.
@@ -82,7 +83,7 @@ impl Sram {
         Self { channels, leads }
     }
 
-    /// A longword of memory, or a register of the coprocessor, at a byte address
+    /// A longword of memory, or a register of a device, at a byte address
     /// with the channel in bits 31-30; `None` where there is neither.
     #[must_use]
     pub fn read_word(&self, address: u32) -> Option<u32> {
@@ -92,7 +93,7 @@ impl Sram {
         memory.or_else(|| channel.device_register(longword))
     }
 
-    /// Writes a longword of memory, or a register of the coprocessor, at a byte
+    /// Writes a longword of memory, or a register of a device, at a byte
     /// address with the channel in bits 31-30; false where there is neither.
     pub fn write_word(&mut self, address: u32, value: u32) -> bool {
         let Some(channel) = self.channels.get_mut((address >> 30) as usize) else {
@@ -103,31 +104,65 @@ impl Sram {
             || channel.set_device_register(longword, value)
     }
 
-    /// Attaches a coprocessor.
+    /// Attaches a device.
     ///
     /// # Errors
     /// It does not go there; says why.
-    pub fn attach(&mut self, setup: &CoprocessorSetup, profile: &Profile) -> Result<(), String> {
-        if self.coprocessor().is_some() {
-            return Err("one is attached already".to_owned());
-        }
+    pub fn attach(&mut self, mut device: Box<dyn Device>, profile: &Profile) -> Result<(), String> {
+        let own = device.attachment();
         let count = self.channels.len();
-        let Some(channel) = self.channels.get_mut(usize::from(setup.channel)) else {
+        let Some(channel) = self.channels.get_mut(usize::from(own.channel)) else {
             return Err(format!(
                 "there is no SRAM channel {}; this chip has {count}",
-                setup.channel
+                own.channel
             ));
         };
         let bytes = channel.memory.len() as u64 * 4;
-        CoprocessorSetup::check_address(u64::from(setup.address), bytes)?;
-        channel.device = Some(Box::new(Coprocessor::new(setup.clone(), profile)));
+        Attachment::check_address(u64::from(own.address), own.bytes, bytes)?;
+        let mut others = channel.devices.iter().map(|it| it.attachment());
+        if let Some(other) = others.find(|it| it.overlaps(own)) {
+            return Err(format!("its window meets that of {}", other.name));
+        }
+        device.prepare(profile);
+        channel.devices.push(device);
         Ok(())
     }
 
-    /// The coprocessor, if one is attached.
+    /// The devices of all channels.
+    pub fn devices(&self) -> impl Iterator<Item = &dyn Device> {
+        self.channels
+            .iter()
+            .flat_map(|channel| channel.devices.iter().map(|device| &**device))
+    }
+
+    /// The first device of this type.
     #[must_use]
-    pub fn coprocessor(&self) -> Option<&Coprocessor> {
-        self.channels.iter().find_map(|c| c.device.as_deref())
+    pub fn device<T: Device>(&self) -> Option<&T> {
+        self.devices().find_map(|device| device.downcast_ref())
+    }
+
+    /// The devices' states as bytes.
+    pub(crate) fn save_devices(&self) -> Result<Vec<Vec<u8>>, StateError> {
+        self.devices().map(|device| device.save()).collect()
+    }
+
+    /// Takes over the devices of `other`, with these states.
+    pub(crate) fn restore_devices(
+        &mut self,
+        other: &Self,
+        states: &[Vec<u8>],
+    ) -> Result<(), StateError> {
+        if other.devices().count() != states.len() {
+            return Err(StateError::OtherChip("devices beside SRAM"));
+        }
+        let mut states = states.iter();
+        for (channel, other) in self.channels.iter_mut().zip(&other.channels) {
+            channel.devices.clone_from(&other.devices);
+            for (device, state) in channel.devices.iter_mut().zip(states.by_ref()) {
+                device.restore(state)?;
+            }
+        }
+        Ok(())
     }
 
     /// Books from now on what happens to bit 0 of the longword at a byte address
@@ -319,9 +354,6 @@ impl Unit for Sram {
             return Err(StateError::OtherChip("SRAM channels"));
         }
         for (channel, own) in self.channels.iter_mut().zip(&own.channels) {
-            if !channel.has_device_of(own) {
-                return Err(StateError::OtherChip("coprocessors"));
-            }
             channel.memory = own.memory.clone();
             get_memory(&mut channel.memory, rest)?;
         }

@@ -137,6 +137,7 @@ impl Bench {
             places: &places,
             results: &results,
             jobs,
+            observe: &[],
         };
         let points = points(&study, quick).expect("points");
         act(&campaign, points)

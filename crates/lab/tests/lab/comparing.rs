@@ -172,6 +172,7 @@ impl Bench {
             places: &places,
             results: &results,
             jobs: 2,
+            observe: &[],
         };
         let points = points(&study, false).expect("points");
         let results = campaign

@@ -48,6 +48,7 @@ fn run(text: &str, jobs: usize) -> Results {
         places: &places,
         results: folder.path(),
         jobs,
+        observe: &[],
     };
     let points = points(&study, false).unwrap();
     campaign.run(points, &AtomicBool::new(false), &()).unwrap()

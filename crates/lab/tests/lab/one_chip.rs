@@ -14,8 +14,12 @@ use crate::root;
 const ROUTERS: [&str; 2] = ["microcode/router", "microcode/router/ixp2800.toml"];
 
 fn load(system: &str, overrides: &Overrides) -> Project {
-    Project::load(&root().join(system), overrides)
-        .unwrap_or_else(|error| panic!("{system}: {error}"))
+    Project::load(
+        &root().join(system),
+        overrides,
+        &npsim_protocols::registry(),
+    )
+    .unwrap_or_else(|error| panic!("{system}: {error}"))
 }
 
 /// The fingerprint of each chip that a router is on.
@@ -71,8 +75,9 @@ fn all_shipped_projects_have_the_routers_chip() {
             } else if path.extension().is_some_and(|end| end == "toml")
                 && !name.ends_with(".part.toml")
             {
-                let project = Project::load(&path, &Overrides::default())
-                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                let project =
+                    Project::load(&path, &Overrides::default(), &npsim_protocols::registry())
+                        .unwrap_or_else(|error| panic!("{name}: {error}"));
                 let chip = Chip::of(&project);
                 assert_eq!(chip.changed, [""; 0], "{name}");
                 assert_eq!(reference.get(&chip.chip), Some(&chip.profile), "{name}");
@@ -93,7 +98,7 @@ fn a_changed_parameter_is_another_chip() {
         ..Overrides::default()
     };
     let file = root().join(ROUTERS[0]);
-    let Ok(project) = Project::load(&file, &overrides) else {
+    let Ok(project) = Project::load(&file, &overrides, &npsim_protocols::registry()) else {
         panic!("`{setting}` leads nowhere");
     };
     let chip = Chip::of(&project);

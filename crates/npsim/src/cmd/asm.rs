@@ -75,7 +75,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 .into(),
         );
     }
-    let mut project = Project::load(&arguments.target, &arguments.source.overrides(ids))?;
+    let mut project = Project::load(
+        &arguments.target,
+        &arguments.source.overrides(ids),
+        &npsim::registry(),
+    )?;
     if let Some(me) = arguments.me {
         project.programs.retain(|program| program.me == me);
         if project.programs.is_empty() {

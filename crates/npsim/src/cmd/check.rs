@@ -33,7 +33,11 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let project = Project::load(&arguments.target, &arguments.source.overrides(None))?;
+    let project = Project::load(
+        &arguments.target,
+        &arguments.source.overrides(None),
+        &npsim::registry(),
+    )?;
     let (_, messages) = assemble_project_with(&project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     Ok(ExitCode::from(u8::from(messages.errors > 0)))

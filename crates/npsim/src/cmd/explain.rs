@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .me
         .filter(|_| arguments.project.is_none())
         .map(|me| me.to_string());
-    let mut project = Project::load(target, &arguments.source.overrides(ids))?;
+    let mut project = Project::load(target, &arguments.source.overrides(ids), &npsim::registry())?;
     if let Some(me) = arguments.me {
         project.programs.retain(|program| program.me == me);
         if project.programs.is_empty() {

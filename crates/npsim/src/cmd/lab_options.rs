@@ -8,11 +8,13 @@ use std::sync::OnceLock;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use npsim_lab::campaign::{Results, Watcher};
+use npsim_lab::observed::Observe;
 use npsim_lab::points::Point;
 use npsim_lab::store::Outcome;
 use npsim_lab::study::Study;
 use npsim_lab::tables::gaps;
 
+use super::value::parser;
 use crate::output;
 
 /// The form of results on standard output.
@@ -25,7 +27,7 @@ pub enum Format {
     Json,
 }
 
-/// `--quick`, `--out`, `--jobs`, `--root`.
+/// `--quick`, `--out`, `--jobs`, `--observe`, `--root`.
 #[derive(Debug, Args)]
 pub struct LabOptions {
     /// Take the fewer points and shorter windows that the file has for a quick look
@@ -37,6 +39,9 @@ pub struct LabOptions {
     /// How many points run at a time [default: the cores of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
+    /// Also write what each point looks like from within: `profile`, `flame`, `timeline` (docs/src/experiments.md)
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parser::<Observe>())]
+    pub observe: Vec<Observe>,
     /// The folder below which systems lie, such as that with `microcode/`
     ///
     /// Without it the current folder and those above it are looked through, after

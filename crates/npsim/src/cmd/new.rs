@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         ..Overrides::default()
     };
     // Loading finds a missing source, an unknown chip and a bad range.
-    npsim::project::Project::load(source, &overrides)?;
+    npsim::project::Project::load(source, &overrides, &npsim::registry())?;
     if let Some(missing) = arguments.include.iter().find(|folder| !folder.is_dir()) {
         return Err(
             Problem::new(format!("there is no folder `{}`", missing.display()))

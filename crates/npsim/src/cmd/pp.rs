@@ -36,7 +36,11 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
-    let mut project = Project::load(&arguments.target, &arguments.source.overrides(ids))?;
+    let mut project = Project::load(
+        &arguments.target,
+        &arguments.source.overrides(ids),
+        &npsim::registry(),
+    )?;
     if let Some(me) = arguments.me {
         project.programs.retain(|program| program.me == me);
     }

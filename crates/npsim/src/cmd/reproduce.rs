@@ -89,6 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         places: &places,
         results: &folder,
         jobs: arguments.lab.jobs(),
+        observe: &arguments.lab.observe,
     };
     let stop = interrupt_flag();
     let bar = Bar::default();

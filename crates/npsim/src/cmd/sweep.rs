@@ -73,6 +73,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         places: &places,
         results: &folder,
         jobs: arguments.lab.jobs(),
+        observe: &arguments.lab.observe,
     };
     if arguments.list {
         return list(&campaign, points, arguments.format);

@@ -90,7 +90,7 @@ impl Projects {
         self.roots.clear();
         self.problems.clear();
         for file in &self.files {
-            match Project::load(file, &Overrides::default()) {
+            match Project::load(file, &Overrides::default(), &crate::registry()) {
                 Ok(project) => add(&mut self.roots, &project),
                 Err(problems) => {
                     self.problems.insert(file.clone(), problems.0);
@@ -122,7 +122,7 @@ fn add(roots: &mut Vec<Root>, project: &Project) {
 #[must_use]
 pub fn single(source: &Path) -> Root {
     let mut roots = Vec::new();
-    if let Ok(project) = Project::load(source, &Overrides::default()) {
+    if let Ok(project) = Project::load(source, &Overrides::default(), &crate::registry()) {
         add(&mut roots, &project);
     }
     roots.pop().unwrap_or_else(|| Root {

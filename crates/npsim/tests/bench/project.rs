@@ -7,7 +7,8 @@ use npsim::project::{Overrides, Project};
 
 /// A project as the command would load it.
 pub fn load(path: &Path, overrides: &Overrides) -> Project {
-    Project::load(path, overrides).unwrap_or_else(|error| panic!("{overrides:?}: {error}"))
+    Project::load(path, overrides, &npsim::registry())
+        .unwrap_or_else(|error| panic!("{overrides:?}: {error}"))
 }
 
 /// The programs of a project; warnings are passed over.

@@ -1,18 +1,19 @@
 //! What docs/src says of files must be what the program reads and writes.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use npsim::links::Traffic;
 use npsim::project::{Overrides, Project};
 use npsim::report::Report;
 use npsim::simulation::Ending;
+use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::stats::{
-    BusStats, CheckStats, ContextStats, CoprocessorStats, CounterStats, DropStats, HoldStats,
-    LockStats, MicroengineStats, OperationStats, PortStats, QuickStartTaskStats, RcpTaskStats,
-    Stats, TaskStats, UnitStats, XcpTaskStats,
+    BusStats, CheckStats, ContextStats, CounterStats, DropStats, HoldStats, LockStats,
+    MicroengineStats, OperationStats, PortStats, Stats, TaskStats, UnitStats,
 };
 use npsim_net::Ratio;
 use npsim_net::load::{Amount, Load, Rate};
@@ -37,7 +38,6 @@ fn full_report() -> Report {
         }],
         buses: vec![BusStats::default()],
         ports: vec![PortStats::default()],
-        coprocessor: Some(CoprocessorStats::default()),
         counters: vec![CounterStats {
             name: "N".into(),
             value: 1,
@@ -55,9 +55,8 @@ fn full_report() -> Report {
     chip.media.drops = vec![drop.clone()];
     chip.gpp.reasons = vec![drop];
     chip.gpp.tasks = vec![TaskStats::default()];
-    chip.gpp.quick_start = vec![QuickStartTaskStats::default()];
-    chip.gpp.xcp = vec![XcpTaskStats::default()];
-    chip.gpp.rcp = vec![RcpTaskStats::default()];
+    chip.gpp.rows = idle("slow_path").gpp.rows;
+    chip.devices = idle("feedback").devices;
     let mut traffic = Traffic {
         latencies: [600].into_iter().collect(),
         ..Traffic::default()
@@ -91,6 +90,15 @@ fn full_report() -> Report {
         ..Load::default()
     });
     report
+}
+
+/// The statistics of a chip on which nothing has happened.
+fn idle(project: &str) -> Stats {
+    let file = format!("tests/firmware/{project}.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let project = Project::load(&path, &Overrides::default(), &npsim::registry()).unwrap();
+    let chip = Chip::new(project.profile, &project.boot, Vec::new());
+    chip.unwrap().stats()
 }
 
 fn keys(value: &Value, found: &mut BTreeSet<String>) {
@@ -142,7 +150,7 @@ fn the_example_project_can_be_loaded() {
     ] {
         std::fs::write(dir.path().join(name), contents).unwrap();
     }
-    let project = Project::load(dir.path(), &Overrides::default()).unwrap();
+    let project = Project::load(dir.path(), &Overrides::default(), &npsim::registry()).unwrap();
     assert_eq!(
         (
             project.programs.len(),

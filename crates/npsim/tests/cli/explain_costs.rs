@@ -152,7 +152,7 @@ fn a_branch_pays_for_new_codes_after_everything_that_sets_them() {
         .collect();
     for name in ["ixp2400", "ixp2800"] {
         let profile = Profile::load(name).unwrap();
-        for _ in 0..1024 {
+        for _ in 0..256 {
             let before = any();
             for &branch in &branches {
                 compare(&program(before, branch), &profile);

@@ -13,11 +13,12 @@ use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
-use npsim_chip::units::coprocessor::{MAILBOXES, REQUESTS};
-use npsim_congestion::quick_start::{Pool, rate_units};
-use npsim_congestion::xcp::{Pools, Scale};
+
 use npsim_isa::CommandOp;
 use npsim_net::pace::Schedule;
+use npsim_protocols::feedback::{Coprocessor, MAILBOXES, REQUESTS};
+use npsim_protocols::quick_start::{Pool, rate_units};
+use npsim_protocols::xcp::{Pools, Scale};
 
 use crate::names::value;
 use crate::project::load;
@@ -81,10 +82,10 @@ impl Run {
     fn new(microengines: u32, attached: bool) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firmware/feedback.toml");
         let mut project = load(&path, &on_microengines(microengines, &[]));
-        let setup = project.boot.coprocessor.clone().unwrap();
+        let own = project.boot.devices[0].attachment().clone();
         let registers = |offset: u32, words: &[u32]| MemoryImage {
-            space: Space::Sram(setup.channel),
-            address: setup.address + offset,
+            space: Space::Sram(own.channel),
+            address: own.address + offset,
             words: words.to_vec(),
         };
         if attached {
@@ -105,7 +106,7 @@ impl Run {
                 project.boot.memory.push(image);
             }
         } else {
-            project.boot.coprocessor = None;
+            project.boot.devices.clear();
         }
         let programs = assembled_without_remark(&project);
         let simulation = Simulation::new(&project, &programs, Settings::default()).unwrap();
@@ -220,8 +221,17 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
         }
         assert_eq!(changes[0].residue_neg, 0, "a pool ran out");
 
-        let stats = run.simulation.stats().coprocessor.unwrap();
-        let (quick_start, xcp) = (&stats.quick_start, &stats.xcp);
+        let stats = run.simulation.stats();
+        let device = stats.devices.of("coprocessor").unwrap();
+        let busy = |module: &str| device.module(module).unwrap().get("busy").unwrap();
+        let device = run
+            .simulation
+            .chip()
+            .units()
+            .sram
+            .device::<Coprocessor>()
+            .unwrap();
+        let (quick_start, xcp) = (&device.quick_start.counts, &device.xcp.counts);
         assert_eq!(
             (quick_start.requests, xcp.requests),
             (total as u64, total as u64)
@@ -235,10 +245,10 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
             u64::from(grants[0].unsigned_abs() + grants[1].unsigned_abs())
         );
         assert_eq!(xcp.passed + xcp.reduced, xcp.requests);
-        let mhz = run.simulation.stats().mhz;
-        let clocks = |period: u64| total as u64 * period * mhz / 1_000_000;
-        assert_eq!(quick_start.module.busy, clocks(6000));
-        assert_eq!(xcp.module.busy, clocks(20_000));
+        let mhz = stats.mhz;
+        let clocks = |period: u64| i128::from(total as u64 * period * mhz / 1_000_000);
+        assert_eq!(busy("quick_start"), clocks(6000));
+        assert_eq!(busy("xcp"), clocks(20_000));
     }
 }
 
@@ -259,5 +269,8 @@ fn a_run_that_was_saved_goes_on_as_if_nothing_had_happened() {
     // Not beside another device, nor without one.
     let mut without = Run::new(8, false);
     let refusal = without.simulation.restore(&state).unwrap_err();
-    assert!(refusal.to_string().contains("coprocessors"), "{refusal}");
+    assert!(
+        refusal.to_string().contains("devices beside SRAM"),
+        "{refusal}"
+    );
 }

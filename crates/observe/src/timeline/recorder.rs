@@ -8,7 +8,6 @@ use crate::series::{Place, PlaceKind};
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
-use npsim_chip::gpp::task::Task;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::lines::MediaDrop;
@@ -95,7 +94,7 @@ impl<W: Write> Recorder<W> {
         stalls.sort_by_key(|stall| stall.from);
         Self {
             locks: vec![LockNow::default(); locks.len()],
-            tasks: chip.gpp().tasks().iter().map(Task::name).collect(),
+            tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
             writer: Writer::new(
                 out,
                 name,
@@ -104,7 +103,7 @@ impl<W: Write> Recorder<W> {
                 Titles {
                     microengines,
                     locks,
-                    tasks: chip.gpp().tasks().iter().map(Task::name).collect(),
+                    tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
                     disturbed: (!disturbances.is_none()).then(|| disturbances.lines().join("; ")),
                 },
             ),
@@ -315,8 +314,8 @@ impl<W: Write> Recorder<W> {
         if self.writer.shows(at) {
             let of = self.tasks.get(usize::from(task)).map_or("task", |it| it);
             let name = match group {
-                0 => format!("{of}: {}", level.name()),
-                group => format!("{of} {group}: {}", level.name()),
+                0 => format!("{of}: {level}"),
+                group => format!("{of} {group}: {level}"),
             };
             self.writer.counter(Group::Core, &name, at, value);
         }

@@ -16,6 +16,15 @@ pub struct Window {
 }
 
 impl Window {
+    /// From a cycle on, for the default time.
+    #[must_use]
+    pub fn from_cycle(from: Cycle) -> Self {
+        Self {
+            from: Some(Time::Cycles(from)),
+            until: None,
+        }
+    }
+
     /// First cycle, and the first that is not shown.
     #[must_use]
     pub fn cycles(&self, hertz: u64) -> (Cycle, Cycle) {

@@ -1,5 +1,6 @@
-//! Views of whole runs.
+//! What observers see of whole runs.
 
+mod order;
 mod profiles;
 mod runs;
 mod timelines;

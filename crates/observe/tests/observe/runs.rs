@@ -26,7 +26,8 @@ pub fn root() -> PathBuf {
 
 impl Run {
     fn load(target: &Path, overrides: &Overrides, capture: Option<&str>) -> Self {
-        let project = Project::load(target, overrides).expect("a project");
+        let project =
+            Project::load(target, overrides, &npsim_protocols::registry()).expect("a project");
         let (programs, messages) = assemble_project(&project);
         let programs = programs.unwrap_or_else(|| panic!("{}", messages.rendered.join("\n")));
         let capture = capture.map_or_else(Capture::default, |name| {
@@ -98,9 +99,13 @@ impl Run {
         Simulation::new(&self.project, &self.programs, settings).expect("it fits")
     }
 
-    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Ending {
+    pub fn links(&self) -> Links<'_> {
         let hertz = self.project.capacity.hertz;
-        let mut links = Links::new(&self.capture.frames, &self.plan, 0, hertz, None);
+        Links::new(&self.capture.frames, &self.plan, 0, hertz, None)
+    }
+
+    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Ending {
+        let mut links = self.links();
         simulation.run_watched(&mut links, observer, &mut |_, _| ControlFlow::Continue(()))
     }
 }

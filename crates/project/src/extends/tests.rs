@@ -23,7 +23,12 @@ fn load(dir: &tempfile::TempDir, name: &str, set: &[&str]) -> Result<Project, St
         set: set.iter().map(|s| s.parse().unwrap()).collect(),
         ..Overrides::default()
     };
-    Project::load(&dir.path().join(name), &overrides).map_err(|problems| problems.to_string())
+    Project::load(
+        &dir.path().join(name),
+        &overrides,
+        &crate::Registry::default(),
+    )
+    .map_err(|problems| problems.to_string())
 }
 
 fn value(project: &Project, name: &str) -> Option<String> {

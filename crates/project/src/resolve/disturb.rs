@@ -246,7 +246,11 @@ mod tests {
                 files: Vec::new(),
                 origins: None,
             };
-            let changed = settings::apply(&text, &[setting.parse().unwrap()]);
+            let changed = settings::apply(
+                &text,
+                &[setting.parse().unwrap()],
+                &crate::Registry::default(),
+            );
             changed
                 .map(|(text, _)| text.text.to_string())
                 .map_err(|problem| problem.to_string())

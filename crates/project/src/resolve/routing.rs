@@ -1,23 +1,27 @@
 //! The routing table and the tasks of the general-purpose core.
 
-use npsim_chip::gpp::boot::{ExceptionsSetup, RoutesSetup, TaskSetup};
-use npsim_chip::gpp::routes::{NextHop, Route, RouteError, RouteTable};
+use npsim_chip::gpp::boot::{ExceptionsSetup, RoutesSetup};
+use npsim_chip::gpp::exceptions::Exceptions;
+use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, NextHop, Route, RouteError, RouteTable, Routes};
+use toml::Spanned;
 
 use super::super::file::{ProjectFile, RouteSection};
 use super::super::text::parse_prefix;
 use super::{Resolver, hex, suggestion};
 use crate::problem::Problem;
-use crate::quantity::Time;
+use crate::quantity::{Time, show_nanoseconds};
+use crate::registry::{PlannedTask, Registry};
 
-/// The tasks there are.
-const TASKS: [&str; 5] = ["routes", "exceptions", "quick-start", "xcp", "rcp"];
+/// The tasks that every project can have.
+const TASKS: [&str; 2] = ["routes", "exceptions"];
 
 impl Resolver<'_> {
-    /// Checks the list of tasks.
-    pub(super) fn tasks(&mut self, file: &ProjectFile) {
+    /// Checks the list of tasks and makes them.
+    pub(super) fn tasks(&mut self, file: &ProjectFile, registry: &Registry) {
+        let known: Vec<_> = TASKS.into_iter().chain(registry.tasks()).collect();
         for (i, task) in file.gpp.tasks.iter().enumerate() {
-            if !TASKS.contains(&task.get_ref().as_str()) {
-                let help = suggestion(task.get_ref(), TASKS, "task");
+            if !known.contains(&task.get_ref().as_str()) {
+                let help = suggestion(task.get_ref(), known.iter().copied(), "task");
                 self.fail(
                     task.span(),
                     format!("there is no task `{}`", task.get_ref()),
@@ -37,7 +41,39 @@ impl Resolver<'_> {
             }
         }
         self.exceptions(file);
-        self.slow_path(file);
+        for name in registry.tasks() {
+            if let Some(planned) = self.registered(file, name) {
+                self.plan(planned);
+            }
+        }
+    }
+
+    /// A task of a registered kind, if it runs and has a section.
+    fn registered(&mut self, file: &ProjectFile, name: &str) -> Option<PlannedTask> {
+        let listed = file.gpp.tasks.iter().find(|task| task.get_ref() == name);
+        let section = file.sections.tasks.iter().find(|it| it.name == name);
+        match (listed, section) {
+            (Some(_), Some(section)) => return (section.resolve)(self),
+            (None, Some(section)) => self.fail(
+                section.span.clone(),
+                format!("[gpp.{name}] is given, but the task does not run"),
+                "",
+                &format!("add \"{name}\" to `tasks` in [gpp]"),
+            ),
+            (Some(listed), None) => self.fail(
+                Spanned::span(listed),
+                format!("the {name} task has no section"),
+                "",
+                &format!("add [gpp.{name}]; it may be empty where every key has a default"),
+            ),
+            (None, None) => {}
+        }
+        None
+    }
+
+    fn plan(&mut self, PlannedTask { task, text }: PlannedTask) {
+        self.tasks.push(format!("{}: {text}", task.name()));
+        self.boot.tasks.push(task);
     }
 
     /// Builds the table and gives it its place.
@@ -105,12 +141,18 @@ impl Resolver<'_> {
             owner,
             0..0,
         );
-        self.boot.tasks.push(TaskSetup::Routes(RoutesSetup {
+        let text = format!(
+            "{} longwords of table, {} next hops",
+            table.trie().len(),
+            table.next_hops().len() / NEXT_HOP_LONGWORDS - 1
+        );
+        let task = Box::new(Routes::new(RoutesSetup {
             channel,
             root,
             next_hops,
             table,
         }));
+        self.plan(PlannedTask { task, text });
     }
 
     fn route(&mut self, section: &RouteSection) -> Option<Route> {
@@ -256,15 +298,22 @@ impl Resolver<'_> {
             }
             return;
         };
-        self.boot.tasks.push(TaskSetup::Exceptions(ExceptionsSetup {
+        let hertz = self.capacity.hertz;
+        let period = period.cycles(hertz).max(1);
+        let text = format!(
+            "looks at ring {number} every {}",
+            show_nanoseconds(period as f64 * 1e9 / hertz as f64)
+        );
+        let task = Box::new(Exceptions::new(ExceptionsSetup {
             ring: number,
-            period: period.cycles(self.capacity.hertz).max(1),
+            period,
             reasons: section.reasons.clone(),
             buffers,
         }));
+        self.plan(PlannedTask { task, text });
     }
 }
 
-pub(super) fn has_task(file: &ProjectFile, name: &str) -> bool {
+fn has_task(file: &ProjectFile, name: &str) -> bool {
     file.gpp.tasks.iter().any(|task| task.get_ref() == name)
 }

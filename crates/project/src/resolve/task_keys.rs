@@ -1,5 +1,5 @@
-//! What the sections of the slow path's tasks have in common: groups of ports,
-//! times and fractions, memories, threads and queues.
+//! What sections of tasks have in common: groups of ports, times and fractions,
+//! memories, threads and queues.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use npsim_chip::gpp::Place;
 use npsim_chip::gpp::boot::Space;
 use toml::Spanned;
 
-use super::super::slow_path::{Decimal, Threads};
 use super::{NamedMemory, Resolver, suggestion};
+use crate::keys::{Decimal, Threads};
 use crate::quantity::{Time, decimal, parse_rate};
 
 /// Bytes from one queue's counters to the next.
@@ -18,31 +18,35 @@ const NONE: &str = "none";
 /// Threads that a task can read: what 256 microengines would have.
 const MOST_THREADS: u64 = 2048;
 
-/// Keys that all three tasks have.
-pub(super) struct Common {
-    /// The section, for mistakes that have no key.
-    pub span: Range<usize>,
+/// Ports in groups.
+#[derive(Clone, Debug)]
+pub struct PortGroups {
     /// Of each group the ports.
-    pub groups: Vec<Vec<u16>>,
+    pub ports: Vec<Vec<u16>>,
     /// Of each group the lines' rate in bits per second.
     pub capacity: Vec<u64>,
 }
 
-/// A memory that a task works on.
-pub(super) struct Memory<'a> {
+/// A memory of the project that a task works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory<'a> {
+    /// The key that names it.
     pub key: &'static str,
+    /// What is typed there.
     pub name: Option<&'a Spanned<String>>,
+    /// Its name if the key is not given.
     pub default: &'static str,
 }
 
 impl Resolver<'_> {
     /// Groups and capacity: one group of all ports, or the first ports one each.
-    pub(super) fn common(
+    /// `span` is the section, for mistakes that have no key.
+    pub fn port_groups(
         &mut self,
         span: Range<usize>,
         groups: Option<&Spanned<u16>>,
         capacity: Option<&Spanned<String>>,
-    ) -> Option<Common> {
+    ) -> Option<PortGroups> {
         let ports = self.boot.ports.len() as u16;
         let count = groups.map_or(1, |it| *it.get_ref());
         if let Some(typed) = groups
@@ -82,14 +86,14 @@ impl Resolver<'_> {
             );
             return None;
         }
-        Some(Common {
-            span,
-            groups: members,
+        Some(PortGroups {
+            ports: members,
             capacity,
         })
     }
 
-    pub(super) fn rate(&mut self, typed: &Spanned<String>) -> Option<u64> {
+    /// Bits per second.
+    pub fn rate(&mut self, typed: &Spanned<String>) -> Option<u64> {
         match parse_rate(typed.get_ref()) {
             Ok(rate) => Some(rate),
             Err(message) => {
@@ -99,8 +103,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Cycles, at least 1.
-    pub(super) fn time(&mut self, typed: Option<&Spanned<String>>, default: &str) -> u64 {
+    /// A time in cycles, at least 1.
+    pub fn time(&mut self, typed: Option<&Spanned<String>>, default: &str) -> u64 {
         let time = self.typed_time(typed, default);
         let cycles = time.cycles(self.capacity.hertz);
         if cycles == 0
@@ -111,7 +115,8 @@ impl Resolver<'_> {
         cycles.max(1)
     }
 
-    pub(super) fn nanoseconds(&mut self, typed: Option<&Spanned<String>>, default: &str) -> u64 {
+    /// A time in nanoseconds.
+    pub fn nanoseconds(&mut self, typed: Option<&Spanned<String>>, default: &str) -> u64 {
         match self.typed_time(typed, default) {
             Time::Picoseconds(ps) => ps / 1000,
             Time::Cycles(cycles) => {
@@ -135,7 +140,7 @@ impl Resolver<'_> {
     }
 
     /// A fraction in parts per million.
-    pub(super) fn millionths(&mut self, typed: Option<&Spanned<Decimal>>, default: &str) -> u32 {
+    pub fn millionths(&mut self, typed: Option<&Spanned<Decimal>>, default: &str) -> u32 {
         let text = typed.map_or_else(|| default.to_owned(), |it| it.get_ref().text());
         let value = decimal(&text, 1_000_000).and_then(|it| u32::try_from(it).ok());
         if let (None, Some(typed)) = (value, typed) {
@@ -182,7 +187,7 @@ impl Resolver<'_> {
     }
 
     /// A memory of at least so many bytes.
-    pub(super) fn task_memory(
+    pub fn task_memory(
         &mut self,
         span: &Range<usize>,
         wanted: &Memory<'_>,
@@ -202,7 +207,7 @@ impl Resolver<'_> {
     }
 
     /// A memory with so many bytes a thread, and the threads that use it.
-    pub(super) fn per_thread(
+    pub fn per_thread(
         &mut self,
         span: &Range<usize>,
         wanted: &Memory<'_>,
@@ -243,7 +248,7 @@ impl Resolver<'_> {
 
     /// The counters of each group's queues: queue number port * n + class, where n
     /// is what the memory has room for.
-    pub(super) fn queue_places(
+    pub fn queue_places(
         &mut self,
         span: &Range<usize>,
         typed: Option<&Spanned<String>>,

@@ -1,11 +1,14 @@
 use std::path::PathBuf;
 
-use npsim_chip::gpp::boot::{RingStatus, TaskSetup};
+use npsim_chip::gpp::boot::RingStatus;
+use npsim_chip::gpp::exceptions::Exceptions;
+use npsim_chip::gpp::routes::Routes;
 
 use super::{Overrides, ProjectText, Resolved, resolve};
 use crate::capacity::Capacity;
 use crate::file::parse;
 use crate::problem::Problems;
+use crate::registry::Registry;
 
 fn capacity() -> Capacity {
     Capacity {
@@ -31,7 +34,8 @@ pub(super) fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Pr
     for name in ["a.uc", "b.uc"] {
         std::fs::write(dir.path().join(name), "nop\n").unwrap();
     }
-    let file = parse(text).unwrap();
+    let registry = Registry::default();
+    let file = parse(text, &registry).unwrap();
     let text = ProjectText {
         path: "npsim.toml".into(),
         folder: PathBuf::from(dir.path()),
@@ -39,7 +43,7 @@ pub(super) fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Pr
         files: Vec::new(),
         origins: None,
     };
-    resolve(&text, &file, &capacity(), overrides)
+    resolve(&text, &file, &capacity(), overrides, &registry)
 }
 
 pub(super) fn good(text: &str) -> Resolved {
@@ -371,7 +375,7 @@ fn routes_become_a_table_in_sram() {
         "{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.1.2.0/24\"\nport = 0\nmac = \"02:00:00:00:00:09\"\n[[route]]\nprefix = \"192.168.0.1/32\"\nlocal = true\n"
     );
     let plan = good(&text);
-    let Some(TaskSetup::Routes(routes)) = plan.boot.tasks.first() else {
+    let Some(routes) = plan.boot.task::<Routes>().map(Routes::setup) else {
         panic!("no routes task")
     };
     assert_eq!(routes.channel, 1);
@@ -427,7 +431,7 @@ fn exceptions_need_a_ring_and_buffers() {
     let plan = good(&format!(
         "{base}[gpp.exceptions]\nring = \"X_RING\"\nperiod = \"2us\"\nreasons = [\"\", \"ttl\"]\n"
     ));
-    let Some(TaskSetup::Exceptions(task)) = plan.boot.tasks.first() else {
+    let Some(task) = plan.boot.task::<Exceptions>().map(Exceptions::setup) else {
         panic!("no exceptions task")
     };
     assert_eq!((task.ring, task.period, task.reasons.len()), (0, 1200, 2));
@@ -563,7 +567,7 @@ fn discarding_routes_need_no_next_hop() {
         "{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.9.0.0/16\"\ndiscard = true\n[[route]]\nprefix = \"10.0.0.0/8\"\nport = 0\nmac = \"2:0:0:0:0:1\"\n"
     );
     let plan = good(&text);
-    let Some(TaskSetup::Routes(routes)) = plan.boot.tasks.first() else {
+    let Some(routes) = plan.boot.task::<Routes>().map(Routes::setup) else {
         panic!("no routes task")
     };
     // The first of a next hop's four longwords has the flags.
@@ -603,54 +607,4 @@ fn locks_are_longwords_of_named_memory() {
     }
     let dram = memory.replace("sram1", "dram");
     assert!(bad(&format!("{ME}{dram}{lock}"), 1).contains("put the memory there"));
-}
-
-#[test]
-fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
-    let plan = good(&format!("{ME}[coprocessor]\nname = \"FEEDBACK\"\n"));
-    for (name, at) in [
-        ("FEEDBACK", "0x40100000"),
-        ("FEEDBACK_XCP", "0x40100400"),
-        ("FEEDBACK_REQUESTS", "0x40100800"),
-        ("FEEDBACK_MAILBOXES", "0x40101000"),
-    ] {
-        assert_eq!(value(&plan, name), at);
-    }
-    let setup = plan.boot.coprocessor.as_ref().unwrap();
-    assert_eq!((setup.channel, setup.address), (1, 0x10_0000));
-    assert_eq!(setup.registers("FEEDBACK"), Some((0x10_0000, 0x400)));
-    assert_eq!(setup.registers("FEEDBACK_XCP"), Some((0x10_0400, 0x400)));
-    assert_eq!(setup.registers("FEEDBACK_REQUESTS"), None);
-    assert_eq!(setup.registers("FEED"), None);
-    let region = plan.spaces[2].regions().last().unwrap();
-    assert_eq!(
-        (region.name.as_str(), region.start, region.end),
-        ("coprocessor `FEEDBACK`", 0x10_0000, 0x10_2000)
-    );
-    let plan = good(&format!(
-        "{ME}[coprocessor]\nname = \"F\"\nchannel = 0\naddress = 0x3fffe000\n"
-    ));
-    assert_eq!(value(&plan, "F"), "0x3fffe000");
-    assert!(good(ME).boot.coprocessor.is_none());
-}
-
-#[test]
-fn coprocessor_mistakes() {
-    let with = |keys: &str| bad(&format!("{ME}[coprocessor]\n{keys}\n"), 1);
-    assert!(with("name = \"F\"\nchannel = 2").contains("there is no SRAM channel 2"));
-    assert!(with("name = \"1F\"").contains("not a name that a source can use"));
-    let text = with("name = \"F\"\naddress = 0x40000000");
-    assert!(
-        text.contains("what bits 29-0 of an address reach") && text.contains("0x100000"),
-        "{text}"
-    );
-    let text = with("name = \"F\"\naddress = 0x8000");
-    assert!(text.contains("lies in the channel's memory"), "{text}");
-    let text = with("name = \"F\"\naddress = 0x100004");
-    assert!(text.contains("not a multiple of 0x2000"), "{text}");
-    let text = with("name = \"F\"\n[[memory]]\nname = \"F_XCP\"\nspace = \"scratch\"\nsize = 4");
-    assert!(
-        text.contains("`F_XCP` is defined twice: by memory `F_XCP` and by the coprocessor `F`"),
-        "{text}"
-    );
 }

@@ -4,7 +4,8 @@
 use npsim_chip::gpp::boot::{Boot, MemoryImage, Space};
 use npsim_chip::profile::Profile;
 use npsim_chip::stats::Stats;
-use npsim_chip::units::coprocessor::{Coprocessor, CoprocessorSetup};
+use npsim_chip::units::sram::device::{Attachment, Device};
+use npsim_protocols::feedback::{Coprocessor, WINDOW_BYTES};
 
 use super::bandwidth::{Bandwidth, Rate, Reading, rate};
 use super::tenths;
@@ -21,25 +22,26 @@ const LIMIT: u32 = i32::MAX as u32;
 /// Milliseconds that a module is driven alone.
 const MILLISECONDS: u64 = 1;
 
-fn setup(profile: &Profile) -> CoprocessorSetup {
+fn attachment(profile: &Profile) -> Attachment {
     let bytes = u64::from(profile.sram_channel_bytes());
-    CoprocessorSetup {
+    Attachment {
         name: "FEEDBACK".to_owned(),
         channel: CHANNEL.min(profile.sram_channels() - 1),
-        address: CoprocessorSetup::first_address(bytes) as u32,
+        address: Attachment::first_address(WINDOW_BYTES, bytes) as u32,
+        bytes: WINDOW_BYTES,
     }
 }
 
 /// A chip with a coprocessor that grants.
 pub(super) fn boot(profile: &Profile) -> Boot {
-    let setup = setup(profile);
+    let own = attachment(profile);
     Boot {
         memory: vec![MemoryImage {
-            space: Space::Sram(setup.channel),
-            address: setup.address,
+            space: Space::Sram(own.channel),
+            address: own.address,
             words: vec![LIMIT],
         }],
-        coprocessor: Some(setup),
+        devices: vec![Box::new(Coprocessor::new(own))],
         ..Boot::default()
     }
 }
@@ -62,19 +64,23 @@ fn slower(one: Rate, other: Rate) -> Rate {
     if a <= b { one } else { other }
 }
 
+/// The requests that a module of the coprocessor has answered.
+fn requests(stats: &Stats, module: &str, name: &str, peak: Rate) -> Vec<Reading> {
+    let device = stats.devices.of("coprocessor");
+    let answered = device.and_then(|it| it.module(module)?.get("requests"));
+    let answered = answered.and_then(|it| u64::try_from(it).ok()).into_iter();
+    answered
+        .map(|requests| (name.to_owned(), peak, requests))
+        .collect()
+}
+
 /// Quick-Start requests by microcode: a read of one longword each.
 pub(super) fn quick_start(profile: &Profile, stats: &Stats) -> Vec<Reading> {
     let peak = slower(
         clock(profile, profile.feedback_quick_start()),
         pins(profile, 1),
     );
-    let device = stats.coprocessor.iter();
-    device
-        .map(|device| {
-            let name = "Quick-Start requests".to_owned();
-            (name, peak, device.quick_start.requests)
-        })
-        .collect()
+    requests(stats, "quick_start", "Quick-Start requests", peak)
 }
 
 /// XCP requests by microcode: a write of four longwords and a read of one each.
@@ -83,17 +89,15 @@ pub(super) fn xcp(profile: &Profile, stats: &Stats) -> Vec<Reading> {
         clock(profile, profile.feedback_xcp()),
         pins(profile, REQUEST_LONGWORDS),
     );
-    let device = stats.coprocessor.iter();
-    device
-        .map(|device| ("XCP requests".to_owned(), peak, device.xcp.requests))
-        .collect()
+    requests(stats, "xcp", "XCP requests", peak)
 }
 
 /// The modules driven at one request a clock, without a channel and its buses.
 pub(super) fn alone(profile: &Profile) -> Result<Vec<Bandwidth>, Problem> {
     let cycles = MILLISECONDS * profile.me_mhz() * 1000;
     let device = |profile: &Profile| {
-        let mut device = Coprocessor::new(setup(profile), profile);
+        let mut device = Coprocessor::new(attachment(profile));
+        device.prepare(profile);
         device.set_register(0, LIMIT);
         device
     };
@@ -108,13 +112,13 @@ pub(super) fn alone(profile: &Profile) -> Result<Vec<Bandwidth>, Problem> {
         (
             "Quick-Start module alone",
             clock(profile, profile.feedback_quick_start_alone()),
-            device(&fast).drive_quick_start(cycles, 1),
+            device(&fast).quick_start.drive(cycles, 1),
             pins(profile, 1),
         ),
         (
             "XCP module alone",
             clock(profile, profile.feedback_xcp()),
-            device(profile).drive_xcp(cycles, 0x1000, 1000, 0),
+            device(profile).xcp.drive(cycles, 0x1000, 1000, 0),
             pins(profile, REQUEST_LONGWORDS),
         ),
     ];

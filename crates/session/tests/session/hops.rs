@@ -35,7 +35,7 @@ impl Routers {
             set: settings.iter().map(|text| text.parse().unwrap()).collect(),
             ..Overrides::default()
         };
-        let project = Project::load(&folder, &overrides).unwrap();
+        let project = Project::load(&folder, &overrides, &npsim_protocols::registry()).unwrap();
         let programs = assemble_project(&project).0.unwrap();
         Self { project, programs }
     }
@@ -434,7 +434,9 @@ fn a_link_is_not_longer_than_a_second() {
             set: vec![format!("chain.delay={delay}").parse().unwrap()],
             ..Overrides::default()
         };
-        let message = Project::load(&folder, &overrides).unwrap_err().to_string();
+        let message = Project::load(&folder, &overrides, &npsim_protocols::registry())
+            .unwrap_err()
+            .to_string();
         assert!(message.contains(said), "{message}");
     }
 }

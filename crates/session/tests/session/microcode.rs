@@ -48,7 +48,7 @@ fn all_projects_assemble_and_come_back() {
         ..Overrides::default()
     };
     for target in targets {
-        let project = Project::load(&target, &overrides)
+        let project = Project::load(&target, &overrides, &npsim_protocols::registry())
             .unwrap_or_else(|problems| panic!("{}: {problems}", target.display()));
         let (programs, messages) = assemble_project(&project);
         let rendered = messages.rendered.join("\n");

@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 use npsim_isa::CommandOp;
 
 use super::atomic;
+use super::device::Device;
 use super::qarray::Entry;
+use super::window::{Refusal, Window};
 use super::{Leads, Sram, uses_entry};
 use crate::Cycle;
 use crate::kernel::event::Event;
@@ -27,7 +29,6 @@ use crate::kernel::memory::Paged;
 use crate::kernel::unit::Placed;
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
-use crate::units::coprocessor::{Access, Coprocessor};
 
 /// What a command must not overtake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,8 +128,8 @@ pub(super) struct Waiting {
     ready: bool,
     /// Since when it could start, but for others.
     pub(super) since: Cycle,
-    /// What it is for in the coprocessor's window; `None` outside of it.
-    pub(super) window: Option<Access>,
+    /// What it is for in a device's window; `None` for memory and Q-array.
+    pub(super) window: Option<Window>,
 }
 
 /// One channel.
@@ -153,8 +154,10 @@ pub(super) struct Channel {
     turn_at: Cycle,
     pub locks: Locks,
     pub counters: UnitCounters,
-    /// What is attached beside the memory.
-    pub device: Option<Box<Coprocessor>>,
+    /// What is attached beside the memory. Their state is saved beside the chip's: of
+    /// what type it is only the boot plan knows.
+    #[serde(skip)]
+    pub devices: Vec<Box<dyn Device>>,
 }
 
 impl Channel {
@@ -175,16 +178,7 @@ impl Channel {
             turn_at: Cycle::MAX,
             locks: Locks::default(),
             counters: UnitCounters::default(),
-            device: None,
-        }
-    }
-
-    /// Whether the same device is attached as to a channel of the chip at hand.
-    pub(crate) fn has_device_of(&self, own: &Self) -> bool {
-        match (&self.device, &own.device) {
-            (Some(device), Some(own)) => device.is_like(own),
-            (None, None) => true,
-            _ => false,
+            devices: Vec::new(),
         }
     }
 
@@ -195,7 +189,7 @@ impl Channel {
             Ok(window) => window,
             Err((message, help)) => {
                 fabric.release(Sram::target(self.number));
-                fabric.fault(slot, None, message, Some(help.to_owned()));
+                fabric.fault(slot, None, message, Some(help));
                 return fabric.finish(slot);
             }
         };
@@ -204,7 +198,7 @@ impl Channel {
             op: command.op,
             concern: match window {
                 None => Concern::of(&command),
-                Some(access) => self.concern_of_window(&command, access),
+                Some(window) => window.concern(),
             },
             pushes: command.op.info().pushes,
             ready: false,
@@ -255,8 +249,8 @@ impl Channel {
     }
 
     /// Whether everything that the command names by itself is there, and what
-    /// it is for if that is the coprocessor; else what is wrong, and what to do.
-    fn check(&self, command: &BusCommand) -> Result<Option<Access>, (String, &'static str)> {
+    /// it is for if that is a device; else what is wrong, and what to do.
+    fn check(&self, command: &BusCommand) -> Result<Option<Window>, Refusal> {
         let name = command.op.info().name;
         if uses_entry(command.op) {
             let entry = entry_number(command.address) as usize;
@@ -266,7 +260,7 @@ impl Channel {
                     "sram[{name}] of Q-array entry {entry}: channel {} has {count}",
                     self.number
                 );
-                return Err((message, ADDRESS_HELP));
+                return Err((message, ADDRESS_HELP.to_owned()));
             }
             return self.check_links(command).map(|()| None);
         }
@@ -288,7 +282,7 @@ impl Channel {
                 self.number,
                 self.memory.len() * 4
             );
-            return Err((message, ADDRESS_HELP));
+            return Err((message, ADDRESS_HELP.to_owned()));
         }
         Ok(None)
     }
@@ -377,9 +371,9 @@ impl Channel {
             _ => 0,
         };
         let free = port.max(other);
-        match waiting.window {
+        match &waiting.window {
             None => free,
-            Some(access) => free.max(self.device_free_at(access)),
+            Some(window) => free.max(self.device_free_at(window)),
         }
     }
 
@@ -415,15 +409,17 @@ pub(super) fn words(command: &BusCommand) -> u32 {
     u32::from(command.count.clamp(1, 16))
 }
 
-/// Bits 3-0 of the mask choose bytes, bit 3 the most significant.
+/// The bits of a longword that a mask chooses: bits 3-0 choose bytes, bit 3 the
+/// most significant.
+pub(super) fn bits_of(mask: u8) -> u32 {
+    let chosen = (0..4).filter(|byte| mask >> byte & 1 == 1);
+    chosen.fold(0, |bits, byte| bits | 0xff << (8 * byte))
+}
+
+/// A longword of which a write changes the bytes that its mask chooses.
 pub(super) fn masked(old: u32, new: u32, mask: u8) -> u32 {
-    let mut bytes = 0;
-    for byte in 0..4 {
-        if mask >> byte & 1 == 1 {
-            bytes |= 0xff << (8 * byte);
-        }
-    }
-    old & !bytes | new & bytes
+    let bits = bits_of(mask);
+    old & !bits | new & bits
 }
 
 /// Longwords that a command pulls.

@@ -58,7 +58,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     hops::refuse(arguments)?;
     let mut overrides = arguments.source.overrides(arguments.me.clone());
     overrides.stalls.clone_from(&arguments.stall);
-    let project = Project::load(target, &overrides)?;
+    let project = Project::load(target, &overrides, &npsim::registry())?;
     if let Some(remark) = remarks::of_ports(&project, arguments.source.board()) {
         output::line(&format!("note: {remark}"));
     }

@@ -55,7 +55,11 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let project = match &arguments.project {
-        Some(path) => Some(Project::load(path, &Overrides::default())?),
+        Some(path) => Some(Project::load(
+            path,
+            &Overrides::default(),
+            &npsim::registry(),
+        )?),
         None => None,
     };
     let ports = match &project {

@@ -17,7 +17,7 @@ use super::root;
 /// A small system that has run for a while.
 fn simulation() -> Simulation {
     let target = root().join("crates/npsim/tests/firmware/sram_ring.toml");
-    let project = Project::load(&target, &Overrides::default()).unwrap();
+    let project = Project::load(&target, &Overrides::default(), &npsim::registry()).unwrap();
     let programs = assemble_project(&project).0.unwrap();
     Simulation::new(&project, &programs, Settings::default()).unwrap()
 }

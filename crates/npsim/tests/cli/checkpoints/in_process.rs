@@ -76,7 +76,7 @@ impl System {
             ids: ids.map(str::to_owned),
             ..Overrides::default()
         };
-        let project = Project::load(target, &overrides).unwrap();
+        let project = Project::load(target, &overrides, &npsim::registry()).unwrap();
         let (programs, messages) = assemble_project(&project);
         Self {
             programs: programs.unwrap_or_else(|| panic!("{:?}", messages.rendered)),

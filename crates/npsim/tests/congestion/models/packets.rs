@@ -1,6 +1,6 @@
 //! IPv4 headers that a router takes, and some that it does not.
 
-use npsim_congestion::checksum;
+use npsim_protocols::checksum;
 
 use super::driver::{HEADER, PORTS, Packet, State, Verdict};
 use super::random::Random;

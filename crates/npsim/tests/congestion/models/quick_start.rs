@@ -1,7 +1,7 @@
 //! Quick-Start: `microcode/quick-start`.
 
-use npsim_congestion::quick_start::option::{APPROVED_RATE, LENGTH};
-use npsim_congestion::quick_start::{Outcome, Pool, QuickStartOption, Reason, process, rate_units};
+use npsim_protocols::quick_start::option::{APPROVED_RATE, LENGTH};
+use npsim_protocols::quick_start::{Outcome, Pool, QuickStartOption, Reason, process, rate_units};
 
 use super::driver::{
     Memory, Packet, STATE, State, Variant, Verdict, before, compare, expect_found,

@@ -3,8 +3,8 @@
 //! Contexts count in their local memory and write totals out, which nobody sets:
 //! they are compared from the first packet to the last.
 
-use npsim_congestion::rcp::header::{DATA, REF, SYN, UNLIMITED};
-use npsim_congestion::rcp::{Counters, Header, header};
+use npsim_protocols::rcp::header::{DATA, REF, SYN, UNLIMITED};
+use npsim_protocols::rcp::{Counters, Header, header};
 
 use super::driver::{
     COUNTS, Memory, PORTS, Packet, STATE, State, Variant, Verdict, before, compare, expect_found,

@@ -9,7 +9,7 @@
 //!
 //! The phase is looked at before every packet here, not after an age.
 
-use npsim_congestion::xcp::{Header, Pools, SECOND, Scale};
+use npsim_protocols::xcp::{Header, Pools, SECOND, Scale};
 
 use super::driver::{HEADER, OWN, Packet, STATE, State, Variant, Verdict, before, process};
 use super::packets;

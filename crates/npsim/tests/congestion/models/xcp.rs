@@ -5,8 +5,8 @@
 //! they are compared from the first packet to the last. The variant that gives
 //! microengines shares is in `shares.rs`.
 
-use npsim_congestion::xcp::header::{LENGTH, STANDARD, VERSION};
-use npsim_congestion::xcp::{Header, Pools, SECOND, Scale, Sums};
+use npsim_protocols::xcp::header::{LENGTH, STANDARD, VERSION};
+use npsim_protocols::xcp::{Header, Pools, SECOND, Scale, Sums};
 
 use super::driver::{
     COUNTS, Memory, PORTS, Packet, STATE, State, Variant, Verdict, before, compare,

@@ -1,6 +1,6 @@
 //! Where XCP's pools and sums stand in the state that the driver sets and reads.
 
-use npsim_congestion::xcp::{Pools, Scale, Sums};
+use npsim_protocols::xcp::{Pools, Scale, Sums};
 
 use super::driver::{COUNTS, State};
 

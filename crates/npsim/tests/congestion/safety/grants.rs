@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_chip::chip::Chip;
-use npsim_congestion::quick_start::option::rate_units;
-use npsim_congestion::quick_start::pool::grant;
+use npsim_protocols::quick_start::option::rate_units;
+use npsim_protocols::quick_start::pool::grant;
 
 use super::bench::{Loaded, driver, ensure, go};
 use crate::microcode::Edit;

@@ -1,7 +1,7 @@
 //! RCP's counters, one set for each thread, while a reader looks at them.
 
-use npsim_congestion::rcp::counters::Counters;
-use npsim_congestion::rcp::header::{self, Header};
+use npsim_protocols::rcp::counters::Counters;
+use npsim_protocols::rcp::header::{self, Header};
 
 use super::bench::ensure;
 use super::packets::{Packet, Packets};

@@ -1,9 +1,9 @@
 //! XCP's pools and sums, with contexts that take from them at once.
 
-use npsim_congestion::xcp::SECOND;
-use npsim_congestion::xcp::feedback::{LARGEST_POOL, Pools, Sums};
-use npsim_congestion::xcp::header::{DELTA_OFFSET, Header};
-use npsim_congestion::xcp::scale::Scale;
+use npsim_protocols::xcp::SECOND;
+use npsim_protocols::xcp::feedback::{LARGEST_POOL, Pools, Sums};
+use npsim_protocols::xcp::header::{DELTA_OFFSET, Header};
+use npsim_protocols::xcp::scale::Scale;
 
 use super::bench::{NO_LOCK, ensure};
 use super::packets::{Done, Packet, Packets};

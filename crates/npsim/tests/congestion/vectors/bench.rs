@@ -4,9 +4,10 @@ use npsim::project::{Overrides, Project};
 use npsim::simulation::{Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
+use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_chip::kernel::observer::NoObserver;
-use npsim_congestion::checksum;
+use npsim_protocols::checksum;
 
 use crate::microcode::shipped;
 use crate::names::value;
@@ -114,7 +115,7 @@ impl Bench {
     }
 
     fn exceptions(&self) -> Vec<(String, u64)> {
-        let task = self.chip.gpp().exceptions().next().unwrap();
+        let task = self.chip.gpp().task::<Exceptions>().unwrap();
         task.by_reason().collect()
     }
 
@@ -168,7 +169,7 @@ impl Bench {
                     Fate::Left(port, out[ETHERNET.len()..end].to_vec())
                 }
                 (None, Some((reason, _))) => {
-                    let task = self.chip.gpp().exceptions().next().unwrap();
+                    let task = self.chip.gpp().task::<Exceptions>().unwrap();
                     let header = &task.last().unwrap().header;
                     let looked = header.len().min(frame.len());
                     assert!(looked >= ETHERNET.len() + 28, "{looked}");

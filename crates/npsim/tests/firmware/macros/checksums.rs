@@ -1,6 +1,6 @@
 //! `checksum.uc`.
 
-use npsim_congestion::checksum::{fold, of_ipv4, sum, update};
+use npsim_protocols::checksum::{fold, of_ipv4, sum, update};
 use proptest::prelude::*;
 
 use super::bench::{Program, Words, cases, few, results};

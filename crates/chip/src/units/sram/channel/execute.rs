@@ -21,8 +21,8 @@ impl Channel {
         };
         self.counters
             .started(command.op, moved as u8, now - waiting.since);
-        let done = if let Some(access) = waiting.window {
-            self.start_window(waiting, access, fabric, leads);
+        let done = if let Some(window) = &waiting.window {
+            self.start_window(waiting, window, fabric, leads);
             Ok(())
         } else if let Concern::Entry(entry) = waiting.concern {
             self.entry_free[entry as usize] = now + leads.same_entry;

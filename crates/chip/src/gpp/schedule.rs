@@ -1,0 +1,167 @@
+//! When a task's jobs are due, and what it has done: the same for all tasks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Cycle;
+
+/// What a task has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskCounts {
+    /// Jobs begun: polls of a ring, runs of a timer.
+    pub jobs: u64,
+    /// Cycles spent on accesses and work.
+    pub busy: Cycle,
+    /// Jobs that were due while the core was at another.
+    pub waits: u64,
+    /// Cycles for which they waited.
+    pub waited: Cycle,
+    /// The longest of these waits.
+    pub waited_longest: Cycle,
+}
+
+impl TaskCounts {
+    /// A job was due at `since` and could begin, or be made up for, at `now`.
+    fn wait(&mut self, since: Cycle, now: Cycle) {
+        if now > since {
+            self.waits += 1;
+            self.waited += now - since;
+            self.waited_longest = self.waited_longest.max(now - since);
+        }
+    }
+}
+
+/// Polls that find nothing: counted, not simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Doze {
+    /// Cycles from one poll to the next; at least 1.
+    pub interval: Cycle,
+    /// Cycles that one keeps the core.
+    pub poll: Cycle,
+}
+
+/// When one task's jobs are due.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Schedule {
+    /// The time of the event that it waits for; of a dozing task, its next poll.
+    pub due: Cycle,
+    /// Since when a job is due that cannot begin.
+    since: Option<Cycle>,
+    /// It waits for the end of another's job, without an event of its own.
+    pub parked: bool,
+    /// Its timer was stopped, as nothing else is left to happen.
+    pub stopped: bool,
+    /// It waits for its next poll and not for an access, so that interrupts and
+    /// rings can bring the poll forward.
+    idle: bool,
+    /// No event is posted: its polls are only counted.
+    doze: Option<Doze>,
+    /// When it last did more than poll in vain or run by the clock.
+    pub last_activity: Cycle,
+    pub counts: TaskCounts,
+}
+
+impl Schedule {
+    /// Of a task whose first job is due at a cycle.
+    pub fn new(due: Cycle, is_timer: bool) -> Self {
+        Self {
+            due,
+            since: None,
+            parked: false,
+            stopped: false,
+            idle: !is_timer,
+            doze: None,
+            last_activity: 0,
+            counts: TaskCounts::default(),
+        }
+    }
+
+    /// A job that is due has to wait, perhaps since earlier.
+    pub fn holds_up(&mut self, since: Cycle) {
+        self.since.get_or_insert(since);
+    }
+
+    /// A job begins.
+    pub fn begins(&mut self, now: Cycle) {
+        self.counts.jobs += 1;
+        if let Some(since) = self.since.take() {
+            self.counts.wait(since, now);
+        }
+    }
+
+    /// It makes an access.
+    pub fn works(&mut self) {
+        self.idle = false;
+    }
+
+    /// Its poll found nothing.
+    pub fn dozes(&mut self, doze: Doze) {
+        self.idle = true;
+        self.doze = Some(doze);
+    }
+
+    pub const fn is_dozing(&self) -> bool {
+        self.doze.is_some()
+    }
+
+    /// The polls of a dozing task that have begun before `now`, with what each
+    /// takes.
+    fn polls_before(&self, now: Cycle) -> (u64, Doze) {
+        let nothing = Doze {
+            interval: 1,
+            poll: 0,
+        };
+        match self.doze {
+            Some(doze) if now > self.due => ((now - self.due).div_ceil(doze.interval), doze),
+            doze => (0, doze.unwrap_or(nothing)),
+        }
+    }
+
+    /// Counts the polls that a dozing task has made before `now`.
+    pub fn catch_up(&mut self, now: Cycle) {
+        let (polls, doze) = self.polls_before(now);
+        self.due += polls * doze.interval;
+        self.counts.jobs += polls;
+        self.counts.busy += polls * doze.poll;
+    }
+
+    /// What it has done before `now`.
+    pub fn counts_at(&self, now: Cycle) -> TaskCounts {
+        let (polls, doze) = self.polls_before(now);
+        TaskCounts {
+            jobs: self.counts.jobs + polls,
+            busy: self.counts.busy + polls * doze.poll,
+            ..self.counts
+        }
+    }
+
+    /// Until when the last poll before `now` lasts, of a dozing task.
+    pub fn poll_end(&mut self, now: Cycle) -> Cycle {
+        self.catch_up(now);
+        self.doze
+            .map_or(0, |doze| self.due - doze.interval + doze.poll)
+    }
+
+    /// A dozing task can poll again from `now` on.
+    pub fn goes_on(&mut self, now: Cycle) {
+        if self.is_dozing() && self.due < now {
+            self.counts.wait(self.due, now);
+            self.due = now;
+        }
+    }
+
+    /// An interrupt at `now` calls for a poll at `at`, or something may have come
+    /// onto its ring (`at` is `None`): when the poll has to be posted, if it has.
+    pub fn wake(&mut self, now: Cycle, at: Option<Cycle>) -> Option<Cycle> {
+        if !self.idle || !self.is_dozing() && at.is_none_or(|at| self.due <= at) {
+            return None;
+        }
+        self.doze = None;
+        let due = at.map_or(self.due, |at| self.due.min(at));
+        if due < now {
+            // The core has been at another job since.
+            self.holds_up(due);
+        }
+        self.due = due.max(now);
+        Some(self.due)
+    }
+}

@@ -1,0 +1,162 @@
+//! What tasks and devices show of themselves, of which the chip knows the names and
+//! values only when it runs.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// Named whole numbers in a fixed order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row(Vec<(&'static str, i128)>);
+
+impl Row {
+    /// The row with one more number at its end.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<i128>) -> Self {
+        self.0.push((name, value.into()));
+        self
+    }
+
+    /// The row with another's numbers behind its own.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// The number of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<i128> {
+        let found = self.0.iter().find(|(own, _)| *own == name);
+        found.map(|(_, value)| *value)
+    }
+
+    fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        for (name, value) in &self.0 {
+            match u64::try_from(*value) {
+                Ok(natural) => map.serialize_entry(name, &natural)?,
+                Err(_) => map.serialize_entry(name, &(*value as i64))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        self.serialize_into(&mut map)?;
+        map.end()
+    }
+}
+
+/// The rows of the tasks, by kind: a list for each kind that there is, even if no
+/// such task runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskRows(Vec<(String, Vec<Row>)>);
+
+impl TaskRows {
+    /// Empty lists for kinds of tasks of these names.
+    pub(super) fn of_kinds(kinds: &[String]) -> Self {
+        let mut rows = Self::default();
+        for kind in kinds {
+            rows.add(kind, Vec::new());
+        }
+        rows
+    }
+
+    /// Adds rows of a task of a kind. In statistics its name has `_` for `-`.
+    pub fn add(&mut self, kind: &str, rows: Vec<Row>) {
+        let key = kind.replace('-', "_");
+        match self.0.iter_mut().find(|(own, _)| *own == key) {
+            Some((_, own)) => own.extend(rows),
+            None => self.0.push((key, rows)),
+        }
+    }
+
+    /// The rows of tasks of a kind; none if there is no such kind.
+    #[must_use]
+    pub fn of(&self, kind: &str) -> &[Row] {
+        let key = kind.replace('-', "_");
+        let found = self.0.iter().find(|(own, _)| *own == key);
+        found.map_or(&[], |(_, rows)| rows)
+    }
+}
+
+impl Serialize for TaskRows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, rows)| (key, rows)))
+    }
+}
+
+/// A device beside an SRAM channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceStats {
+    /// The name of its kind.
+    pub kind: &'static str,
+    /// Its name in the project file.
+    pub name: String,
+    /// The SRAM channel that it is attached to.
+    pub channel: u8,
+    /// Byte address of its window in the channel.
+    pub address: u32,
+    /// What it has counted.
+    pub counts: Row,
+    /// The same for each of its modules, by name.
+    pub modules: Vec<(&'static str, Row)>,
+    /// What the summary of a run says of it, a line each.
+    pub summary: Vec<String>,
+}
+
+impl DeviceStats {
+    /// What a module has counted.
+    #[must_use]
+    pub fn module(&self, name: &str) -> Option<&Row> {
+        let found = self.modules.iter().find(|(own, _)| *own == name);
+        found.map(|(_, row)| row)
+    }
+}
+
+impl Serialize for DeviceStats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("channel", &self.channel)?;
+        map.serialize_entry("address", &self.address)?;
+        self.counts.serialize_into(&mut map)?;
+        for (name, row) in &self.modules {
+            map.serialize_entry(name, row)?;
+        }
+        map.end()
+    }
+}
+
+/// The devices of a chip, channel by channel. In statistics each kind has an entry:
+/// an object for one device, a list for several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Devices(pub Vec<DeviceStats>);
+
+impl Devices {
+    /// The first device of a kind.
+    #[must_use]
+    pub fn of(&self, kind: &str) -> Option<&DeviceStats> {
+        self.0.iter().find(|device| device.kind == kind)
+    }
+}
+
+impl Serialize for Devices {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let mut told: Vec<&str> = Vec::new();
+        for DeviceStats { kind, .. } in &self.0 {
+            if told.contains(kind) {
+                continue;
+            }
+            told.push(kind);
+            let same: Vec<_> = self.0.iter().filter(|it| it.kind == *kind).collect();
+            match &same[..] {
+                [one] => map.serialize_entry(kind, one)?,
+                several => map.serialize_entry(kind, several)?,
+            }
+        }
+        map.end()
+    }
+}

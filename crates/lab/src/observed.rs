@@ -1,0 +1,154 @@
+//! What is observed of the points of a study: files beside their results.
+//!
+//! Observing changes nothing in a run, so a point has the same key with it and
+//! without. A point that was run before is run again where files of it are asked
+//! for that are not there.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use npsim_observe::profile::to_json;
+use npsim_observe::set::{Seen, Wanted};
+use npsim_observe::timeline::Window;
+use npsim_project::problem::Problem;
+use npsim_project::whole_file::write_whole;
+use npsim_report::flame::{Flame, svg};
+
+/// Something to observe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Observe {
+    /// Where the cycles went: `profile.json`.
+    Profile,
+    /// The same as a picture: `flame.svg`.
+    Flame,
+    /// What happened when, from the begin of the measured window:
+    /// `timeline.json.gz`.
+    Timeline,
+}
+
+impl Observe {
+    const ALL: [(&'static str, Self, &'static str); 3] = [
+        ("profile", Self::Profile, "profile.json"),
+        ("flame", Self::Flame, "flame.svg"),
+        ("timeline", Self::Timeline, "timeline.json.gz"),
+    ];
+
+    const fn file(self) -> &'static str {
+        Self::ALL[self as usize].2
+    }
+}
+
+impl FromStr for Observe {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|(name, ..)| *name == text);
+        found.map(|(_, it, _)| it).ok_or_else(|| {
+            let names = Self::ALL.map(|(name, ..)| name).join("`, `");
+            format!("`{text}` is nothing that can be observed of a point; there are `{names}`")
+        })
+    }
+}
+
+/// The files of one point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PointFiles {
+    folder: PathBuf,
+    what: BTreeSet<Observe>,
+}
+
+impl PointFiles {
+    /// Those of the point of a key, in a study's folder of results:
+    /// `observed/KEY/`.
+    #[must_use]
+    pub fn new(results: &Path, key: &str, what: &[Observe]) -> Self {
+        Self {
+            folder: results.join("observed").join(key),
+            what: what.iter().copied().collect(),
+        }
+    }
+
+    /// Whether all that is asked for is there.
+    #[must_use]
+    pub fn are_there(&self) -> bool {
+        self.what.iter().all(|&what| self.path(what).is_file())
+    }
+
+    /// Refuses to observe a chain of routers, of which each would have its own.
+    ///
+    /// # Errors
+    /// Something is to be observed, and there are several routers.
+    pub fn refuse_chain(&self, hops: usize) -> Result<(), Problem> {
+        if hops > 1 && !self.what.is_empty() {
+            return Err(
+                Problem::new("the points of a chain of routers cannot be observed")
+                    .help("leave `--observe` out, or observe a point with one router"),
+            );
+        }
+        Ok(())
+    }
+
+    /// What a run must observe for them.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub(crate) fn wanted(&self, window: Window) -> Result<Wanted, Problem> {
+        if !self.what.is_empty() {
+            std::fs::create_dir_all(&self.folder)
+                .map_err(|error| Problem::io("make", &self.folder, &error))?;
+        }
+        let has = |what| self.what.contains(&what);
+        Ok(Wanted {
+            profile: has(Observe::Profile) || has(Observe::Flame),
+            timeline: has(Observe::Timeline).then(|| (self.path(Observe::Timeline), window)),
+            ..Wanted::default()
+        })
+    }
+
+    /// Writes what was seen of a run.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub(crate) fn write(&self, seen: Seen) -> Result<(), Problem> {
+        if let Some(written) = seen.timeline {
+            let path = self.path(Observe::Timeline);
+            written.map_err(|error| Problem::io("write", &path, &error))?;
+        }
+        let Some(profile) = &seen.profile else {
+            return Ok(());
+        };
+        for &what in &self.what {
+            let text = match what {
+                Observe::Profile => {
+                    to_json(profile).map_err(|error| Problem::new(error.to_string()))?
+                }
+                Observe::Flame => svg(profile, Flame::Pipeline),
+                Observe::Timeline => continue,
+            };
+            let path = self.path(what);
+            write_whole(&path, text.as_bytes())
+                .map_err(|error| Problem::io("write", &path, &error))?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, what: Observe) -> PathBuf {
+        self.folder.join(what.file())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Observe;
+
+    #[test]
+    fn names_are_read_and_files_are_theirs() {
+        for (name, what, file) in Observe::ALL {
+            assert_eq!(name.parse(), Ok(what));
+            assert_eq!(what.file(), file);
+        }
+        let error = "everything".parse::<Observe>().unwrap_err();
+        assert!(error.contains("`flame`"), "{error}");
+    }
+}

@@ -1,0 +1,199 @@
+//! A slow-path task of your own: the general-purpose core writes a table by a timer,
+//! and microcode reads it.
+//!
+//! ```text
+//! cargo run --release --example write_a_task
+//! ```
+//!
+//! A task is three things, all in this file: what it does on the chip ([`Rotation`], a
+//! `Task`), what a project says about it ([`RotationSection`] and [`RotationKind`]),
+//! and one line that puts it into the registry (in `main`). `npsim.toml` beside this
+//! file is a project that has it; `reader.uc` is its microcode.
+
+use std::error::Error;
+use std::path::Path;
+
+use npsim::chip::Cycle;
+use npsim::chip::gpp::task::next_time;
+use npsim::chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim::chip::kernel::trace_event::Level;
+use npsim::chip::stats::Row;
+use npsim::links::Links;
+use npsim::project::registry::{PlannedTask, TaskKind};
+use npsim::project::resolve::{Memory, Resolver};
+use npsim::project::{Overrides, Project};
+use npsim::simulation::{Ending, Settings, Simulation};
+use npsim_net::pace::Schedule;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+/// Whose turn it is: the table has a version and then the numbers 0 to n - 1, which
+/// move up by one place each time that the timer goes off.
+///
+/// The four derived traits are all that copying, saving and restoring a chip needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Rotation {
+    table: Place,
+    entries: u32,
+    period: Cycle,
+    /// When the timer goes off next.
+    due: Cycle,
+    /// How often it has.
+    version: u32,
+    step: Step,
+}
+
+/// A job is a sequence of accesses. Between two of them simulated time passes, so what
+/// comes next has to be kept.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Step {
+    Entries,
+    Version,
+}
+
+/// What a trace shows over time.
+const VERSION: Level = Level {
+    name: "version of the table",
+    unit: "writes",
+};
+
+impl Task for Rotation {
+    fn name(&self) -> &'static str {
+        RotationKind::NAME
+    }
+
+    /// Before the first cycle: is the memory there? When does the first job begin?
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        start.check(self.table, 4 * (1 + self.entries))?;
+        Ok(Some(self.due))
+    }
+
+    /// One access: what it is for, and what follows. `access.write` books the core's
+    /// share of the bus and of the memory and says how long that takes.
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        match self.step {
+            Step::Entries => {
+                let turn = |at| (at + self.version) % self.entries;
+                let entries: Vec<u32> = (0..self.entries).map(turn).collect();
+                self.step = Step::Version;
+                let cost = access.write(self.table.after(4), &entries);
+                ("write the entries", Next::After(cost))
+            }
+            // Who sees the new version finds the new entries.
+            Step::Version => {
+                self.version += 1;
+                self.step = Step::Entries;
+                access.tell(0, VERSION, self.version.into());
+                let cost = access.write(self.table, &[self.version]);
+                self.due = next_time(self.due, self.period, access.now());
+                let due = self.due;
+                ("publish the version", Next::Done { cost, due })
+            }
+        }
+    }
+
+    /// `gpp.rotation` of the statistics.
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        vec![
+            Row::default()
+                .with("entries", self.entries)
+                .with("writes", self.version),
+        ]
+    }
+
+    /// A line of the summary.
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        vec![format!(
+            "{} entries written {} times",
+            self.entries, self.version
+        )]
+    }
+}
+
+/// `[gpp.rotation]`. `Spanned` keeps where a key stands, so that mistakes can be
+/// shown there.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RotationSection {
+    /// The memory that the table is in.
+    table: Spanned<String>,
+    /// How many entries it has, 1 to 8.
+    entries: Spanned<u32>,
+    /// Time from one write to the next; `10us` if not given.
+    period: Option<Spanned<String>>,
+}
+
+struct RotationKind;
+
+impl TaskKind for RotationKind {
+    const NAME: &'static str = "rotation";
+    type Keys = RotationSection;
+
+    fn resolve(
+        &self,
+        section: &Spanned<RotationSection>,
+        resolver: &mut Resolver<'_>,
+    ) -> Option<PlannedTask> {
+        let keys = section.get_ref();
+        let entries = *keys.entries.get_ref();
+        if !(1..=8).contains(&entries) {
+            resolver.fail(
+                keys.entries.span(),
+                format!("a table of {entries} entries cannot be written in one access"),
+                "",
+                "use 1 to 8",
+            );
+            return None;
+        }
+        let memory = Memory {
+            key: "table",
+            name: Some(&keys.table),
+            default: "",
+        };
+        let table = resolver.task_memory(&section.span(), &memory, 4 * u64::from(1 + entries))?;
+        let period = resolver.time(keys.period.as_ref(), "10us");
+        Some(PlannedTask {
+            text: format!("{entries} entries, written every {period} cycles"),
+            task: Box::new(Rotation {
+                table,
+                entries,
+                period,
+                due: period,
+                version: 0,
+                step: Step::Entries,
+            }),
+        })
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // The one line: what npsim brings, and the new kind.
+    let registry = npsim::registry().with_task(RotationKind);
+
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/write_a_task");
+    let project = Project::load(&folder, &Overrides::default(), &registry)?;
+    println!("planned      {}", project.tasks.join("; "));
+
+    let (programs, messages) = npsim::assemble::assemble_project(&project);
+    let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
+    let mut simulation = Simulation::new(&project, &programs, Settings::default())?;
+    let no_packets = Schedule::default();
+    let mut links = Links::new(&[], &no_packets, 0, project.capacity.hertz, None);
+    let ending = simulation.run(&mut links, &mut |_, _| {});
+
+    // The microcode ends with the fifth version, and the timer with it.
+    assert_eq!(ending, Ending::Quiet);
+    let stats = simulation.stats();
+    let writes = stats.gpp.rows.of(RotationKind::NAME)[0].get("writes");
+    assert_eq!(writes, Some(5));
+    let seen = project.programs[0].defines.iter();
+    let (_, address) = seen.clone().find(|(name, _)| name == "SEEN").unwrap();
+    let address = u32::from_str_radix(address.trim_start_matches("0x"), 16)?;
+    let word = simulation.chip().units().scratch.read(address);
+    assert_eq!(word, Some(0), "version 5 begins with 4 % 4");
+    for task in &stats.gpp.tasks {
+        println!("{:<12} {}", task.name, task.summary.join("; "));
+    }
+    println!("ended at cycle {}", stats.cycles);
+    Ok(())
+}

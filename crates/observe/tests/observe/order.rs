@@ -1,0 +1,125 @@
+//! Observers see one order, however a run is cut.
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::observer::{Observer, Observers};
+use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_observe::lanes::{Activity, ContextLanes, LENGTH, Mark};
+use npsim_observe::set::Wanted;
+use npsim_session::simulation::Ending;
+
+use crate::runs::{Run, crowd};
+
+#[derive(Default)]
+struct Log(Vec<(Cycle, TraceEvent)>);
+
+impl Observer for Log {
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.0.push((at, *event));
+    }
+}
+
+/// All events of a run, which pauses every so many cycles.
+fn log(run: &Run, until: Option<u64>, pause: Cycle) -> Vec<(Cycle, TraceEvent)> {
+    let mut simulation = run.simulation(until);
+    let (mut log, mut links) = (Log::default(), run.links());
+    loop {
+        let next = simulation.now().saturating_add(pause);
+        let mut on = |_: Cycle, _: &_| ControlFlow::Continue(());
+        if simulation
+            .run_to(next, &mut links, &mut log, &mut on)
+            .is_some()
+        {
+            return log.0;
+        }
+    }
+}
+
+#[test]
+fn events_are_in_order_of_cycles_and_ranks() {
+    let (crowd, _folder) = Run::source(&crowd(), "0-3");
+    let runs = [
+        (Run::forwarder(), Some(150_000)),
+        (Run::forwarder_on_2800(), Some(150_000)),
+        (crowd, Some(5000)),
+    ];
+    for (run, until) in runs {
+        let whole = log(&run, until, Cycle::MAX);
+        assert!(whole.len() > 10_000, "{}", whole.len());
+        let key = |(at, event): &(Cycle, TraceEvent)| (*at, event.rank());
+        let wrong = whole.windows(2).find(|pair| key(&pair[0]) > key(&pair[1]));
+        assert_eq!(wrong, None);
+        assert!(whole.iter().all(|(at, _)| Some(*at) < until));
+    }
+}
+
+#[test]
+fn pauses_do_not_show_in_what_is_seen() {
+    let run = Run::forwarder();
+    let whole = log(&run, Some(40_000), Cycle::MAX);
+    assert!(log(&run, Some(40_000), 777) == whole);
+}
+
+#[test]
+fn several_observers_see_the_same_and_none_costs_nothing() {
+    let run = Run::forwarder();
+    let (mut one, mut other) = (Log::default(), Log::default());
+    let mut both = Observers::new();
+    assert!(!both.is_on());
+    both.add(&mut one);
+    both.add(&mut other);
+    let mut simulation = run.simulation(Some(20_000));
+    assert_eq!(run.watch(&mut simulation, &mut both), Ending::Reached);
+    assert!(!one.0.is_empty() && one.0 == other.0);
+}
+
+/// Every cycle of the picture belongs to one state of each context; what is drawn
+/// over it lies within.
+fn is_whole(lanes: &ContextLanes, microengines: u8) {
+    assert_eq!(lanes.until() - lanes.from(), LENGTH);
+    for (me, context) in (0..microengines).flat_map(|me| (0..8).map(move |c| (me, c))) {
+        let over = [Activity::Aborted, Activity::Stalled];
+        let mut at = lanes.from();
+        for stretch in lanes.lane(me, context) {
+            assert!(stretch.from < stretch.until && stretch.until <= lanes.until());
+            if !over.contains(&stretch.activity) {
+                assert_eq!(stretch.from, at, "microengine {me} context {context}");
+                at = stretch.until;
+            }
+        }
+        assert_eq!(at, lanes.until(), "microengine {me} context {context}");
+    }
+}
+
+#[test]
+fn the_moments_of_a_run_are_kept_as_it_goes() {
+    let run = Run::forwarder();
+    let mut simulation = run.simulation(None);
+    let wanted = Wanted::default().and_report();
+    let mut set = wanted
+        .open(&run.project, simulation.chip())
+        .expect("no file");
+    run.watch(&mut simulation, &mut set);
+    let seen = set.finish(simulation.chip());
+    let moments = seen.moments.expect("moments");
+    let loss = moments.loss.expect("frames are lost");
+    let lost = loss.marks().iter().find(|(_, mark)| *mark == Mark::Dropped);
+    assert_eq!(
+        lost.map(|(at, _)| at - loss.from()),
+        Some(LENGTH / 2),
+        "the first loss is in the middle"
+    );
+    let count = simulation.chip().microengines().len() as u8;
+    let end = moments.end.expect("an end");
+    assert_eq!(end.until(), simulation.now());
+    is_whole(&loss, count);
+    is_whole(&end, count);
+    let (_, fullest) = moments.fullest.expect("something fills up");
+    is_whole(&fullest, count);
+    assert!((4..=32).contains(&moments.spread.len()));
+    for pair in moments.spread.windows(2) {
+        assert!(pair[0].1.from() < pair[1].1.from() && pair[0].0 <= pair[1].0);
+        is_whole(&pair[1].1, count);
+    }
+}

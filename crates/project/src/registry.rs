@@ -1,0 +1,189 @@
+//! What a project can have on its slow path and beside its SRAM: kinds of tasks and of
+//! devices, each with its keys.
+//!
+//! A kind is a type that names its section of the project file, says which keys that
+//! has (a type of serde's), and makes a task or a device of them. A [`Registry`] is a
+//! list of kinds; [`crate::Project::load`] is given one.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use npsim_chip::gpp::Task;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeValue, Error, ValueDeserializer};
+
+use crate::resolve::Resolver;
+
+/// A kind of task of the general-purpose core.
+pub trait TaskKind: Send + Sync + 'static {
+    /// Its name in `tasks` of `[gpp]`, and of its section `[gpp.NAME]`.
+    const NAME: &'static str;
+    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt.
+    type Keys: DeserializeOwned + Send + Sync;
+
+    /// Makes the task; `None` if there are mistakes, which the resolver has been
+    /// told of.
+    fn resolve(
+        &self,
+        keys: &Spanned<Self::Keys>,
+        resolver: &mut Resolver<'_>,
+    ) -> Option<PlannedTask>;
+}
+
+/// A task of a project.
+#[derive(Debug)]
+pub struct PlannedTask {
+    /// The task.
+    pub task: Box<dyn Task>,
+    /// What it will do, for people: `npsim project` and `--explain` show it.
+    pub text: String,
+}
+
+/// A kind of device beside an SRAM channel.
+pub trait DeviceKind: Send + Sync + 'static {
+    /// The name of its section: `[NAME]` for one device, `[[NAME]]` for several.
+    const NAME: &'static str;
+    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt.
+    type Keys: DeserializeOwned + Send + Sync;
+
+    /// Finds the device's window with [`Resolver::window`] and attaches it with
+    /// [`Resolver::attach`], or tells the resolver of mistakes.
+    fn resolve(&self, keys: &Spanned<Self::Keys>, resolver: &mut Resolver<'_>);
+}
+
+/// A section that has been read, but not looked up.
+type Read<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
+/// Reads a section.
+type Reader<T> = Box<dyn Fn(Spanned<DeValue<'_>>) -> Result<Read<T>, Error> + Send + Sync>;
+
+struct Kind<T> {
+    name: &'static str,
+    read: Reader<T>,
+}
+
+/// The kinds that there are.
+#[derive(Default)]
+pub struct Registry {
+    tasks: Vec<Kind<Option<PlannedTask>>>,
+    devices: Vec<Kind<()>>,
+}
+
+impl Registry {
+    /// The registry with one more kind of task.
+    #[must_use]
+    pub fn with_task<K: TaskKind>(mut self, kind: K) -> Self {
+        let kind = Arc::new(kind);
+        let read = move |value: Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
+            let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
+            let kind = kind.clone();
+            Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
+        };
+        self.tasks.push(Kind {
+            name: K::NAME,
+            read: Box::new(read),
+        });
+        self
+    }
+
+    /// The registry with one more kind of device.
+    #[must_use]
+    pub fn with_device<K: DeviceKind>(mut self, kind: K) -> Self {
+        let kind = Arc::new(kind);
+        let read = move |value: Spanned<DeValue<'_>>| -> Result<Read<_>, Error> {
+            let keys = Spanned::<K::Keys>::deserialize(ValueDeserializer::from(value))?;
+            let kind = kind.clone();
+            Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
+        };
+        self.devices.push(Kind {
+            name: K::NAME,
+            read: Box::new(read),
+        });
+        self
+    }
+
+    /// The names of the kinds of tasks.
+    pub fn tasks(&self) -> impl Iterator<Item = &'static str> {
+        self.tasks.iter().map(|kind| kind.name)
+    }
+
+    /// The names of the kinds of devices.
+    pub fn devices(&self) -> impl Iterator<Item = &'static str> {
+        self.devices.iter().map(|kind| kind.name)
+    }
+
+    /// Takes the sections of the kinds out of a project file.
+    pub(crate) fn take(&self, root: &mut toml::de::DeTable<'_>) -> Result<Sections, Error> {
+        let mut sections = Sections::default();
+        for kind in &self.devices {
+            let Some(value) = root.remove(kind.name) else {
+                continue;
+            };
+            let span = value.span();
+            let each: Vec<Spanned<DeValue<'_>>> = match value.into_inner() {
+                DeValue::Array(several) => several.into_iter().collect(),
+                one => vec![Spanned::new(span, one)],
+            };
+            for value in each {
+                sections.devices.push(Section::of(kind, value)?);
+            }
+        }
+        let gpp = root.get_mut("gpp").map(Spanned::get_mut);
+        if let Some(DeValue::Table(gpp)) = gpp {
+            for kind in &self.tasks {
+                if let Some(value) = gpp.remove(kind.name) {
+                    sections.tasks.push(Section::of(kind, value)?);
+                }
+            }
+        }
+        Ok(sections)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: Vec<_>| names.join(", ");
+        write!(
+            f,
+            "Registry {{ tasks: {}; devices: {} }}",
+            list(self.tasks().collect()),
+            list(self.devices().collect())
+        )
+    }
+}
+
+/// A section of a kind.
+pub(crate) struct Section<T> {
+    pub name: &'static str,
+    pub span: Range<usize>,
+    pub resolve: Read<T>,
+}
+
+impl<T> Section<T> {
+    fn of(kind: &Kind<T>, value: Spanned<DeValue<'_>>) -> Result<Self, Error> {
+        Ok(Self {
+            name: kind.name,
+            span: value.span(),
+            resolve: (kind.read)(value)?,
+        })
+    }
+}
+
+impl<T> fmt::Debug for Section<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Section {{ name: {}, span: {:?} }}",
+            self.name, self.span
+        )
+    }
+}
+
+/// The sections of all kinds that a project file has.
+#[derive(Debug, Default)]
+pub(crate) struct Sections {
+    pub tasks: Vec<Section<Option<PlannedTask>>>,
+    pub devices: Vec<Section<()>>,
+}

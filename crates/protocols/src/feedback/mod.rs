@@ -1,0 +1,204 @@
+//! The feedback coprocessor: programmable logic beside an SRAM channel that
+//! answers Quick-Start and XCP requests, one a clock of its module.
+//!
+//! It is a look-aside device, as content-addressable memories and classifiers
+//! are: it shares the channel's pins with the memory and answers commands to a
+//! window of addresses behind it. Of its two modules each has a clock of its
+//! own; the shared variables of a scheme are registers that no one but the
+//! module and the general-purpose core changes, so that nothing has to be
+//! locked. The figures are of an implementation on an Altera Stratix II:
+//! Hauger et al., "Evaluation of Router Implementations for Explicit Congestion
+//! Control Schemes", section V.
+//!
+//! A request is handed over when the channel starts its command. The module
+//! holds one until its next edge, so the channel starts the next only after
+//! that edge; meanwhile it waits in the channel's FIFO and commands to the memory
+//! pass it.
+
+pub(crate) mod clock;
+pub(crate) mod keys;
+mod window;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use npsim_chip::Cycle;
+use npsim_chip::profile::Profile;
+use npsim_chip::stats::Row;
+use npsim_chip::units::sram::device::{Attachment, Device, Handover, Part, Request};
+use serde::{Deserialize, Serialize};
+
+use crate::quick_start::device::QuickStartModule;
+use crate::xcp::device::XcpModule;
+use window::{Access, Register};
+pub use window::{GROUPS, MAILBOXES, QUICK_START, REQUEST_WORDS, REQUESTS, WINDOW_BYTES, XCP};
+
+/// Contexts of a microengine; each has a mailbox.
+const CONTEXTS: usize = 8;
+
+/// The device.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Coprocessor {
+    attachment: Attachment,
+    /// The module that answers Quick-Start requests.
+    pub quick_start: QuickStartModule,
+    /// The module that answers XCP requests.
+    pub xcp: XcpModule,
+}
+
+impl Coprocessor {
+    /// A device with all registers zero: it grants nothing. [`Device::prepare`] gives
+    /// it its clocks and mailboxes.
+    #[must_use]
+    pub fn new(attachment: Attachment) -> Self {
+        Self {
+            attachment,
+            quick_start: QuickStartModule::new(0, 1),
+            xcp: XcpModule::new(0, 1, 0),
+        }
+    }
+
+    fn access(&self, request: Request) -> Result<Access, String> {
+        let Request {
+            writes,
+            place,
+            count,
+        } = request;
+        let mailboxes = self.xcp.mailboxes();
+        if writes {
+            Access::write(place, count, mailboxes)
+        } else {
+            Access::read(place, count, mailboxes)
+        }
+    }
+}
+
+impl Device for Coprocessor {
+    fn kind(&self) -> &'static str {
+        "coprocessor"
+    }
+
+    fn attachment(&self) -> &Attachment {
+        &self.attachment
+    }
+
+    fn prepare(&mut self, profile: &Profile) {
+        let mailboxes = usize::from(profile.microengines()) * CONTEXTS;
+        let mhz = profile.me_mhz();
+        self.quick_start = QuickStartModule::new(profile.feedback_quick_start(), mhz);
+        self.xcp = XcpModule::new(profile.feedback_xcp(), mhz, mailboxes);
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let part = |suffix, offset, registers| Part {
+            suffix,
+            offset,
+            registers,
+        };
+        vec![
+            part("", QUICK_START, Some(XCP - QUICK_START)),
+            part("_XCP", XCP, Some(REQUESTS - XCP)),
+            part("_REQUESTS", REQUESTS, None),
+            part("_MAILBOXES", MAILBOXES, None),
+        ]
+    }
+
+    fn check(&self, request: Request) -> Result<Range<u32>, String> {
+        let access = self.access(request)?;
+        Ok(access.concerns(request.place, request.count))
+    }
+
+    /// The answer to an XCP request is not there before it is known.
+    fn free_at(&self, request: Request) -> Cycle {
+        match self.access(request) {
+            Ok(Access::QuickStart { .. }) => self.quick_start.module.free_at(),
+            Ok(Access::XcpRequest(_)) => self.xcp.module.free_at(),
+            Ok(Access::XcpAnswer(mailbox)) => self.xcp.answered(mailbox),
+            Ok(Access::Registers(_)) | Err(_) => 0,
+        }
+    }
+
+    fn serve(
+        &mut self,
+        request: Request,
+        handover: Handover,
+        data: &mut [u32],
+    ) -> Result<Cycle, String> {
+        let Handover { now, since, .. } = handover;
+        match self.access(request)? {
+            Access::Registers(first) => {
+                for (place, word) in (u32::from(first)..).zip(data) {
+                    let old = self.register(place).unwrap_or_default();
+                    if request.writes {
+                        self.set_register(place, handover.written(old, *word));
+                    } else {
+                        *word = old;
+                    }
+                }
+            }
+            Access::QuickStart { group, code } => {
+                let (grant, answered) = self.quick_start.request(now, since, group, code);
+                data[0] = grant;
+                return Ok(answered);
+            }
+            Access::XcpRequest(mailbox) => {
+                let words = std::array::from_fn(|word| data[word]);
+                self.xcp.request(now, since, mailbox, words)?;
+            }
+            Access::XcpAnswer(mailbox) => data[0] = self.xcp.answer(mailbox)?,
+        }
+        Ok(now)
+    }
+
+    fn register(&self, place: u32) -> Option<u32> {
+        Some(match Register::at(place)? {
+            Register::QuickStart { group, word } => self.quick_start.read(group, word),
+            Register::Xcp { group, word } => self.xcp.read(group, word),
+            Register::Gap => 0,
+        })
+    }
+
+    fn set_register(&mut self, place: u32, value: u32) -> bool {
+        match Register::at(place) {
+            Some(Register::QuickStart { group, word }) => {
+                *self.quick_start.register(group, word) = value;
+            }
+            Some(Register::Xcp { group, word }) => *self.xcp.register(group, word) = value,
+            Some(Register::Gap) | None => return false,
+        }
+        true
+    }
+
+    fn part_at(&self, place: u32) -> &'static str {
+        match place * 4 {
+            place if place < REQUESTS => "the registers",
+            place if place < MAILBOXES => "the Quick-Start requests",
+            _ => "the XCP mailboxes",
+        }
+    }
+
+    fn help(&self) -> &'static str {
+        "docs/src/coprocessor.md shows the window; NAME_REQUESTS and NAME_MAILBOXES are its parts"
+    }
+
+    fn modules(&self, cycles: Cycle) -> Vec<(&'static str, Row)> {
+        vec![
+            ("quick_start", self.quick_start.row(cycles)),
+            ("xcp", self.xcp.row(cycles)),
+        ]
+    }
+
+    fn summary(&self, cycles: Cycle) -> Vec<String> {
+        words::summary(self, cycles)
+    }
+
+    fn is_like(&self, saved: &Self) -> bool {
+        self.attachment == saved.attachment
+            && self.xcp.mailboxes() == saved.xcp.mailboxes()
+            && self.quick_start.module.is_like(&saved.quick_start.module)
+            && self.xcp.module.is_like(&saved.xcp.module)
+    }
+}

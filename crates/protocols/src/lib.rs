@@ -1,0 +1,46 @@
+//! Explicit congestion control: Quick-Start ([`quick_start`]), XCP ([`xcp`]) and RCP ([`rcp`]).
+//!
+//! Each protocol is one folder: the reference model (what a router does to a packet, and what its
+//! slow path computes between packets), the slow-path task that runs it on the chip's core, the
+//! module of the [feedback coprocessor](feedback), the keys of project files, and its words in
+//! summaries. [`registry`] gives all of them to whoever loads projects.
+//!
+//! The models know no chip, and everything in them is integers, so results are the same on every
+//! machine; microcode, tasks and the coprocessor are held against them. Where a law has fractions,
+//! they are carried exactly and rounded down once, at the end.
+//!
+//! ```
+//! use npsim_protocols::quick_start::{Outcome, Pool, process};
+//!
+//! // Room for 1 Gbit/s in units of 40 kbit/s; the request asks for 10.24 Mbit/s.
+//! let mut pool = Pool { limit: 25_000, granted: 0 };
+//! let mut header = [
+//!     0x47, 0, 0, 0x30, 0x12, 0x34, 0x40, 0, 0x40, 6, 0x8b, 0x09, 10, 0, 0, 1, 10, 1, 0, 2, // IPv4
+//!     0x19, 8, 8, 0x64, 0x56, 0x97, 0x0f, 0x84, // rate request, code 8
+//! ];
+//! assert_eq!(process(&mut header, &mut pool, 0), Outcome::Approve);
+//! assert_eq!(pool.granted, 256);
+//! ```
+
+pub mod checksum;
+pub mod feedback;
+mod keys;
+mod parameter;
+mod queue_lengths;
+pub mod quick_start;
+pub mod rcp;
+pub mod xcp;
+
+use npsim_project::registry::Registry;
+
+pub use parameter::ParameterError;
+
+/// Everything that this crate brings to projects, with what projects have without it.
+#[must_use]
+pub fn registry() -> Registry {
+    Registry::default()
+        .with_task(quick_start::keys::QuickStartKind)
+        .with_task(xcp::keys::XcpKind)
+        .with_task(rcp::keys::RcpKind)
+        .with_device(feedback::keys::CoprocessorKind)
+}

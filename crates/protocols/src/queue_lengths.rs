@@ -1,0 +1,68 @@
+//! Lengths of packet queues, from what the microcode counts into and out of them.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::{Access, Place};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a queue's counters.
+pub(crate) const QUEUE_BYTES: u32 = 32;
+
+/// Where the low longword of the bytes that came in stands among the eight that
+/// are read; before it packets and bytes in, after it packets and bytes out, all 64
+/// bits with the high half first.
+const BYTES_IN: usize = 3;
+/// The same for the bytes that went out.
+const BYTES_OUT: usize = 7;
+
+/// The queues of one group, read one after the other: an access each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct QueueLengths {
+    /// The counters of each queue.
+    queues: Vec<Place>,
+    next: usize,
+    bytes: u32,
+}
+
+impl QueueLengths {
+    pub fn new(queues: Vec<Place>) -> Self {
+        Self {
+            queues,
+            next: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Whether the group has no queues to read.
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// Reads the next queue: how long that takes, and after the last the bytes in
+    /// all of them. A group without queues has none waiting.
+    pub fn step(&mut self, access: &mut Access<'_>) -> (Cycle, Option<u32>) {
+        let mut cost = 0;
+        if let Some(&place) = self.queues.get(self.next) {
+            let (words, lasts) = access.read::<8>(place);
+            // Packets that leave while it is read may be counted out only: the two
+            // halves of a difference are as old as their access.
+            let length = words[BYTES_IN].wrapping_sub(words[BYTES_OUT]);
+            self.bytes = self
+                .bytes
+                .saturating_add(length.cast_signed().max(0) as u32);
+            cost = lasts;
+            self.next += 1;
+        }
+        if self.next < self.queues.len() {
+            return (cost, None);
+        }
+        self.next = 0;
+        (cost, Some(std::mem::take(&mut self.bytes)))
+    }
+}
+
+/// Bytes of what each of `groups` groups and each thread has, where threads that
+/// are left out have room as well.
+pub(crate) fn per_thread(threads: &[u16], groups: usize, stride: u32) -> u32 {
+    let count = threads.iter().max().map_or(0, |last| u32::from(*last) + 1);
+    count * groups as u32 * stride
+}

@@ -1,0 +1,137 @@
+//! The Quick-Start module of the feedback coprocessor: registers of each group of
+//! ports, and the rate that a request gets.
+
+use npsim_chip::Cycle;
+use npsim_chip::stats::Row;
+use serde::{Deserialize, Serialize};
+
+use super::{Pool, rate_units};
+use crate::feedback::GROUPS;
+use crate::feedback::clock::Module;
+
+/// Longwords of a group that are registers.
+pub const WORDS: usize = 5;
+
+/// The registers of a group: limit, phase, what is granted in the windows of phase 0,
+/// nothing (a lock where the same stands in memory), what is granted in the windows
+/// of phase 8.
+type Registers = [u32; WORDS];
+
+/// What the module has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Requests answered.
+    pub requests: u64,
+    /// Of these, with what they asked for.
+    pub granted: u64,
+    /// With less, but something.
+    pub reduced: u64,
+    /// With nothing.
+    pub denied: u64,
+    /// Sum of all grants in units of 40 kbit/s.
+    pub granted_units: u64,
+}
+
+/// What a request gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Grant {
+    /// The rate code, 0 for nothing.
+    code: u8,
+    /// The same in units of 40 kbit/s.
+    units: u32,
+}
+
+/// Grants what the window in use has left, and books it: the reference model between
+/// registers and answer.
+fn grant(registers: &mut Registers, code: u8) -> Grant {
+    let [limit, phase, granted @ ..] = registers;
+    let granted = &mut granted[(*phase & 8) as usize / 4];
+    let mut pool = Pool {
+        limit: *limit as i32,
+        granted: *granted as i32,
+    };
+    let code = pool.grant(code);
+    *granted = pool.granted as u32;
+    Grant {
+        code,
+        units: rate_units(code) as u32,
+    }
+}
+
+/// The module.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct QuickStartModule {
+    pub(crate) module: Module,
+    groups: [Registers; GROUPS as usize],
+    /// What it has done.
+    pub counts: Counts,
+}
+
+impl QuickStartModule {
+    /// A module with all registers zero, which grants nothing, and a clock of so many
+    /// picoseconds beside microengines of so many megahertz.
+    #[must_use]
+    pub fn new(picoseconds: u64, mhz: u64) -> Self {
+        Self {
+            module: Module::new(picoseconds, mhz),
+            groups: Default::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// A register; there are [`WORDS`] in each group.
+    pub(crate) fn register(&mut self, group: usize, word: usize) -> &mut u32 {
+        &mut self.groups[group][word]
+    }
+
+    /// What is in it.
+    pub(crate) const fn read(&self, group: usize, word: usize) -> u32 {
+        self.groups[group][word]
+    }
+
+    /// Answers a request that is handed over now and has been there `since`: the
+    /// granted rate code, and the cycle at which it is there.
+    pub fn request(&mut self, now: Cycle, since: Cycle, group: u8, code: u8) -> (u32, Cycle) {
+        let answered = self.module.take(now, since);
+        let Some(registers) = self.groups.get_mut(usize::from(group)) else {
+            return (0, answered);
+        };
+        let grant = grant(registers, code);
+        let counts = &mut self.counts;
+        counts.requests += 1;
+        counts.granted_units += u64::from(grant.units);
+        match grant.code {
+            0 => counts.denied += 1,
+            given if given == code => counts.granted += 1,
+            _ => counts.reduced += 1,
+        }
+        (u32::from(grant.code), answered)
+    }
+
+    /// Hands the module a request of group 0 whenever it can take one, as a bench
+    /// does that has it alone: no channel, no bus. Gives how many are answered in so
+    /// many cycles.
+    pub fn drive(&mut self, cycles: Cycle, code: u8) -> u64 {
+        let mut answers = 0;
+        loop {
+            let now = self.module.free_at();
+            let (_, answered) = self.request(now, now, 0, code);
+            if answered > cycles {
+                return answers;
+            }
+            answers += 1;
+        }
+    }
+
+    /// What statistics show of it.
+    pub(crate) fn row(&self, cycles: Cycle) -> Row {
+        let counts = &self.counts;
+        Row::default()
+            .with("requests", counts.requests)
+            .with("granted", counts.granted)
+            .with("reduced", counts.reduced)
+            .with("denied", counts.denied)
+            .with("granted_units", counts.granted_units)
+            .and(self.module.row(counts.requests, cycles))
+    }
+}

@@ -1,0 +1,380 @@
+//! Quick-Start on the slow path: samples how busy the lines are, and renews what
+//! may be granted window by window.
+//!
+//! Microengines and core share a [`Window`] in memory: limit, phase and two
+//! counters of grants. The counter of the next window is zeroed after it has been
+//! idle for a whole window; limit and phase change in one access; what threads give
+//! back late, to the counter of the window that is over, is in the exact sum that is
+//! read after the grace.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::task::next_time;
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::stats::Row;
+use serde::{Deserialize, Serialize};
+
+use super::window::{PeakUtilisation, Window, limit, units_of_bytes};
+use super::words;
+
+/// Bytes from one group's state to the next.
+pub const STATE_STRIDE: u32 = 32;
+/// Where the counters of grants stand, from the state's beginning, and how far from
+/// one to the other: the lock of those who use one stands between them.
+const GRANTED: u32 = 8;
+const PHASE: u32 = 8;
+
+/// What the task tells whoever watches, in units of 40 kbit/s.
+mod level {
+    use npsim_chip::kernel::trace_event::Level;
+
+    const fn of(name: &'static str) -> Level {
+        let unit = "40 kbit/s";
+        Level { name, unit }
+    }
+
+    /// What may be granted.
+    pub const LIMIT: Level = of("limit");
+    /// What was granted in the window before.
+    pub const GRANTS: Level = of("grants of the last window");
+    /// The last sample of the lines' use.
+    pub const UTILISATION: Level = of("utilisation");
+    /// The largest of the last samples.
+    pub const PEAK_UTILISATION: Level = of("peak utilisation");
+}
+
+/// What the task works on, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuickStartSetup {
+    /// The shared state of the first group; [`STATE_STRIDE`] bytes a group.
+    pub state: Place,
+    /// What each group of ports may grant.
+    pub groups: Vec<QuickStartGroup>,
+    /// Cycles of a window.
+    pub window: Cycle,
+    /// Cycles from the end of a window until its grants are read for good; fewer
+    /// than a window has.
+    pub grace: Cycle,
+    /// Cycles from one look at the ports' counters to the next.
+    pub sample: Cycle,
+    /// Samples of which the largest counts.
+    pub samples: u32,
+}
+
+/// Ports that share a limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuickStartGroup {
+    /// Rate of the lines together, in units of 40 kbit/s.
+    pub capacity: i64,
+    /// What may be in use, grants included, in units of 40 kbit/s.
+    pub threshold: i64,
+    /// For each port the low longword of the bytes that it sent.
+    pub counters: Vec<Place>,
+}
+
+/// What is known of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuickStartState {
+    /// Limit and phase as they stand in memory; the counter of the window that is
+    /// over as it was read last.
+    pub window: Window,
+    /// The largest samples.
+    peak: PeakUtilisation,
+    /// The last sample in units of 40 kbit/s.
+    pub utilisation: i64,
+    /// Exact grants of the last window that is over, in units of 40 kbit/s.
+    pub grants: i32,
+    /// The sum of all windows' exact grants.
+    pub grants_total: i64,
+    /// The port's counters as they were read last.
+    last: Vec<u32>,
+    /// Bytes sent since the last sample, as far as they are read.
+    bytes: u64,
+    /// When the last sample began.
+    sampled_at: Cycle,
+}
+
+impl QuickStartState {
+    /// The largest of the last samples in units of 40 kbit/s.
+    #[must_use]
+    pub fn peak_utilisation(&self) -> i64 {
+        self.peak.peak()
+    }
+}
+
+/// What comes next, with the group that it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Step {
+    Idle,
+    Sample { group: usize, port: usize },
+    Zero(usize),
+    ReadBound(usize),
+    Publish(usize),
+    ReadExact(usize),
+    Correct(usize),
+}
+
+/// A Quick-Start task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct QuickStart {
+    setup: QuickStartSetup,
+    mhz: u64,
+    step: Step,
+    groups: Vec<QuickStartState>,
+    next_window: Cycle,
+    next_sample: Cycle,
+    next_correction: Option<Cycle>,
+    /// Windows that were ended.
+    pub windows: u64,
+    /// Samples that were taken.
+    pub samples: u64,
+}
+
+impl QuickStart {
+    /// A task before the first cycle.
+    #[must_use]
+    pub fn new(setup: QuickStartSetup) -> Self {
+        let state = |group: &QuickStartGroup| QuickStartState {
+            window: Window {
+                limit: limit(group.threshold, 0, 0),
+                ..Window::default()
+            },
+            peak: PeakUtilisation::new(setup.samples as usize),
+            utilisation: 0,
+            grants: 0,
+            grants_total: 0,
+            last: vec![0; group.counters.len()],
+            bytes: 0,
+            sampled_at: 0,
+        };
+        Self {
+            mhz: 1,
+            step: Step::Idle,
+            groups: setup.groups.iter().map(state).collect(),
+            next_window: setup.window,
+            next_sample: setup.sample,
+            next_correction: None,
+            windows: 0,
+            samples: 0,
+            setup,
+        }
+    }
+
+    /// What the task works on, and how.
+    #[must_use]
+    pub const fn setup(&self) -> &QuickStartSetup {
+        &self.setup
+    }
+
+    /// The state of each group with what it is made of.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = (&QuickStartGroup, &QuickStartState)> {
+        self.setup.groups.iter().zip(&self.groups)
+    }
+
+    /// The counter of grants of a group's current window as it stands in memory.
+    #[must_use]
+    pub fn granted_now(&self, group: usize, memories: Memories<'_>) -> i32 {
+        let phase = self.groups.get(group).map_or(0, |it| it.window.phase);
+        let place = self.counter(group, usize::from(phase));
+        memories.look(place).unwrap_or(0).cast_signed()
+    }
+
+    /// When its next job is due.
+    fn due(&self) -> Cycle {
+        let correction = self.next_correction.unwrap_or(Cycle::MAX);
+        self.next_window.min(self.next_sample).min(correction)
+    }
+
+    fn state(&self, group: usize) -> Place {
+        self.setup.state.after(group as u32 * STATE_STRIDE)
+    }
+
+    fn counter(&self, group: usize, phase: usize) -> Place {
+        self.state(group).after(GRANTED + PHASE * phase as u32)
+    }
+
+    /// The first step of the job that has been due for longest; a sample before
+    /// what it is for.
+    fn begin(&self) -> Step {
+        let due = self.due();
+        if self.next_sample == due {
+            Step::Sample { group: 0, port: 0 }
+        } else if self.next_correction == Some(due) {
+            Step::ReadExact(0)
+        } else {
+            Step::Zero(0)
+        }
+    }
+
+    /// Reads one port's counter; with the last of its group the sample is whole.
+    fn sample(&mut self, group: usize, port: usize, access: &mut Access<'_>) -> Cycle {
+        let now = access.now();
+        let ports = &self.setup.groups[group].counters;
+        let it = &mut self.groups[group];
+        let mut cost = 0;
+        if let Some(&place) = ports.get(port) {
+            let ([bytes], lasts) = access.read(place);
+            // The low half alone: its carry may be on its way.
+            it.bytes += u64::from(bytes.wrapping_sub(it.last[port]));
+            it.last[port] = bytes;
+            cost = lasts;
+        }
+        if port + 1 < ports.len() {
+            let port = port + 1;
+            self.step = Step::Sample { group, port };
+            return cost;
+        }
+        let picoseconds = (now - it.sampled_at) * 1_000_000 / self.mhz;
+        it.sampled_at = now;
+        it.utilisation = units_of_bytes(std::mem::take(&mut it.bytes), picoseconds);
+        it.peak.record(it.utilisation);
+        access.tell(group, level::UTILISATION, it.utilisation);
+        access.tell(group, level::PEAK_UTILISATION, it.peak.peak());
+        self.step = if group + 1 < self.groups.len() {
+            let group = group + 1;
+            Step::Sample { group, port: 0 }
+        } else {
+            self.samples += 1;
+            self.next_sample = next_time(self.next_sample, self.setup.sample, now);
+            Step::Idle
+        };
+        cost
+    }
+
+    /// Ends the window of a group: the next begins with this access.
+    fn publish(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
+        let now = access.now();
+        let threshold = self.setup.groups[group].threshold;
+        let it = &mut self.groups[group];
+        it.window.rotate(threshold, it.peak.peak());
+        let (limit, phase) = (it.window.limit, it.window.phase);
+        access.tell(group, level::LIMIT, limit.into());
+        let words = [limit.cast_unsigned(), PHASE * u32::from(phase)];
+        let cost = access.write(self.state(group), &words);
+        self.step = if group + 1 < self.groups.len() {
+            Step::Zero(group + 1)
+        } else {
+            self.windows += 1;
+            self.next_window = next_time(self.next_window, self.setup.window, now);
+            self.next_correction = Some(now + self.setup.grace);
+            Step::Idle
+        };
+        cost
+    }
+
+    /// The grants of the window that is over are exact now.
+    fn correct(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
+        let threshold = self.setup.groups[group].threshold;
+        let it = &mut self.groups[group];
+        it.window.settle(threshold, it.peak.peak());
+        it.grants = it.window.granted[1 - usize::from(it.window.phase)];
+        it.grants_total += i64::from(it.grants);
+        let (limit, grants) = (it.window.limit, it.grants);
+        access.tell(group, level::GRANTS, grants.into());
+        access.tell(group, level::LIMIT, limit.into());
+        let cost = access.write(self.state(group), &[limit.cast_unsigned()]);
+        self.step = if group + 1 < self.groups.len() {
+            Step::ReadExact(group + 1)
+        } else {
+            self.next_correction = None;
+            Step::Idle
+        };
+        cost
+    }
+}
+
+impl Task for QuickStart {
+    fn name(&self) -> &'static str {
+        "quick-start"
+    }
+
+    /// The limit of the first window is there from the start.
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        let setup = &self.setup;
+        start.check(setup.state, setup.groups.len() as u32 * STATE_STRIDE)?;
+        for place in setup.groups.iter().flat_map(|group| &group.counters) {
+            start.check(*place, 4)?;
+        }
+        self.mhz = start.mhz();
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            let state = setup.state.after(index as u32 * STATE_STRIDE);
+            let limit = group.window.limit.cast_unsigned();
+            for (at, value) in [(0, limit), (4, 0), (GRANTED, 0), (GRANTED + PHASE, 0)] {
+                start.write(state.after(at), value);
+            }
+            let counters = &setup.groups[index].counters;
+            for (last, place) in group.last.iter_mut().zip(counters) {
+                *last = start.read(*place);
+            }
+        }
+        Ok(Some(self.due()))
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        if self.step == Step::Idle {
+            self.step = self.begin();
+        }
+        let (doing, cost) = match self.step {
+            Step::Idle => ("nothing", 0),
+            Step::Sample { group, port } => {
+                ("read a port's counter", self.sample(group, port, access))
+            }
+            Step::Zero(group) => {
+                let next = 1 - usize::from(self.groups[group].window.phase);
+                self.step = Step::ReadBound(group);
+                let cost = access.write(self.counter(group, next), &[0]);
+                ("zero the next window's counter", cost)
+            }
+            Step::ReadBound(group) => {
+                let ended = usize::from(self.groups[group].window.phase);
+                let ([granted], cost) = access.read(self.counter(group, ended));
+                self.groups[group].window.granted[ended] = granted.cast_signed();
+                self.step = Step::Publish(group);
+                ("read the window's grants", cost)
+            }
+            Step::Publish(group) => ("publish limit and phase", self.publish(group, access)),
+            Step::ReadExact(group) => {
+                let ended = 1 - usize::from(self.groups[group].window.phase);
+                let ([granted], cost) = access.read(self.counter(group, ended));
+                self.groups[group].window.granted[ended] = granted.cast_signed();
+                self.step = Step::Correct(group);
+                ("read the exact grants", cost)
+            }
+            Step::Correct(group) => ("correct the limit", self.correct(group, access)),
+        };
+        let next = if self.step == Step::Idle {
+            let due = self.due();
+            Next::Done { cost, due }
+        } else {
+            Next::After(cost)
+        };
+        (doing, next)
+    }
+
+    /// Rates are in units of 40 kbit/s.
+    fn rows(&self, memories: Memories<'_>) -> Vec<Row> {
+        let groups = self.groups().enumerate();
+        groups
+            .map(|(number, (group, state))| {
+                Row::default()
+                    .with("group", number as u64)
+                    .with("capacity", group.capacity)
+                    .with("threshold", group.threshold)
+                    .with("limit", state.window.limit)
+                    .with("granted", self.granted_now(number, memories))
+                    .with("grants", state.grants)
+                    .with("grants_total", state.grants_total)
+                    .with("utilisation", state.utilisation)
+                    .with("peak_utilisation", state.peak_utilisation())
+                    .with("windows", self.windows)
+                    .with("samples", self.samples)
+            })
+            .collect()
+    }
+
+    fn summary(&self, memories: Memories<'_>) -> Vec<String> {
+        let groups = 0..self.groups.len();
+        groups
+            .map(|group| words::summary(self, group, self.granted_now(group, memories)))
+            .collect()
+    }
+}

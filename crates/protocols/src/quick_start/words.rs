@@ -1,0 +1,55 @@
+//! What the summary of a run and `npsim project` say of the task.
+
+use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
+
+use super::task::{QuickStart, QuickStartSetup};
+use crate::keys::of_group;
+
+/// Bits per second of a unit of Quick-Start's rates.
+const UNIT: f64 = 40_000.0;
+
+/// A rate in units of Quick-Start; limits may be below zero.
+fn rate(units: i64) -> String {
+    let sign = if units < 0 { "-" } else { "" };
+    format!("{sign}{}", show_rate(units.unsigned_abs() as f64 * UNIT))
+}
+
+/// The line of a group, of whose present window so much is granted.
+pub(super) fn summary(task: &QuickStart, number: usize, granted: i32) -> String {
+    let mut groups = task.groups();
+    let count = groups.len();
+    let Some((group, state)) = groups.nth(number) else {
+        return String::new();
+    };
+    format!(
+        "{}limit {} of {}   granted {} now, {} in the last window   peak use {}   {} windows",
+        of_group(number, count),
+        rate(state.window.limit.into()),
+        rate(group.threshold),
+        rate(granted.into()),
+        rate(state.grants.into()),
+        rate(state.peak_utilisation()),
+        grouped(task.windows)
+    )
+}
+
+/// What the task will do, on microengines of so many hertz.
+pub(super) fn plan(setup: &QuickStartSetup, hertz: u64) -> String {
+    let time = |cycles: u64| show_nanoseconds(cycles as f64 * 1e9 / hertz as f64);
+    format!(
+        "{} groups of ports, a window of {}, exact after {}",
+        setup.groups.len(),
+        time(setup.window),
+        time(setup.grace)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_limit_below_zero_has_its_sign() {
+        assert_eq!(super::rate(-1000), "-40.000 Mb/s");
+        assert_eq!(super::rate(0), "0 b/s");
+        assert_eq!(super::rate(25_000), "1.000 Gb/s");
+    }
+}

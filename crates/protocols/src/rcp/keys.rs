@@ -1,0 +1,129 @@
+//! `[gpp.rcp]`: the task's memories, groups of ports and parameters.
+
+use npsim_project::keys::{Decimal, Threads};
+use npsim_project::registry::{PlannedTask, TaskKind};
+use npsim_project::resolve::{Memory, Resolver};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::task::{COUNTERS_STRIDE, Rcp, RcpGroup, RcpSetup};
+use super::{Parameters, Rate, words};
+use crate::keys::out_of_range;
+
+/// `[gpp.rcp]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RcpSection {
+    /// Where the rate is published; `RCP_RATE` if not given.
+    pub rate: Option<Spanned<String>>,
+    /// What threads count; `RCP_COUNTERS` if not given.
+    pub counters: Option<Spanned<String>>,
+    /// The threads that count; as many as the memory holds if not given.
+    pub threads: Option<Spanned<Threads>>,
+    /// Groups of ports; 1 if not given.
+    pub groups: Option<Spanned<u16>>,
+    /// Rate of a group's lines; that of its ports if not given.
+    pub capacity: Option<Spanned<String>>,
+    /// Time between two updates; `10ms` if not given.
+    pub period: Option<Spanned<String>>,
+    /// Gain for spare capacity; 0.4 if not given.
+    pub alpha: Option<Spanned<Decimal>>,
+    /// Gain for the queue; 0.4 if not given.
+    pub beta: Option<Spanned<Decimal>>,
+    /// The part of the capacity that is to be used; 1 if not given.
+    pub eta: Option<Spanned<Decimal>>,
+    /// The first rate; 5 % of the capacity if not given.
+    pub initial_rate: Option<Spanned<String>>,
+    /// The round-trip time before a packet tells one; `200ms` if not given.
+    pub initial_rtt: Option<Spanned<String>>,
+    /// The queues' counters; `QUEUE_COUNTERS` if not given, `none` for none.
+    pub queues: Option<Spanned<String>>,
+}
+
+/// The kind of task.
+#[derive(Clone, Copy, Debug)]
+pub struct RcpKind;
+
+impl TaskKind for RcpKind {
+    const NAME: &'static str = "rcp";
+    type Keys = RcpSection;
+
+    fn resolve(
+        &self,
+        section: &Spanned<RcpSection>,
+        resolver: &mut Resolver<'_>,
+    ) -> Option<PlannedTask> {
+        let before = resolver.mistakes();
+        let (span, keys) = (section.span(), section.get_ref());
+        let groups_of_ports =
+            resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
+        let count = groups_of_ports.ports.len() as u64;
+        let rate = Memory {
+            key: "rate",
+            name: keys.rate.as_ref(),
+            default: "RCP_RATE",
+        };
+        let rate = resolver.task_memory(&span, &rate, count * 4);
+        let counters = Memory {
+            key: "counters",
+            name: keys.counters.as_ref(),
+            default: "RCP_COUNTERS",
+        };
+        let stride = u64::from(COUNTERS_STRIDE) * count;
+        let counters = resolver.per_thread(&span, &counters, keys.threads.as_ref(), stride);
+        let eta = resolver.millionths(keys.eta.as_ref(), "1");
+        let (alpha, beta) = (
+            resolver.millionths(keys.alpha.as_ref(), "0.4"),
+            resolver.millionths(keys.beta.as_ref(), "0.4"),
+        );
+        let period = resolver.nanoseconds(keys.period.as_ref(), "10ms");
+        let initial_rtt = resolver.nanoseconds(keys.initial_rtt.as_ref(), "200ms");
+        let initial_rate = keys.initial_rate.as_ref().and_then(|it| resolver.rate(it));
+        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &groups_of_ports.ports);
+        (resolver.mistakes() == before).then_some(())?;
+        let mut groups = Vec::new();
+        for (bits, queues) in groups_of_ports.capacity.iter().zip(queues) {
+            let capacity = bits / 8;
+            let first = initial_rate.map_or(capacity / 20, |bits| bits / 8);
+            let parameters = Parameters {
+                capacity,
+                target: (u128::from(capacity) * u128::from(eta) / 1_000_000) as u64,
+                alpha,
+                beta,
+                period,
+                initial_rate: u32::try_from(first).unwrap_or(u32::MAX),
+                initial_rtt,
+            };
+            match Rate::new(parameters) {
+                Ok(rate) => groups.push(RcpGroup { rate, queues }),
+                Err(error) => {
+                    let places = [
+                        ("capacity", keys.capacity.as_ref().map(Spanned::span)),
+                        ("eta", keys.eta.as_ref().map(Spanned::span)),
+                        ("alpha", keys.alpha.as_ref().map(Spanned::span)),
+                        ("beta", keys.beta.as_ref().map(Spanned::span)),
+                        ("period", keys.period.as_ref().map(Spanned::span)),
+                        (
+                            "initial_rate",
+                            keys.initial_rate.as_ref().map(Spanned::span),
+                        ),
+                        ("initial_rtt", keys.initial_rtt.as_ref().map(Spanned::span)),
+                    ];
+                    out_of_range(resolver, &places, &span, error);
+                    return None;
+                }
+            }
+        }
+        let (counters, threads) = counters?;
+        let setup = RcpSetup {
+            rate: rate?,
+            counters,
+            threads,
+            groups,
+        };
+        Some(PlannedTask {
+            text: words::plan(&setup),
+            task: Box::new(Rcp::new(setup)),
+        })
+    }
+}

@@ -1,0 +1,17 @@
+//! RCP: routers write the rate that every flow may have into packets.
+//!
+//! A packet carries a congestion [`Header`]. The fast path counts it ([`Counters::arrive`]) and lowers
+//! its rate to the link's ([`header::process`]); the slow path computes that rate ([`Rate`]).
+//!
+//! Rates are in bytes per second; times are in nanoseconds, but in 2^-14 s in the header.
+
+pub mod counters;
+pub mod header;
+pub mod keys;
+pub mod rate;
+pub mod task;
+mod words;
+
+pub use counters::Counters;
+pub use header::Header;
+pub use rate::{Parameters, Rate};

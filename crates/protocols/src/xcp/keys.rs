@@ -1,0 +1,213 @@
+//! `[gpp.xcp]`: the task's memories, groups of ports and parameters.
+
+use std::ops::Range;
+
+use npsim_project::keys::{Decimal, Threads};
+use npsim_project::registry::{PlannedTask, TaskKind};
+use npsim_project::resolve::{Memory, Resolver};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::task::{STATE_STRIDE, SUMS_STRIDE, ThreadSums, Xcp, XcpGroup, XcpLayout, XcpSetup};
+use super::{Control, Parameters, time_from_nanoseconds, words};
+use crate::keys::out_of_range;
+
+/// `[gpp.xcp]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct XcpSection {
+    /// The memory that is shared; `XCP_STATE` if not given.
+    pub state: Option<Spanned<String>>,
+    /// `locked` or `split`; `locked` if not given.
+    pub layout: Option<Spanned<XcpLayoutKind>>,
+    /// Whether the core takes the lock; it does if not given.
+    pub lock: Option<Spanned<bool>>,
+    /// Sums per thread; in the shared memory if not given.
+    pub sums: Option<Spanned<String>>,
+    /// The threads that have sums; as many as the memory holds if not given.
+    pub threads: Option<Spanned<Threads>>,
+    /// Groups of ports; 1 if not given.
+    pub groups: Option<Spanned<u16>>,
+    /// Rate of a group's lines; that of its ports if not given.
+    pub capacity: Option<Spanned<String>>,
+    /// The first interval; `50ms` if not given.
+    pub initial_interval: Option<Spanned<String>>,
+    /// The shortest interval; `10ms` if not given.
+    pub min_interval: Option<Spanned<String>>,
+    /// The longest round-trip time that counts; `1s` if not given.
+    pub max_interval: Option<Spanned<String>>,
+    /// Gain for spare capacity; 0.4 if not given.
+    pub alpha: Option<Spanned<Decimal>>,
+    /// Gain for the standing queue; 0.226 if not given.
+    pub beta: Option<Spanned<Decimal>>,
+    /// Share that is shuffled; 0.1 if not given.
+    pub gamma: Option<Spanned<Decimal>>,
+    /// The shortest time between two looks at the queue; `2ms` if not given.
+    pub allowed_queue: Option<Spanned<String>>,
+    /// The queues' counters; `QUEUE_COUNTERS` if not given, `none` for none.
+    pub queues: Option<Spanned<String>>,
+}
+
+/// How the pools of XCP are shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum XcpLayoutKind {
+    /// In one place, under a lock.
+    Locked,
+    /// In two banks, without a lock.
+    Split,
+}
+
+/// The kind of task.
+#[derive(Clone, Copy, Debug)]
+pub struct XcpKind;
+
+impl TaskKind for XcpKind {
+    const NAME: &'static str = "xcp";
+    type Keys = XcpSection;
+
+    fn resolve(
+        &self,
+        section: &Spanned<XcpSection>,
+        resolver: &mut Resolver<'_>,
+    ) -> Option<PlannedTask> {
+        let before = resolver.mistakes();
+        let (span, keys) = (section.span(), section.get_ref());
+        let groups_of_ports =
+            resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
+        let count = groups_of_ports.ports.len() as u64;
+        let state = Memory {
+            key: "state",
+            name: keys.state.as_ref(),
+            default: "XCP_STATE",
+        };
+        let state = resolver.task_memory(&span, &state, count * u64::from(STATE_STRIDE));
+        check_registers(resolver, keys, &span);
+        let split = keys.layout.as_ref().map(|it| (*it.get_ref(), it.span()));
+        let layout = match split {
+            Some((XcpLayoutKind::Split, place)) => {
+                if keys.sums.is_none() {
+                    resolver.fail(
+                        place,
+                        "the layout `split` has no room for sums",
+                        "",
+                        "give `sums`, the memory in which each thread keeps its own",
+                    );
+                }
+                if let Some(lock) = keys.lock.as_ref().filter(|it| *it.get_ref()) {
+                    resolver.fail(
+                        lock.span(),
+                        "the layout `split` has no lock",
+                        "",
+                        "remove `lock`, or use the layout `locked`",
+                    );
+                }
+                XcpLayout::Split
+            }
+            _ => XcpLayout::Locked {
+                lock: keys.lock.as_ref().is_none_or(|it| *it.get_ref()),
+            },
+        };
+        let sums = keys.sums.as_ref().and_then(|name| {
+            let memory = Memory {
+                key: "sums",
+                name: Some(name),
+                default: "",
+            };
+            let stride = u64::from(SUMS_STRIDE) * count;
+            let (place, threads) =
+                resolver.per_thread(&span, &memory, keys.threads.as_ref(), stride)?;
+            Some(ThreadSums { place, threads })
+        });
+        if let (None, Some(threads)) = (&keys.sums, &keys.threads) {
+            resolver.fail(
+                threads.span(),
+                "`threads` is given, but no `sums` per thread",
+                "",
+                "give `sums`, or remove `threads`",
+            );
+        }
+        let time = |it: &mut Resolver<'_>, key, default| {
+            time_from_nanoseconds(it.nanoseconds(Option::as_ref(key), default))
+        };
+        let first = Parameters {
+            capacity: 1,
+            alpha: resolver.millionths(keys.alpha.as_ref(), "0.4"),
+            beta: resolver.millionths(keys.beta.as_ref(), "0.226"),
+            gamma: resolver.millionths(keys.gamma.as_ref(), "0.1"),
+            initial_interval: time(resolver, &keys.initial_interval, "50ms"),
+            min_interval: time(resolver, &keys.min_interval, "10ms"),
+            max_interval: time(resolver, &keys.max_interval, "1s"),
+            allowed_queue: time(resolver, &keys.allowed_queue, "2ms"),
+        };
+        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &groups_of_ports.ports);
+        (resolver.mistakes() == before).then_some(())?;
+        let mut groups = Vec::new();
+        for (bits, queues) in groups_of_ports.capacity.iter().zip(queues) {
+            let capacity = bits / 8;
+            let parameters = Parameters { capacity, ..first };
+            match Control::new(parameters) {
+                Ok(control) => groups.push(XcpGroup { control, queues }),
+                Err(error) => {
+                    let places = [
+                        ("capacity", keys.capacity.as_ref().map(Spanned::span)),
+                        ("alpha", keys.alpha.as_ref().map(Spanned::span)),
+                        ("beta", keys.beta.as_ref().map(Spanned::span)),
+                        ("gamma", keys.gamma.as_ref().map(Spanned::span)),
+                        (
+                            "initial_interval",
+                            keys.initial_interval.as_ref().map(Spanned::span),
+                        ),
+                        (
+                            "min_interval",
+                            keys.min_interval.as_ref().map(Spanned::span),
+                        ),
+                        (
+                            "max_interval",
+                            keys.max_interval.as_ref().map(Spanned::span),
+                        ),
+                        (
+                            "allowed_queue",
+                            keys.allowed_queue.as_ref().map(Spanned::span),
+                        ),
+                    ];
+                    out_of_range(resolver, &places, &span, error);
+                    return None;
+                }
+            }
+        }
+        let setup = XcpSetup {
+            state: state?,
+            layout,
+            sums,
+            groups,
+        };
+        Some(PlannedTask {
+            text: words::plan(&setup),
+            task: Box::new(Xcp::new(setup)),
+        })
+    }
+}
+
+/// A coprocessor has registers for the pools, and nothing for a lock or sums.
+fn check_registers(resolver: &mut Resolver<'_>, keys: &XcpSection, span: &Range<usize>) {
+    let name = keys.state.as_ref().map_or("XCP_STATE", |it| it.get_ref());
+    let mut devices = resolver.boot().devices.iter();
+    if !devices.any(|device| device.registers(name).is_some()) {
+        return;
+    }
+    let unlocked = keys.lock.as_ref().is_some_and(|it| !it.get_ref());
+    let locked = keys
+        .layout
+        .as_ref()
+        .is_none_or(|it| *it.get_ref() == XcpLayoutKind::Locked);
+    if !unlocked || !locked || keys.sums.is_none() {
+        let place = keys.state.as_ref().map_or(span.clone(), Spanned::span);
+        resolver.fail(
+            place,
+            format!("the coprocessor has no lock, no banks and no sums in `{name}`"),
+            "",
+            "give `lock = false` and `sums`, the memory in which each thread keeps its own; leave `layout` out",
+        );
+    }
+}

@@ -1,0 +1,499 @@
+//! XCP on the slow path: the control timer turns what arrived in an interval into
+//! the feedback of the next, the queue timer finds the queue that does not drain.
+//!
+//! Pools and sums are shared with microengines in one of three ways: all under a
+//! lock; pools under a lock and sums per thread; or pools in two banks without a
+//! lock and sums per thread. In the last the core writes the idle bank before it
+//! turns to it, so that what is taken late goes to the bank that it is from.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::task::next_time;
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::stats::Row;
+use serde::{Deserialize, Serialize};
+
+use super::words;
+use super::{Control, Interval, QueueTimer, SECOND, Sums, time_to_nanoseconds};
+use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
+
+/// Bytes from one group's state to the next.
+pub const STATE_STRIDE: u32 = 64;
+/// Bytes of the sums of a thread and group.
+pub const SUMS_STRIDE: u32 = 32;
+
+/// Where things stand in a group's state, in bytes.
+mod offset {
+    /// The lock.
+    pub const LOCK: u32 = 20;
+    /// The sums of the locked layout.
+    pub const SUMS: u32 = 32;
+    /// The scales of the first bank of the split layout; 12 bytes a bank.
+    pub const SCALES: u32 = 4;
+    /// The residues of the first bank of the split layout; 8 bytes a bank.
+    pub const RESIDUES: u32 = 32;
+}
+
+/// What the task tells whoever watches.
+mod level {
+    use npsim_chip::kernel::trace_event::Level;
+
+    const fn of(name: &'static str, unit: &'static str) -> Level {
+        Level { name, unit }
+    }
+
+    /// Positive feedback given to an interval.
+    pub const POSITIVE_RESIDUE: Level = of("positive feedback", "byte/s");
+    /// Negative feedback given to an interval.
+    pub const NEGATIVE_RESIDUE: Level = of("negative feedback", "byte/s");
+    /// Rate of the input in an interval.
+    pub const INPUT: Level = of("input", "byte/s");
+    /// Average round-trip time.
+    pub const AVERAGE_RTT: Level = of("average round-trip time", "ns");
+    /// Length of the interval that begins.
+    pub const INTERVAL: Level = of("interval", "ns");
+    /// The queue that counts.
+    pub const QUEUE: Level = of("queue", "bytes");
+}
+
+/// How the pools are shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum XcpLayout {
+    /// Pools, and sums where there are none per thread, in one place; with a lock,
+    /// which the core takes, or without one.
+    Locked {
+        /// Whether the core takes the lock.
+        lock: bool,
+    },
+    /// Pools in two banks. Sums must be per thread.
+    Split,
+}
+
+/// Sums that each thread keeps for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadSums {
+    /// Those of the first group and thread 0.
+    pub place: Place,
+    /// The threads that have any.
+    pub threads: Vec<u16>,
+}
+
+/// What the task works on, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct XcpSetup {
+    /// The shared state of the first group; [`STATE_STRIDE`] bytes a group.
+    pub state: Place,
+    /// How it is laid out.
+    pub layout: XcpLayout,
+    /// Where the sums are, if not in the state.
+    pub sums: Option<ThreadSums>,
+    /// The groups of ports.
+    pub groups: Vec<XcpGroup>,
+}
+
+/// Ports that share their feedback.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct XcpGroup {
+    /// The law, checked.
+    pub control: Control,
+    /// The counters of each queue.
+    pub queues: Vec<Place>,
+}
+
+/// What is known of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct XcpState {
+    /// The control timer.
+    pub control: Control,
+    /// The queue timer.
+    pub queue: QueueTimer,
+    lengths: QueueLengths,
+    /// What the last interval came to.
+    pub last: Option<Interval>,
+    /// Intervals that are over.
+    pub intervals: u64,
+    /// The bank that microengines use, in the split layout.
+    bank: u32,
+    due: Cycle,
+    queue_due: Cycle,
+    /// What each thread's sums were.
+    seen: Vec<Sums>,
+    /// What has come in the interval, as far as it is read.
+    arrived: Sums,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Step {
+    Idle,
+    Queues,
+    ThreadSums(usize),
+    Lock,
+    ReadSums,
+    WritePools,
+    WriteScales,
+    Turn,
+    ZeroSums,
+    Release,
+}
+
+/// An XCP task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Xcp {
+    setup: XcpSetup,
+    mhz: u64,
+    step: Step,
+    /// The group that the job is for.
+    group: usize,
+    groups: Vec<XcpState>,
+    /// Tries to take the lock that failed.
+    pub failed_tries: u64,
+}
+
+impl Xcp {
+    /// A task before the first cycle.
+    #[must_use]
+    pub fn new(setup: XcpSetup) -> Self {
+        Self::at(setup, 1)
+    }
+
+    /// The same beside microengines of so many megahertz.
+    fn at(setup: XcpSetup, mhz: u64) -> Self {
+        let threads = setup.sums.as_ref().map_or(0, |sums| sums.threads.len());
+        let state = |group: &XcpGroup| {
+            let parameters = group.control.parameters();
+            let first = cycles(parameters.allowed_queue, mhz);
+            XcpState {
+                control: group.control,
+                queue: QueueTimer::default(),
+                lengths: QueueLengths::new(group.queues.clone()),
+                last: None,
+                intervals: 0,
+                bank: 0,
+                due: cycles(group.control.length(), mhz),
+                queue_due: if group.queues.is_empty() {
+                    Cycle::MAX
+                } else {
+                    first
+                },
+                seen: vec![Sums::default(); threads],
+                arrived: Sums::default(),
+            }
+        };
+        Self {
+            mhz,
+            step: Step::Idle,
+            group: 0,
+            groups: setup.groups.iter().map(state).collect(),
+            failed_tries: 0,
+            setup,
+        }
+    }
+
+    /// What the task works on, and how.
+    #[must_use]
+    pub const fn setup(&self) -> &XcpSetup {
+        &self.setup
+    }
+
+    /// The state of each group.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = &XcpState> {
+        self.groups.iter()
+    }
+
+    /// When its next job is due.
+    fn due(&self) -> Cycle {
+        let due = |group: &XcpState| group.due.min(group.queue_due);
+        self.groups.iter().map(due).min().unwrap_or(Cycle::MAX)
+    }
+
+    fn state(&self) -> Place {
+        self.setup.state.after(self.group as u32 * STATE_STRIDE)
+    }
+
+    /// The first step of the job that is due first. The queue is looked at before
+    /// the interval that ends with it.
+    fn begin(&mut self) -> Step {
+        let due = self.due();
+        if let Some(group) = self.groups.iter().position(|it| it.queue_due == due) {
+            self.group = group;
+            return Step::Queues;
+        }
+        self.group = self.groups.iter().position(|it| it.due == due).unwrap_or(0);
+        match &self.setup.sums {
+            Some(sums) if !sums.threads.is_empty() => Step::ThreadSums(0),
+            _ => self.after_thread_sums(),
+        }
+    }
+
+    fn after_thread_sums(&self) -> Step {
+        match self.setup.layout {
+            XcpLayout::Locked { lock: true } => Step::Lock,
+            XcpLayout::Locked { lock: false } => self.after_lock(),
+            XcpLayout::Split => Step::WritePools,
+        }
+    }
+
+    fn after_lock(&self) -> Step {
+        if self.setup.sums.is_some() {
+            Step::WritePools
+        } else {
+            Step::ReadSums
+        }
+    }
+
+    /// Reads a queue; with the last the queue timer goes off.
+    fn queues(&mut self, access: &mut Access<'_>) -> Cycle {
+        let (now, mhz, group) = (access.now(), self.mhz, self.group);
+        let it = &mut self.groups[group];
+        let (cost, bytes) = it.lengths.step(access);
+        if let Some(bytes) = bytes {
+            let control = &it.control;
+            let next = it
+                .queue
+                .fire(bytes, control.avg_rtt(), control.parameters());
+            it.queue_due = now + cycles(next, mhz);
+            access.tell(group, level::QUEUE, it.queue.queue().into());
+            self.step = Step::Idle;
+        }
+        cost
+    }
+
+    /// Reads the sums of one thread; after the last the law is computed.
+    fn thread_sums(&mut self, index: usize, access: &mut Access<'_>) -> Cycle {
+        let groups = self.groups.len();
+        let Some(place) = self.setup.sums.as_ref().and_then(|all| {
+            let thread = *all.threads.get(index)?;
+            Some(all.place.of_thread(thread, groups, self.group, SUMS_STRIDE))
+        }) else {
+            self.step = self.after_thread_sums();
+            return 0;
+        };
+        let (words, mut cost) = access.read::<5>(place);
+        let it = &mut self.groups[self.group];
+        let now = sums(words);
+        it.arrived.add(&now.since(&it.seen[index]));
+        it.seen[index] = now;
+        if index + 1 < it.seen.len() {
+            self.step = Step::ThreadSums(index + 1);
+        } else {
+            self.step = self.after_thread_sums();
+            cost += self.law(access);
+        }
+        cost
+    }
+
+    /// Steps 7 to 18 of the draft; gives what they take.
+    fn law(&mut self, access: &mut Access<'_>) -> Cycle {
+        let group = self.group;
+        let it = &mut self.groups[group];
+        let arrived = std::mem::take(&mut it.arrived);
+        let done = it.control.fire(&arrived, it.queue.queue());
+        it.last = Some(done);
+        it.intervals += 1;
+        let (rtt, length) = (it.control.avg_rtt(), it.control.length());
+        for (level, value) in [
+            (level::POSITIVE_RESIDUE, i64::from(done.pools.residue_pos)),
+            (level::NEGATIVE_RESIDUE, i64::from(done.pools.residue_neg)),
+            (level::INPUT, done.input_bandwidth.cast_signed()),
+            (level::AVERAGE_RTT, time_to_nanoseconds(rtt).cast_signed()),
+            (level::INTERVAL, time_to_nanoseconds(length).cast_signed()),
+        ] {
+            access.tell(group, level, value);
+        }
+        access.costs().law
+    }
+
+    /// The residues and the scales of the last interval as they stand in memory.
+    fn words(&self) -> ([u32; 2], [u32; 3]) {
+        let Some(last) = self.groups[self.group].last else {
+            return ([0; 2], [0; 3]);
+        };
+        let pools = last.pools;
+        let shifts = u32::from(pools.cn.shift) << 8 | u32::from(pools.cp.shift);
+        (
+            [pools.residue_pos, pools.residue_neg],
+            [pools.cp.mantissa, pools.cn.mantissa, shifts],
+        )
+    }
+
+    fn write_pools(&mut self, access: &mut Access<'_>) -> Cycle {
+        let ([pos, neg], [cp, cn, shifts]) = self.words();
+        match self.setup.layout {
+            XcpLayout::Split => {
+                let bank = 1 - self.groups[self.group].bank;
+                self.step = Step::WriteScales;
+                let place = self.state().after(offset::RESIDUES + 8 * bank);
+                access.write(place, &[pos, neg])
+            }
+            XcpLayout::Locked { .. } => {
+                let cost = access.write(self.state(), &[pos, neg, cp, cn, shifts]);
+                if self.setup.sums.is_none() {
+                    self.step = Step::ZeroSums;
+                } else {
+                    self.release_or_end(access.now());
+                }
+                cost
+            }
+        }
+    }
+
+    fn release_or_end(&mut self, now: Cycle) {
+        if self.setup.layout == (XcpLayout::Locked { lock: true }) {
+            self.step = Step::Release;
+        } else {
+            self.end(now);
+        }
+    }
+
+    /// The interval that begins is as long as the law says from when the one before
+    /// was due to end, if that is still to come.
+    fn end(&mut self, now: Cycle) {
+        let mhz = self.mhz;
+        let it = &mut self.groups[self.group];
+        it.due = next_time(it.due, cycles(it.control.length(), mhz), now);
+        self.step = Step::Idle;
+    }
+}
+
+impl Task for Xcp {
+    fn name(&self) -> &'static str {
+        "xcp"
+    }
+
+    /// What sums per thread begin with does not count.
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        *self = Self::at(self.setup.clone(), start.mhz());
+        let setup = &self.setup;
+        let count = setup.groups.len();
+        start.check(setup.state, count as u32 * STATE_STRIDE)?;
+        if let Some(sums) = &setup.sums {
+            start.check(sums.place, per_thread(&sums.threads, count, SUMS_STRIDE))?;
+        }
+        for queue in setup.groups.iter().flat_map(|group| &group.queues) {
+            start.check(*queue, QUEUE_BYTES)?;
+        }
+        if let Some(all) = &setup.sums {
+            for (index, group) in self.groups.iter_mut().enumerate() {
+                for (seen, thread) in group.seen.iter_mut().zip(&all.threads) {
+                    let place = all.place.of_thread(*thread, count, index, SUMS_STRIDE);
+                    let word = |at: usize| start.read(place.after(4 * at as u32));
+                    *seen = sums(std::array::from_fn(word));
+                }
+            }
+        }
+        Ok(Some(self.due()))
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        if self.step == Step::Idle {
+            self.step = self.begin();
+        }
+        let (doing, cost) = match self.step {
+            Step::Idle => ("nothing", 0),
+            Step::Queues => ("read a queue's counters", self.queues(access)),
+            Step::ThreadSums(thread) => ("read a thread's sums", self.thread_sums(thread, access)),
+            Step::Lock => {
+                let (old, cost) = access.test_and_set(self.state().after(offset::LOCK));
+                if old & 1 == 1 {
+                    self.failed_tries += 1;
+                } else {
+                    self.step = self.after_lock();
+                }
+                ("take the lock", cost)
+            }
+            Step::ReadSums => {
+                let (words, cost) = access.read::<5>(self.state().after(offset::SUMS));
+                self.groups[self.group].arrived = sums(words);
+                self.step = Step::WritePools;
+                let law = self.law(access);
+                ("read the sums, compute the feedback", cost + law)
+            }
+            Step::WritePools => ("write the pools", self.write_pools(access)),
+            Step::WriteScales => {
+                let bank = 1 - self.groups[self.group].bank;
+                let (_, scales) = self.words();
+                let place = self.state().after(offset::SCALES + 12 * bank);
+                self.step = Step::Turn;
+                ("write the scales", access.write(place, &scales))
+            }
+            Step::Turn => {
+                let it = &mut self.groups[self.group];
+                it.bank = 1 - it.bank;
+                let bank = it.bank;
+                let cost = access.write(self.state(), &[bank]);
+                self.end(access.now());
+                ("turn to the new bank", cost)
+            }
+            Step::ZeroSums => {
+                let cost = access.write(self.state().after(offset::SUMS), &[0; 5]);
+                self.release_or_end(access.now());
+                ("zero the sums", cost)
+            }
+            Step::Release => {
+                let cost = access.clear(self.state().after(offset::LOCK));
+                self.end(access.now());
+                ("release the lock", cost)
+            }
+        };
+        let next = if self.step == Step::Idle {
+            let due = self.due();
+            Next::Done { cost, due }
+        } else {
+            Next::After(cost)
+        };
+        (doing, next)
+    }
+
+    /// Rates are in bytes per second.
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        let groups = (0_u64..).zip(self.groups());
+        groups
+            .map(|(number, state)| {
+                let last = state.last.as_ref();
+                let pools = last.map(|last| last.pools).unwrap_or_default();
+                Row::default()
+                    .with("group", number)
+                    .with("capacity", state.control.parameters().capacity)
+                    .with("intervals", state.intervals)
+                    .with("interval_ns", time_to_nanoseconds(state.control.length()))
+                    .with("avg_rtt_ns", time_to_nanoseconds(state.control.avg_rtt()))
+                    .with("input_bandwidth", last.map_or(0, |it| it.input_bandwidth))
+                    .with("aggregate", last.map_or(0, |it| it.aggregate))
+                    .with("shuffled", last.map_or(0, |it| it.shuffled))
+                    .with("residue_pos", pools.residue_pos)
+                    .with("residue_neg", pools.residue_neg)
+                    .with("cp_mantissa", pools.cp.mantissa)
+                    .with("cp_shift", pools.cp.shift)
+                    .with("cn_mantissa", pools.cn.mantissa)
+                    .with("cn_shift", pools.cn.shift)
+                    .with("queue", state.queue.queue())
+                    .with("failed_tries", self.failed_tries)
+            })
+            .collect()
+    }
+
+    fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
+        let count = self.groups.len();
+        let groups = self.groups().enumerate();
+        groups
+            .map(|(number, state)| words::summary(number, count, state))
+            .collect()
+    }
+}
+
+/// Five longwords of sums: bytes, then two of 64 bits with the low half first.
+fn sums([bytes, x_low, x_high, xrtt_low, xrtt_high]: [u32; 5]) -> Sums {
+    let wide = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+    Sums {
+        input_traffic: bytes,
+        sum_x: wide(x_low, x_high),
+        sum_xrtt: wide(xrtt_low, xrtt_high),
+    }
+}
+
+/// A time in 2^-28 s in cycles, rounded up; at least 1.
+fn cycles(time: u32, mhz: u64) -> Cycle {
+    (u64::from(time) * mhz * 1_000_000)
+        .div_ceil(u64::from(SECOND))
+        .max(1)
+}

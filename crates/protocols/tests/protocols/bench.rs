@@ -1,0 +1,115 @@
+//! A chip without programs: the test does to the shared memory what microengines
+//! would do.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::boot::{
+    Boot, BufferSetup, ExceptionsSetup, QueueSetup, RingSetup, RingStatus,
+};
+use npsim_chip::gpp::exceptions::Exceptions;
+use npsim_chip::gpp::{Gpp, LoadError, Place};
+use npsim_chip::kernel::event::Event;
+use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::profile::Profile;
+use npsim_chip::units::Units;
+use npsim_chip::units::msf::MediaSetup;
+
+const BUFFERS: BufferSetup = BufferSetup {
+    channel: 0,
+    entry: 3,
+    first_descriptor: 0x40,
+    descriptor_longwords: 4,
+    count: 16,
+    size: 2048,
+    shift: 9,
+};
+
+/// A free list, a ring for exception packets and the task that polls it.
+pub fn plan() -> Boot {
+    Boot {
+        rings: vec![RingSetup {
+            number: 2,
+            base: 0x400,
+            size: 128,
+            status: RingStatus::Empty,
+        }],
+        queues: vec![QueueSetup {
+            channel: 0,
+            entry: 3,
+            descriptor: 0x20,
+        }],
+        buffers: Some(BUFFERS),
+        element_size: 64,
+        tasks: vec![Box::new(Exceptions::new(ExceptionsSetup {
+            ring: 2,
+            period: 1200,
+            reasons: vec![String::new(), "ttl".to_owned()],
+            buffers: BUFFERS,
+        }))],
+        ..Boot::default()
+    }
+}
+
+pub struct Bench {
+    pub fabric: Fabric,
+    pub units: Units,
+    pub gpp: Gpp,
+}
+
+pub fn load(boot: &Boot) -> Result<Bench, LoadError> {
+    let profile = Profile::load("ixp2400").unwrap();
+    let mut bench = Bench {
+        units: Units::new(&profile, &MediaSetup::default()),
+        gpp: Gpp::new(&profile, boot),
+        fabric: Fabric::new(profile.clone(), Units::inlets),
+    };
+    let units = &mut bench.units;
+    boot.load(
+        &profile,
+        &mut bench.fabric,
+        &mut units.scratch,
+        &mut units.sram,
+        &mut units.dram,
+        &mut bench.gpp,
+    )?;
+    Ok(bench)
+}
+
+impl Bench {
+    /// Gives the core its turns. Timers go on although nothing else is pending, as
+    /// beside microengines.
+    pub fn run_until(&mut self, until: Cycle) {
+        while self.fabric.events.next_time() < until {
+            if let Some((time, Event::Gpp(task))) = self.fabric.events.pop() {
+                self.fabric.now = time;
+                let units = &mut self.units;
+                self.gpp.event(
+                    task,
+                    &mut self.fabric,
+                    &mut units.scratch,
+                    &mut units.sram,
+                    &mut units.dram,
+                );
+            }
+        }
+        self.fabric.now = until;
+    }
+
+    pub fn word(&self, place: Place, word: u32) -> u32 {
+        let place = place.after(4 * word);
+        place.look(&self.units.scratch, &self.units.sram).unwrap()
+    }
+
+    pub fn words<const N: usize>(&self, place: Place) -> [u32; N] {
+        std::array::from_fn(|word| self.word(place, word as u32))
+    }
+
+    pub fn set(&mut self, place: Place, word: u32, value: u32) {
+        let (place, units) = (place.after(4 * word), &mut self.units);
+        assert!(place.put(value, &mut units.scratch, &mut units.sram));
+    }
+
+    pub fn add(&mut self, place: Place, word: u32, value: i32) {
+        let old = self.word(place, word);
+        self.set(place, word, old.wrapping_add_signed(value));
+    }
+}

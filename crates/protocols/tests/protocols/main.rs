@@ -1,0 +1,7 @@
+//! The protocols on a chip and in projects.
+
+mod bench;
+mod keys;
+mod projects;
+mod rates;
+mod tasks;
