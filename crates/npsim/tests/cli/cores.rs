@@ -33,7 +33,8 @@ fn the_reference_core_gives_the_engines_bytes() {
             ))
             .expect(0, &[]);
         };
-        ["engine", "reference"].map(of);
+        of("engine");
+        of("reference");
         for kind in ["pcap", "json", "line"] {
             let [engine, reference] =
                 ["engine", "reference"].map(|core| dir.read(&format!("{core}.{kind}")));
