@@ -27,7 +27,7 @@ use crate::units::{Outside, Units};
 pub enum Stop {
     /// The cycle that was asked for is reached.
     Reached,
-    /// Nothing can happen any more: no frame is to come and every context
+    /// No events are pending: no frame is to come and every context
     /// sleeps, is killed or waits for a frame.
     Quiet,
     /// A check or an impossible instruction stopped the chip.

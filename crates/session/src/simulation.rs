@@ -1,5 +1,5 @@
 //! A run: programs on a chip, traffic on its lines, until the traffic is
-//! handled, the time is up, nothing can happen any more, or a check stops it.
+//! handled, the time is up, no events are pending, or a check stops it.
 
 use std::ops::ControlFlow;
 
@@ -40,7 +40,7 @@ pub enum Ending {
     /// The traffic is handled: nothing moved at the media interface for the
     /// drain time.
     Drained,
-    /// Nothing can happen any more.
+    /// No events are pending.
     Quiet,
     /// The time that was asked for is up.
     Reached,

@@ -129,7 +129,7 @@ fn write_node(out: &mut String, node: &NodeReport) -> fmt::Result {
 fn ending(report: &Report) -> String {
     match report.ending {
         "drained" => "all traffic is handled".into(),
-        "quiet" => "nothing can happen any more".into(),
+        "quiet" => "no events pending".into(),
         "reached" => "the time is up".into(),
         "interrupted" => "interrupted".into(),
         "running" => "it runs".into(),
@@ -180,11 +180,7 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
     }
     match packets.unaccounted {
         0 => writeln!(out)?,
-        n if n > 0 => writeln!(
-            out,
-            "   still inside or dropped without a counter {}",
-            grouped(n.unsigned_abs())
-        )?,
+        n if n > 0 => writeln!(out, "   unaccounted {}", grouped(n.unsigned_abs()))?,
         n => writeln!(
             out,
             "   made by the microcode {}",

@@ -74,7 +74,7 @@ fn one_hop_is_a_plain_run_and_so_is_the_first_of_several() {
     assert_eq!(hops, [Some(1), Some(2), Some(3)]);
 }
 
-/// Captures go through a chain as made traffic does, and losses say where.
+/// Captures go through a chain as generated traffic does, and losses say where.
 #[test]
 fn a_capture_goes_through_and_losses_are_told_by_router() {
     let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces");

@@ -40,7 +40,7 @@ Examples:
   npsim run microcode/forward --trace traces/mixed.pcap --out out.pcap --stats out.json
   npsim run microcode/forward --trace traces/mixed.pcap --pace line      as fast as the lines go
   npsim run microcode/forward --trace traces/mixed.pcap --pace 2.5Mpps --ports flow
-  npsim run microcode/forward --load 0.33 --size imix    made traffic, a third of the lines' rate
+  npsim run microcode/forward --load 0.33 --size imix    generated traffic, a third of the lines' rate
   npsim run microcode/forward --rate 1.2Mpps --arrivals poisson --time 5ms --stats out.json
   npsim run firmware.uc --until 500us --explain       one source without traffic, defaults shown
   npsim run firmware.uc --trace in.pcap --me 0-3      the same source on four microengines
@@ -89,7 +89,7 @@ impl FromStr for Core {
 /// time. With --load or --rate, or a rate in the project's [load], frames are made
 /// (docs/src/traffic.md): they come for --time, 1 ms if nothing is said, and the run
 /// ends in the same way. Without either the run goes on until --until, or until
-/// nothing can happen any more; a program that does not come to rest within 100 ms
+/// no events are pending; a program that does not come to rest within 100 ms
 /// needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
