@@ -332,6 +332,7 @@ impl Chip {
                     return Some(self.quiet());
                 }
                 self.fabric.now = until;
+                self.fabric.events.advance_to(until);
                 return Some(Stop::Reached);
             }
             // Unlike the end of a run, a pause does not move `now`: the run goes on as if it

@@ -6,10 +6,10 @@ fn a_loop_runs_until_it_is_told_to_stop() {
     dir.npsim("run a.uc --until 1ms --stats out.json")
         .expect(0, &["the time is up", "600,000 cycles", "microengine"]);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
-    assert_eq!(stats["schema"], "npsim-stats-1");
+    assert_eq!(stats["schema"], "npsim-stats-2");
     assert_eq!(stats["ending"], "reached");
-    assert_eq!(stats["chip"]["cycles"], 600_000);
-    assert!(stats["chip"]["microengines"][0]["instructions"].as_u64() > Some(100_000));
+    assert_eq!(stats["nodes"][0]["chip"]["cycles"], 600_000);
+    assert!(stats["nodes"][0]["chip"]["microengines"][0]["instructions"].as_u64() > Some(100_000));
     assert_eq!(stats["latency"], serde_json::Value::Null);
     dir.npsim("run a.uc --until 1ms --quiet").expect(0, &[]);
 }
@@ -37,12 +37,12 @@ fn shares_of_time_stay_within_the_run() {
     let dir = Dir::new().with("a.uc", "nop\nnop\nctx_arb[kill]\n");
     dir.npsim("run a.uc --stats out.json").expect(0, &[]);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
-    let me = &stats["chip"]["microengines"][0];
+    let me = &stats["nodes"][0]["chip"]["microengines"][0];
     let sum: u64 = ["executing", "aborted", "stalled", "idle"]
         .iter()
         .map(|name| me[name].as_u64().expect("a count"))
         .sum();
-    assert_eq!(Some(sum), stats["chip"]["cycles"].as_u64());
+    assert_eq!(Some(sum), stats["nodes"][0]["chip"]["cycles"].as_u64());
 }
 
 /// A context that waits for what nobody sends.
@@ -71,7 +71,7 @@ fn a_deadlock_is_3_with_the_place_and_who_waits() {
     );
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     assert_eq!(
-        (&stats["ending"], &stats["fault"]["check"]),
+        (&stats["ending"], &stats["nodes"][0]["fault"]["check"]),
         (&"fault".into(), &"deadlock".into())
     );
     dir.npsim("run a.uc --until 1ms --allow deadlock")

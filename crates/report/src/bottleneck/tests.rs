@@ -5,7 +5,7 @@ use npsim_chip::stats::{
 };
 use npsim_observe::series::{Fill, Place, PlaceKind, Sample, Series};
 use npsim_session::links::Traffic;
-use npsim_session::report::Report;
+use npsim_session::report::NodeReport;
 use npsim_session::simulation::Ending;
 
 use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
@@ -156,7 +156,7 @@ fn analysed_samples(
         series.push(sample);
     }
     let chip = sample(made, 10).stats;
-    let report = Report::new("made", &Ending::Drained, None, &Traffic::default(), chip);
+    let report = NodeReport::new(Some(&Ending::Drained), None, &Traffic::default(), chip);
     let mut flow = TrafficFlow::new();
     flow.note(0, Direction::Takes, End::Receive);
     flow.note(0, Direction::Gives, End::Ring(0));

@@ -14,8 +14,8 @@ use npsim_net::pace::{Pace, PortAssignment};
 use npsim_reference::REFERENCE;
 
 use super::checkpoints::Options;
-use super::hops::HopsOptions;
 use super::observers::ObserverOptions;
+use super::routers::HopsOptions;
 use crate::cmd::load_options::LoadOptions;
 use crate::cmd::message_options::MessageOptions;
 use crate::cmd::source_options::SourceOptions;
@@ -158,10 +158,10 @@ pub struct Arguments {
     /// Do not run a context for a while, as if it hung: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
     /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
-    /// contexts of three microengines. The summary and the stats say that the run is
-    /// disturbed. `--set disturb.dram=400` makes answers come late at random
+    /// contexts of three microengines, `2:0.3@100us+1ms` is router 2 of --hops alone. The
+    /// summary and the stats say that the run is disturbed. `--set disturb.dram=400` makes answers come late at random
     /// (docs/src/project.md).
-    #[arg(long, value_name = "ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
+    #[arg(long, value_name = "[ROUTER:]ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
     pub(super) stall: Vec<StallOption>,
     #[command(flatten)]
     pub(super) saving: Options,
