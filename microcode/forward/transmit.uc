@@ -15,7 +15,7 @@
 ; a whole turn of the eight-bit counters is never mistaken for nothing.
 #define IN_FLIGHT_LIMIT 120
 
-; Steps of 16 cycles between two looks at an empty ring: a quarter of the time
+; Steps of 16 cycles between two polls of an empty ring: a quarter of the time
 ; that the smallest frame takes on the line, and scratch is left to others.
 #define POLL_GAP 6
 

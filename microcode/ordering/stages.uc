@@ -5,7 +5,7 @@
 
 #include "timer.uc"
 
-; Steps of 16 cycles between two looks at an empty ring: the time of two of the
+; Steps of 16 cycles between two polls of an empty ring: the time of two of the
 ; smallest packets. Dozens of contexts look, and scratch has other work too.
 #define RING_GAP 12
 

@@ -3,7 +3,7 @@
 #ifndef TAKE_UC
 #define TAKE_UC
 
-; Steps of 16 cycles between two looks at an empty ring.
+; Steps of 16 cycles between two polls of an empty ring.
 #define TAKE_GAP 2
 
 ; ring_take($message, ring, count, turn, pass, got, @busy, slow#)

@@ -80,7 +80,7 @@ pub struct BoardPort {
     pub bits_per_second: u64,
     /// How well the rate is founded.
     pub foundation: Foundation,
-    /// The source, or the reason for the mark.
+    /// The source, or the reason for the provenance.
     pub basis: String,
 }
 

@@ -27,7 +27,7 @@ use crate::units::{Outside, Units};
 pub enum Stop {
     /// The cycle that was asked for is reached.
     Reached,
-    /// Nothing can happen any more: no frame is to come and every context
+    /// No events are pending: no frame is to come and every context
     /// sleeps, is killed or waits for a frame.
     Quiet,
     /// A check or an impossible instruction stopped the chip.
@@ -332,6 +332,7 @@ impl Chip {
                     return Some(self.quiet());
                 }
                 self.fabric.now = until;
+                self.fabric.events.advance_to(until);
                 return Some(Stop::Reached);
             }
             // Unlike the end of a run, a pause does not move `now`: the run goes on as if it

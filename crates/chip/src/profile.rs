@@ -3,7 +3,7 @@
 //!
 //! A profile is a TOML text with one table per unit. Each parameter is
 //! `name = { value = 60, unit = "ME cycles", source = "..." }` or has, instead
-//! of a source, `mark = "likely" | "assumed" | "derived" | "calibrated"` and a
+//! of a source, `provenance = "likely" | "assumed" | "derived" | "calibrated"` and a
 //! `basis`. Latencies are targets from the issue of the instruction to the
 //! signal on an idle chip; the units take the fixed parts of the way off.
 //!
@@ -135,7 +135,7 @@ impl Profile {
     /// # Errors
     /// A text is no TOML, a parameter is missing, unknown, in the wrong one of
     /// the two, out of range, has another unit than the model expects, or no
-    /// source or mark; chip and board do not go together.
+    /// source or provenance; chip and board do not go together.
     pub fn from_texts(chip: &str, board: &str) -> Result<Self, ProfileError> {
         let mut table = table_of(chip)?;
         let name = take_text(&mut table, "", "name")?;

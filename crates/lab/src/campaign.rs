@@ -24,7 +24,7 @@ use crate::study::Study;
 pub struct Campaign<'a> {
     /// The study.
     pub study: &'a Study,
-    /// Whether it is a quick look.
+    /// Whether it is a quick run.
     pub quick: bool,
     /// Where systems lie.
     pub places: &'a Places,

@@ -1,8 +1,7 @@
 //! Runs one point and measures it.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
@@ -10,16 +9,15 @@ use npsim_chip::core::ENGINE;
 use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
 use npsim_net::load::Stamp;
-use npsim_observe::timeline::Window;
 use npsim_project::load::generator;
 use npsim_project::problem::Problem;
-use npsim_session::links::{Frames, Links, Tap, captured};
-use npsim_session::simulation::{Ending, Settings, Simulation};
+use npsim_session::links::{Frames, Tap, captured};
+use npsim_session::simulation::{Ending, Settings};
 
 use crate::code;
 use crate::hops;
 use crate::metric::{Metric, Quantity};
-use crate::observation::{Left, Lost, Observation, microcode_losses};
+use crate::observation::{Left, Lost, Observation};
 use crate::observed::PointFiles;
 use crate::ordering::Ordering as FrameOrder;
 use crate::prepare::{Ready, Traffic};
@@ -71,7 +69,7 @@ pub fn execute(
         .measure
         .map(|measure| window.warm_up.saturating_add(measure));
     let settings = Settings {
-        until: Some(window.warm_up),
+        until: end,
         drain: end.is_none().then_some(hertz / 1_000_000 * DRAIN_US),
         allow: ready.allow.clone(),
         seed: ready.seed,
@@ -94,21 +92,12 @@ pub fn execute(
             .any(|metric| metric.measure == Quantity::Order),
         seen: Arc::default(),
     };
-    let ran = if ready.hops > 1 {
-        let settings = Settings {
-            until: end,
-            ..settings
-        };
-        hops::run(ready, settings, frames, &watch, threads, stop)?
-    } else {
-        alone(ready, settings, frames, &watch, (end, files), stop)?
-    };
     let Ran {
         ending,
         before,
         after,
         rest,
-    } = ran;
+    } = hops::run(ready, settings, frames, (&watch, files), threads, stop)?;
     if ending == Ending::Interrupted {
         return Ok(None);
     }
@@ -167,52 +156,6 @@ pub fn execute(
         outcome.metrics.insert(name.to_owned(), reading(value));
     }
     Ok(Some(outcome))
-}
-
-/// Runs a point on one chip.
-fn alone(
-    ready: &Ready,
-    settings: Settings,
-    frames: Frames<'_>,
-    watch: &Journal,
-    (end, files): (Option<Cycle>, &PointFiles),
-    stop: &AtomicBool,
-) -> Result<Ran, Problem> {
-    let warm_up = ready.window.warm_up;
-    let mut simulation = Simulation::new(&ready.project, &ready.programs, settings)?;
-    let links = Links::streaming(frames, 0, ready.project.capacity.hertz, None);
-    let mut links = links.with_tap(watch.clone());
-    let window = Window::from_cycle(warm_up);
-    let mut observers = files
-        .wanted(window)?
-        .open(&ready.project, simulation.chip())?;
-    let mut go = |simulation: &mut Simulation, links: &mut Links<'_>| {
-        simulation.run_watched(links, &mut observers, &mut |_, _| {
-            if stop.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })
-    };
-    let mut ending = Ending::Reached;
-    if warm_up > 0 {
-        ending = go(&mut simulation, &mut links);
-    }
-    let before = snapshot(&simulation, &links);
-    if ending == Ending::Reached {
-        simulation.run_until(end);
-        ending = go(&mut simulation, &mut links);
-    }
-    if ending != Ending::Interrupted {
-        files.write(observers.finish(simulation.chip()))?;
-    }
-    Ok(Ran {
-        ending,
-        before,
-        after: snapshot(&simulation, &links),
-        rest: links.traffic.last_departure.max(links.arrivals_end()),
-    })
 }
 
 fn reading(value: Result<f64, String>) -> Reading {
@@ -278,15 +221,6 @@ impl Tap for Journal {
             self.seen().left.push((departure.end, left));
         }
     }
-}
-
-fn snapshot(simulation: &Simulation, links: &Links<'_>) -> (Stats, Lost) {
-    let stats = simulation.stats();
-    let lost = Lost {
-        media: links.traffic.drops.values().sum(),
-        microcode: microcode_losses(&stats),
-    };
-    (stats, lost)
 }
 
 fn json(stats: &Stats) -> Result<serde_json::Value, Problem> {

@@ -1,17 +1,22 @@
-//! A point that runs on a chain of routers: frames are counted where they come
-//! into the first one and where they leave the last one, losses at all of them.
+//! How a point runs: on one chip, or on a chain of routers. Frames are counted where
+//! they come into the first one and where they leave the last one, losses at all of
+//! them.
 
-use std::sync::atomic::AtomicBool;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use npsim_chip::Cycle;
 use npsim_chip::stats::Stats;
+use npsim_observe::set::Wanted;
+use npsim_observe::timeline::Window;
 use npsim_project::problem::Problem;
-use npsim_session::chain::report::worst;
-use npsim_session::chain::{Chain, Counts, Ends, Hop, MOST_HOPS, Plan};
 use npsim_session::links::{Frames, Traffic};
+use npsim_session::session::{Counts, Ends, MOST_NODES, Node, Plan, Session};
 use npsim_session::simulation::{Ending, Settings};
 
 use crate::execute::{Journal, Ran};
 use crate::observation::{Lost, microcode_losses};
+use crate::observed::PointFiles;
 use crate::prepare::Ready;
 
 /// How many routers a text asks for.
@@ -20,9 +25,9 @@ use crate::prepare::Ready;
 /// It is no number of routers, in words.
 pub fn parse(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(hops) if (1..=MOST_HOPS).contains(&hops) => Ok(hops),
+        Ok(hops) if (1..=MOST_NODES).contains(&hops) => Ok(hops),
         _ => Err(format!(
-            "`{text}` is no number of routers; `hops` is a whole number from 1 to {MOST_HOPS}"
+            "`{text}` is no number of routers; `hops` is a whole number from 1 to {MOST_NODES}"
         )),
     }
 }
@@ -35,43 +40,68 @@ pub(crate) fn run(
     ready: &Ready,
     settings: Settings,
     frames: Frames<'_>,
-    watch: &Journal,
+    (watch, files): (&Journal, &PointFiles),
     threads: usize,
     stop: &AtomicBool,
 ) -> Result<Ran, Problem> {
-    let chain = Chain::new(&Plan {
+    let plan = Plan {
         project: &ready.project,
         programs: &ready.programs,
         settings,
         mark: Some(ready.window.warm_up),
-        hops: ready.hops,
+        nodes: ready.hops,
         threads,
-    })?;
+    };
     let ends = Ends {
-        frames,
-        origin_ns: 0,
-        sink: None,
+        frames: Some(frames),
         entry: Some(Box::new(watch.clone())),
         exit: Some(Box::new(watch.clone())),
+        ..Ends::default()
     };
-    let hops = chain.run(ends, stop, &mut |_| {}).map_err(|error| {
-        Problem::new(error.to_string()).help("run fewer points at a time, or fewer routers")
-    })?;
-    let last_frame = |hop: &Hop| hop.counts.traffic.last_departure.max(hop.arrivals_end);
+    let mut session = Session::new(&plan, ends)?;
+    // The files of a point are about one chip.
+    let wanted = if ready.hops == 1 {
+        files.wanted(Window::from_cycle(ready.window.warm_up))?
+    } else {
+        Wanted::default()
+    };
+    let observers = session.nodes().iter();
+    let mut observers = observers
+        .map(|node| wanted.open(&ready.project, node.chip()))
+        .collect::<Result<Vec<_>, _>>()?;
+    session.run_to(Cycle::MAX, &mut observers, &mut |_| {
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    session
+        .finish()
+        .map_err(|error| Problem::new(error.to_string()))?;
+    let ending = ending(&session);
+    let nodes = session.nodes();
+    if ending != Ending::Interrupted
+        && let ([node], Some(observers)) = (nodes, observers.pop())
+    {
+        files.write(observers.finish(node.chip()))?;
+    }
+    let last_frame = |node: &Node<'_>| node.traffic().last_departure.max(node.arrivals_end());
+    let at_mark = |node: &Node<'_>| node.mark().cloned().unwrap_or_else(|| node.counts());
     Ok(Ran {
-        ending: ending(&hops),
-        before: counts(&hops, |hop| hop.mark.as_ref().unwrap_or(&hop.counts)),
-        after: counts(&hops, |hop| &hop.counts),
-        rest: hops.iter().map(last_frame).max().unwrap_or(0),
+        ending,
+        before: counts(nodes, at_mark),
+        after: counts(nodes, |node| node.counts()),
+        rest: nodes.iter().map(last_frame).max().unwrap_or(0),
     })
 }
 
-/// The worst ending; a fault says which router it stopped.
-fn ending(hops: &[Hop]) -> Ending {
-    match worst(hops) {
-        Some((hop, Ending::Fault(fault))) => {
+/// The worst ending; a fault says which router of several it stopped.
+fn ending(session: &Session<'_>) -> Ending {
+    match session.ending() {
+        Some((at, Ending::Fault(fault))) if session.nodes().len() > 1 => {
             let mut fault = fault.clone();
-            fault.message = format!("router {hop}: {}", fault.message);
+            fault.message = format!("router {}: {}", at + 1, fault.message);
             Ending::Fault(fault)
         }
         Some((_, ending)) => ending.clone(),
@@ -80,15 +110,16 @@ fn ending(hops: &[Hop]) -> Ending {
 }
 
 /// What the last chip counted, and what all of them lost.
-fn counts(hops: &[Hop], at: impl Fn(&Hop) -> &Counts) -> (Stats, Lost) {
+fn counts(nodes: &[Node<'_>], at: impl Fn(&Node<'_>) -> Counts) -> (Stats, Lost) {
     let mut lost = Lost::default();
-    for hop in hops {
-        let Counts { stats, traffic } = at(hop);
-        lost.media += media_losses(traffic);
-        lost.microcode += microcode_losses(stats);
+    let mut last = Stats::default();
+    for node in nodes {
+        let Counts { stats, traffic } = at(node);
+        lost.media += media_losses(&traffic);
+        lost.microcode += microcode_losses(&stats);
+        last = stats;
     }
-    let last = hops.last().map(|hop| at(hop).stats.clone());
-    (last.unwrap_or_default(), lost)
+    (last, lost)
 }
 
 fn media_losses(traffic: &Traffic) -> u64 {

@@ -25,7 +25,7 @@ impl Default for Ordering {
 
 impl Ordering {
     /// From the stamps of frames and the cycles in which their last bits left, for the window after `from`
-    /// up to `until`; `flow_slots` is how many flows made traffic has at a time.
+    /// up to `until`; `flow_slots` is how many flows generated traffic has at a time.
     #[must_use]
     pub fn new(
         mut stamps: Vec<(Cycle, Stamp)>,
@@ -61,7 +61,7 @@ impl Ordering {
             Observed::One => {
                 let slots = self
                     .flow_slots
-                    .ok_or("one flow can be told only in made traffic")?;
+                    .ok_or("one flow can be told only in generated traffic")?;
                 // A load has at least one flow.
                 let first = |flow: u32| flow.checked_rem(slots) == Some(0);
                 self.left.total_of(THRESHOLD, |&(_, flow)| first(flow))
@@ -69,7 +69,7 @@ impl Ordering {
         };
         order.percent(counter.of(&order)).ok_or_else(|| {
             if self.left.is_empty() {
-                "no frame that left carries the stamp of made traffic".into()
+                "no frame that left carries the stamp of generated traffic".into()
             } else {
                 "no such packet left in the window".into()
             }
@@ -137,7 +137,7 @@ mod tests {
         };
         assert_eq!(one(Some(3)), Ok(100.0 / 3.0));
         assert_eq!(one(Some(4)), Ok(0.0));
-        assert!(one(None).unwrap_err().contains("made traffic"));
+        assert!(one(None).unwrap_err().contains("generated traffic"));
     }
 
     #[test]

@@ -130,7 +130,7 @@ pub fn write(
     Ok(folder.join("index.html"))
 }
 
-/// Whether what was written into a folder is a quick look; none if there is nothing.
+/// Whether what was written into a folder is a quick run; none if there is nothing.
 #[must_use]
 pub fn is_quick(folder: &Path) -> Option<bool> {
     #[derive(serde::Deserialize)]

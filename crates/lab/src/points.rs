@@ -185,7 +185,7 @@ impl Point {
         }
         if self.trace.is_some() && path.split('.').next() == Some("load") {
             return Err(at(format!(
-                "`{path}` shapes made traffic, and a `trace` comes instead of it"
+                "`{path}` shapes generated traffic, and a `trace` comes instead of it"
             ))
             .help(
                 "remove one of them; `trace.pace` and `trace.ports` say how a capture is played",
@@ -259,7 +259,7 @@ system = "y"
             let message = points(&Study::parse("s", &both).unwrap(), false)
                 .unwrap_err()
                 .to_string();
-            assert!(message.contains("shapes made traffic"), "{message}");
+            assert!(message.contains("shapes generated traffic"), "{message}");
             let made = both
                 .replace("trace = { file = \"t.pcap\" }", "")
                 .replace("trace.pace", "define.B");

@@ -61,7 +61,7 @@ mod tests {
         for (study, (name, _)) in all().unwrap().iter().zip(BUILT_IN) {
             assert_eq!(study.name, *name);
             let (whole, quick) = (points(study, false).unwrap(), points(study, true).unwrap());
-            assert!(quick.len() < whole.len(), "{name} has a quick look");
+            assert!(quick.len() < whole.len(), "{name} has a quick run");
             for row in &study.published {
                 assert!(
                     !row.source.is_empty() && !row.what.is_empty(),

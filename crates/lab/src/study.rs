@@ -33,7 +33,7 @@ pub struct Study {
     /// When points are measured.
     #[serde(default)]
     pub window: WindowText,
-    /// The same for a quick look.
+    /// The same for a quick run.
     pub quick: Option<WindowText>,
     /// What is measured, by name.
     pub metric: BTreeMap<String, Metric>,
@@ -78,7 +78,7 @@ pub struct Sweep {
     pub trace: Option<TraceText>,
     /// When its points are measured, if not as the study's.
     pub window: Option<WindowText>,
-    /// The same for a quick look; as in `window` if left out.
+    /// The same for a quick run; as in `window` if left out.
     pub quick: Option<WindowText>,
     /// Begins the microengines' pseudo-random numbers.
     pub seed: Option<u64>,
@@ -154,7 +154,7 @@ pub struct Axis {
     /// Instead of `key` and `values`: several settings at once.
     #[serde(default)]
     pub step: Vec<Step>,
-    /// The places that a quick look takes; all of them if left out.
+    /// The places that a quick run takes; all of them if left out.
     #[serde(default)]
     pub quick: Vec<f64>,
 }

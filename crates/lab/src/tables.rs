@@ -200,7 +200,7 @@ pub struct Document<'a> {
     pub study: &'a str,
     /// Its title.
     pub title: &'a str,
-    /// Whether it was a quick look.
+    /// Whether it was a quick run.
     pub quick: bool,
     /// Published beside measured.
     pub rows: &'a [Row],

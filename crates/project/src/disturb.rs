@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use npsim_chip::kernel::disturb::Stall;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -42,9 +43,20 @@ pub struct DisturbSection {
     pub scratch: Option<Spanned<u32>>,
 }
 
-/// `ME.CONTEXT@FROM+FOR`.
+/// A stall at one node of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeStall {
+    /// The node, from 1.
+    pub node: usize,
+    /// What hangs there.
+    pub stall: Stall,
+}
+
+/// `ME.CONTEXT@FROM+FOR`, or `NODE:ME.CONTEXT@FROM+FOR` for some nodes of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StallOption {
+    /// Nodes from 1, as a list; all of them if none is named.
+    pub nodes: Option<String>,
     /// Microengine indices, as a list.
     pub me: String,
     /// Context numbers, as a list.
@@ -59,6 +71,9 @@ impl fmt::Display for StallOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = |time: Time| time.to_string().replace(' ', "");
         let (from, length) = (time(self.from), time(self.time));
+        if let Some(nodes) = &self.nodes {
+            write!(f, "{nodes}:")?;
+        }
         write!(f, "{}.{}@{from}+{length}", self.me, self.context)
     }
 }
@@ -69,17 +84,24 @@ impl FromStr for StallOption {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = || {
             let (who, when) = text.split_once('@')?;
+            let (nodes, who) = match who.split_once(':') {
+                Some((nodes, who)) => (Some(nodes.trim()), who),
+                None => (None, who),
+            };
             let (me, context) = who.split_once('.')?;
             let (from, time) = when.split_once('+')?;
-            Some([me, context, from, time].map(str::trim))
+            Some((nodes, [me, context, from, time].map(str::trim)))
         };
-        let [me, context, from, time] = parts().ok_or_else(|| {
-            format!("`{text}` is not ME.CONTEXT@FROM+FOR; write for example `0.3@100us+1ms`")
+        let (nodes, [me, context, from, time]) = parts().ok_or_else(|| {
+            format!(
+                "`{text}` is not ME.CONTEXT@FROM+FOR; write for example `0.3@100us+1ms`, or `2:0.3@100us+1ms` for router 2 of several"
+            )
         })?;
-        for list in [me, context] {
+        for list in [me, context].into_iter().chain(nodes) {
             parse_list(list)?;
         }
         Ok(Self {
+            nodes: nodes.map(str::to_owned),
             me: me.to_owned(),
             context: context.to_owned(),
             from: from.parse()?,
@@ -94,7 +116,11 @@ mod tests {
 
     #[test]
     fn a_stall_is_typed_in_short() {
-        for text in ["0.3@100us+1ms", "0-2,4.0-7@60000cycles+5ns"] {
+        for text in [
+            "0.3@100us+1ms",
+            "0-2,4.0-7@60000cycles+5ns",
+            "2,4-5:0.3@100us+1ms",
+        ] {
             let stall: StallOption = text.parse().unwrap();
             assert_eq!(stall.to_string(), text);
             assert_eq!(stall.to_string().parse(), Ok(stall));
@@ -107,6 +133,7 @@ mod tests {
             ("", "is not ME.CONTEXT@FROM+FOR"),
             ("0@1us+1us", "is not ME.CONTEXT@FROM+FOR"),
             ("0.3@1us", "is not ME.CONTEXT@FROM+FOR"),
+            ("x:0.1@1us+1us", "`x` is neither an index nor a range"),
             ("0.x@1us+1us", "`x` is neither an index nor a range"),
             ("2-1.0@1us+1us", "runs backwards"),
             ("0.3@soon+1us", "soon"),

@@ -354,7 +354,7 @@ const GPP_KEYS: [&str; 2] = ["tasks", "exceptions"];
 pub struct ExceptionsSection {
     /// The ring on which exception packets come.
     pub ring: Spanned<String>,
-    /// Time between two looks at the ring; `2us` if not given.
+    /// Time between two polls of the ring; `2us` if not given.
     pub period: Option<Spanned<String>>,
     /// What each reason code means.
     #[serde(default)]

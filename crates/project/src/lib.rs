@@ -42,6 +42,7 @@ pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
 pub use settings::{ProfileChange, Setting};
 
+use crate::disturb::NodeStall;
 use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
 
@@ -85,6 +86,9 @@ pub struct Project {
     pub routed: Vec<Prefix>,
     /// The traffic that comes in, if the project says so.
     pub load: Option<Load>,
+    /// What hangs at some nodes of a network alone, besides what the boot plan says of
+    /// all of them.
+    pub node_stalls: Vec<NodeStall>,
     /// How long a bit takes from one router of a chain to the next.
     pub link_delay: Time,
 }
@@ -144,6 +148,7 @@ impl Project {
             settings: overrides.set.clone(),
             profile_changes,
             stages: resolved.stages,
+            node_stalls: resolved.node_stalls,
             macs: resolved.macs,
             routed,
             load: file.load,

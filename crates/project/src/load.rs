@@ -1,4 +1,4 @@
-//! Made traffic on a project's ports.
+//! Generated traffic on a project's ports.
 
 use npsim_net::load::{Generator, Load, LoadError, LoadPort, Prefix};
 

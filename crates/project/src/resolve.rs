@@ -23,7 +23,7 @@ use npsim_chip::gpp::boot::{self, Boot, PortSetup};
 use npsim_image::{ContextMode, NnMode};
 
 use super::capacity::Capacity;
-use super::disturb::StallOption;
+use super::disturb::{NodeStall, StallOption};
 use super::file::{PortSection, ProjectFile};
 use super::layout::Space;
 use super::origins::Origins;
@@ -77,6 +77,8 @@ pub struct Resolved {
     pub macs: Vec<[u8; 6]>,
     /// Stages that have a name, with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
+    /// What hangs at some nodes of a network alone.
+    pub node_stalls: Vec<NodeStall>,
 }
 
 /// What the command line says over the project file.
@@ -161,6 +163,7 @@ pub fn resolve(
         memories: BTreeMap::new(),
         macs: Vec::new(),
         stages: Vec::new(),
+        node_stalls: Vec::new(),
         boot: Boot {
             task_kinds: registry.tasks().map(str::to_owned).collect(),
             ..Boot::default()
@@ -195,6 +198,7 @@ pub fn resolve(
         spaces,
         macs: resolver.macs,
         stages: resolver.stages,
+        node_stalls: resolver.node_stalls,
     })
 }
 
@@ -252,6 +256,7 @@ pub struct Resolver<'a> {
     memories: BTreeMap<String, NamedMemory>,
     macs: Vec<[u8; 6]>,
     stages: Vec<(String, Vec<u8>)>,
+    node_stalls: Vec<NodeStall>,
     boot: Boot,
     /// What each task will do, for people.
     tasks: Vec<String>,

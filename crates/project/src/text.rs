@@ -17,6 +17,19 @@ pub fn parse_contexts(text: &str) -> Result<Vec<u8>, String> {
     numbers(text, "context", ("a microengine", 8))
 }
 
+/// `1`, `1-3,5`: nodes of a network in rising order without repetition, of which the
+/// first is 1.
+///
+/// # Errors
+/// Says what is wrong with the list.
+pub fn parse_nodes(text: &str) -> Result<Vec<u8>, String> {
+    let nodes = numbers(text, "router", ("a chain", u8::MAX))?;
+    if nodes.first() == Some(&0) {
+        return Err("there is no router 0: the first one is 1".to_owned());
+    }
+    Ok(nodes)
+}
+
 /// `0`, `0-2,4`: ranges of numbers, first and last of each.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! The next-neighbour registers and their ring. The words are in the reader's
 //! registers; the pointers are in the fabric, where both neighbours see them.
 
+use npsim_chip::Cycle;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::{RingName, TraceEvent};
@@ -39,7 +40,8 @@ impl Reference {
             self.receive(index, value, ring, fabric);
             return;
         }
-        let due = self.state.cycle + fabric.profile.nn_latency();
+        // A result leaves when its cycle is over.
+        let due = self.state.cycle + 1 + fabric.profile.nn_latency();
         let event = Event::NnPut {
             me,
             index,
@@ -55,7 +57,7 @@ impl Reference {
         if ring {
             let pointers = &mut fabric.nn_rings[usize::from(self.index)];
             pointers.arrived = (pointers.arrived + 1) % 128;
-            self.tell_ring(fabric);
+            self.tell_ring(fabric.now, fabric);
         }
     }
 
@@ -69,14 +71,13 @@ impl Reference {
     pub(crate) fn take_from_ring(&mut self, fabric: &mut Fabric) {
         let ring = &mut fabric.nn_rings[usize::from(self.index)];
         ring.get = (ring.get + 1) % 128;
-        self.tell_ring(fabric);
+        self.tell_ring(self.state.cycle + 1, fabric);
     }
 
-    fn tell_ring(&self, fabric: &mut Fabric) {
+    fn tell_ring(&self, at: Cycle, fabric: &mut Fabric) {
         let fill = u32::from(fabric.nn_rings[usize::from(self.index)].available());
         let ring = RingName::Neighbour(self.index);
-        let now = fabric.now;
-        fabric.journal.tell(now, || TraceEvent::Ring { ring, fill });
+        fabric.journal.tell(at, || TraceEvent::Ring { ring, fill });
     }
 
     /// `NN_Empty`: no more words than the threshold of `CTX_ENABLES`.

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 use npsim_observe::series::Series;
 use npsim_project::Project;
-use npsim_session::report::Report;
+use npsim_session::report::NodeReport;
 use serde::Serialize;
 
 use npsim_observe::flow::TrafficFlow;
@@ -63,7 +63,7 @@ impl Stage {
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'a> {
     /// What the run came to.
-    pub report: &'a Report,
+    pub report: &'a NodeReport,
     /// How it went.
     pub series: &'a Series,
     /// Who takes from where and gives to where.

@@ -11,7 +11,7 @@ use npsim_observe::series::Series;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_session::histogram::Histogram;
-use npsim_session::report::Report;
+use npsim_session::report::NodeReport;
 
 use crate::bottleneck::{Analysis, Stage};
 use npsim_observe::lanes::ContextLanes;
@@ -20,7 +20,7 @@ use npsim_observe::lanes::ContextLanes;
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// What the run came to.
-    pub report: &'a Report,
+    pub report: &'a NodeReport,
     /// How it went.
     pub series: &'a Series,
     /// What limits it.

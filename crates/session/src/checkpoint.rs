@@ -3,10 +3,10 @@
 //!
 //! A file begins with [`MAGIC`], the version of the format ([`FORMAT`], 32 bits,
 //! little-endian) and the SHA-256 of the rest. The rest is the length of the
-//! header (32 bits), the header, and the state of links and chip, compressed with
-//! zlib. The header names the version of npsim, the commands that led here and a
+//! header (32 bits), the header, and the state of all nodes and links, compressed
+//! with zlib. The header names the version of npsim, the commands that led here and a
 //! digest of everything that they read ([`inputs`]): a state is only put into a
-//! chip that was made of the same.
+//! session that was made of the same.
 //!
 //! A file takes the place of its predecessor at once, when it is on the disk as a
 //! whole. What a damaged or foreign file can do is bounded: it is refused before
@@ -28,8 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use file::{FORMAT, MAGIC};
 use inputs::Input;
 
-use crate::links::{Links, WiresState};
-use crate::simulation::Simulation;
+use crate::session::{Session, Snapshot};
 use npsim_project::problem::Problem;
 
 /// Room for what is in a chip besides its memories, in a run's counts, and for
@@ -54,8 +53,8 @@ struct Header {
     origin: Origin,
     cycle: Cycle,
     host_nanoseconds: u64,
-    links: WiresState,
-    /// Bytes of the chip's state before compression.
+    capture: Option<Position>,
+    /// Bytes of the session's state before compression.
     state_bytes: u64,
 }
 
@@ -63,7 +62,7 @@ struct Header {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     header: Header,
-    /// The chip's state, compressed.
+    /// The session's state, compressed.
     state: Vec<u8>,
 }
 
@@ -75,16 +74,12 @@ impl Checkpoint {
     /// The capture could not be written, or frames not be read.
     pub fn take(
         origin: &Origin,
-        simulation: &Simulation,
-        links: &mut Links<'_>,
+        session: &mut Session<'_>,
         host_nanoseconds: u64,
     ) -> Result<Self, Problem> {
-        let links = links.save().map_err(|error| {
-            Problem::new(format!("where the lines stand cannot be saved: {error}"))
-        })?;
-        let state = simulation
-            .save()
-            .map_err(|error| Problem::new(error.to_string()))?;
+        let snapshot = session.snapshot()?;
+        let state = postcard::to_allocvec(&snapshot)
+            .map_err(|error| Problem::new(format!("the state cannot be encoded: {error}")))?;
         let state_bytes = state.len() as u64;
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
         let compressed = encoder
@@ -95,9 +90,9 @@ impl Checkpoint {
             header: Header {
                 npsim: env!("CARGO_PKG_VERSION").to_owned(),
                 origin: origin.clone(),
-                cycle: simulation.now(),
+                cycle: session.position(),
                 host_nanoseconds,
-                links,
+                capture: snapshot.capture().cloned(),
                 state_bytes,
             },
             state: compressed,
@@ -160,28 +155,25 @@ impl Checkpoint {
     /// How far the capture of departures had come, where there was one.
     #[must_use]
     pub fn capture(&self) -> Option<&Position> {
-        self.header.links.capture()
+        self.header.capture.as_ref()
     }
 
-    /// Puts the state into a simulation and links made of the same inputs, on
-    /// which nothing has happened yet. The links' sink must stand at
-    /// [`Self::capture`] already.
+    /// Puts the state into a session made of the same inputs, in which nothing has
+    /// happened yet. Its sink must stand at [`Self::capture`] already.
     ///
     /// # Errors
-    /// The state is not one of such a chip.
-    pub fn restore(
-        &self,
-        simulation: &mut Simulation,
-        links: &mut Links<'_>,
-    ) -> Result<(), Problem> {
+    /// The state is not one of such a session.
+    pub fn restore(&self, session: &mut Session<'_>) -> Result<(), Problem> {
         let foreign = |reason: &str| {
             Problem::new(format!("the checkpoint does not fit this run: {reason}"))
                 .help("start the run anew")
         };
-        let memories = simulation.chip().memory_bytes();
+        let nodes = session.nodes();
+        let memories: u64 = nodes.iter().map(|node| node.chip().memory_bytes()).sum();
+        let beside = BESIDES_MEMORIES.saturating_mul(nodes.len() as u64);
         let expected = self.header.state_bytes;
-        if expected > memories + memories / 64 + BESIDES_MEMORIES {
-            return Err(foreign("it claims more state than the chip can have"));
+        if expected > memories + memories / 64 + beside {
+            return Err(foreign("it claims more state than the chips can have"));
         }
         let mut state = Vec::new();
         ZlibDecoder::new(&*self.state)
@@ -191,14 +183,13 @@ impl Checkpoint {
         if state.len() as u64 != expected {
             return Err(foreign("its state has another length than it says"));
         }
-        simulation
-            .restore(&state)
-            .map_err(|error| foreign(&error.to_string()))?;
-        if simulation.now() != self.header.cycle {
+        let snapshot: Snapshot = postcard::from_bytes(&state)
+            .map_err(|error| foreign(&format!("its state cannot be read: {error}")))?;
+        session
+            .restore(&snapshot)
+            .map_err(|reason| foreign(&reason))?;
+        if session.position() != self.header.cycle {
             return Err(foreign("its state is of another cycle than it says"));
-        }
-        if !links.restore(self.header.links.clone()) {
-            return Err(foreign("more frames have arrived than there are"));
         }
         Ok(())
     }

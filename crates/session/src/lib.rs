@@ -1,26 +1,57 @@
-//! A run: what a project file says, assembled, put on a chip between links, and
+//! A run: what a project file says, assembled, put on chips between links, and
 //! what it counted.
+//!
+//! A [`session`] is a network of nodes, one for an ordinary run. It runs, steps, is
+//! looked into, saved and restored:
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use npsim_project::{Overrides, Project};
-//! use npsim_session::simulation::{Settings, Simulation};
-//! use npsim_session::links::Links;
-//! use npsim_net::pace::Schedule;
 //!
-//! let project = Project::load(Path::new("microcode/forward"), &Overrides::default(), &npsim_protocols::registry())?;
-//! let (programs, messages) = npsim_project::assemble::assemble_project(&project);
+//! use npsim_project::assemble::assemble_project;
+//! use npsim_project::{Overrides, Project};
+//! use npsim_session::session::{Ends, Plan, Session};
+//! use npsim_session::simulation::Settings;
+//! use npsim_session::summary::summary;
+//!
+//! let registry = npsim_protocols::registry();
+//! let project = Project::load(Path::new("microcode/forward"), &Overrides::default(), &registry)?;
+//! let (programs, messages) = assemble_project(&project);
 //! let programs = programs.ok_or_else(|| messages.rendered.join("\n"))?;
-//! let settings = Settings { until: Some(100_000), ..Settings::default() };
-//! let mut simulation = Simulation::new(&project, &programs, settings)?;
-//! let quiet_lines = Schedule::default();
-//! let mut links = Links::new(&[], &quiet_lines, 0, project.capacity.hertz, None);
-//! let ending = simulation.run(&mut links, &mut |_, _| {});
-//! println!("{ending:?} at cycle {}", simulation.stats().cycles);
+//!
+//! // Traffic as the project's [load] says it, here a third of the lines' rate.
+//! let load = npsim_net::load::Load {
+//!     rate: Some("0.33".parse()?),
+//!     ..Default::default()
+//! };
+//! let load = npsim_project::load::resolved(load, &project);
+//! let frames = npsim_project::load::generator(&load, &project)?.map(Ok);
+//!
+//! let settings = Settings { drain: Some(60_000), ..Settings::default() };
+//! let plan = Plan { nodes: 3, threads: 2, ..Plan::one(&project, &programs, settings) };
+//! let ends = Ends { frames: Some(Box::new(frames)), load: Some(load), ..Ends::default() };
+//! let mut session = Session::new(&plan, ends)?;
+//!
+//! // To the first frame that leaves the first node, in steps of 100 cycles.
+//! session.run_until(100, |session| session.node(0).traffic().sent_frames > 0);
+//! let moment = session.snapshot()?;
+//! println!("cycle {}: {:?}", session.now(), session.node(0).chip().units().scratch.read(0x100));
+//!
+//! // On to the end, and what it came to.
+//! let ending = session.run(&mut |_| std::ops::ControlFlow::Continue(()));
+//! session.finish()?;
+//! println!("{ending:?}\n{}", summary(&session.stats(), 0.0));
+//!
+//! // Back to where it was: the same from there on.
+//! let frames = npsim_project::load::generator(session.load().unwrap(), &project)?.map(Ok);
+//! let ends = Ends { frames: Some(Box::new(frames)), ..Ends::default() };
+//! let mut again = Session::new(&plan, ends)?;
+//! again.restore(&moment)?;
+//! again.step(1000);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Where a chip alone is enough, a [`simulation`] runs it between [`links`].
 
-pub mod chain;
 pub mod checkpoint;
 pub mod histogram;
 pub mod links;
@@ -28,6 +59,7 @@ pub mod measure;
 pub mod memory_dump;
 pub mod remarks;
 pub mod report;
+pub mod session;
 pub mod simulation;
 pub mod stats_file;
 pub mod summary;

@@ -1,6 +1,8 @@
 //! The outside of the chip in a run: frames come in one by one, departures go to
 //! a capture and are timed. However long a run is, it needs no more memory.
 
+pub(crate) mod link;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -16,13 +18,14 @@ use npsim_net::{Frame, LineFrame};
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
+use link::{Crossing, Inlet, InletState, Next, Origin, Outlet};
 
 const PICO: u128 = 1_000_000_000_000;
 const NANO: u128 = 1_000_000_000;
 
 /// Where frames come from, in the order of their first bit. After an error no
 /// more are asked for.
-pub type Frames<'a> = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + 'a>;
+pub type Frames<'a> = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + Send + 'a>;
 
 /// Frames in memory as a schedule puts them on lines.
 #[must_use]
@@ -115,7 +118,7 @@ struct Handed {
 
 /// Where the lines stand in the middle of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WiresState {
+pub struct LinksState {
     /// Frames handed to the chip.
     next: u64,
     /// The last of them, if it has not begun to come.
@@ -124,9 +127,25 @@ pub struct WiresState {
     traffic: Traffic,
     /// How far the capture of departures has come.
     capture: Option<Position>,
+    /// What is on the link from the node before, if frames come from there.
+    inlet: Option<Linked>,
+    /// Frames that have left and are not known to be the next ones on the link to
+    /// the node behind, if there is one.
+    outlet: Option<Outlet>,
 }
 
-impl WiresState {
+/// The lines of a node that another one is before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Linked {
+    inlet: InletState,
+    /// The frame after the one that the chip knows of: first and last bit in
+    /// picoseconds, port, bytes.
+    ahead: Option<(u64, u64, u32, Vec<u8>)>,
+    arrivals_end: Cycle,
+    since_entry: Histogram,
+}
+
+impl LinksState {
     /// How far the capture of departures has come, where there is one.
     #[must_use]
     pub fn capture(&self) -> Option<&Position> {
@@ -134,11 +153,20 @@ impl WiresState {
     }
 }
 
+/// Where frames come from.
+enum Source<'a> {
+    Frames(Frames<'a>),
+    /// The node before.
+    Link(Inlet),
+}
+
 /// Frames on their way in, and what becomes of them.
 pub struct Links<'a> {
-    frames: Frames<'a>,
+    source: Source<'a>,
     /// The frame after the one that the chip knows of.
     ahead: Option<LineFrame>,
+    /// Whether there may be such a frame and it is not known yet.
+    starved: bool,
     handed: Option<Handed>,
     next: u64,
     /// Last bit of all frames so far.
@@ -147,7 +175,13 @@ pub struct Links<'a> {
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
     sink: Option<PcapSink>,
-    tap: Option<Box<dyn Tap + 'a>>,
+    tap: Option<Box<dyn Tap + Send + 'a>>,
+    /// Sees what leaves, by number and arrival at the first node.
+    exit: Option<Box<dyn Tap + Send + 'a>>,
+    /// The way to the node behind.
+    outlet: Option<Outlet>,
+    /// Cycles since the last bit into the first node, where that is another one.
+    since_entry: Histogram,
     output_failure: Option<io::Error>,
     input_failure: Option<CaptureError>,
     /// What came and went so far.
@@ -193,9 +227,20 @@ impl<'a> Links<'a> {
         hertz: u64,
         sink: Option<PcapSink>,
     ) -> Self {
+        Self::of(Source::Frames(frames), origin_ns, hertz, sink)
+    }
+
+    /// Lines to which frames come from another node, after so many cycles.
+    pub(crate) fn linked(delay: Cycle, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
+        let source = Source::Link(Inlet::new(delay, hertz));
+        Self::of(source, origin_ns, hertz, sink)
+    }
+
+    fn of(source: Source<'a>, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
         let mut links = Self {
-            frames,
+            source,
             ahead: None,
+            starved: false,
             handed: None,
             next: 0,
             arrivals_end: 0,
@@ -203,6 +248,9 @@ impl<'a> Links<'a> {
             origin_ns,
             sink,
             tap: None,
+            exit: None,
+            outlet: None,
+            since_entry: Histogram::default(),
             output_failure: None,
             input_failure: None,
             traffic: Traffic::default(),
@@ -213,9 +261,127 @@ impl<'a> Links<'a> {
 
     /// Lets `tap` see every frame from now on.
     #[must_use]
-    pub fn with_tap(mut self, tap: impl Tap + 'a) -> Self {
+    pub fn with_tap(mut self, tap: impl Tap + Send + 'a) -> Self {
         self.tap = Some(Box::new(tap));
         self
+    }
+
+    /// Captures what leaves from now on.
+    pub(crate) fn capture_to(&mut self, sink: PcapSink) {
+        self.sink = Some(sink);
+    }
+
+    /// Lets `tap` see what leaves, with the numbers of frames and the times of their
+    /// arrival at the first node.
+    pub(crate) fn set_exit(&mut self, tap: Option<Box<dyn Tap + Send + 'a>>) {
+        self.exit = tap;
+    }
+
+    /// Keeps what leaves for the node behind.
+    pub(crate) fn lead_on(&mut self) {
+        self.outlet = Some(Outlet::default());
+    }
+
+    /// Whether another node is behind this one.
+    pub(crate) fn leads_on(&self) -> bool {
+        self.outlet.is_some()
+    }
+
+    /// The frames for the node behind whose first bit left before `known`.
+    pub(crate) fn release(&mut self, known: Cycle) -> Vec<Crossing> {
+        let outlet = self.outlet.as_mut();
+        outlet.map_or_else(Vec::new, |outlet| outlet.release(known))
+    }
+
+    /// Frames from the node before; none come behind them if `closes`.
+    pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
+        let Source::Link(inlet) = &mut self.source else {
+            return;
+        };
+        inlet.feed(frames);
+        if closes {
+            inlet.close();
+        }
+        if self.starved {
+            self.fetch();
+        }
+    }
+
+    /// Frames may come from the node before after all.
+    pub(crate) fn reopen(&mut self) {
+        if let Source::Link(inlet) = &mut self.source {
+            inlet.reopen();
+            if self.ahead.is_none() {
+                self.fetch();
+            }
+        }
+    }
+
+    /// Frames from the node before that wait for their time.
+    pub(crate) fn backlog(&self) -> usize {
+        match &self.source {
+            Source::Frames(_) => 0,
+            Source::Link(inlet) => inlet.backlog(),
+        }
+    }
+
+    /// Whether it is not known yet which frame comes after the one that the chip
+    /// knows of, or whether one does.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// The chip may run up to this cycle without asking for a frame that is not
+    /// known yet.
+    pub(crate) fn known_until(&self) -> Cycle {
+        match &self.source {
+            Source::Frames(_) => Cycle::MAX,
+            Source::Link(inlet) => inlet.known_until(),
+        }
+    }
+
+    /// Cycles from the last bit into the first node to the last bit out of this one,
+    /// of every departure that could be traced.
+    #[must_use]
+    pub fn since_entry(&self) -> &Histogram {
+        match &self.source {
+            Source::Frames(_) => &self.traffic.latencies,
+            Source::Link(_) => &self.since_entry,
+        }
+    }
+
+    /// Where a frame that leaves came into the network.
+    fn origin(&self, departure: &Departure<'_>) -> Option<Origin> {
+        match &self.source {
+            Source::Frames(_) => Some(Origin {
+                frame: departure.frame?,
+                arrived: departure.arrived?,
+            }),
+            Source::Link(inlet) => inlet.origin(departure.frame?),
+        }
+    }
+
+    /// Hands on a frame that has left.
+    fn goes_on(&mut self, departure: &Departure<'_>) {
+        let linked = matches!(self.source, Source::Link(_));
+        if !linked && self.outlet.is_none() && self.exit.is_none() {
+            return;
+        }
+        let origin = self.origin(departure);
+        if let Some(origin) = origin.filter(|_| linked) {
+            let cycles = departure.end.saturating_sub(origin.arrived);
+            self.since_entry.add(cycles);
+        }
+        if let Some(outlet) = &mut self.outlet {
+            outlet.take(departure, origin);
+        }
+        if let Some(exit) = &mut self.exit {
+            exit.departed(&Departure {
+                frame: origin.map(|origin| origin.frame),
+                arrived: origin.map(|origin| origin.arrived),
+                ..departure.clone()
+            });
+        }
     }
 
     /// Where the lines stand. What was captured so far is safe on the disk then;
@@ -224,7 +390,7 @@ impl<'a> Links<'a> {
     /// # Errors
     /// The capture of departures could not be written, or frames that should have
     /// come could not be read.
-    pub fn save(&mut self) -> io::Result<WiresState> {
+    pub fn save(&mut self) -> io::Result<LinksState> {
         if let Some(error) = &self.output_failure {
             return Err(io::Error::new(error.kind(), error.to_string()));
         }
@@ -232,19 +398,63 @@ impl<'a> Links<'a> {
             return Err(io::Error::other(error.to_string()));
         }
         let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
-        Ok(WiresState {
+        Ok(LinksState {
             next: self.next,
             handed: self.handed,
             traffic: self.traffic.clone(),
             capture,
+            inlet: match &self.source {
+                Source::Frames(_) => None,
+                Source::Link(inlet) => Some(Linked {
+                    inlet: inlet.state().clone(),
+                    ahead: self.ahead.clone().map(|frame| {
+                        let LineFrame {
+                            start_ps,
+                            end_ps,
+                            port,
+                            bytes,
+                        } = frame;
+                        (start_ps, end_ps, port, bytes)
+                    }),
+                    arrivals_end: self.arrivals_end,
+                    since_entry: self.since_entry.clone(),
+                }),
+            },
+            outlet: self.outlet.clone(),
         })
     }
 
     /// Goes on where other lines with the same frames stood: those that came are
     /// passed over. The sink is already where it has to be. False if there are
-    /// not as many frames.
+    /// not as many frames, or the state is of lines that lead elsewhere.
     #[must_use]
-    pub fn restore(&mut self, state: WiresState) -> bool {
+    pub fn restore(&mut self, state: LinksState) -> bool {
+        if state.outlet.is_some() != self.outlet.is_some() {
+            return false;
+        }
+        match (&mut self.source, state.inlet) {
+            (Source::Frames(_), None) => {}
+            (Source::Link(inlet), Some(linked)) if linked.inlet.is_sound() => {
+                inlet.restore(linked.inlet);
+                self.ahead = linked
+                    .ahead
+                    .map(|(start_ps, end_ps, port, bytes)| LineFrame {
+                        start_ps,
+                        end_ps,
+                        port,
+                        bytes,
+                    });
+                self.arrivals_end = linked.arrivals_end;
+                self.since_entry = linked.since_entry;
+                self.next = state.next;
+                self.starved = false;
+                if self.ahead.is_none() {
+                    self.fetch();
+                }
+            }
+            _ => return false,
+        }
+        self.outlet = state.outlet;
         while self.next < state.next {
             if self.ahead.take().is_none() {
                 return false;
@@ -260,7 +470,7 @@ impl<'a> Links<'a> {
     /// Whether every frame has been handed to the chip.
     #[must_use]
     pub fn all_offered(&self) -> bool {
-        self.ahead.is_none()
+        self.ahead.is_none() && !self.starved
     }
 
     /// When the last frame that is known has arrived: the last of all once
@@ -287,17 +497,20 @@ impl<'a> Links<'a> {
     /// # Errors
     /// It could not be written, now or earlier.
     pub fn finish(mut self, end: Cycle) -> io::Result<Traffic> {
+        self.complete(end)?;
+        Ok(self.traffic)
+    }
+
+    /// The same for lines that are still looked at.
+    pub(crate) fn complete(&mut self, end: Cycle) -> io::Result<()> {
         // The chip knows of a frame before it comes.
         if self.handed.is_some_and(|handed| handed.start <= end) {
             self.count_handed();
         }
-        if let Some(error) = self.output_failure {
+        if let Some(error) = self.output_failure.take() {
             return Err(error);
         }
-        if let Some(sink) = self.sink {
-            sink.finish()?;
-        }
-        Ok(self.traffic)
+        self.sink.take().map_or(Ok(()), PcapSink::finish)
     }
 
     /// Looks one frame further.
@@ -305,7 +518,19 @@ impl<'a> Links<'a> {
         if self.input_failure.is_some() {
             return;
         }
-        match self.frames.next() {
+        self.starved = false;
+        let next = match &mut self.source {
+            Source::Frames(frames) => frames.next(),
+            Source::Link(inlet) => match inlet.next() {
+                Next::Frame(frame) => Some(Ok(frame)),
+                Next::Nothing => None,
+                Next::Unknown => {
+                    self.starved = true;
+                    None
+                }
+            },
+        };
+        match next {
             Some(Ok(frame)) => {
                 self.arrivals_end = self.arrivals_end.max(self.cycles(frame.end_ps));
                 self.ahead = Some(frame);
@@ -392,6 +617,7 @@ impl Lines for Links<'_> {
         if let Some(tap) = &mut self.tap {
             tap.departed(&departure);
         }
+        self.goes_on(&departure);
         let ns = (u128::from(departure.end) * NANO / u128::from(self.hertz)) as u64;
         if let Some(sink) = &mut self.sink
             && self.output_failure.is_none()

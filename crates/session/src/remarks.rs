@@ -7,7 +7,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::units::msf::rbuf::Holder;
 use npsim_net::pace::Survey;
 
-use crate::report::Report;
+use crate::report::NodeReport;
 use npsim_project::Project;
 use npsim_project::quantity::{grouped, show_rate};
 
@@ -47,7 +47,7 @@ pub fn of_capture(capture: &Survey) -> Option<String> {
 
 /// Says so when frames came so slowly that the chip had little to do.
 #[must_use]
-pub fn of_slow_arrivals(report: &Report) -> Option<String> {
+pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
     const FEW_PERCENT: u64 = 5;
     let used = report.chip.ports.iter().filter(|p| p.received_frames > 0);
     let line: u64 = used.map(|port| port.bits_per_second).sum();
@@ -64,7 +64,7 @@ pub fn of_slow_arrivals(report: &Report) -> Option<String> {
 /// Why frames did not leave, as far as the media interface shows it. A run that
 /// a fault stopped or whose time was up has frames inside that mean nothing.
 #[must_use]
-pub fn of_frames_inside(report: &Report, chip: &Chip) -> Vec<String> {
+pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
     let mut lines = Vec::new();
     if !matches!(report.ending, "drained" | "quiet") || report.packets.unaccounted <= 0 {
         return lines;
@@ -121,7 +121,7 @@ pub fn of_frames_inside(report: &Report, chip: &Chip) -> Vec<String> {
 /// under way may well end in the middle of a section, so there only a hold counts
 /// that is longer than all before it.
 #[must_use]
-pub fn of_held_locks(report: &Report) -> Vec<String> {
+pub fn of_held_locks(report: &NodeReport) -> Vec<String> {
     let chip = &report.chip;
     let at_rest = matches!(report.ending, "drained" | "quiet");
     let lines = chip.locks.iter().filter_map(|lock| {
@@ -198,7 +198,7 @@ pub fn of_window(from: Cycle, end: Cycle) -> Option<String> {
 mod tests {
     use super::{of_capture, of_slow_arrivals};
     use crate::links::Traffic;
-    use crate::report::Report;
+    use crate::report::NodeReport;
     use crate::simulation::Ending;
     use npsim_chip::stats::{PortStats, Stats};
     use npsim_net::pace::Survey;
@@ -235,7 +235,7 @@ mod tests {
                 ports: vec![port, PortStats::default()],
                 ..Stats::default()
             };
-            Report::new("p", &Ending::Drained, None, &traffic, chip)
+            NodeReport::new(Some(&Ending::Drained), None, &traffic, chip)
         };
         // 8000 bits in 100 us are 8% of a gigabit line, in 200 us 4%.
         assert_eq!(of_slow_arrivals(&report(60_000)), None);

@@ -10,10 +10,12 @@ use serde::Serialize;
 
 use crate::histogram::Histogram;
 use crate::links::Traffic;
+use crate::session::{Session, project_of, seed_of};
 use crate::simulation::Ending;
-use npsim_project::{ProfileChange, Project};
+use npsim_project::ProfileChange;
+use npsim_project::assemble::Program;
 
-/// A run.
+/// A run: one node, or several in a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Name and version of the format.
@@ -22,22 +24,63 @@ pub struct Report {
     pub npsim: &'static str,
     /// The project.
     pub project: String,
-    /// The seed of the pseudo-random numbers, if one was given.
+    /// Cycles from a bit's way out of one node to its way into the next.
+    pub link_cycles: u64,
+    /// The seed of the first node's pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
     /// Settings over the project file, `PATH=VALUE` each.
     pub settings: Vec<String>,
     /// What settings changed in the chip profile; such a run tells nothing of
     /// the chip that the profile describes.
     pub profile_changes: Vec<ProfileChange>,
-    /// What disturbed the run on purpose; absent for a plain run.
+    /// What disturbs all nodes on purpose, the random numbers as those of the first
+    /// one; absent for a plain run.
     #[serde(skip_serializing_if = "Disturbances::is_none")]
     pub disturbances: Disturbances,
     /// The traffic that was made, with all its defaults; absent for a capture.
     pub load: Option<Load>,
-    /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed` or
-    /// `interrupted`.
+    /// The worst of the nodes' endings: `fault`, `output-failed`, `input-failed`,
+    /// `interrupted`, `reached`, `drained`, `quiet`, or `running` while they run.
     pub ending: &'static str,
-    /// What stopped the run.
+    /// Frames into the first node, out of the last one, and lost in between.
+    pub packets: Packets,
+    /// Why frames were lost, node by node.
+    pub drops: Vec<NodeDrop>,
+    /// Packets that ended on the slow path, by node and reason.
+    pub exceptions: Vec<NodeDrop>,
+    /// Rates into the first node and out of the last one.
+    pub rates: Rates,
+    /// Last bit into the first node to last bit out of the last one; absent if
+    /// nothing could be traced.
+    pub latency: Option<Latency>,
+    /// The nodes in their order.
+    pub nodes: Vec<NodeReport>,
+}
+
+/// Frames lost at a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeDrop {
+    /// The node, from 1.
+    pub node: usize,
+    /// Which and why.
+    #[serde(flatten)]
+    pub drop: Drop,
+}
+
+/// One node of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeReport {
+    /// The node, from 1.
+    pub node: usize,
+    /// The seed of its pseudo-random numbers, if one was given.
+    pub seed: Option<u64>,
+    /// What disturbed it on purpose; absent for a plain run.
+    #[serde(skip_serializing_if = "Disturbances::is_none")]
+    pub disturbances: Disturbances,
+    /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed`,
+    /// `interrupted`, or `running` while it runs.
+    pub ending: &'static str,
+    /// What stopped it.
     pub fault: Option<FaultReport>,
     /// Frames in, out and lost.
     pub packets: Packets,
@@ -49,12 +92,15 @@ pub struct Report {
     pub rates: Rates,
     /// Last bit in to last bit out; absent if nothing could be traced.
     pub latency: Option<Latency>,
+    /// Last bit into the first node to last bit out of this one; absent if nothing
+    /// could be traced.
+    pub latency_since_entry: Option<Latency>,
     /// What the chip counted.
     pub chip: Stats,
 }
 
 /// The format's name; it changes when a field changes its meaning or goes.
-pub const SCHEMA: &str = "npsim-stats-1";
+pub const SCHEMA: &str = "npsim-stats-2";
 
 /// A fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,6 +142,8 @@ pub struct Packets {
     pub dropped_microcode: u64,
     /// Ended on the slow path.
     pub exceptions: u64,
+    /// Left a node and had not begun to come to the next one; 0 for one node.
+    pub on_links: u64,
     /// Offered less all of the above but `untraced`: still inside, or dropped
     /// without a counter. Negative if the microcode makes packets.
     pub unaccounted: i64,
@@ -147,18 +195,84 @@ pub struct Latency {
 }
 
 impl Report {
-    /// Notes which settings the project was run with, and what disturbed it.
-    pub fn note_settings(&mut self, project: &Project) {
-        self.settings = project.settings.iter().map(ToString::to_string).collect();
-        self.profile_changes.clone_from(&project.profile_changes);
-        self.disturbances.clone_from(&project.boot.disturbances);
+    /// Puts together what the nodes of a session have counted so far.
+    pub(crate) fn of(session: &Session<'_>) -> Self {
+        let project = session.project();
+        let nodes = session.nodes().iter().enumerate().map(|(at, node)| {
+            let mut report = NodeReport::new(
+                node.ending(),
+                place(node.ending(), session.programs()),
+                node.traffic(),
+                node.stats(),
+            );
+            report.node = at + 1;
+            report.seed = session.seed().map(|seed| seed_of(seed, at));
+            let own = project_of(project, at);
+            report.disturbances.clone_from(&own.boot.disturbances);
+            report.latency_since_entry = latency(node.since_entry(), report.chip.mhz);
+            report
+        });
+        let nodes: Vec<_> = nodes.collect();
+        let mut report = Self::over(project.name.clone(), nodes);
+        report.link_cycles = session.link_cycles();
+        report.seed = session.seed();
+        report.settings = project.settings.iter().map(ToString::to_string).collect();
+        report.profile_changes.clone_from(&project.profile_changes);
+        report.disturbances.clone_from(&project.boot.disturbances);
+        report.load = session.load().cloned();
+        if let Some((_, ending)) = session.ending() {
+            report.ending = ending.name();
+        }
+        let last = session.nodes().last();
+        let traced = last.map_or(0, |node| node.since_entry().count());
+        report.packets.untraced = report.packets.sent.saturating_sub(traced);
+        report
     }
 
-    /// Puts together what the lines and the chip counted.
+    /// What nodes that stand one behind the other come to together.
+    #[must_use]
+    pub fn over(project: String, nodes: Vec<NodeReport>) -> Self {
+        let mut report = Self {
+            schema: SCHEMA,
+            npsim: env!("CARGO_PKG_VERSION"),
+            project,
+            link_cycles: 0,
+            seed: None,
+            settings: Vec::new(),
+            profile_changes: Vec::new(),
+            disturbances: Disturbances::default(),
+            load: None,
+            ending: nodes.first().map_or(RUNNING, |first| first.ending),
+            packets: packets(&nodes),
+            drops: lost(&nodes, |node| &node.drops),
+            exceptions: lost(&nodes, |node| &node.exceptions),
+            rates: Rates::default(),
+            latency: None,
+            nodes,
+        };
+        if let (Some(first), Some(last)) = (report.nodes.first(), report.nodes.last()) {
+            report.latency = last.latency_since_entry;
+            report.rates = Rates {
+                offered_nanoseconds: first.rates.offered_nanoseconds,
+                offered_packets_per_second: first.rates.offered_packets_per_second,
+                offered_bits_per_second: first.rates.offered_bits_per_second,
+                ..last.rates
+            };
+        }
+        report
+    }
+}
+
+/// The ending of what has not ended.
+const RUNNING: &str = "running";
+
+impl NodeReport {
+    /// Puts together what the lines and the chip of a single node have counted; it
+    /// runs still if there is no `ending`. `place` is where the microcode stood that a
+    /// fault stopped.
     #[must_use]
     pub fn new(
-        project: &str,
-        ending: &Ending,
+        ending: Option<&Ending>,
         place: Option<String>,
         traffic: &Traffic,
         chip: Stats,
@@ -195,19 +309,16 @@ impl Report {
             dropped_media,
             dropped_microcode,
             exceptions: chip.gpp.exceptions,
+            on_links: 0,
             unaccounted: traffic.offered_frames as i64 - gone as i64,
         };
+        let latency = latency(&traffic.latencies, chip.mhz);
         Self {
-            schema: SCHEMA,
-            npsim: env!("CARGO_PKG_VERSION"),
-            project: project.to_string(),
+            node: 1,
             seed: None,
-            settings: Vec::new(),
-            profile_changes: Vec::new(),
             disturbances: Disturbances::default(),
-            load: None,
-            ending: ending.name(),
-            fault: if let Ending::Fault(fault) = ending {
+            ending: ending.map_or(RUNNING, Ending::name),
+            fault: if let Some(Ending::Fault(fault)) = ending {
                 Some(fault_report(fault, place))
             } else {
                 None
@@ -216,10 +327,50 @@ impl Report {
             drops,
             exceptions,
             rates: rates(traffic, chip.mhz),
-            latency: latency(&traffic.latencies, chip.mhz),
+            latency,
+            latency_since_entry: latency,
             chip,
         }
     }
+}
+
+/// Where the microcode stood that stopped a node.
+fn place(ending: Option<&Ending>, programs: &[Program]) -> Option<String> {
+    let Some(Ending::Fault(fault)) = ending else {
+        return None;
+    };
+    let program = programs.iter().find(|p| Some(p.me) == fault.me)?;
+    Some(program.image.place(fault.pc?))
+}
+
+fn lost(nodes: &[NodeReport], part: fn(&NodeReport) -> &Vec<Drop>) -> Vec<NodeDrop> {
+    let of_node = |report: &NodeReport| {
+        let node = report.node;
+        let drops = part(report).clone().into_iter();
+        drops.map(move |drop| NodeDrop { node, drop })
+    };
+    nodes.iter().flat_map(of_node).collect()
+}
+
+/// Into the first node, out of the last one, lost at all of them.
+fn packets(nodes: &[NodeReport]) -> Packets {
+    let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+        return Packets::default();
+    };
+    let mut sum = Packets {
+        offered: first.packets.offered,
+        offered_bytes: first.packets.offered_bytes,
+        ..last.packets
+    };
+    let total = |part: fn(&Packets) -> u64| nodes.iter().map(|node| part(&node.packets)).sum();
+    sum.dropped_media = total(|packets| packets.dropped_media);
+    sum.dropped_microcode = total(|packets| packets.dropped_microcode);
+    sum.exceptions = total(|packets| packets.exceptions);
+    sum.unaccounted = nodes.iter().map(|node| node.packets.unaccounted).sum();
+    let pairs = nodes.iter().zip(nodes.iter().skip(1));
+    let between = pairs.map(|(from, to)| from.packets.sent.saturating_sub(to.packets.offered));
+    sum.on_links = between.sum();
+    sum
 }
 
 fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
@@ -298,7 +449,7 @@ fn rates(traffic: &Traffic, mhz: u64) -> Rates {
 }
 
 /// The figures of latencies in cycles; nothing if there are none.
-pub(crate) fn latency(cycles: &Histogram, mhz: u64) -> Option<Latency> {
+fn latency(cycles: &Histogram, mhz: u64) -> Option<Latency> {
     let rank = |permille| Some(nanoseconds(cycles.permille(permille)?, mhz));
     Some(Latency {
         packets: cycles.count(),
@@ -319,7 +470,7 @@ fn nanoseconds(cycles: u64, mhz: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Report, latency};
+    use super::{NodeReport, latency};
     use crate::histogram::Histogram;
     use crate::links::Traffic;
     use crate::simulation::Ending;
@@ -375,7 +526,7 @@ mod tests {
             reason: "ttl".into(),
             frames: 2,
         }];
-        let report = Report::new("p", &Ending::Drained, None, &traffic, chip);
+        let report = NodeReport::new(Some(&Ending::Drained), None, &traffic, chip);
         assert_eq!(report.packets.unaccounted, 1);
         assert_eq!(
             (

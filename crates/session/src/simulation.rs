@@ -1,5 +1,5 @@
 //! A run: programs on a chip, traffic on its lines, until the traffic is
-//! handled, the time is up, nothing can happen any more, or a check stops it.
+//! handled, the time is up, no events are pending, or a check stops it.
 
 use std::ops::ControlFlow;
 
@@ -40,7 +40,7 @@ pub enum Ending {
     /// The traffic is handled: nothing moved at the media interface for the
     /// drain time.
     Drained,
-    /// Nothing can happen any more.
+    /// No events are pending.
     Quiet,
     /// The time that was asked for is up.
     Reached,
@@ -66,6 +66,19 @@ impl Ending {
             Self::OutputFailed => "output-failed",
             Self::InputFailed => "input-failed",
             Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// How bad it is, for the ending of several nodes.
+    pub(crate) const fn rank(&self) -> u8 {
+        match self {
+            Self::Quiet => 0,
+            Self::Drained => 1,
+            Self::Reached => 2,
+            Self::Interrupted => 3,
+            Self::InputFailed => 4,
+            Self::OutputFailed => 5,
+            Self::Fault(_) => 6,
         }
     }
 }
@@ -96,6 +109,18 @@ fn linked(program: &Program) -> Result<(), Problem> {
 pub struct Simulation {
     chip: Chip,
     settings: Settings,
+    /// A slice has come to its end, and whether the run has too depends on a frame
+    /// that was not known then.
+    undecided: bool,
+}
+
+/// How far a run came that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// To its end.
+    Ended(Ending),
+    /// Nothing is left to happen before this cycle.
+    To(Cycle),
 }
 
 impl Simulation {
@@ -130,7 +155,11 @@ impl Simulation {
         if let Some(seed) = settings.seed {
             chip.seed(seed);
         }
-        Ok(Self { chip, settings })
+        Ok(Self {
+            chip,
+            settings,
+            undecided: false,
+        })
     }
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
@@ -181,43 +210,71 @@ impl Simulation {
         observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
+        match self.advance(pause, links, observer, progress) {
+            Came::Ended(ending) => Some(ending),
+            Came::To(_) => None,
+        }
+    }
+
+    /// The same, which also stops before the chip would ask for a frame that is not
+    /// known yet.
+    pub(crate) fn advance(
+        &mut self,
+        pause: Cycle,
+        links: &mut Links<'_>,
+        observer: &mut dyn Observer,
+        progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+    ) -> Came {
         loop {
             let now = self.chip.now();
             let until = self.settings.until.unwrap_or(Cycle::MAX);
-            let look = observer.due();
-            let horizon = self.chip.horizon();
-            // After a pause the slice is the same: how far microengines run ahead
-            // shows in the counts of a run that a fault ends.
-            let target = if now < horizon {
-                horizon.min(until)
-            } else {
-                now.saturating_add(SLICE)
-                    .min(until)
-                    .min(self.rest_end(links))
-                    .min(look)
-            };
-            match self.chip.run_or_pause(target, pause, links, observer)? {
-                Stop::Fault(fault) => return Some(Ending::Fault(fault)),
-                Stop::Quiet => return Some(self.rested(Ending::Quiet)),
-                Stop::Reached => {}
+            let mut target = now;
+            if !self.undecided {
+                let horizon = self.chip.horizon();
+                if now >= horizon && links.is_starved() {
+                    return Came::To(now);
+                }
+                let look = observer.due();
+                // After a pause the slice is the same: how far microengines run ahead
+                // shows in the counts of a run that a fault ends.
+                target = if now < horizon {
+                    horizon.min(until)
+                } else {
+                    now.saturating_add(SLICE)
+                        .min(until)
+                        .min(self.rest_end(links))
+                        .min(look)
+                };
+                // The chip asks for the frame after the next when that begins to come.
+                let pause = pause.min(links.known_until());
+                match self.chip.run_or_pause(target, pause, links, observer) {
+                    None => return Came::To(pause),
+                    Some(Stop::Fault(fault)) => return Came::Ended(Ending::Fault(fault)),
+                    Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
+                    Some(Stop::Reached) => {}
+                }
+                if target == look {
+                    observer.sample(&self.chip);
+                }
             }
-            if target == look {
-                observer.sample(&self.chip);
+            self.undecided = links.is_starved();
+            if self.undecided {
+                return Came::To(target);
             }
             if links.has_failed() {
-                return Some(Ending::OutputFailed);
+                return Came::Ended(Ending::OutputFailed);
             }
             if links.input_failure().is_some() && links.all_offered() {
-                return Some(Ending::InputFailed);
+                return Came::Ended(Ending::InputFailed);
             }
             if links.all_offered() && target >= self.rest_end(links) {
-                return Some(self.rested(Ending::Drained));
+                return Came::Ended(self.rested(Ending::Drained));
             }
             if target >= until {
-                return Some(Ending::Reached);
+                return Came::Ended(Ending::Reached);
             }
             if progress(target, &links.traffic).is_break() {
-                return Some(Ending::Interrupted);
+                return Came::Ended(Ending::Interrupted);
             }
         }
     }
@@ -225,6 +282,16 @@ impl Simulation {
     /// Lets the run go on until this cycle, or without an end of its own.
     pub fn run_until(&mut self, until: Option<Cycle>) {
         self.settings.until = until;
+    }
+
+    /// Whether the end of the last slice waits for a frame; part of the state of a
+    /// node.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.undecided
+    }
+
+    pub(crate) fn set_undecided(&mut self, undecided: bool) {
+        self.undecided = undecided;
     }
 
     /// The end of a run after which no frame moves, unless a check on what is

@@ -1,19 +1,17 @@
-//! The stats file: a [`Report`](crate::report::Report), or that of a
-//! [chain](crate::chain::report::ChainReport), as JSON. The same inputs give the same bytes;
+//! The stats file: a [`Report`] as JSON. The same inputs give the same bytes;
 //! `docs/src/stats.md` describes every field.
 
 use std::io;
 use std::path::Path;
 
-use serde::Serialize;
-
+use crate::report::Report;
 use npsim_project::whole_file::write_whole;
 
 /// The text of a stats file, with a line end at its end.
 ///
 /// # Errors
 /// Only if the data could not be written as JSON, which its types exclude.
-pub fn to_json<T: Serialize>(report: &T) -> serde_json::Result<String> {
+pub fn to_json(report: &Report) -> serde_json::Result<String> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
 }
 
@@ -21,7 +19,7 @@ pub fn to_json<T: Serialize>(report: &T) -> serde_json::Result<String> {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write<T: Serialize>(path: &Path, report: &T) -> io::Result<()> {
+pub fn write(path: &Path, report: &Report) -> io::Result<()> {
     let text = to_json(report).map_err(io::Error::other)?;
     write_whole(path, text.as_bytes())
 }

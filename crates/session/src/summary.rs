@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use comfy_table::{CellAlignment, Table, presets};
 use npsim_chip::stats::{LockStats, Stats};
 
-use crate::report::{Drop, Report};
+use crate::report::{NodeDrop, NodeReport, Report};
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
 /// The summary's text. `host_seconds` is how long the run took here.
@@ -20,27 +20,31 @@ pub fn summary(report: &Report, host_seconds: f64) -> String {
 }
 
 fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::Result {
-    let chip = &report.chip;
+    let nodes = &report.nodes;
+    let alone = nodes.len() == 1;
+    let first = nodes.first();
+    let chip = first.map_or("", |node| &node.chip.chip);
+    if !alone {
+        write!(out, "{} routers ", nodes.len())?;
+    }
+    writeln!(out, "{} on {chip}: {}", report.project, ending(report))?;
+    let longest = nodes.iter().map(|node| node.chip.nanoseconds).max();
+    let cycles: u64 = nodes.iter().map(|node| node.chip.cycles).sum();
+    let instructions: u64 = nodes
+        .iter()
+        .flat_map(|node| &node.chip.microengines)
+        .map(|me| me.instructions)
+        .sum();
     writeln!(
         out,
-        "{} on {}: {}",
-        report.project,
-        chip.chip,
-        ending(report)
-    )?;
-    let instructions: u64 = chip.microengines.iter().map(|me| me.instructions).sum();
-    writeln!(
-        out,
-        "simulated    {} ({} cycles), {} instructions",
-        show_nanoseconds(chip.nanoseconds as f64),
-        grouped(chip.cycles),
+        "simulated    {} ({} cycles{}), {} instructions",
+        show_nanoseconds(longest.unwrap_or(0) as f64),
+        grouped(cycles),
+        if alone { "" } else { " of all routers" },
         grouped(instructions)
     )?;
-    writeln!(
-        out,
-        "host         {}",
-        host(chip.cycles, instructions, host_seconds)
-    )?;
+    let host = host(cycles, instructions, host_seconds);
+    writeln!(out, "host         {host}")?;
     for change in &report.profile_changes {
         writeln!(
             out,
@@ -48,16 +52,46 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
             change.parameter, change.to, change.from
         )?;
     }
-    for line in report.disturbances.lines() {
-        writeln!(out, "disturbed    {line}")?;
-    }
+    write_disturbances(out, report)?;
     if let Some(load) = &report.load {
         writeln!(out, "load         {load}, for {}", load.time)?;
     }
     let packets = &report.packets;
-    if packets.offered > 0 || packets.sent > 0 {
+    if !alone || packets.offered > 0 || packets.sent > 0 {
         write_packets(out, report)?;
     }
+    match first {
+        Some(node) if alone => write_node(out, node),
+        _ => writeln!(out, "\n{}", table_of_nodes(nodes)),
+    }
+}
+
+fn write_disturbances(out: &mut String, report: &Report) -> fmt::Result {
+    let everywhere = report.disturbances.lines();
+    let several = report.nodes.len() > 1;
+    for line in &everywhere {
+        let all = if several { ", in every router" } else { "" };
+        writeln!(out, "disturbed    {line}{all}")?;
+    }
+    for node in &report.nodes {
+        let mut own = node.disturbances.clone();
+        own.late = report.disturbances.late;
+        let lines = own.lines();
+        for line in lines.iter().filter(|line| !everywhere.contains(line)) {
+            let at = if several {
+                format!(", in router {}", node.node)
+            } else {
+                String::new()
+            };
+            writeln!(out, "disturbed    {line}{at}")?;
+        }
+    }
+    Ok(())
+}
+
+/// What there is to say of one node besides its packets.
+fn write_node(out: &mut String, node: &NodeReport) -> fmt::Result {
+    let chip = &node.chip;
     for counter in chip.counters.iter().filter(|counter| !counter.drop) {
         let text = if counter.text.is_empty() {
             String::new()
@@ -93,21 +127,34 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
 }
 
 fn ending(report: &Report) -> String {
-    match (report.ending, &report.fault) {
-        ("drained", _) => "all traffic is handled".into(),
-        ("quiet", _) => "nothing can happen any more".into(),
-        ("reached", _) => "the time is up".into(),
-        ("interrupted", _) => "interrupted".into(),
-        (_, Some(fault)) => format!(
-            "stopped at cycle {} by {}",
-            grouped(fault.cycle),
-            fault.check.unwrap_or("a fault")
-        ),
+    match report.ending {
+        "drained" => "all traffic is handled".into(),
+        "quiet" => "no events pending".into(),
+        "reached" => "the time is up".into(),
+        "interrupted" => "interrupted".into(),
+        "running" => "it runs".into(),
+        "input-failed" => "the input could not be read".into(),
+        "fault" => {
+            let stopped = report.nodes.iter().find_map(|node| {
+                let fault = node.fault.as_ref()?;
+                let who = if report.nodes.len() == 1 {
+                    String::new()
+                } else {
+                    format!("router {} was ", node.node)
+                };
+                Some(format!(
+                    "{who}stopped at cycle {} by {}",
+                    grouped(fault.cycle),
+                    fault.check.unwrap_or("a fault")
+                ))
+            });
+            stopped.unwrap_or_default()
+        }
         _ => "the output could not be written".into(),
     }
 }
 
-pub(crate) fn host(cycles: u64, instructions: u64, seconds: f64) -> String {
+fn host(cycles: u64, instructions: u64, seconds: f64) -> String {
     // A run can be shorter than the clock can see.
     let rate = |n: u64| n as f64 / seconds.max(1e-6) / 1e6;
     format!(
@@ -119,6 +166,7 @@ pub(crate) fn host(cycles: u64, instructions: u64, seconds: f64) -> String {
 
 fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
     let packets = &report.packets;
+    let several = report.nodes.len() > 1;
     write!(
         out,
         "packets      in {}   out {}   dropped {}   exceptions {}",
@@ -127,43 +175,43 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
         grouped(packets.dropped_media + packets.dropped_microcode),
         grouped(packets.exceptions)
     )?;
+    if packets.on_links > 0 {
+        write!(out, "   on links {}", grouped(packets.on_links))?;
+    }
     match packets.unaccounted {
         0 => writeln!(out)?,
-        n if n > 0 => writeln!(
-            out,
-            "   still inside or dropped without a counter {}",
-            grouped(n.unsigned_abs())
-        )?,
+        n if n > 0 => writeln!(out, "   unaccounted {}", grouped(n.unsigned_abs()))?,
         n => writeln!(
             out,
             "   made by the microcode {}",
             grouped(n.unsigned_abs())
         )?,
     }
-    for Drop {
-        port,
-        counter,
-        reason,
-        frames,
-        ..
-    } in &report.drops
-    {
-        let place = match (port, counter) {
-            (Some(port), _) => format!("port {port}: "),
-            _ => String::new(),
-        };
-        let name = counter
-            .as_ref()
-            .filter(|name| *name != reason)
-            .map_or_else(String::new, |name| format!(" ({name})"));
+    let router = |node: usize| {
+        if several {
+            format!("router {node}: ")
+        } else {
+            String::new()
+        }
+    };
+    for NodeDrop { node, drop } in &report.drops {
+        let port = drop.port.map(|port| format!("port {port}: "));
+        let name = { drop.counter.as_ref() }
+            .filter(|name| **name != drop.reason && !several)
+            .map(|name| format!(" ({name})"));
         writeln!(
             out,
-            "dropped      {}  {place}{reason}{name}",
-            grouped(*frames)
+            "dropped      {}  {}{}{}{}",
+            grouped(drop.frames),
+            router(*node),
+            port.unwrap_or_default(),
+            drop.reason,
+            name.unwrap_or_default()
         )?;
     }
-    for Drop { reason, frames, .. } in &report.exceptions {
-        writeln!(out, "exception    {}  {reason}", grouped(*frames))?;
+    for NodeDrop { node, drop } in &report.exceptions {
+        let (frames, reason) = (grouped(drop.frames), &drop.reason);
+        writeln!(out, "exception    {frames}  {}{reason}", router(*node))?;
     }
     let rates = &report.rates;
     writeln!(
@@ -179,14 +227,53 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
     if let Some(latency) = &report.latency {
         writeln!(
             out,
-            "latency      50% {} ns   90% {} ns   99% {} ns   max {} ns   (last bit in to last bit out)",
+            "latency      50% {} ns   90% {} ns   99% {} ns   max {} ns   ({})",
             grouped(latency.p50_ns),
             grouped(latency.p90_ns),
             grouped(latency.p99_ns),
-            grouped(latency.max_ns)
+            grouped(latency.max_ns),
+            if several {
+                "last bit into the first router to last bit out of the last"
+            } else {
+                "last bit in to last bit out"
+            }
         )?;
     }
     Ok(())
+}
+
+/// One line for each node.
+fn table_of_nodes(nodes: &[NodeReport]) -> String {
+    let mut table = table(&[
+        "router",
+        "in",
+        "out",
+        "dropped",
+        "exceptions",
+        "inside",
+        "latency 50%",
+        "99%",
+        "since the first 50%",
+        "99%",
+    ]);
+    let time = |ns: Option<u64>| ns.map_or_else(|| "-".into(), |ns| show_nanoseconds(ns as f64));
+    for node in nodes {
+        let packets = &node.packets;
+        let (own, since) = (node.latency, node.latency_since_entry);
+        table.add_row([
+            node.node.to_string(),
+            grouped(packets.offered),
+            grouped(packets.sent),
+            grouped(packets.dropped_media + packets.dropped_microcode),
+            grouped(packets.exceptions),
+            packets.unaccounted.to_string(),
+            time(own.map(|latency| latency.p50_ns)),
+            time(own.map(|latency| latency.p99_ns)),
+            time(since.map(|latency| latency.p50_ns)),
+            time(since.map(|latency| latency.p99_ns)),
+        ]);
+    }
+    finished(&table)
 }
 
 /// What a lock costs: means in cycles, with one decimal.
@@ -267,7 +354,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// A table without lines, numbers to the right.
-pub(crate) fn table(header: &[&str]) -> Table {
+fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(header.to_vec());
@@ -280,7 +367,7 @@ pub(crate) fn table(header: &[&str]) -> Table {
     table
 }
 
-pub(crate) fn finished(table: &Table) -> String {
+fn finished(table: &Table) -> String {
     let text: Vec<_> = table
         .to_string()
         .lines()

@@ -3,7 +3,7 @@
 #ifndef HAND_OVER_UC
 #define HAND_OVER_UC
 
-; Steps of 16 cycles between two looks at the queue manager's progress.
+; Steps of 16 cycles between two samples of the queue manager's progress.
 #define WINDOW_GAP 4
 
 ; hand_over_room(sequence)

@@ -82,7 +82,7 @@ impl Exceptions {
     /// What its next access is for.
     const fn doing(&self) -> &'static str {
         match self.step {
-            Step::Poll => "look at the ring",
+            Step::Poll => "poll the ring",
             Step::ReadDescriptor => "read the descriptor",
             Step::ReadHeader => "read and handle the header",
             Step::Free => "free the buffer",

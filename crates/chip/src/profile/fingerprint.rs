@@ -8,7 +8,7 @@ const START: u64 = 0xcbf2_9ce4_8422_2325;
 const FACTOR: u64 = 0x0000_0100_0000_01b3;
 
 impl Profile {
-    /// Sixteen hexadecimal digits made from all names, values, marks, errata and
+    /// Sixteen hexadecimal digits made from all names, values, provenances, errata and
     /// ports of chip and board. Two runs with the same fingerprint ran on the
     /// same numbers; the wording of a source does not count.
     #[must_use]

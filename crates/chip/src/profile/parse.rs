@@ -78,7 +78,7 @@ pub(crate) struct Rated {
     pub basis: String,
 }
 
-/// Reads `{ value = 60, unit = "...", source = "..." }` or the form with mark and
+/// Reads `{ value = 60, unit = "...", source = "..." }` or the form with provenance and
 /// basis.
 pub(crate) fn take_rated(
     entry: Value,
@@ -105,21 +105,24 @@ pub(crate) fn take_rated(
     }
     let (foundation, basis) = if entry.contains_key("source") {
         (Foundation::Source, take_text(&mut entry, key, "source")?)
-    } else if entry.contains_key("mark") {
-        let mark = take_text(&mut entry, key, "mark")?;
+    } else if entry.contains_key("provenance") {
+        let provenance = take_text(&mut entry, key, "provenance")?;
         let foundation = Foundation::ALL[1..]
             .iter()
             .copied()
-            .find(|f| f.name() == mark)
+            .find(|f| f.name() == provenance)
             .ok_or_else(|| {
                 wrong(
                     key,
-                    &format!("`{mark}` is no mark; there are likely, derived, calibrated, assumed"),
+                    &format!("`{provenance}` is no provenance; there are likely, derived, calibrated, assumed"),
                 )
             })?;
         (foundation, take_text(&mut entry, key, "basis")?)
     } else {
-        return Err(wrong(key, "it needs a `source`, or a `mark` and a `basis`"));
+        return Err(wrong(
+            key,
+            "it needs a `source`, or a `provenance` and a `basis`",
+        ));
     };
     if let Some(surplus) = entry.keys().next() {
         return Err(ProfileError::Surplus {

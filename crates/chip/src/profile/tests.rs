@@ -409,7 +409,7 @@ fn an_unknown_parameter_or_group_is_refused() {
 #[test]
 fn a_number_without_a_foundation_is_refused() {
     let bare = text().replace(
-        "me_mhz = { value = 600, unit = \"MHz\", mark = \"likely\", basis =",
+        "me_mhz = { value = 600, unit = \"MHz\", provenance = \"likely\", basis =",
         "me_mhz = { value = 600, unit = \"MHz\", why =",
     );
     let error = Profile::from_toml(&bare).unwrap_err().to_string();
@@ -418,8 +418,8 @@ fn a_number_without_a_foundation_is_refused() {
         "{error}"
     );
     let odd = text().replace(
-        "mark = \"likely\", basis = \"IXP2400 data",
-        "mark = \"guessed\", basis = \"IXP2400 data",
+        "provenance = \"likely\", basis = \"IXP2400 data",
+        "provenance = \"guessed\", basis = \"IXP2400 data",
     );
     let error = Profile::from_toml(&odd).unwrap_err().to_string();
     assert!(error.contains("guessed"), "{error}");

@@ -1,7 +1,7 @@
 //! Which packet of which flow a captured frame is.
 //!
 //! Three ways, each of which gives a flow and a sequence number: the frame is found among those that
-//! entered ([`Entered`]), it carries the stamp of made traffic ([`stamped`]), or it is a TCP segment
+//! entered ([`Entered`]), it carries the stamp of generated traffic ([`stamped`]), or it is a TCP segment
 //! ([`TcpSegments`]).
 
 mod entered;
@@ -19,7 +19,7 @@ use crate::load::{Kind, Stamp};
 /// A flow: flows are in the order of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
-    /// Of made traffic the number of its stamps, else how many flows were seen before it.
+    /// Of generated traffic the number of its stamps, else how many flows were seen before it.
     pub number: u32,
     /// What tells it from others.
     pub ends: Ends,
@@ -28,7 +28,7 @@ pub struct Flow {
 /// What tells a flow from others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ends {
-    /// Made traffic of this kind, with the flow's number.
+    /// Generated traffic of this kind, with the flow's number.
     Made(Kind),
     /// Addresses and ports.
     Tuple(Tuple),
@@ -48,7 +48,7 @@ impl fmt::Display for Flow {
     }
 }
 
-/// Flow and sequence number of a frame of made traffic.
+/// Flow and sequence number of a frame of generated traffic.
 #[must_use]
 pub fn stamped(frame: &[u8]) -> Option<(Flow, u64)> {
     let stamp = Stamp::read(frame)?;

@@ -178,7 +178,7 @@ fn board(profile: &Profile, sources: bool) -> anyhow::Result<String> {
 fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["parameter", "value", "unit", "mark", "meaning"]);
+    table.set_header(["parameter", "value", "unit", "provenance", "meaning"]);
     if let Some(column) = table.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }

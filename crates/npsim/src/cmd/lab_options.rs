@@ -30,7 +30,7 @@ pub enum Format {
 /// `--quick`, `--out`, `--jobs`, `--observe`, `--root`.
 #[derive(Debug, Args)]
 pub struct LabOptions {
-    /// Take the fewer points and shorter windows that the file has for a quick look
+    /// Take the fewer points and shorter windows that the file has for a quick run
     #[arg(long)]
     pub quick: bool,
     /// Folder of results, and of what is saved to go on later [default: npsim-results/NAME]

@@ -5,9 +5,9 @@ use npsim_net::load::{Amount, Arrivals, Interleave, Load, Prefix, Rate, RateErro
 
 use super::value::parser;
 
-/// `--load`, `--rate`, `--size` and what else shapes made traffic.
+/// `--load`, `--rate`, `--size` and what else shapes generated traffic.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Made traffic")]
+#[command(next_help_heading = "Generated traffic")]
 pub struct LoadOptions {
     /// Make traffic: this part of the lines' rate, such as `0.33`, `33%` or `1` (back to back); or by port, such as `1,0.5,0`
     #[arg(long, value_name = "PART", value_parser = part)]

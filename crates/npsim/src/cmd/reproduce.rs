@@ -20,7 +20,7 @@ use crate::output;
 const EXAMPLES: &str = "\
 Examples:
   npsim reproduce                       the studies there are
-  npsim reproduce baseline --quick      a quick look at one
+  npsim reproduce baseline --quick      a quick run of one
   npsim reproduce baseline H-20 H-30    two of its values, with the points they need
   npsim reproduce baseline --out results --format json
   npsim reproduce my/study.toml         a study of your own
@@ -142,7 +142,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The page of the whole study after a part of it was run, from points that are
-/// saved. None if some are not, or if the folder has what a quick look came to and
+/// saved. None if some are not, or if the folder has what a quick run came to and
 /// this was none, or the other way round: what is there would be lost.
 fn whole_page(campaign: &Campaign, all: Vec<Point>) -> anyhow::Result<Option<PathBuf>> {
     if files::is_quick(campaign.results).is_some_and(|quick| quick != campaign.quick) {

@@ -299,6 +299,6 @@ fn the_library_tells_how_full_a_port_is() {
         dir.npsim(&format!(
             "run a.uc -I {library} --until 1ms --board {board}"
         ))
-        .expect(0, &["nothing can happen any more"]);
+        .expect(0, &["no events pending"]);
     }
 }

@@ -13,8 +13,8 @@ const RUNS: [&str; 7] = [
     "forward --load 0.6 --time 150us",
     "ordering/its.toml --rate 3Mpps --time 100us --stall 0.3@20us+10us --set disturb.dram=400",
     "ordering/aisr.toml --rate 3Mpps --time 100us",
-    "quick-start --load 0.3 --time 200us",
-    "xcp --load 0.3 --time 200us",
+    "quick-start/lock.toml --load 0.3 --time 200us",
+    "xcp/lock.toml --load 0.3 --time 200us",
 ];
 
 fn microcode() -> String {
@@ -31,11 +31,10 @@ fn the_reference_core_gives_the_engines_bytes() {
             dir.npsim(&format!(
                 "run {folder}/{run} --core {core} --out {core}.pcap --stats {core}.json --timeline {core}.line"
             ))
-            .expect(0, &[])
-            .out
+            .expect(0, &[]);
         };
-        let summary = of("engine");
-        assert_eq!(of("reference"), summary, "summary of {run}");
+        of("engine");
+        of("reference");
         for kind in ["pcap", "json", "line"] {
             let [engine, reference] =
                 ["engine", "reference"].map(|core| dir.read(&format!("{core}.{kind}")));

@@ -64,7 +64,7 @@ fn a_seed_chooses_the_random_numbers() {
         dir.npsim(&format!("run . --until 10us --stats out.json {seed}"))
             .expect(0, &[]);
         let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
-        let counters = &stats["chip"]["counters"];
+        let counters = &stats["nodes"][0]["chip"]["counters"];
         (
             stats["seed"].as_u64(),
             [0, 1].map(|n| counters[n]["value"].as_u64().expect("a counter")),

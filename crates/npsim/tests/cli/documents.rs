@@ -5,7 +5,7 @@ use std::path::Path;
 
 use npsim::links::Traffic;
 use npsim::project::{Overrides, Project};
-use npsim::report::Report;
+use npsim::report::{NodeReport, Report};
 use npsim::simulation::Ending;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
@@ -72,13 +72,9 @@ fn full_report() -> Report {
         notes: vec!["n".into()],
         help: None,
     };
-    let mut report = Report::new(
-        "p",
-        &Ending::Fault(Box::new(fault)),
-        Some("a.uc:1".into()),
-        &traffic,
-        chip,
-    );
+    let ending = Ending::Fault(Box::new(fault));
+    let node = NodeReport::new(Some(&ending), Some("a.uc:1".into()), &traffic, chip);
+    let mut report = Report::over("p".into(), vec![node]);
     report.disturbances.stalls = vec![Stall {
         me: 0,
         context: 3,

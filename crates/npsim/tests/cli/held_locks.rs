@@ -28,7 +28,7 @@ fn run(folder: &Path, source: &str, arguments: &[&str]) -> (String, Value) {
     let stats: Value = serde_json::from_slice(&stats).unwrap();
     // Notes go where messages go.
     let text = format!("{}{told}", String::from_utf8_lossy(&output.stdout));
-    (text, stats["chip"]["locks"][0].clone())
+    (text, stats["nodes"][0]["chip"]["locks"][0].clone())
 }
 
 fn source() -> String {

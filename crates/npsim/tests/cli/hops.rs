@@ -59,17 +59,22 @@ fn one_hop_is_a_plain_run_and_so_is_the_first_of_several() {
     dir.npsim(&format!("{command} --hops 3 --stats three.json -q"))
         .expect(0, &[]);
     let three = json(&dir, "three.json");
-    assert_eq!(three["routers"][0]["run"], json(&dir, "plain.json"));
-    assert_ne!(three["routers"][1]["run"]["seed"], 7);
-    assert_eq!(three["schema"], "npsim-hops-1");
+    let plain = json(&dir, "plain.json");
+    assert_eq!(three["nodes"][0], plain["nodes"][0]);
+    assert_ne!(three["nodes"][1]["seed"], 7);
+    assert_eq!(three["schema"], plain["schema"]);
+    // What is about all nodes is, where there is one, what is about it.
+    for part in ["packets", "rates", "latency", "ending", "seed"] {
+        assert_eq!(plain[part], plain["nodes"][0][part], "{part}");
+    }
     assert_eq!(three["packets"]["offered"], three["packets"]["sent"]);
-    let hops: Vec<_> = { three["routers"].as_array().unwrap().iter() }
-        .map(|router| router["hop"].as_u64())
+    let hops: Vec<_> = { three["nodes"].as_array().unwrap().iter() }
+        .map(|router| router["node"].as_u64())
         .collect();
     assert_eq!(hops, [Some(1), Some(2), Some(3)]);
 }
 
-/// Captures go through a chain as made traffic does, and losses say where.
+/// Captures go through a chain as generated traffic does, and losses say where.
 #[test]
 fn a_capture_goes_through_and_losses_are_told_by_router() {
     let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces");
@@ -84,7 +89,7 @@ fn a_capture_goes_through_and_losses_are_told_by_router() {
     for lost in exceptions {
         let line = format!(
             "router {}: {}",
-            lost["hop"],
+            lost["node"],
             lost["reason"].as_str().unwrap()
         );
         assert!(done.out.contains(&line), "{line} in {}", done.out);
@@ -119,33 +124,95 @@ fn a_fault_names_the_router() {
         );
     let stats = json(&dir, "out.json");
     assert_eq!(stats["ending"], "fault");
-    assert_eq!(stats["routers"][0]["run"]["fault"]["check"], "deadlock");
+    assert_eq!(stats["nodes"][0]["fault"]["check"], "deadlock");
     assert_eq!(dir.read("out.pcap").len(), 24, "a header and no frame");
     // Also where the stats cannot be written.
     dir.npsim("run a.uc --trace in.pcap --hops 2 --stats no/out.json")
         .expect(3, &["error[deadlock]", "cannot write `no/out.json`"]);
 }
 
+/// Each router writes what is about one chip, under the number that it has.
 #[test]
-fn what_is_about_one_chip_is_refused() {
+fn what_is_about_one_chip_is_written_by_each() {
     let dir = Dir::new();
-    for option in [
-        "--checkpoint a.ckpt",
-        "--report page",
-        "--dump DROP_VERSION=a.txt",
-        "--profile",
-        "--flame a.svg",
-        "--flame-waits a.svg",
-        "--timeline a.json",
-    ] {
-        let name = option.split(' ').next().expect("a name");
-        let said = format!("`{name}` is about one chip, and `--hops 2` makes 2");
-        dir.npsim(&format!("run {FORWARD} --load 0.5 --hops 2 {option}"))
-            .expect(1, &[&said, "--stats"]);
+    let run = |folder: &str, hops: u32, threads: u32| {
+        std::fs::create_dir(dir.path(folder)).expect("a folder");
+        let done = dir.npsim(&format!(
+            "run {FORWARD} --load 0.3 --time 50us --hops {hops} --threads {threads} \
+             --report {folder}/page --dump DROP_VERSION={folder}/a.txt --profile={folder}/p.json \
+             --flame {folder}/a.svg --flame-waits {folder}/w.txt --timeline {folder}/a.json.gz \
+             --stats {folder}/s.json"
+        ));
+        without_host(&done.expect(0, &["forward.uc"]).out)
+    };
+    let (alone, three, again) = (run("one", 1, 1), run("three", 3, 1), run("again", 3, 2));
+    assert_eq!(three.replace("three/", ""), again.replace("again/", ""));
+    assert!(
+        !alone.contains("router") && three.contains("router 3: profile of "),
+        "{three}"
+    );
+    let names = |number: &str| {
+        ["a{}.txt", "p{}.json", "a{}.svg", "w{}.txt", "a{}.json.gz"]
+            .map(|name| name.replace("{}", number))
+    };
+    let (plain, first) = (names(""), names(".1"));
+    for (plain, first) in plain.iter().zip(&first) {
+        let plain = dir.read(&format!("one/{plain}"));
+        assert_eq!(plain, dir.read(&format!("three/{first}")), "{first}");
     }
-    assert_eq!(dir.files(), [""; 0]);
-    dir.npsim(&format!("run {FORWARD} --load 0.5 --hops 1 --profile"))
-        .expect(0, &["forward.uc"]);
+    for number in [".1", ".2", ".3"] {
+        for name in names(number) {
+            let one = dir.read(&format!("three/{name}"));
+            assert!(!one.is_empty(), "{name}");
+            assert_eq!(one, dir.read(&format!("again/{name}")), "{name}");
+        }
+    }
+    for page in ["router-1", "router-2", "router-3"] {
+        let page = format!("page/{page}/index.html");
+        assert!(dir.read(&format!("three/{page}")).len() > 10_000);
+        assert_eq!(
+            dir.read(&format!("three/{page}")),
+            dir.read(&format!("again/{page}"))
+        );
+    }
+    dir.npsim(&format!(
+        "run {FORWARD} --load 0.3 --time 50us --hops 2 --flame a.svg --flame-waits a.svg"
+    ))
+    .expect(1, &["both write `a.1.svg`"]);
+}
+
+/// A chain that is saved and gone on with comes to the same as without a break.
+#[test]
+fn a_chain_is_saved_and_resumed() {
+    let dir = Dir::new();
+    let command =
+        format!("run {FORWARD} --load 0.6 --time 200us --hops 3 --seed 5 --set chain.delay=3us");
+    dir.npsim(&format!("{command} --out whole.pcap --stats whole.json -q"))
+        .expect(0, &[]);
+    dir.npsim(&format!(
+        "{command} --until 130us --out part.pcap --stats part.json --checkpoint a.ckpt --every 40us -q"
+    ))
+    .expect(0, &[]);
+    assert_eq!(json(&dir, "part.json")["ending"], "reached");
+    dir.npsim("run --resume a.ckpt --until 1ms --threads 2")
+        .expect(2, &["`--threads` cannot be given"]);
+    dir.npsim("run --resume a.ckpt --until 1ms")
+        .expect(0, &["3 routers"]);
+    assert_eq!(dir.read("part.pcap"), dir.read("whole.pcap"));
+    assert_eq!(json(&dir, "part.json"), json(&dir, "whole.json"));
+}
+
+#[test]
+fn a_stall_is_of_the_router_that_it_names() {
+    let dir = Dir::new();
+    let command = format!("run {FORWARD} --load 0.3 --time 50us --stall 2:0.3@10us+5us");
+    dir.npsim(&format!("{command} --hops 2")).expect(
+        0,
+        &["context 3 hangs from cycle 6000 until 9000, in router 2"],
+    );
+    dir.npsim(&command).expect(1, &["no router 2"]);
+    dir.npsim(&command.replace("2:0", "0:0"))
+        .expect(1, &["no router 0"]);
 }
 
 #[test]

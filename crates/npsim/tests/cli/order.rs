@@ -106,7 +106,7 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
     dir.npsim("trace order out.pcap").expect(
         0,
         &[
-            "told by      the stamps of made traffic\n",
+            "told by      the stamps of generated traffic\n",
             "flows        4, 1 with reordered packets\n",
             "packets      11, 1 missing, 1 duplicates\n",
             "duplicate ACKs             3   27.27%\n",

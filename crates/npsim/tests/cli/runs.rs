@@ -6,10 +6,10 @@ fn a_loop_runs_until_it_is_told_to_stop() {
     dir.npsim("run a.uc --until 1ms --stats out.json")
         .expect(0, &["the time is up", "600,000 cycles", "microengine"]);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
-    assert_eq!(stats["schema"], "npsim-stats-1");
+    assert_eq!(stats["schema"], "npsim-stats-2");
     assert_eq!(stats["ending"], "reached");
-    assert_eq!(stats["chip"]["cycles"], 600_000);
-    assert!(stats["chip"]["microengines"][0]["instructions"].as_u64() > Some(100_000));
+    assert_eq!(stats["nodes"][0]["chip"]["cycles"], 600_000);
+    assert!(stats["nodes"][0]["chip"]["microengines"][0]["instructions"].as_u64() > Some(100_000));
     assert_eq!(stats["latency"], serde_json::Value::Null);
     dir.npsim("run a.uc --until 1ms --quiet").expect(0, &[]);
 }
@@ -18,7 +18,7 @@ fn a_loop_runs_until_it_is_told_to_stop() {
 fn a_program_that_ends_makes_the_chip_quiet() {
     let dir = Dir::new().with("a.uc", "ctx_arb[kill]\n");
     dir.npsim("run a.uc --until 1s")
-        .expect(0, &["nothing can happen any more"]);
+        .expect(0, &["no events pending"]);
 }
 
 #[test]
@@ -26,8 +26,7 @@ fn without_traffic_and_time_a_run_ends_at_rest_or_is_given_up() {
     let dir = Dir::new()
         .with("a.uc", "ctx_arb[kill]\n")
         .with("b.uc", LOOP);
-    dir.npsim("run a.uc")
-        .expect(0, &["nothing can happen any more"]);
+    dir.npsim("run a.uc").expect(0, &["no events pending"]);
     dir.npsim("run b.uc")
         .expect(1, &["did not come to rest within 100 ms", "--until 1ms"]);
 }
@@ -37,12 +36,12 @@ fn shares_of_time_stay_within_the_run() {
     let dir = Dir::new().with("a.uc", "nop\nnop\nctx_arb[kill]\n");
     dir.npsim("run a.uc --stats out.json").expect(0, &[]);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
-    let me = &stats["chip"]["microengines"][0];
+    let me = &stats["nodes"][0]["chip"]["microengines"][0];
     let sum: u64 = ["executing", "aborted", "stalled", "idle"]
         .iter()
         .map(|name| me[name].as_u64().expect("a count"))
         .sum();
-    assert_eq!(Some(sum), stats["chip"]["cycles"].as_u64());
+    assert_eq!(Some(sum), stats["nodes"][0]["chip"]["cycles"].as_u64());
 }
 
 /// A context that waits for what nobody sends.
@@ -71,7 +70,7 @@ fn a_deadlock_is_3_with_the_place_and_who_waits() {
     );
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     assert_eq!(
-        (&stats["ending"], &stats["fault"]["check"]),
+        (&stats["ending"], &stats["nodes"][0]["fault"]["check"]),
         (&"fault".into(), &"deadlock".into())
     );
     dir.npsim("run a.uc --until 1ms --allow deadlock")

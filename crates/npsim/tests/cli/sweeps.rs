@@ -289,15 +289,15 @@ fn settings_reach_the_run_and_its_stats() {
     };
     let plain = stats("a.json");
     assert_eq!(plain["settings"][0], "define.TURNS=7");
-    assert_eq!(plain["chip"]["media"]["element_bytes"], 128);
+    assert_eq!(plain["nodes"][0]["chip"]["media"]["element_bytes"], 128);
     assert_eq!(plain["profile_changes"].as_array().map(Vec::len), Some(0));
     dir.npsim("run count.uc --until 20us -D TURNS=7 --set profile.sram.read=120 --stats b.json")
         .expect(0, &["sram.read is 120 here"]);
     let changed = stats("b.json");
     assert_eq!(changed["profile_changes"][0]["parameter"], "sram.read");
     assert_ne!(
-        changed["chip"]["profile_hash"],
-        plain["chip"]["profile_hash"]
+        changed["nodes"][0]["chip"]["profile_hash"],
+        plain["nodes"][0]["chip"]["profile_hash"]
     );
     dir.npsim("run count.uc --set profile.sram.raed=1")
         .expect(1, &["did you mean `profile.sram.read`?"]);

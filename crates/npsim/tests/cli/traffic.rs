@@ -46,7 +46,7 @@ fn a_capture_of_a_load_gives_the_run_of_the_load() {
             assert_eq!(made[part], played[part], "{load}: {part}");
         }
         if !load.contains("--seed") {
-            assert_eq!(made["chip"], played["chip"], "{load}");
+            assert_eq!(made["nodes"], played["nodes"], "{load}");
         }
     }
     // Made twice, a capture is the same file.

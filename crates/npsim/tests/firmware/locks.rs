@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use npsim::links::{Links, Traffic};
 use npsim::project::{Overrides, Project};
+use npsim::report::{NodeReport, Report};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::summary::summary;
 use npsim_chip::kernel::observer::Observer;
@@ -156,7 +157,8 @@ fn the_summary_says_what_a_lock_costs() {
     let mut simulation = simulation(&project);
     let ending = simulation.run(&mut links, &mut |_, _| {});
     let traffic = Traffic::default();
-    let report = npsim::report::Report::new("lock", &ending, None, &traffic, simulation.stats());
+    let report = NodeReport::new(Some(&ending), None, &traffic, simulation.stats());
+    let report = Report::over("lock".to_owned(), vec![report]);
     let text = summary(&report, 1.0);
     let line = text.lines().find(|line| line.starts_with("lock   "));
     let line = line.unwrap_or_else(|| panic!("{text}"));

@@ -7,7 +7,7 @@ use std::path::Path;
 use npsim::links::{Links, Traffic};
 use npsim::observe::series::Series;
 use npsim::project::{Overrides, Project};
-use npsim::report::Report;
+use npsim::report::{NodeReport, Report};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::stats_file::to_json;
 use npsim::summary::summary;
@@ -105,7 +105,9 @@ fn what_they_came_to_is_shown_and_is_the_same_each_time() {
     let report = |until| {
         let mut simulation = simulation(&project, Some(until));
         let ending = run(&project, &mut simulation, &mut NoObserver);
-        Report::new("p", &ending, None, &Traffic::default(), simulation.stats())
+        let stats = simulation.stats();
+        let node = NodeReport::new(Some(&ending), None, &Traffic::default(), stats);
+        Report::over("p".to_owned(), vec![node])
     };
     let first = report(240_000);
     assert_eq!(to_json(&first).unwrap(), to_json(&report(240_000)).unwrap());

@@ -1,9 +1,9 @@
 //! Traffic that is made or read while it comes: no more of it is in memory than
 //! must be, and all of it is accounted for.
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use npsim::histogram::Histogram;
 use npsim::links::{Frames, Links, Tap};
@@ -57,17 +57,17 @@ struct Notes {
     dropped: u64,
 }
 
-struct Notebook(Rc<RefCell<Notes>>);
+struct Notebook(Arc<Mutex<Notes>>);
 
 impl Tap for Notebook {
     fn arriving(&mut self, arrival: &Arrival) {
-        let mut notes = self.0.borrow_mut();
+        let mut notes = self.0.lock().unwrap();
         notes.handed += 1;
         notes.ends.insert(arrival.frame, arrival.end);
     }
 
     fn departed(&mut self, departure: &Departure<'_>) {
-        let mut notes = self.0.borrow_mut();
+        let mut notes = self.0.lock().unwrap();
         notes.departed += 1;
         let end = notes.ends[&departure.frame.unwrap()];
         assert_eq!(
@@ -91,7 +91,7 @@ impl Tap for Notebook {
     }
 
     fn dropped(&mut self, _: Cycle, _: u8, frame: Option<u64>, _: MediaDrop) {
-        let mut notes = self.0.borrow_mut();
+        let mut notes = self.0.lock().unwrap();
         assert!(notes.ends.contains_key(&frame.unwrap()));
         notes.dropped += 1;
     }
@@ -101,14 +101,14 @@ impl Tap for Notebook {
 fn a_tap_sees_every_frame_and_the_counts_agree() {
     for (rate, losses) in [("0.3", false), ("1", true)] {
         let (project, mut simulation) = forwarder();
-        let notes = Rc::new(RefCell::new(Notes::default()));
+        let notes = Arc::new(Mutex::new(Notes::default()));
         let load = load(rate, "500us", Special::default());
         let mut links = Links::loaded(generator(&load, &project), HERTZ, None)
-            .with_tap(Notebook(Rc::clone(&notes)));
+            .with_tap(Notebook(Arc::clone(&notes)));
         let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Drained);
         let traffic = links.finish(simulation.now()).unwrap();
-        let notes = notes.borrow();
+        let notes = notes.lock().unwrap();
         let dropped: u64 = traffic.drops.values().sum();
         assert_eq!(
             (notes.handed, notes.departed, notes.dropped),
@@ -143,38 +143,46 @@ fn a_tap_sees_every_frame_and_the_counts_agree() {
     }
 }
 
+fn get(count: &AtomicU64) -> u64 {
+    count.load(Ordering::Relaxed)
+}
+
 /// Counts the frames that were handed to the chip.
-struct Handed(Rc<Cell<u64>>);
+struct Handed(Arc<AtomicU64>);
 
 impl Tap for Handed {
     fn arriving(&mut self, _: &Arrival) {
-        self.0.set(self.0.get() + 1);
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 #[test]
 fn frames_are_made_when_they_are_needed() {
     let (project, mut simulation) = forwarder();
-    let (made, handed) = (Rc::new(Cell::new(0u64)), Rc::new(Cell::new(0u64)));
-    let most_ahead = Rc::new(Cell::new(0u64));
+    let (made, handed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let most_ahead = Arc::new(AtomicU64::new(0));
     let frames: Frames<'_> = {
-        let (made, handed, most_ahead) =
-            (Rc::clone(&made), Rc::clone(&handed), Rc::clone(&most_ahead));
+        let (made, handed, most_ahead) = (
+            Arc::clone(&made),
+            Arc::clone(&handed),
+            Arc::clone(&most_ahead),
+        );
         let generator = generator(&load("0.5", "2ms", Special::default()), &project);
         Box::new(generator.map(move |frame| {
-            made.set(made.get() + 1);
-            most_ahead.set(most_ahead.get().max(made.get() - handed.get()));
+            made.fetch_add(1, Ordering::Relaxed);
+            most_ahead.fetch_max(get(&made) - get(&handed), Ordering::Relaxed);
             Ok(frame)
         }))
     };
-    let mut links = Links::streaming(frames, 0, HERTZ, None).with_tap(Handed(Rc::clone(&handed)));
+    let mut links = Links::streaming(frames, 0, HERTZ, None).with_tap(Handed(Arc::clone(&handed)));
     let mut on_the_way = 0;
     simulation.run(&mut links, &mut |_, traffic| {
         // One frame is known to the lines and one to the chip before it comes.
-        on_the_way = on_the_way.max(made.get() - traffic.offered_frames);
+        on_the_way = on_the_way.max(get(&made) - traffic.offered_frames);
     });
-    assert!(made.get() > 4000, "{}", made.get());
-    assert!(most_ahead.get() <= 2, "{} frames ahead", most_ahead.get());
+    assert!(get(&made) > 4000, "{}", get(&made));
+    let most_ahead = get(&most_ahead);
+    assert!(most_ahead <= 2, "{most_ahead} frames ahead");
     assert!(on_the_way <= 2, "{on_the_way} frames ahead");
 }
 
@@ -198,18 +206,18 @@ fn a_source_that_fails_ends_the_run_and_keeps_what_it_has() {
 
 /// Counts frames by kind.
 struct Kinds {
-    offered: Rc<RefCell<BTreeMap<Kind, u64>>>,
-    sent: Rc<RefCell<BTreeMap<Kind, u64>>>,
+    offered: Arc<Mutex<BTreeMap<Kind, u64>>>,
+    sent: Arc<Mutex<BTreeMap<Kind, u64>>>,
 }
 impl Tap for Kinds {
     fn arriving(&mut self, arrival: &Arrival) {
         let kind = Stamp::read(&arrival.bytes).map_or(Kind::Arp, |stamp| stamp.kind);
-        *self.offered.borrow_mut().entry(kind).or_default() += 1;
+        *self.offered.lock().unwrap().entry(kind).or_default() += 1;
     }
 
     fn departed(&mut self, departure: &Departure<'_>) {
         let kind = Stamp::read(departure.bytes).map_or(Kind::Arp, |stamp| stamp.kind);
-        *self.sent.borrow_mut().entry(kind).or_default() += 1;
+        *self.sent.lock().unwrap().entry(kind).or_default() += 1;
     }
 }
 #[test]
@@ -229,16 +237,16 @@ fn the_forwarder_does_with_special_frames_what_a_router_must() {
         ..Special::default()
     };
     let (project, mut simulation) = forwarder();
-    let kinds = Rc::new(RefCell::new(BTreeMap::new()));
-    let offered = Rc::new(RefCell::new(BTreeMap::new()));
+    let kinds = Arc::new(Mutex::new(BTreeMap::new()));
+    let offered = Arc::new(Mutex::new(BTreeMap::new()));
     let tap = Kinds {
-        offered: Rc::clone(&offered),
-        sent: Rc::clone(&kinds),
+        offered: Arc::clone(&offered),
+        sent: Arc::clone(&kinds),
     };
     let load = load("0.1", "2ms", special);
     let mut links = Links::loaded(generator(&load, &project), HERTZ, None).with_tap(tap);
     assert_eq!(simulation.run(&mut links, &mut |_, _| {}), Ending::Drained);
-    let (offered, sent) = (offered.borrow(), kinds.borrow());
+    let (offered, sent) = (offered.lock().unwrap(), kinds.lock().unwrap());
     assert_eq!(offered.len(), 11);
     for (kind, frames) in offered.iter() {
         let forwarded = matches!(kind, Kind::Plain | Kind::Tcp | Kind::Icmp | Kind::Fragment);

@@ -5,9 +5,9 @@ use std::ops::Range;
 use npsim_chip::kernel::disturb::{LAST_CYCLE, Lateness, Stall};
 use toml::Spanned;
 
-use super::super::disturb::{DisturbSection, LATEST, StallOption, StallSection};
+use super::super::disturb::{DisturbSection, LATEST, NodeStall, StallOption, StallSection};
 use super::super::file::{Ids, ProjectFile};
-use super::super::text::{parse_contexts, parse_ids};
+use super::super::text::{parse_contexts, parse_ids, parse_nodes};
 use super::{Overrides, ProgramPlan, Resolver};
 use crate::problem::Problem;
 use crate::quantity::Time;
@@ -34,8 +34,21 @@ impl Resolver<'_> {
         for option in &overrides.stalls {
             let who = Typed::Option(option);
             let places = self.places((&option.me, &who), (&option.context, &who), programs);
-            if let Some(places) = places {
+            let Some(places) = places else { continue };
+            let Some(nodes) = &option.nodes else {
                 self.stall(&places, (option.from, option.time), &who);
+                continue;
+            };
+            match parse_nodes(nodes) {
+                Ok(nodes) => {
+                    let stalls = self.stalls(&places, (option.from, option.time), &who);
+                    let each = nodes.iter().flat_map(|&node| {
+                        let node = usize::from(node);
+                        stalls.iter().map(move |&stall| NodeStall { node, stall })
+                    });
+                    self.node_stalls.extend(each);
+                }
+                Err(message) => self.refuse(&who, &message, ""),
             }
         }
     }
@@ -102,11 +115,22 @@ impl Resolver<'_> {
         Some(all.collect())
     }
 
-    fn stall(&mut self, places: &[(u8, u8)], (from, length): (Time, Time), typed: &Typed<'_>) {
+    fn stall(&mut self, places: &[(u8, u8)], times: (Time, Time), typed: &Typed<'_>) {
+        let stalls = self.stalls(places, times, typed);
+        self.boot.disturbances.stalls.extend(stalls);
+    }
+
+    fn stalls(
+        &mut self,
+        places: &[(u8, u8)],
+        (from, length): (Time, Time),
+        typed: &Typed<'_>,
+    ) -> Vec<Stall> {
         let hertz = self.capacity.hertz;
         let (from, length) = (from.cycles(hertz), length.cycles(hertz));
         if length == 0 {
-            return self.refuse(typed, "a stall of no time stalls nothing", "");
+            self.refuse(typed, "a stall of no time stalls nothing", "");
+            return Vec::new();
         }
         let until = from.saturating_add(length).min(LAST_CYCLE);
         let stalls = places.iter().map(|&(me, context)| Stall {
@@ -115,7 +139,7 @@ impl Resolver<'_> {
             from,
             until,
         });
-        self.boot.disturbances.stalls.extend(stalls);
+        stalls.collect()
     }
 
     fn refuse(&mut self, typed: &Typed<'_>, message: &str, help: &str) {

@@ -26,7 +26,7 @@ pub struct Parameters {
     pub min_interval: u32,
     /// The longest round-trip time that counts.
     pub max_interval: u32,
-    /// The shortest time between two looks at the queue.
+    /// The shortest time between two samples of the queue.
     pub allowed_queue: u32,
 }
 

@@ -42,7 +42,7 @@ pub struct XcpSection {
     pub beta: Option<Spanned<Decimal>>,
     /// Share that is shuffled; 0.1 if not given.
     pub gamma: Option<Spanned<Decimal>>,
-    /// The shortest time between two looks at the queue; `2ms` if not given.
+    /// The shortest time between two samples of the queue; `2ms` if not given.
     pub allowed_queue: Option<Spanned<String>>,
     /// The queues' counters; `QUEUE_COUNTERS` if not given, `none` for none.
     pub queues: Option<Spanned<String>>,

@@ -259,14 +259,14 @@ impl Teller<'_> {
         let waits = self.waits.iter().filter(|wait| wait.by == stage);
         let one = |wait: &HeldUp| {
             let who = stage_name(&self.observed.stages[wait.who]);
-            let (look, wait_for) = if who.starts_with("microengines") {
-                ("look", "they wait")
+            let (poll, wait_for) = if who.starts_with("microengines") {
+                ("poll", "they wait")
             } else {
-                ("looks", "it waits")
+                ("polls", "it waits")
             };
             let tenths = wait.looks * 10 / wait.writes;
             format!(
-                "In front, {who} {look} at {} {}.{} times for each write to {}: {wait_for} for room.",
+                "In front, {who} {poll} {} {}.{} times for each write to {}: {wait_for} for room.",
                 wait.progress,
                 tenths / 10,
                 tenths % 10,
@@ -474,13 +474,13 @@ impl Teller<'_> {
             )
         } else if most >= NEARLY_ALL {
             format!(
-                "Nothing is lost; {} is used {used} of the time {}, looking for work included.",
+                "Nothing is lost; {} is used {used} of the time {}, polling included.",
                 self.owner(nearest),
                 self.window.when
             )
         } else {
             format!(
-                "Nothing is saturated. {} comes nearest, used {used} of the time {}, looking for work included.",
+                "Nothing is saturated. {} comes nearest, used {used} of the time {}, polling included.",
                 capital(&self.owner(nearest)),
                 self.window.when,
             )

@@ -5,7 +5,7 @@ use npsim_chip::stats::{
 };
 use npsim_observe::series::{Fill, Place, PlaceKind, Sample, Series};
 use npsim_session::links::Traffic;
-use npsim_session::report::Report;
+use npsim_session::report::NodeReport;
 use npsim_session::simulation::Ending;
 
 use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
@@ -156,7 +156,7 @@ fn analysed_samples(
         series.push(sample);
     }
     let chip = sample(made, 10).stats;
-    let report = Report::new("made", &Ending::Drained, None, &Traffic::default(), chip);
+    let report = NodeReport::new(Some(&Ending::Drained), None, &Traffic::default(), chip);
     let mut flow = TrafficFlow::new();
     flow.note(0, Direction::Takes, End::Receive);
     flow.note(0, Direction::Gives, End::Ring(0));
@@ -188,7 +188,7 @@ fn nothing_full_names_the_slack() {
     assert!(analysis.limits.is_empty());
     says(&analysis, "Nothing is saturated");
     says(&analysis, "Microengine 0 (forward.uc) comes nearest");
-    says(&analysis, "looking for work included");
+    says(&analysis, "polling included");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn who_looks_for_room_again_and_again_is_not_the_limit_although_it_is_occupied()
     says(&analysis, "Microengine 1 (transmit.uc) is the limit");
     says(
         &analysis,
-        "microengine 0 (forward.uc) looks at NEXT_SLOT 6.5 times for each write to SLOTS: it waits for room",
+        "microengine 0 (forward.uc) polls NEXT_SLOT 6.5 times for each write to SLOTS: it waits for room",
     );
 }
 
@@ -296,7 +296,7 @@ fn who_sleeps_until_another_that_never_rests_makes_room_is_not_the_limit() {
     assert_eq!(analysis.limits[0].stage, Some(1));
     says(
         &analysis,
-        "looks at NEXT_SLOT 1.3 times for each write to SLOTS",
+        "polls NEXT_SLOT 1.3 times for each write to SLOTS",
     );
 }
 

@@ -2,7 +2,7 @@
 
 use npsim_observe::lanes::{ContextLanes, Moments};
 use npsim_observe::series::Series;
-use npsim_session::report::Report;
+use npsim_session::report::NodeReport;
 
 /// A stretch of a run and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl<'a> CloseUp<'a> {
     /// up, in the middle of the traffic, or at the start. `None` if nothing was
     /// recorded.
     #[must_use]
-    pub fn of(report: &Report, series: &Series, moments: &'a Moments) -> Option<Self> {
+    pub fn of(report: &NodeReport, series: &Series, moments: &'a Moments) -> Option<Self> {
         if let (Some(_), Some(lanes)) = (&report.fault, &moments.end) {
             let why = "before the run stopped".to_owned();
             return Some(Self { lanes, why });

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use npsim_observe::series::{Fill, Place, PlaceKind, Sample};
 use npsim_project::quantity::grouped;
-use npsim_session::report::Report;
+use npsim_session::report::NodeReport;
 use serde::Serialize;
 
 use super::Run;
@@ -116,7 +116,7 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
     Content {
         style: include_str!("page.css"),
         script: include_str!("page.js"),
-        project: &report.project,
+        project: &run.project.name,
         chip: format!(
             "{}; board {}",
             run.project.profile.title(),
@@ -124,7 +124,7 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
         ),
         ending: ending(report),
         fault: fault(report),
-        version: report.npsim,
+        version: env!("CARGO_PKG_VERSION"),
         tiles: tiles(report),
         analysis: run.analysis,
         limited: !run.analysis.limits.is_empty() || report.fault.is_some(),
@@ -187,7 +187,7 @@ fn duration(ns: f64) -> String {
     format!("{} {unit}", short(ns / scale))
 }
 
-fn ending(report: &Report) -> String {
+fn ending(report: &NodeReport) -> String {
     match report.ending {
         "drained" => "all traffic was handled",
         "quiet" => "nothing could happen any more",
@@ -200,7 +200,7 @@ fn ending(report: &Report) -> String {
     .to_owned()
 }
 
-fn fault(report: &Report) -> Option<String> {
+fn fault(report: &NodeReport) -> Option<String> {
     let fault = report.fault.as_ref()?;
     let mut text = format!("At cycle {}: {}", grouped(fault.cycle), fault.message);
     if let Some(place) = &fault.place {
@@ -209,7 +209,7 @@ fn fault(report: &Report) -> Option<String> {
     Some(text)
 }
 
-fn tiles(report: &Report) -> Vec<Tile> {
+fn tiles(report: &NodeReport) -> Vec<Tile> {
     let packets = &report.packets;
     let rates = &report.rates;
     let mut tiles = Vec::new();
@@ -367,7 +367,7 @@ fn rates(run: &Run<'_>, bins: &Bins) -> Option<Figure> {
     })
 }
 
-fn latencies(report: &Report) -> Vec<(&'static str, String)> {
+fn latencies(report: &NodeReport) -> Vec<(&'static str, String)> {
     let Some(latency) = &report.latency else {
         return Vec::new();
     };

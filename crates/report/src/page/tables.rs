@@ -1,7 +1,7 @@
 //! The rows of the page's tables.
 
 use npsim_project::quantity::grouped;
-use npsim_session::report::Report;
+use npsim_session::report::NodeReport;
 use serde::Serialize;
 
 use super::Run;
@@ -80,7 +80,7 @@ pub(super) struct Profile {
     foundations: String,
 }
 
-pub(super) fn drops(report: &Report, list: &[npsim_session::report::Drop]) -> Vec<DropRow> {
+pub(super) fn drops(report: &NodeReport, list: &[npsim_session::report::Drop]) -> Vec<DropRow> {
     let row = |drop: &npsim_session::report::Drop| DropRow {
         place: match (drop.port, &drop.counter) {
             (Some(port), _) => format!("port {port}"),

@@ -8,9 +8,7 @@ use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::simulation::Simulation;
-use npsim_project::Project;
-use npsim_project::assemble::Program;
+use crate::session::Session;
 use npsim_project::problem::Problem;
 
 /// Something that must not change.
@@ -47,16 +45,13 @@ impl Input {
     }
 }
 
-/// What is simulated. `simulation` has not run yet: its state has everything that
-/// options and tables put into the chip.
+/// What is simulated. The session has not run yet: its chips' states have everything
+/// that options and tables put into them.
 ///
 /// # Errors
 /// The state cannot be encoded.
-pub fn of_simulation(
-    project: &Project,
-    programs: &[Program],
-    simulation: &Simulation,
-) -> Result<Vec<Input>, Problem> {
+pub fn of_session(session: &Session<'_>) -> Result<Vec<Input>, Problem> {
+    let (project, programs) = (session.project(), session.programs());
     let mut inputs = vec![Input::new(
         format!("the chip profile `{}`", project.profile.name()),
         format!("{:?}", project.profile),
@@ -77,10 +72,16 @@ pub fn of_simulation(
             program.image.to_file_bytes(),
         )
     }));
-    let state = simulation
-        .save()
-        .map_err(|error| Problem::new(error.to_string()))?;
-    inputs.push(Input::new(START, state));
+    if session.nodes().len() > 1 {
+        let links = format!("{} of {}", session.nodes().len(), session.link_cycles());
+        inputs.push(Input::new("the routers and the links between them", links));
+    }
+    let mut states = Vec::new();
+    for node in session.nodes() {
+        let state = node.chip().save();
+        states.extend(state.map_err(|error| Problem::new(error.to_string()))?);
+    }
+    inputs.push(Input::new(START, states));
     Ok(inputs)
 }
 

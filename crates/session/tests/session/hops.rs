@@ -2,20 +2,21 @@
 //! same time, and every frame is accounted for from the first to the last.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::{Arrival, Departure};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_net::LineFrame;
 use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
-use npsim_session::chain::report::ChainReport;
-use npsim_session::chain::{Chain, Ends, Hop, MOST_HOPS, Plan};
 use npsim_session::links::{Frames, Links, Tap};
+use npsim_session::report::Report;
+use npsim_session::session::{Counts, Ends, MOST_NODES, Plan, Session};
 use npsim_session::simulation::{Ending, Settings, Simulation};
 
 const PICO: u128 = 1_000_000_000_000;
@@ -65,13 +66,9 @@ impl Routers {
                 ..Settings::default()
             },
             mark: None,
-            hops,
+            nodes: hops,
             threads: 2,
         }
-    }
-
-    fn report(&self, hops: &[Hop]) -> ChainReport {
-        ChainReport::new(&self.project, &self.programs, None, None, hops)
     }
 }
 
@@ -118,37 +115,45 @@ fn in_memory(frames: &[LineFrame]) -> Frames<'_> {
     Box::new(frames.iter().cloned().map(Ok))
 }
 
-fn run_with(
-    plan: &Plan<'_>,
-    frames: &[LineFrame],
-    sink: Option<PcapSink>,
-    stop: bool,
-) -> (Vec<Hop>, Notes) {
-    let notes = Notes::default();
-    let ends = Ends {
-        frames: in_memory(frames),
-        origin_ns: 0,
+fn ends<'a>(frames: &'a [LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Ends<'a> {
+    Ends {
+        frames: Some(in_memory(frames)),
         sink,
         entry: Some(Box::new(notes.clone())),
         exit: Some(Box::new(notes.clone())),
-    };
-    let chain = Chain::new(plan).unwrap();
-    let hops = chain
-        .run(ends, &AtomicBool::new(stop), &mut |_| {})
-        .unwrap();
-    assert_eq!(hops.len(), plan.hops);
-    (hops, notes)
+        ..Ends::default()
+    }
 }
 
-fn run(plan: &Plan<'_>, frames: &[LineFrame]) -> (Vec<Hop>, Notes) {
+fn run_with<'a>(
+    plan: &Plan<'a>,
+    frames: &'a [LineFrame],
+    sink: Option<PcapSink>,
+    stop: bool,
+) -> (Session<'a>, Notes) {
+    let notes = Notes::default();
+    let mut session = Session::new(plan, ends(frames, sink, &notes)).unwrap();
+    session.run(&mut |_| {
+        if stop {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    session.finish().unwrap();
+    assert_eq!(session.nodes().len(), plan.nodes);
+    (session, notes)
+}
+
+fn run<'a>(plan: &Plan<'a>, frames: &'a [LineFrame]) -> (Session<'a>, Notes) {
     run_with(plan, frames, None, false)
 }
 
 /// Offered, sent and lost frames are the same from router to router.
-fn expect_conserved(routers: &Routers, hops: &[Hop]) -> ChainReport {
-    let report = routers.report(hops);
-    for pair in hops.windows(2) {
-        let [from, to] = [0, 1].map(|at| &pair[at].counts.traffic);
+fn expect_conserved(session: &Session<'_>) -> Report {
+    let report = session.stats();
+    for pair in session.nodes().windows(2) {
+        let [from, to] = [0, 1].map(|at| pair[at].traffic());
         assert_eq!(
             (from.sent_frames, from.sent_bytes),
             (to.offered_frames, to.offered_bytes)
@@ -183,11 +188,11 @@ fn a_chain_of_one_is_a_plain_run() {
 
     let sink = PcapSink::create(&chained).unwrap();
     let (hops, _) = run_with(&plan, &frames, Some(sink), false);
-    let hop = &hops[0];
-    assert_eq!((&hop.ending, hop.end), (&ending, alone.now()));
-    assert_eq!(hop.counts.traffic, traffic);
-    assert_eq!(hop.counts.stats, alone.stats());
-    assert_eq!(hop.since_entry, traffic.latencies);
+    let hop = hops.node(0);
+    assert_eq!((hop.ending(), hop.now()), (Some(&ending), alone.now()));
+    assert_eq!(*hop.traffic(), traffic);
+    assert_eq!(hop.stats(), alone.stats());
+    assert_eq!(*hop.since_entry(), traffic.latencies);
     assert!(traffic.sent_frames > 100, "{}", traffic.sent_frames);
     let [plain, chained] = [plain, chained].map(|path| std::fs::read(path).unwrap());
     assert!(plain == chained);
@@ -201,7 +206,7 @@ fn each_router_is_a_plain_run_of_what_left_the_one_before() {
     let frames = routers.frames("0.9", "200us");
     let (hops, _) = run(&routers.plan(4), &frames);
     let delay = 741;
-    for (count, chained) in hops.iter().enumerate().skip(1) {
+    for (count, chained) in hops.nodes().iter().enumerate().skip(1) {
         let (_, notes) = run(&routers.plan(count), &frames);
         let mut left = notes.left();
         left.sort_by_key(|(start, _, port, ..)| (*start, *port));
@@ -216,8 +221,13 @@ fn each_router_is_a_plain_run_of_what_left_the_one_before() {
             })
             .collect();
         let (alone, _) = run(&routers.plan(1), &next);
-        assert_eq!(alone[0].counts, chained.counts, "router {}", count + 1);
-        assert_eq!(alone[0].end, chained.end);
+        assert_eq!(
+            alone.node(0).counts(),
+            chained.counts(),
+            "router {}",
+            count + 1
+        );
+        assert_eq!(alone.node(0).now(), chained.now());
     }
 }
 
@@ -239,9 +249,13 @@ fn results_do_not_depend_on_threads() {
         let capture = std::fs::read(path).unwrap();
         assert_eq!(
             notes.left().len() as u64,
-            hops[5].counts.traffic.sent_frames
+            hops.node(5).traffic().sent_frames
         );
-        let result = (hops, notes.left(), capture);
+        let nodes = hops.nodes().iter();
+        let seen: Vec<_> = nodes
+            .map(|node| (node.ending().cloned(), node.mark().cloned(), node.counts()))
+            .collect();
+        let result = (seen, hops.stats(), notes.left(), capture);
         match &first {
             None => first = Some(result),
             Some(first) => assert!(*first == result, "{threads} threads"),
@@ -254,8 +268,12 @@ fn ten_routers_conserve_frames_and_take_ten_from_the_ttl() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("0.3", "400us");
     let (hops, notes) = run(&routers.plan(10), &frames);
-    let report = expect_conserved(&routers, &hops);
-    assert!(hops.iter().all(|hop| hop.ending == Ending::Drained));
+    let report = expect_conserved(&hops);
+    assert!(
+        hops.nodes()
+            .iter()
+            .all(|hop| hop.ending() == Some(&Ending::Drained))
+    );
     assert!(report.packets.sent > 100, "{:?}", report.packets);
     let left = notes.left();
     for (_, _, _, bytes, frame) in &left {
@@ -265,13 +283,13 @@ fn ten_routers_conserve_frames_and_take_ten_from_the_ttl() {
         assert_eq!(came.bytes[26..], bytes[26..came.bytes.len()]);
     }
     // From the first router to the last one the time only grows.
-    let p50: Vec<_> = { report.routers.iter() }
+    let p50: Vec<_> = { report.nodes.iter() }
         .map(|router| router.latency_since_entry.unwrap().p50_ns)
         .collect();
     assert!(p50.is_sorted_by(|a, b| a < b), "{p50:?}");
     assert_eq!(
         report.latency.unwrap().packets,
-        hops[9].counts.traffic.sent_frames
+        hops.node(9).traffic().sent_frames
     );
 }
 
@@ -280,14 +298,14 @@ fn overload_is_lost_at_the_first_router_and_told_there() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("1", "1ms");
     let (hops, _) = run(&routers.plan(3), &frames);
-    let report = expect_conserved(&routers, &hops);
+    let report = expect_conserved(&hops);
     assert!(!report.drops.is_empty());
     let lost = |hop| {
-        let of_hop = report.drops.iter().filter(move |drop| drop.hop == hop);
+        let of_hop = report.drops.iter().filter(move |drop| drop.node == hop);
         of_hop.map(|drop| drop.drop.frames).sum::<u64>()
     };
     for hop in 1..=3 {
-        let own = report.routers[hop - 1].run.packets;
+        let own = report.nodes[hop - 1].packets;
         assert_eq!(lost(hop), own.dropped_media + own.dropped_microcode);
     }
     assert!(lost(1) > lost(2) + lost(3), "{:?}", report.drops);
@@ -310,9 +328,9 @@ fn a_packet_dies_where_its_ttl_ends() {
     }
     let count = frames.len() as u64;
     let (hops, notes) = run(&routers.plan(3), &frames);
-    let report = expect_conserved(&routers, &hops);
+    let report = expect_conserved(&hops);
     let died: Vec<_> = { report.exceptions.iter() }
-        .map(|lost| (lost.hop, lost.drop.frames))
+        .map(|lost| (lost.node, lost.drop.frames))
         .collect();
     let of = |ttl: u64| (count + 4 - ttl) / 4;
     assert_eq!(died, [(1, of(1)), (2, of(2)), (3, of(3))]);
@@ -329,7 +347,7 @@ fn a_link_delays_every_frame_by_the_same_time() {
     let frames = plain.frames("10kpps", "1ms");
     let latencies = |routers: &Routers| {
         let (hops, notes) = run(&routers.plan(3), &frames);
-        expect_conserved(routers, &hops);
+        expect_conserved(&hops);
         let came = notes.came.lock().unwrap().clone();
         let left = notes.left().into_iter();
         let times: BTreeMap<_, _> = left
@@ -354,13 +372,13 @@ fn when_the_time_is_up_frames_are_on_links_and_inside() {
     plan.settings.until = Some(240_000);
     plan.mark = Some(120_000);
     let (hops, _) = run(&plan, &frames);
-    let report = routers.report(&hops);
+    let report = hops.stats();
     assert_eq!(report.ending, "reached");
-    for hop in &hops {
-        assert_eq!((&hop.ending, hop.end), (&Ending::Reached, 240_000));
-        let mark = hop.mark.as_ref().unwrap();
+    for hop in hops.nodes() {
+        assert_eq!((hop.ending(), hop.now()), (Some(&Ending::Reached), 240_000));
+        let mark = hop.mark().unwrap();
         assert_eq!(mark.stats.cycles, 120_000);
-        assert!(mark.traffic.sent_frames < hop.counts.traffic.sent_frames);
+        assert!(mark.traffic.sent_frames < hop.traffic().sent_frames);
     }
     let sum = &report.packets;
     assert!(sum.on_links > 0 && sum.unaccounted > 0, "{sum:?}");
@@ -376,8 +394,12 @@ fn a_chain_that_is_stopped_ends_at_all_routers() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("0.3", "1ms");
     let (hops, _) = run_with(&routers.plan(3), &frames, None, true);
-    assert!(hops.iter().all(|hop| hop.ending == Ending::Interrupted));
-    assert_eq!(routers.report(&hops).ending, "interrupted");
+    assert!(
+        hops.nodes()
+            .iter()
+            .all(|hop| hop.ending() == Some(&Ending::Interrupted))
+    );
+    assert_eq!(hops.stats().ending, "interrupted");
 }
 
 #[test]
@@ -385,9 +407,9 @@ fn routers_are_disturbed_each_in_its_own_way() {
     let routers = Routers::new(&["disturb.dram=400", "disturb.seed=5"]);
     let frames = routers.frames("0.3", "100us");
     let (hops, _) = run(&routers.plan(3), &frames);
-    let report = expect_conserved(&routers, &hops);
-    let seeds: Vec<_> = { report.routers.iter() }
-        .map(|router| router.run.disturbances.late.seed)
+    let report = expect_conserved(&hops);
+    let seeds: Vec<_> = { report.nodes.iter() }
+        .map(|router| router.disturbances.late.seed)
         .collect();
     assert_eq!((seeds[0], report.disturbances.late.seed), (5, 5));
     assert!(seeds[1] != 5 && seeds[2] != 5 && seeds[1] != seeds[2]);
@@ -409,15 +431,21 @@ fn routers_are_disturbed_each_in_its_own_way() {
         let mut second = Routers::new(&["disturb.dram=400"]);
         second.project.boot.disturbances.late.seed = seed;
         let (alone, _) = run(&second.plan(1), &next);
-        assert_eq!(alone[0].counts == hops[1].counts, same, "seed {seed}");
+        assert_eq!(
+            alone.node(0).counts() == hops.node(1).counts(),
+            same,
+            "seed {seed}"
+        );
     }
 }
 
 #[test]
 fn there_is_no_chain_of_no_routers_or_too_many() {
     let routers = Routers::new(&[]);
-    for hops in [0, MOST_HOPS + 1] {
-        let message = Chain::new(&routers.plan(hops)).unwrap_err().to_string();
+    for hops in [0, MOST_NODES + 1] {
+        let message = Session::new(&routers.plan(hops), Ends::default())
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("no chain of"), "{message}");
     }
 }
@@ -439,4 +467,165 @@ fn a_link_is_not_longer_than_a_second() {
             .to_string();
         assert!(message.contains(said), "{message}");
     }
+}
+
+/// All that is left of a session: endings, counts, and the state of every chip.
+fn remains(
+    mut session: Session<'_>,
+    notes: &Notes,
+) -> (Vec<(Option<Ending>, Counts, Vec<u8>)>, Report, Vec<Left>) {
+    let nodes = session.nodes().iter();
+    let seen: Vec<_> = nodes
+        .map(|node| {
+            let state = node.chip().save().unwrap();
+            (node.ending().cloned(), node.counts(), state)
+        })
+        .collect();
+    session.finish().unwrap();
+    (seen, session.stats(), notes.left())
+}
+
+#[test]
+fn steps_and_pauses_change_nothing() {
+    let routers = Routers::new(&["chain.delay=700ns"]);
+    let frames = routers.frames("0.6", "60us");
+    for nodes in [1, 3] {
+        let mut plan = routers.plan(nodes);
+        // To a cycle at which everything is on its way, and to the end.
+        for until in [Some(31_000), None] {
+            plan.settings.until = until;
+            let (through, notes) = run(&plan, &frames);
+            let through = remains(through, &notes);
+            for steps in [&[1, 77, 500][..], &[4_000, 3], &[20_011]] {
+                let notes = Notes::default();
+                let mut session = Session::new(&plan, ends(&frames, None, &notes)).unwrap();
+                let mut steps = steps.iter().cycle();
+                while session.step(*steps.next().unwrap()).is_none() {}
+                let stepped = remains(session, &notes);
+                for (at, (stepped, through)) in stepped.0.iter().zip(&through.0).enumerate() {
+                    assert_eq!(stepped.0, through.0);
+                    assert!(stepped.1.traffic == through.1.traffic, "{at}: traffic");
+                    assert!(
+                        stepped.1.stats == through.1.stats,
+                        "{at}: stats {} {}",
+                        stepped.1.stats.cycles,
+                        through.1.stats.cycles
+                    );
+                    let first = stepped.2.iter().zip(&through.2).position(|(a, b)| a != b);
+                    assert!(
+                        stepped.2 == through.2,
+                        "{at}: state {first:?} {} {}",
+                        stepped.2.len(),
+                        through.2.len()
+                    );
+                }
+                assert!(stepped == through, "{nodes} nodes, {until:?}");
+            }
+            let notes = Notes::default();
+            let mut session = Session::new(&plan, ends(&frames, None, &notes)).unwrap();
+            let mut nobody = vec![NoObserver; nodes];
+            for pause in (0..).step_by(7_001) {
+                let go_on = &mut |_| ControlFlow::Continue(());
+                if session.run_to(pause, &mut nobody, go_on).is_some() {
+                    break;
+                }
+            }
+            assert!(
+                remains(session, &notes) == through,
+                "{nodes} nodes, {until:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_node_stands_where_the_step_ends() {
+    let routers = Routers::new(&[]);
+    let frames = routers.frames("0.6", "60us");
+    let notes = Notes::default();
+    let plan = routers.plan(1);
+    let mut session = Session::new(&plan, ends(&frames, None, &notes)).unwrap();
+    for expected in [10, 20, 30] {
+        assert_eq!(session.step(10), None);
+        assert_eq!((session.now(), session.node(0).now()), (expected, expected));
+    }
+    let sent = |session: &Session<'_>| session.node(0).traffic().sent_frames > 2;
+    assert_eq!(session.run_until(100, sent), None);
+    assert_eq!(session.stats().ending, "running");
+    assert!(session.now() % 100 == 30 && session.stats().packets.sent > 2);
+    let ending = session.run_until(1000, |_| false);
+    assert_eq!(ending, Some(Ending::Drained));
+}
+
+#[test]
+fn a_snapshot_goes_on_as_if_nothing_had_been() {
+    let routers = Routers::new(&["chain.delay=700ns"]);
+    let frames = routers.frames("0.6", "60us");
+    for nodes in [1, 3] {
+        let plan = routers.plan(nodes);
+        let (through, _) = run(&plan, &frames);
+        for cycle in [0, 1, 9_000, 20_000, 33_333] {
+            let begin = || Session::new(&plan, ends(&frames, None, &Notes::default())).unwrap();
+            let mut session = begin();
+            assert_eq!(session.step(cycle), None);
+            let snapshot = session.snapshot().unwrap();
+            let mut again = Session::new(
+                &plan,
+                Ends {
+                    frames: Some(in_memory(&frames)),
+                    ..Ends::default()
+                },
+            )
+            .unwrap();
+            again.restore(&snapshot).unwrap();
+            assert!(again.snapshot().unwrap() == snapshot, "cycle {cycle}");
+            again.run(&mut |_| ControlFlow::Continue(()));
+            again.finish().unwrap();
+            assert_eq!(
+                again.stats(),
+                through.stats(),
+                "{nodes} nodes, cycle {cycle}"
+            );
+        }
+        let mut other = Session::new(&routers.plan(2), Ends::default()).unwrap();
+        let mut session = Session::new(&plan, Ends::default()).unwrap();
+        let snapshot = session.snapshot().unwrap();
+        assert!(other.restore(&snapshot).is_err());
+    }
+}
+
+#[test]
+fn a_stall_is_of_one_router_or_of_all() {
+    let stalled = |option: &str| {
+        let mut routers = Routers::new(&[]);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
+        let overrides = Overrides {
+            stalls: vec![option.parse().unwrap()],
+            ..Overrides::default()
+        };
+        routers.project = Project::load(&folder, &overrides, &npsim_protocols::registry()).unwrap();
+        let frames = routers.frames("0.3", "60us");
+        let (session, _) = run(&routers.plan(3), &frames);
+        let stats = session.stats();
+        let nodes = stats.nodes.iter();
+        nodes
+            .map(|node| node.disturbances.stalls.len())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(stalled("0.3@10us+5us"), [1, 1, 1]);
+    assert_eq!(stalled("2:0.3@10us+5us"), [0, 1, 0]);
+    assert_eq!(stalled("1,3:0.3-4@10us+5us"), [2, 0, 2]);
+    let mut routers = Routers::new(&[]);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
+    let overrides = Overrides {
+        stalls: vec!["4:0.3@10us+5us".parse().unwrap()],
+        ..Overrides::default()
+    };
+    routers.project = Project::load(&folder, &overrides, &npsim_protocols::registry()).unwrap();
+    let problem = Session::new(&routers.plan(3), Ends::default()).unwrap_err();
+    assert!(
+        problem.message.contains("no router 4"),
+        "{}",
+        problem.message
+    );
 }

@@ -14,8 +14,8 @@ use npsim_net::pace::{Pace, PortAssignment};
 use npsim_reference::REFERENCE;
 
 use super::checkpoints::Options;
-use super::hops::HopsOptions;
 use super::observers::ObserverOptions;
+use super::routers::HopsOptions;
 use crate::cmd::load_options::LoadOptions;
 use crate::cmd::message_options::MessageOptions;
 use crate::cmd::source_options::SourceOptions;
@@ -40,7 +40,7 @@ Examples:
   npsim run microcode/forward --trace traces/mixed.pcap --out out.pcap --stats out.json
   npsim run microcode/forward --trace traces/mixed.pcap --pace line      as fast as the lines go
   npsim run microcode/forward --trace traces/mixed.pcap --pace 2.5Mpps --ports flow
-  npsim run microcode/forward --load 0.33 --size imix    made traffic, a third of the lines' rate
+  npsim run microcode/forward --load 0.33 --size imix    generated traffic, a third of the lines' rate
   npsim run microcode/forward --rate 1.2Mpps --arrivals poisson --time 5ms --stats out.json
   npsim run firmware.uc --until 500us --explain       one source without traffic, defaults shown
   npsim run firmware.uc --trace in.pcap --me 0-3      the same source on four microengines
@@ -89,7 +89,7 @@ impl FromStr for Core {
 /// time. With --load or --rate, or a rate in the project's [load], frames are made
 /// (docs/src/traffic.md): they come for --time, 1 ms if nothing is said, and the run
 /// ends in the same way. Without either the run goes on until --until, or until
-/// nothing can happen any more; a program that does not come to rest within 100 ms
+/// no events are pending; a program that does not come to rest within 100 ms
 /// needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -158,10 +158,10 @@ pub struct Arguments {
     /// Do not run a context for a while, as if it hung: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
     /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
-    /// contexts of three microengines. The summary and the stats say that the run is
-    /// disturbed. `--set disturb.dram=400` makes answers come late at random
+    /// contexts of three microengines, `2:0.3@100us+1ms` is router 2 of --hops alone. The
+    /// summary and the stats say that the run is disturbed. `--set disturb.dram=400` makes answers come late at random
     /// (docs/src/project.md).
-    #[arg(long, value_name = "ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
+    #[arg(long, value_name = "[ROUTER:]ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
     pub(super) stall: Vec<StallOption>,
     #[command(flatten)]
     pub(super) saving: Options,

@@ -2,13 +2,13 @@
 
 mod arguments;
 mod checkpoints;
-mod hops;
 mod observers;
 mod outputs;
 mod progress;
 mod report;
 mod results;
 mod resume;
+mod routers;
 mod saver;
 mod source;
 
@@ -19,12 +19,13 @@ use std::time::{Duration, Instant};
 
 use npsim::assemble::assemble_project_with;
 use npsim::checkpoint::{Checkpoint, inputs};
-use npsim::links::{Links, Traffic};
 use npsim::memory_dump;
+use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::remarks;
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::session::{Plan, Session};
+use npsim::simulation::{Ending, Settings};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
 
@@ -55,7 +56,6 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .help("name a project file, its folder, or a source")
             .into());
     };
-    hops::refuse(arguments)?;
     let mut overrides = arguments.source.overrides(arguments.me.clone());
     overrides.stalls.clone_from(&arguments.stall);
     let project = Project::load(target, &overrides, &npsim::registry())?;
@@ -94,29 +94,47 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         seed: arguments.seed,
         core: arguments.core.0,
     };
-    if arguments.chain.hops() > 1 {
-        return hops::run(arguments, &project, &programs, &source, settings);
+    let hops = arguments.chain.hops();
+    if hops > 1 && !source.comes() {
+        return Err(Problem::new("nothing comes in at the first router")
+            .help("give it traffic with `--trace IN.pcap` or `--load 0.5`, or leave `--hops` out")
+            .into());
     }
-    let mut simulation = Simulation::new(&project, &programs, settings.clone())?;
+    let plan = Plan {
+        project: &project,
+        programs: &programs,
+        settings,
+        mark: None,
+        nodes: hops,
+        threads: arguments.chain.threads(),
+    };
+    let mut session = Session::new(&plan, source.ends()?)?;
     let mut inputs = Vec::new();
     if arguments.saving.checkpoint().is_some() {
-        inputs = inputs::of_simulation(&project, &programs, &simulation)?;
+        inputs = inputs::of_session(&session)?;
         inputs.extend(source.inputs(arguments)?);
     }
     let mut saver = Saver::new(arguments, checkpoint, hertz, inputs)?;
-    let mut links = source.links(saver::sink(arguments, checkpoint)?)?;
-    if let Some(checkpoint) = checkpoint {
-        saver::restore(checkpoint, &mut simulation, &mut links, until)?;
+    if let Some(sink) = saver::sink(arguments, checkpoint)? {
+        session.capture_to(sink);
     }
+    if let Some(checkpoint) = checkpoint {
+        saver::restore(checkpoint, &mut session, until)?;
+    }
+    let routers = arguments.chain.all().zip(session.nodes());
+    let mut observers = routers
+        .map(|(router, node)| {
+            let mut wanted = arguments.observers.wanted(router);
+            if arguments.report.is_some() {
+                wanted = wanted.and_report();
+            }
+            wanted.open(&project, node.chip())
+        })
+        .collect::<Result<Vec<ObserverSet>, Problem>>()?;
     let started = Instant::now();
     let mut progress = Progress::new(started, source.arrivals_end(), until);
     let stop = interrupt_flag();
-    let mut wanted = arguments.observers.wanted();
-    if arguments.report.is_some() {
-        wanted = wanted.and_report();
-    }
-    let mut observers = wanted.open(&project, simulation.chip())?;
-    let mut each = |cycle, _: &Traffic| {
+    let mut each = |cycle| {
         progress.at(cycle);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -125,33 +143,23 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         }
     };
     if let Some(saver) = &mut saver {
-        saver.save(&simulation, &mut links)?;
+        saver.save(&mut session)?;
     }
-    let ending = to_the_end(
-        &mut simulation,
-        &mut links,
-        &mut observers,
-        &mut each,
-        saver,
-    );
+    let ending = to_the_end(&mut session, &mut observers, &mut each, saver);
     let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
     let host_seconds = (before + started.elapsed()).as_secs_f64();
     progress.finish();
-    let unread = links.input_failure().map(ToString::to_string);
-    let traffic = match (links.finish(simulation.now()), &arguments.out) {
-        (Ok(traffic), _) => traffic,
+    match (session.finish(), &arguments.out) {
+        (Ok(()), _) => {}
         (Err(error), Some(path)) => return Err(Problem::io("write", path, &error).into()),
         (Err(error), None) => return Err(error.into()),
-    };
+    }
     Ended {
         arguments,
-        project: &project,
-        programs: &programs,
+        plan: &plan,
         source: &source,
-        simulation,
+        session,
         ending,
-        traffic,
-        unread,
         observers,
         dumps,
         host_seconds,
@@ -161,27 +169,26 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
 }
 
 /// Runs on, and saves the run where the saver says.
-fn to_the_end(
-    simulation: &mut Simulation,
-    links: &mut Links<'_>,
-    observer: &mut dyn Observer,
-    each: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
+fn to_the_end<P: Observer + Send>(
+    session: &mut Session<'_>,
+    observers: &mut [P],
+    each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     mut saver: Option<Saver>,
 ) -> Ending {
     let ending = loop {
         let pause = saver.as_ref().map_or(Cycle::MAX, Saver::next);
-        if let Some(ending) = simulation.run_to(pause, links, observer, each) {
+        if let Some(ending) = session.run_to(pause, observers, each) {
             break ending;
         }
         if let Some(saver) = &mut saver {
-            saver.try_save(simulation, links);
+            saver.try_save(session);
         }
     };
     // Both could go on: with a later `--until`, or as if nothing had been.
     if matches!(ending, Ending::Reached | Ending::Interrupted)
         && let Some(saver) = &mut saver
     {
-        saver.try_save(simulation, links);
+        saver.try_save(session);
     }
     ending
 }

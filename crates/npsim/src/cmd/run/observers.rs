@@ -13,6 +13,7 @@ use npsim::profile_text::{self, Shown};
 use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
 
+use super::routers::Router;
 use crate::cmd::value::parser;
 use crate::output;
 
@@ -53,27 +54,14 @@ impl ObserverOptions {
             .collect()
     }
 
-    /// The first of these options that is given, if any is.
-    pub fn given(&self) -> Option<&'static str> {
-        let options = [
-            (self.profile.is_some(), "--profile"),
-            (!self.flame.is_empty(), "--flame"),
-            (!self.flame_waits.is_empty(), "--flame-waits"),
-            (self.timeline.is_some(), "--timeline"),
-        ];
-        options
-            .into_iter()
-            .find_map(|(given, name)| given.then_some(name))
-    }
-
     /// What is to be observed for these options.
-    pub fn wanted(&self) -> Wanted {
+    pub fn wanted(&self, router: Router) -> Wanted {
         let window = self.window.unwrap_or_default();
         Wanted {
             profile: self.profile.is_some()
                 || !self.flame.is_empty()
                 || !self.flame_waits.is_empty(),
-            timeline: self.timeline.clone().map(|path| (path, window)),
+            timeline: { self.timeline.as_deref() }.map(|path| (router.file(path), window)),
             ..Wanted::default()
         }
     }
@@ -85,25 +73,31 @@ impl ObserverOptions {
     }
 
     /// Writes the files and prints the profile of a run that has come to its end.
-    pub fn show(&self, seen: Seen, programs: &[Program], quiet: bool) -> anyhow::Result<()> {
+    pub fn show(
+        &self,
+        seen: Seen,
+        router: Router,
+        programs: &[Program],
+        quiet: bool,
+    ) -> anyhow::Result<()> {
         if let (Some(written), Some(path)) = (seen.timeline, &self.timeline) {
-            written.map_err(|error| Problem::io("write", path, &error))?;
+            written.map_err(|error| Problem::io("write", &router.file(path), &error))?;
         }
         let Some(profile) = seen.profile else {
             return Ok(());
         };
         if self.profile.is_some() && !quiet {
             let text = profile_text::overview(&profile, programs, self.profile_lines);
-            output::print(&format!("\n{text}"))?;
+            output::print(&format!("\n{}{text}", router.prefix()))?;
         }
         for path in self.profile.iter().flatten() {
-            write(path, &profile::to_json(&profile)?)?;
+            write(&router.file(path), &profile::to_json(&profile)?)?;
         }
         for path in &self.flame {
-            write(path, &graph(&profile, Flame::Pipeline, path))?;
+            write(&router.file(path), &graph(&profile, Flame::Pipeline, path))?;
         }
         for path in &self.flame_waits {
-            write(path, &graph(&profile, Flame::Waits, path))?;
+            write(&router.file(path), &graph(&profile, Flame::Waits, path))?;
         }
         Ok(())
     }

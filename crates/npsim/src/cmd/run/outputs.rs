@@ -57,10 +57,15 @@ pub fn keep_inputs(
     let checkpoint = arguments.saving.checkpoint();
     outputs.extend(checkpoint.map(|path| ("--checkpoint", path)));
     outputs.extend(arguments.stats.iter().map(|path| ("--stats", path)));
-    let page = arguments.report.as_deref().map(report::page_path);
-    outputs.extend(page.iter().map(|path| ("--report", path)));
-    outputs.extend(arguments.dump.iter().map(|dump| ("--dump", &dump.file)));
-    outputs.extend(arguments.observers.outputs());
+    let mut own = Vec::new();
+    for router in arguments.chain.all() {
+        let page = arguments.report.as_deref();
+        own.extend(page.map(|folder| ("--report", report::page_path(&router.folder(folder)))));
+        let dumps = arguments.dump.iter().map(|dump| ("--dump", &dump.file));
+        let files = dumps.chain(arguments.observers.outputs());
+        own.extend(files.map(|(option, path)| (option, router.file(path))));
+    }
+    outputs.extend(own.iter().map(|(option, path)| (*option, path)));
     for &(option, path) in &outputs {
         if let Some((_, what)) = inputs.iter().find(|(input, _)| same_file(input, path)) {
             return Err(Problem::new(format!(

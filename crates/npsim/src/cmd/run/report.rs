@@ -12,7 +12,7 @@ use npsim::page::close_up::CloseUp;
 use npsim::page::{self, Run};
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::report::Report;
+use npsim::report::{NodeReport, Report};
 use npsim::whole_file::write_whole;
 use npsim_net::pace::Pace;
 
@@ -30,7 +30,7 @@ pub fn page_path(folder: &Path) -> PathBuf {
 pub struct Seen<'a> {
     pub project: &'a Project,
     pub programs: &'a [Program],
-    pub report: &'a Report,
+    pub report: &'a NodeReport,
     pub traffic: &'a Traffic,
     pub series: &'a Series,
     pub flow: &'a TrafficFlow,
@@ -74,11 +74,18 @@ impl Seen<'_> {
 }
 
 /// What the page says about how the run was asked for.
-pub fn settings(arguments: &Arguments, report: &Report) -> Vec<(String, String)> {
+pub fn settings(
+    arguments: &Arguments,
+    report: &Report,
+    node: &NodeReport,
+) -> Vec<(String, String)> {
     let mut settings = Vec::new();
     let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
     if let Some(target) = &arguments.target {
         add("Project", target.display().to_string());
+    }
+    if report.nodes.len() > 1 {
+        add("Router", format!("{} of {}", node.node, report.nodes.len()));
     }
     if let Some(trace) = &arguments.trace {
         add("Capture", trace.display().to_string());
@@ -97,8 +104,8 @@ pub fn settings(arguments: &Arguments, report: &Report) -> Vec<(String, String)>
     if let Some(seed) = arguments.seed {
         add("Seed", seed.to_string());
     }
-    if !report.disturbances.is_none() {
-        add("Disturbed", report.disturbances.lines().join("; "));
+    if !node.disturbances.is_none() {
+        add("Disturbed", node.disturbances.lines().join("; "));
     }
     settings
 }

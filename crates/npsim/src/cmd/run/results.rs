@@ -4,19 +4,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use npsim::assemble::Program;
-use npsim::bottleneck;
+use npsim::bottleneck::{self, Analysis};
 use npsim::diagnostics::{render_fault, render_problem};
-use npsim::links::Traffic;
 use npsim::memory_dump::{self, Range};
-use npsim::observe::set::ObserverSet;
+use npsim::observe::set::{ObserverSet, Seen};
 use npsim::problem::Problem;
-use npsim::project::Project;
 use npsim::remarks;
-use npsim::report::Report;
-use npsim::simulation::{Ending, Simulation};
+use npsim::report::{NodeReport, Report};
+use npsim::session::{Node, Plan, Session};
+use npsim::simulation::Ending;
 use npsim::summary::summary;
 use npsim::whole_file::write_whole;
-use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Fault;
 use npsim_net::pace::Pace;
 
@@ -28,16 +26,12 @@ use crate::output;
 /// A run that is over.
 pub struct Ended<'a> {
     pub arguments: &'a Arguments,
-    pub project: &'a Project,
-    pub programs: &'a [Program],
+    pub plan: &'a Plan<'a>,
     pub source: &'a Source<'a>,
-    pub simulation: Simulation,
+    pub session: Session<'a>,
     pub ending: Ending,
-    pub traffic: Traffic,
-    /// Why not all frames could be read.
-    pub unread: Option<String>,
-    /// What observed the run.
-    pub observers: ObserverSet,
+    /// What observed each node.
+    pub observers: Vec<ObserverSet>,
     /// Memories to write, and where.
     pub dumps: Vec<(Range, &'a PathBuf)>,
     /// How long the run took.
@@ -48,77 +42,47 @@ pub struct Ended<'a> {
 
 impl Ended<'_> {
     /// Writes the files, prints the summary, and tells what went wrong.
-    pub fn tell(self) -> anyhow::Result<ExitCode> {
+    pub fn tell(mut self) -> anyhow::Result<ExitCode> {
         let arguments = self.arguments;
-        let fault = match &self.ending {
-            Ending::Fault(fault) => Some(&**fault),
-            _ => None,
-        };
-        let mut report = Report::new(
-            &self.project.name,
-            &self.ending,
-            fault.and_then(|fault| place(fault, self.programs)),
-            &self.traffic,
-            self.simulation.stats(),
-        );
-        report.seed = arguments.seed;
-        report.note_settings(self.project);
-        report.load.clone_from(&self.source.load);
+        let report = self.session.stats();
         // A file that cannot be written must not hide a fault: it is told last.
         let stats_written = match &arguments.stats {
             Some(path) => npsim::stats_file::write(path, &report)
                 .map_err(|error| Problem::io("write", path, &error)),
             None => Ok(()),
         };
-        let dumps_written = self.dumps.iter().try_for_each(|(range, file)| {
-            let text = memory_dump::text(self.simulation.chip(), range);
-            write_whole(file, text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
-        });
-        let observed = self.observers.finish(self.simulation.chip());
-        let seen = observed
-            .flow
-            .as_ref()
-            .zip(observed.series.as_ref())
-            .map(|(flow, series)| report::Seen {
-                project: self.project,
-                programs: self.programs,
-                report: &report,
-                traffic: &self.traffic,
-                series,
-                flow,
-                moments: observed.moments.as_ref(),
-                settings: report::settings(arguments, &report),
-            });
-        let analysis = seen.as_ref().map(report::Seen::analysis);
-        let page_written = match (&seen, &analysis, &arguments.report) {
-            (Some(seen), Some(analysis), Some(folder)) => seen.write(folder, analysis),
-            _ => Ok(()),
-        };
-        let files_written = stats_written.and(dumps_written).and(page_written);
+        let dumps_written = self.write_dumps();
+        let observers = std::mem::take(&mut self.observers).into_iter();
+        let observed = observers.zip(self.session.nodes());
+        let observed: Vec<_> = observed
+            .map(|(set, node)| set.finish(node.chip()))
+            .collect();
+        let (analyses, pages_written) = self.pages(&report, &observed);
+        let files_written = stats_written.and(dumps_written).and(pages_written);
         tell_capture(self.source);
-        let hertz = self.project.capacity.hertz;
+        let hertz = self.plan.project.capacity.hertz;
         let shown_from = arguments.observers.shown_from(hertz);
-        let end = self.simulation.now();
-        if let Some(remark) = shown_from.and_then(|from| remarks::of_window(from, end)) {
+        let end = self.session.nodes().iter().map(Node::now).max();
+        let window = shown_from.zip(end);
+        if let Some(remark) = window.and_then(|(from, end)| remarks::of_window(from, end)) {
             output::line(&format!("note: {remark}"));
         }
         if !arguments.quiet {
             output::print(&summary(&report, self.host_seconds))?;
-            if let Some(analysis) = &analysis {
-                output::print(&format!("\n{}", bottleneck::as_text(analysis)))?;
+            for (router, analysis) in arguments.chain.all().zip(&analyses) {
+                let text = bottleneck::as_text(analysis);
+                output::print(&format!("\n{}{text}", router.prefix()))?;
             }
-            hints(arguments, &report, self.simulation.chip());
+            hints(arguments, &report, &self.session);
         }
-        let watched = arguments
-            .observers
-            .show(observed, self.programs, arguments.quiet);
-        if let Some(fault) = fault {
-            show_fault(fault, self.programs, &self.simulation.state_report());
+        let watched = self.show(observed);
+        if let Some((at, Ending::Fault(fault))) = self.session.ending() {
+            show_faults(at, fault, &self.session);
             return after_fault(files_written, watched);
         }
         files_written?;
         watched?;
-        if let Some(reason) = self.unread {
+        if let Some(reason) = self.session.nodes().iter().find_map(Node::unread) {
             return Err(changed(reason).into());
         }
         if self.open_end && self.ending == Ending::Reached {
@@ -129,10 +93,76 @@ impl Ended<'_> {
         }
         Ok(ExitCode::SUCCESS)
     }
+
+    fn write_dumps(&self) -> Result<(), Problem> {
+        for (router, node) in self.arguments.chain.all().zip(self.session.nodes()) {
+            for (range, file) in &self.dumps {
+                let (text, file) = (memory_dump::text(node.chip(), range), router.file(file));
+                write_whole(&file, text.as_bytes())
+                    .map_err(|error| Problem::io("write", &file, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What limits each node and whether its page is written, if pages are asked for.
+    fn pages(&self, report: &Report, observed: &[Seen]) -> (Vec<Analysis>, Result<(), Problem>) {
+        let Some(folder) = &self.arguments.report else {
+            return (Vec::new(), Ok(()));
+        };
+        let nodes = self.session.nodes().iter().zip(&report.nodes);
+        let seen = nodes.zip(observed).filter_map(|((node, own), observed)| {
+            Some(report::Seen {
+                project: self.plan.project,
+                programs: self.plan.programs,
+                report: own,
+                traffic: node.traffic(),
+                series: observed.series.as_ref()?,
+                flow: observed.flow.as_ref()?,
+                moments: observed.moments.as_ref(),
+                settings: report::settings(self.arguments, report, own),
+            })
+        });
+        let seen: Vec<_> = seen.collect();
+        let analyses: Vec<_> = seen.iter().map(report::Seen::analysis).collect();
+        let mut routers = self.arguments.chain.all().zip(seen.iter().zip(&analyses));
+        let written = routers.try_for_each(|(router, (seen, analysis))| {
+            seen.write(&router.folder(folder), analysis)
+        });
+        (analyses, written)
+    }
+
+    /// Writes and prints what observers have seen.
+    fn show(&self, observed: Vec<Seen>) -> anyhow::Result<()> {
+        let (arguments, programs) = (self.arguments, self.plan.programs);
+        let mut routers = arguments.chain.all().zip(observed);
+        routers.try_for_each(|(router, seen)| {
+            let options = &arguments.observers;
+            options.show(seen, router, programs, arguments.quiet)
+        })
+    }
+}
+
+/// Shows the fault of the first router that has one, and which others have one.
+fn show_faults(at: usize, fault: &Fault, session: &Session<'_>) {
+    let nodes = session.nodes();
+    if nodes.len() > 1 {
+        output::line(&format!("\nrouter {}:", at + 1));
+    }
+    let state = nodes.get(at).map(Node::state_report);
+    show_fault(fault, session.programs(), &state.unwrap_or_default());
+    for (other, behind) in (1..).zip(nodes).skip(at + 1) {
+        if let Some(Ending::Fault(fault)) = behind.ending() {
+            output::line(&format!(
+                "note: router {other} was stopped too, at cycle {}",
+                fault.cycle
+            ));
+        }
+    }
 }
 
 /// Says what a reader should know of the capture that was played.
-pub fn tell_capture(source: &Source<'_>) {
+fn tell_capture(source: &Source<'_>) {
     let Some(survey) = source.survey() else {
         return;
     };
@@ -145,12 +175,12 @@ pub fn tell_capture(source: &Source<'_>) {
 }
 
 /// The capture could be read only in part.
-pub fn changed(reason: String) -> Problem {
+fn changed(reason: String) -> Problem {
     Problem::new(reason).note("the capture was whole when the run began, so it has changed since")
 }
 
 /// Shows where the microcode went wrong, and what each context did then.
-pub fn show_fault(fault: &Fault, programs: &[Program], state: &[String]) {
+fn show_fault(fault: &Fault, programs: &[Program], state: &[String]) {
     let program = fault
         .me
         .and_then(|me| programs.iter().find(|program| program.me == me));
@@ -167,7 +197,7 @@ pub fn show_fault(fault: &Fault, programs: &[Program], state: &[String]) {
 
 /// The end of a run with a fault, which counts for more than files that could
 /// not be written; they are told too.
-pub fn after_fault(
+fn after_fault(
     files_written: Result<(), Problem>,
     watched: anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {
@@ -184,20 +214,28 @@ pub fn after_fault(
 }
 
 /// What may explain the results; a fault mostly explains itself.
-fn hints(arguments: &Arguments, report: &Report, chip: &Chip) {
-    // A lock that nobody releases may be why it came to the fault.
-    let held = remarks::of_held_locks(report);
-    if report.fault.is_some() {
-        notes(held.into_iter());
-        return;
+fn hints(arguments: &Arguments, report: &Report, session: &Session<'_>) {
+    let mut lines = Vec::new();
+    let nodes = report.nodes.iter().zip(session.nodes());
+    for (router, (report, node)) in arguments.chain.all().zip(nodes) {
+        let inside = match report.fault {
+            Some(_) => Vec::new(),
+            None => remarks::of_frames_inside(report, node.chip()),
+        };
+        // A lock that nobody releases may be why it came to the fault.
+        let own = inside.into_iter().chain(remarks::of_held_locks(report));
+        lines.extend(own.map(|line| format!("{}{line}", router.prefix())));
     }
-    let slow = slow_arrivals(arguments, report);
-    let lines = remarks::of_frames_inside(report, chip);
-    notes(lines.into_iter().chain(held).chain(slow));
+    let first = report.nodes.first().filter(|first| first.fault.is_none());
+    lines.extend(first.and_then(|first| slow_arrivals(arguments, first)));
+    for (i, line) in lines.iter().enumerate() {
+        let gap = if i == 0 { "\n" } else { "" };
+        output::line(&format!("{gap}note: {line}"));
+    }
 }
 
 /// Says so when a capture came so slowly that there was little to do.
-pub fn slow_arrivals(arguments: &Arguments, report: &Report) -> Option<String> {
+fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
     let as_captured = arguments.speed.is_none()
         && "trace"
             .parse()
@@ -205,24 +243,9 @@ pub fn slow_arrivals(arguments: &Arguments, report: &Report) -> Option<String> {
     remarks::of_slow_arrivals(report).filter(|_| as_captured)
 }
 
-/// Notes below the summary, set off from it.
-pub fn notes(lines: impl Iterator<Item = String>) {
-    for (i, line) in lines.enumerate() {
-        let gap = if i == 0 { "\n" } else { "" };
-        output::line(&format!("{gap}note: {line}"));
-    }
-}
-
 fn restless() -> Problem {
     Problem::new(format!(
         "the program did not come to rest within {PATIENCE_MS} ms of simulated time"
     ))
     .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
-}
-
-fn place(fault: &Fault, programs: &[Program]) -> Option<String> {
-    let program = programs
-        .iter()
-        .find(|program| Some(program.me) == fault.me)?;
-    Some(program.image.place(fault.pc?))
 }

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use npsim::checkpoint::inputs::{self, Input};
 use npsim::checkpoint::{Checkpoint, Origin};
 use npsim::diagnostics::render_problem;
-use npsim::links::Links;
 use npsim::problem::Problem;
-use npsim::simulation::Simulation;
+use npsim::session::Session;
 use npsim_chip::Cycle;
 use npsim_net::egress::PcapSink;
 
@@ -76,15 +75,15 @@ impl Saver {
     }
 
     /// Saves the run as it stands.
-    pub fn save(&mut self, simulation: &Simulation, links: &mut Links<'_>) -> Result<(), Problem> {
+    pub fn save(&mut self, session: &mut Session<'_>) -> Result<(), Problem> {
         let host = self.before + self.started.elapsed();
         let nanoseconds = u64::try_from(host.as_nanos()).unwrap_or(u64::MAX);
-        let now = simulation.now();
+        let now = session.now();
         self.next = (now.max(self.next) / self.every)
             .saturating_add(1)
             .saturating_mul(self.every);
         if self.saved != Some(now) {
-            Checkpoint::take(&self.origin, simulation, links, nanoseconds)?.write(&self.path)?;
+            Checkpoint::take(&self.origin, session, nanoseconds)?.write(&self.path)?;
             self.saved = Some(now);
         }
         Ok(())
@@ -92,8 +91,8 @@ impl Saver {
 
     /// The same in the middle of a run, which a full disk does not end: the
     /// checkpoint before stays, and that is told once.
-    pub fn try_save(&mut self, simulation: &Simulation, links: &mut Links<'_>) {
-        if let Err(problem) = self.save(simulation, links)
+    pub fn try_save(&mut self, session: &mut Session<'_>) {
+        if let Err(problem) = self.save(session)
             && !std::mem::replace(&mut self.told, true)
         {
             output::message(&render_problem(&problem));
@@ -146,8 +145,7 @@ pub fn sink(
 /// Takes the run to where the checkpoint stands.
 pub fn restore(
     checkpoint: &Checkpoint,
-    simulation: &mut Simulation,
-    links: &mut Links<'_>,
+    session: &mut Session<'_>,
     until: Option<Cycle>,
 ) -> Result<(), Problem> {
     if let Some(until) = until
@@ -159,5 +157,5 @@ pub fn restore(
         ))
         .help("give a later time, or start the run anew"));
     }
-    checkpoint.restore(simulation, links)
+    checkpoint.restore(session)
 }

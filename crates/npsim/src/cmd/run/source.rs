@@ -1,12 +1,12 @@
 //! Where the frames of a run come from.
 
 use npsim::checkpoint::inputs::{self, Input};
-use npsim::links::{Frames, Links};
+use npsim::links::Frames;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::quantity::Time;
+use npsim::session::Ends;
 use npsim_chip::Cycle;
-use npsim_net::egress::PcapSink;
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
 
@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
     }
 
     /// The frames, and what is added to times for captures, ns since 1970.
-    pub fn frames(&self) -> Result<(Frames<'_>, u64), Problem> {
+    fn frames(&self) -> Result<(Frames<'_>, u64), Problem> {
         let frames: Frames<'_> = match (&self.load, &self.replay) {
             (Some(load), _) => Box::new(npsim::load::generator(load, self.project)?.map(Ok)),
             (None, Some(replay)) => Box::new(
@@ -59,11 +59,15 @@ impl<'a> Source<'a> {
         Ok((frames, origin_ns))
     }
 
-    /// Lines on which nothing has happened yet.
-    pub fn links(&self, sink: Option<PcapSink>) -> Result<Links<'_>, Problem> {
+    /// Both ends of a network into which nothing has come yet.
+    pub fn ends(&self) -> Result<Ends<'_>, Problem> {
         let (frames, origin_ns) = self.frames()?;
-        let hertz = self.project.capacity.hertz;
-        Ok(Links::streaming(frames, origin_ns, hertz, sink))
+        Ok(Ends {
+            frames: Some(frames),
+            load: self.load.clone(),
+            origin_ns,
+            ..Ends::default()
+        })
     }
 
     /// When the last frame has come.

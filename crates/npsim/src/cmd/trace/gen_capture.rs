@@ -1,4 +1,4 @@
-//! `npsim trace gen`: made traffic as a capture.
+//! `npsim trace gen`: generated traffic as a capture.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ Examples:
   npsim trace gen --project microcode/forward --load 0.3 -o in.pcapng
   npsim run microcode/forward --trace in.pcapng --pace trace     what --load 0.3 would give";
 
-/// Write made traffic as a capture
+/// Write generated traffic as a capture
 ///
 /// The capture has the frames that `npsim run` with the same options would make,
 /// at the same times: `npsim run --trace FILE --pace trace` gives the same run, if

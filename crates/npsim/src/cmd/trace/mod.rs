@@ -18,7 +18,7 @@ Examples:
   npsim trace info --format json traces/*.pcap
   npsim trace order out.pcap --against in.pcap                       reordered packets";
 
-/// Make a capture of made traffic, or say what is in captures and in which order
+/// Make a capture of generated traffic, or say what is in captures and in which order
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

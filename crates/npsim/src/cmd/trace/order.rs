@@ -20,7 +20,7 @@ mod chosen;
 
 const EXAMPLES: &str = "\
 Examples:
-  npsim trace order out.pcap                          made traffic tells its order itself
+  npsim trace order out.pcap                          generated traffic tells its order itself
   npsim trace order out.pcap --flow 0/10 --each       flows 0, 10, 20 and so on, a line each
   npsim trace order out.pcap --against in.pcap        any traffic, by what it was when it entered
   npsim trace order out.pcap --format json | jq .order.duplicate_acks";
@@ -30,7 +30,7 @@ Examples:
 /// FILE is a capture of what a chip sent. Which packet of its flow a frame is, is
 /// known from the capture of what entered (--against): a frame is found there by what
 /// routers leave as it is, which are addresses, ports, protocol, IP identification
-/// and payload. Without it the stamps of made traffic tell it, and if there are none,
+/// and payload. Without it the stamps of generated traffic tell it, and if there are none,
 /// the sequence numbers of TCP. Order is judged flow by flow and apart from loss:
 /// packets that never left are taken out first (docs/src/order-metrics.md).
 #[derive(Debug, Args)]
@@ -245,7 +245,7 @@ fn nothing_told(arguments: &Arguments, frames: u64) -> Problem {
         None => Problem::new(format!(
             "it cannot be told which packets the {frames} frames of `{file}` are"
         ))
-        .note("none has the stamp of made traffic, and none is a TCP segment with data")
+        .note("none has the stamp of generated traffic, and none is a TCP segment with data")
         .help("give the capture of what entered with `--against`"),
     }
 }

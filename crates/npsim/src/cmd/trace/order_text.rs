@@ -29,7 +29,7 @@ fn write_text(out: &mut String, report: &Report) -> std::fmt::Result {
     let by = match (&report.against, report.by) {
         (Some(against), _) => format!("the frames of {against}"),
         (None, By::Tcp) => "TCP sequence numbers, without what was lost".into(),
-        (None, _) => "the stamps of made traffic".into(),
+        (None, _) => "the stamps of generated traffic".into(),
     };
     writeln!(out, "told by      {by}")?;
     if report.left_out > 0 {

@@ -3,23 +3,21 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use npsim::assemble::assemble_project;
+use npsim::assemble::{Program, assemble_project};
 use npsim::checkpoint::{Checkpoint, MAGIC, Origin};
-use npsim::links::Links;
 use npsim::project::{Overrides, Project};
+use npsim::session::{Ends, Plan, Session};
 use npsim::simulation::{Settings, Simulation};
-use npsim_chip::kernel::observer::NoObserver;
-use npsim_net::pace::Schedule;
 use proptest::prelude::*;
 
 use super::root;
 
-/// A small system that has run for a while.
-fn simulation() -> Simulation {
+/// A small system.
+fn system() -> (Project, Vec<Program>) {
     let target = root().join("crates/npsim/tests/firmware/sram_ring.toml");
     let project = Project::load(&target, &Overrides::default(), &npsim::registry()).unwrap();
     let programs = assemble_project(&project).0.unwrap();
-    Simulation::new(&project, &programs, Settings::default()).unwrap()
+    (project, programs)
 }
 
 struct Saved {
@@ -34,22 +32,19 @@ struct Saved {
 static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    let fresh = simulation();
-    let mut run = fresh.clone();
-    let schedule = Schedule::default();
-    let mut links = Links::new(&[], &schedule, 0, 600_000_000, None);
-    let mut watch = |_, _: &_| std::ops::ControlFlow::Continue(());
-    assert_eq!(
-        run.run_to(3_000, &mut links, &mut NoObserver, &mut watch),
-        None
-    );
-    Checkpoint::take(&Origin::default(), &run, &mut links, 0)
+    let (project, programs) = system();
+    let settings = Settings::default();
+    let fresh = Simulation::new(&project, &programs, settings.clone()).unwrap();
+    let plan = Plan::one(&project, &programs, settings);
+    let mut run = Session::new(&plan, Ends::default()).unwrap();
+    assert_eq!(run.step(3_000), None);
+    Checkpoint::take(&Origin::default(), &mut run, 0)
         .unwrap()
         .write(&path)
         .unwrap();
     Saved {
         bytes: std::fs::read(&path).unwrap(),
-        state: run.save().unwrap(),
+        state: run.node(0).chip().save().unwrap(),
         folder,
         fresh,
     }

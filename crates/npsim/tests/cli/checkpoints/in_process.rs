@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use npsim::assemble::{Program, assemble_project};
 use npsim::checkpoint::{Checkpoint, Origin};
-use npsim::links::{Links, Traffic, WiresState};
+use npsim::links::{Traffic, captured};
 use npsim::project::{Overrides, Project};
-use npsim::simulation::{Ending, Settings, Simulation};
+use npsim::session::{Ends, Plan, Session, Snapshot};
+use npsim::simulation::{Ending, Settings};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::disturb::{Lateness, Stall};
@@ -109,67 +110,55 @@ impl System {
         self
     }
 
-    fn simulation(&self) -> Simulation {
-        Simulation::new(&self.project, &self.programs, self.settings.clone()).unwrap()
-    }
-
-    fn links(&self, sink: PcapSink) -> Links<'_> {
-        let hertz = self.project.capacity.hertz;
-        Links::new(&self.capture.frames, &self.plan, 0, hertz, Some(sink))
+    fn session(&self, sink: PcapSink) -> Session<'_> {
+        let plan = Plan::one(&self.project, &self.programs, self.settings.clone());
+        let ends = Ends {
+            frames: Some(captured(&self.capture.frames, &self.plan)),
+            sink: Some(sink),
+            ..Ends::default()
+        };
+        Session::new(&plan, ends).unwrap()
     }
 }
 
 /// A run with its lines.
-struct Run<'a> {
-    simulation: Simulation,
-    links: Links<'a>,
-}
+struct Run<'a>(Session<'a>);
 
 impl<'a> Run<'a> {
     fn begin(system: &'a System, out: &Path) -> Self {
-        Self {
-            simulation: system.simulation(),
-            links: system.links(PcapSink::create_kept(out).unwrap()),
-        }
+        Self(system.session(PcapSink::create_kept(out).unwrap()))
     }
 
     fn resume(system: &'a System, out: &Path, checkpoint: &Checkpoint) -> Self {
         let sink = PcapSink::resume(out, checkpoint.capture().unwrap()).unwrap();
-        let mut run = Self {
-            simulation: system.simulation(),
-            links: system.links(sink),
-        };
-        checkpoint
-            .restore(&mut run.simulation, &mut run.links)
-            .unwrap();
+        let mut run = Self(system.session(sink));
+        checkpoint.restore(&mut run.0).unwrap();
         run
     }
 
     fn run_to(&mut self, pause: Cycle) -> Option<Ending> {
-        let mut watch = |_: Cycle, _: &Traffic| ControlFlow::Continue(());
-        self.simulation
-            .run_to(pause, &mut self.links, &mut NoObserver, &mut watch)
+        let go_on = &mut |_: Cycle| ControlFlow::Continue(());
+        self.0.run_to(pause, &mut [NoObserver], go_on)
     }
 
     fn save(&mut self) -> Checkpoint {
-        let origin = Origin::default();
-        Checkpoint::take(&origin, &self.simulation, &mut self.links, 0).unwrap()
+        Checkpoint::take(&Origin::default(), &mut self.0, 0).unwrap()
     }
 
     /// Runs on to the end; gives all that can be seen of it, and the state.
     fn end(mut self) -> (Seen, Vec<u8>) {
         let ending = self.run_to(Cycle::MAX).unwrap();
-        let simulation = &self.simulation;
+        let snapshot = self.0.snapshot().unwrap();
+        self.0.finish().unwrap();
+        let node = self.0.node(0);
         let seen = Seen {
             ending,
-            stats: simulation.stats(),
-            contexts: simulation.state_report(),
-            captured: self.links.save().unwrap(),
-            traffic: Traffic::default(),
+            stats: node.stats(),
+            contexts: node.state_report(),
+            snapshot,
+            traffic: node.traffic().clone(),
         };
-        let state = simulation.save().unwrap();
-        let traffic = self.links.finish(simulation.now()).unwrap();
-        (Seen { traffic, ..seen }, state)
+        (seen, node.chip().save().unwrap())
     }
 }
 
@@ -179,7 +168,7 @@ struct Seen {
     ending: Ending,
     stats: Stats,
     contexts: Vec<String>,
-    captured: WiresState,
+    snapshot: Snapshot,
     traffic: Traffic,
 }
 
@@ -311,5 +300,5 @@ fn the_exceptions_capture_keeps_the_general_purpose_core_busy() {
     let folder = tempfile::tempdir().unwrap();
     let mut run = Run::begin(&system, &folder.path().join("out"));
     assert_eq!(run.run_to(Cycle::MAX), Some(Ending::Drained));
-    assert!(run.simulation.stats().gpp.exceptions > 20);
+    assert!(run.0.node(0).stats().gpp.exceptions > 20);
 }

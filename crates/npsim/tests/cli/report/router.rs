@@ -31,7 +31,7 @@ fn three_lines_of_least_frames_are_too_much_for_the_queue_manager() {
     says(
         &text,
         &[
-            "microengines 4, 5, 6 (processing.uc) look at NEXT_SLOT",
+            "microengines 4, 5, 6 (processing.uc) poll NEXT_SLOT",
             "for each write to SEQUENCE_SLOTS: they wait for room",
             "In front, PROCESSING_RING holds",
         ],

@@ -114,7 +114,8 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
 fn runs_on_one_board_have_one_fingerprint() {
     let trace = root().join("traces/exceptions.pcap");
     let print = |arguments: &[&str]| {
-        let chip = &forward(&trace, &[arguments, &["--pace", "line"]].concat()).stats["chip"];
+        let chip =
+            &forward(&trace, &[arguments, &["--pace", "line"]].concat()).stats["nodes"][0]["chip"];
         let text = |key: &str| chip[key].as_str().unwrap().to_owned();
         (text("chip"), text("board"), text("profile_hash"))
     };

@@ -1,0 +1,115 @@
+//! `--hops`: how many routers there are, and what each calls the files that it
+//! writes.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use clap::Args;
+use npsim::session::MOST_NODES;
+
+/// The options of a chain.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "A chain of routers")]
+pub struct HopsOptions {
+    /// Put N routers one behind the other: what leaves one by a port comes in at the same port of the next (docs/src/hops.md)
+    ///
+    /// All are of this project. Traffic comes in at the first one, --out has what
+    /// leaves the last one, --stats counts each of them. What is about one chip, such
+    /// as --timeline, is written by each: `line.json` of router 2 is `line.2.json`.
+    /// The project's [chain] says how long a link takes.
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MOST_NODES as i64))]
+    hops: u16,
+    /// How many routers run at a time; the results are the same with any number [default: one for each core]
+    #[arg(long, value_name = "T", requires = "hops", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl HopsOptions {
+    /// How many routers there are.
+    pub fn hops(&self) -> usize {
+        usize::from(self.hops)
+    }
+
+    pub fn threads(&self) -> usize {
+        self.threads.map_or_else(
+            || thread::available_parallelism().map_or(1, NonZero::get),
+            usize::from,
+        )
+    }
+
+    /// All routers.
+    pub fn all(&self) -> impl Iterator<Item = Router> + use<> {
+        let several = self.hops > 1;
+        (1..=self.hops()).map(move |number| Router { number, several })
+    }
+}
+
+/// One of the routers of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Router {
+    /// From 1.
+    pub number: usize,
+    /// Whether there are others.
+    pub several: bool,
+}
+
+impl Router {
+    /// The file that it writes for what an option calls `path`: where there are several
+    /// routers its number stands before the endings of the name.
+    pub fn file(self, path: &Path) -> PathBuf {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        let Some(name) = name.filter(|_| self.several) else {
+            return path.to_path_buf();
+        };
+        // A dot at the beginning of a name begins no ending.
+        let dot = name.get(1..).and_then(|rest| rest.find('.'));
+        let (stem, endings) = name.split_at(dot.map_or(name.len(), |at| at + 1));
+        path.with_file_name(format!("{stem}.{}{endings}", self.number))
+    }
+
+    /// The folder of its page.
+    pub fn folder(self, folder: &Path) -> PathBuf {
+        if self.several {
+            folder.join(format!("router-{}", self.number))
+        } else {
+            folder.to_path_buf()
+        }
+    }
+
+    /// What stands before a line about it.
+    pub fn prefix(self) -> String {
+        if self.several {
+            format!("router {}: ", self.number)
+        } else {
+            String::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Router;
+    use std::path::Path;
+
+    #[test]
+    fn the_number_stands_before_the_endings() {
+        let second = Router {
+            number: 2,
+            several: true,
+        };
+        for (path, expected) in [
+            ("line.json.gz", "line.2.json.gz"),
+            ("out/flame.svg", "out/flame.2.svg"),
+            (".hidden", ".hidden.2"),
+            ("plain", "plain.2"),
+        ] {
+            assert_eq!(second.file(Path::new(path)), Path::new(expected));
+        }
+        let alone = Router {
+            number: 1,
+            several: false,
+        };
+        assert_eq!(alone.file(Path::new("a.json")), Path::new("a.json"));
+    }
+}

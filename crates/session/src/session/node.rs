@@ -1,0 +1,305 @@
+//! One node of a session: a chip between its lines, and how far it has come.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::stats::Stats;
+use npsim_net::egress::PcapSink;
+use serde::{Deserialize, Serialize};
+
+use super::Counts;
+use crate::histogram::Histogram;
+use crate::links::link::Crossing;
+use crate::links::{Links, LinksState, Traffic};
+use crate::simulation::{Came, Ending, Simulation};
+use npsim_project::problem::Problem;
+
+/// Cycles between two times at which what has left is handed on.
+const WINDOW: Cycle = 60_000;
+
+/// How far a session is to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// To the first event at this cycle or later, which changes nothing in the chips:
+    /// microengines may have run ahead of it.
+    Pause(Cycle),
+    /// To this cycle, where microengines stand too.
+    Exactly(Cycle),
+}
+
+impl Goal {
+    pub fn cycle(self) -> Cycle {
+        match self {
+            Self::Pause(cycle) | Self::Exactly(cycle) => cycle,
+        }
+    }
+}
+
+/// A chip of a session.
+#[derive(Debug)]
+pub struct Node<'a> {
+    simulation: Simulation,
+    links: Links<'a>,
+    until: Option<Cycle>,
+    mark: Option<Cycle>,
+    marked: Option<Counts>,
+    ending: Option<Ending>,
+    /// Nothing is left to happen before this cycle.
+    handled: Cycle,
+    /// Whether it cannot go on before more is known of what comes.
+    waits: bool,
+}
+
+/// The state of a node: what [`Session::snapshot`](super::Session::snapshot) has of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct NodeState {
+    handled: Cycle,
+    undecided: bool,
+    pub links: LinksState,
+    pub chip: Vec<u8>,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn new(
+        simulation: Simulation,
+        links: Links<'a>,
+        until: Option<Cycle>,
+        mark: Option<Cycle>,
+    ) -> Self {
+        Self {
+            simulation,
+            links,
+            until,
+            mark,
+            marked: None,
+            ending: None,
+            handled: 0,
+            waits: false,
+        }
+    }
+
+    /// The chip, with its memories and registers.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        self.simulation.chip()
+    }
+
+    /// The cycle that it has come to.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.simulation.now()
+    }
+
+    /// Why its run ended, if it has.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+
+    /// What the chip has counted so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.simulation.stats()
+    }
+
+    /// What came and went on its lines so far.
+    #[must_use]
+    pub fn traffic(&self) -> &Traffic {
+        &self.links.traffic
+    }
+
+    /// What was counted up to the [mark](super::Plan::mark), if the run has come so
+    /// far.
+    #[must_use]
+    pub fn mark(&self) -> Option<&Counts> {
+        self.marked.as_ref()
+    }
+
+    /// Cycles from the last bit into the first node to the last bit out of this one,
+    /// of every departure that could be traced.
+    #[must_use]
+    pub fn since_entry(&self) -> &Histogram {
+        self.links.since_entry()
+    }
+
+    /// When the last frame that is known has arrived.
+    #[must_use]
+    pub fn arrivals_end(&self) -> Cycle {
+        self.links.arrivals_end()
+    }
+
+    /// Why not all frames could be read.
+    #[must_use]
+    pub fn unread(&self) -> Option<String> {
+        self.links.input_failure().map(ToString::to_string)
+    }
+
+    /// What each context does, one line each.
+    #[must_use]
+    pub fn state_report(&self) -> Vec<String> {
+        self.simulation.state_report()
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            stats: self.stats(),
+            traffic: self.traffic().clone(),
+        }
+    }
+
+    pub(super) fn handled(&self) -> Cycle {
+        self.handled
+    }
+
+    pub(super) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    pub(super) fn backlog(&self) -> usize {
+        self.links.backlog()
+    }
+
+    /// The time of the whole run's end; a node that this one had ended goes on.
+    pub(super) fn run_until(&mut self, until: Option<Cycle>) {
+        self.until = until;
+        let later = until.is_none_or(|until| until > self.handled);
+        if self.ending == Some(Ending::Reached) && later {
+            self.ending = None;
+        }
+    }
+
+    /// A node that was broken off can go on.
+    pub(super) fn take_up(&mut self) {
+        if self.ending == Some(Ending::Interrupted) {
+            self.ending = None;
+        }
+    }
+
+    pub(super) fn interrupt(&mut self) {
+        self.ending.get_or_insert(Ending::Interrupted);
+    }
+
+    /// Whether its run has ended for good, so that it takes no more frames.
+    pub(super) fn is_deaf(&self) -> bool {
+        let on = [Ending::Reached, Ending::Interrupted];
+        { self.ending.as_ref() }.is_some_and(|ending| !on.contains(ending))
+    }
+
+    /// Frames from the node before; none come behind them if `closes`.
+    pub(super) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
+        if !frames.is_empty() || closes {
+            self.waits = false;
+        }
+        if !self.is_deaf() {
+            self.links.feed(frames, closes);
+        }
+    }
+
+    /// The node before goes on after all.
+    pub(super) fn reopen(&mut self) {
+        self.links.reopen();
+    }
+
+    /// Runs on, as far as the goal, a window or what is known of the node before
+    /// lets it. Gives the frames that go on to the node behind.
+    pub(super) fn advance(
+        &mut self,
+        goal: Goal,
+        observer: &mut dyn Observer,
+        each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
+    ) -> Vec<Crossing> {
+        if self.mark == Some(self.simulation.now()) && self.marked.is_none() {
+            self.marked = Some(self.counts());
+        }
+        let mark = self.mark.filter(|_| self.marked.is_none());
+        // A node that the one behind waits for goes beyond the goal.
+        let exactly = match goal {
+            Goal::Exactly(cycle) => Some(cycle).filter(|cycle| *cycle > self.handled),
+            Goal::Pause(_) => None,
+        };
+        let stops = [self.until, mark, exactly];
+        let until = stops.into_iter().flatten().min();
+        let mut pause = match goal {
+            Goal::Pause(cycle) if cycle > self.handled => cycle,
+            _ if exactly.is_some() => Cycle::MAX,
+            _ => self.handled.saturating_add(WINDOW),
+        };
+        if self.links.leads_on() {
+            pause = pause.min(self.handled.saturating_add(WINDOW));
+        }
+        self.simulation.run_until(until);
+        let came = self
+            .simulation
+            .advance(pause, &mut self.links, observer, &mut |cycle, _| {
+                each(cycle)
+            });
+        self.waits = false;
+        let known = match came {
+            Came::Ended(Ending::Reached) if until != self.until => {
+                self.handled = self.simulation.now();
+                self.handled
+            }
+            Came::Ended(ending) => {
+                self.ending = Some(ending);
+                self.handled = self.handled.max(self.simulation.now());
+                Cycle::MAX
+            }
+            Came::To(cycle) => {
+                self.handled = self.handled.max(cycle);
+                self.waits = cycle < pause;
+                self.handled
+            }
+        };
+        if mark == Some(self.simulation.now()) && until == mark && self.marked.is_none() {
+            self.marked = Some(self.counts());
+        }
+        let known = match known {
+            Cycle::MAX => known,
+            known => self.chip().units().msf.departures_known(known),
+        };
+        self.links.release(known)
+    }
+
+    pub(super) fn capture_to(&mut self, sink: PcapSink) {
+        self.links.capture_to(sink);
+    }
+
+    /// Completes the capture of departures.
+    pub(super) fn complete(&mut self) -> io::Result<()> {
+        self.links.complete(self.simulation.now())
+    }
+
+    pub(super) fn save(&mut self) -> Result<NodeState, Problem> {
+        let links = self.links.save().map_err(|error| {
+            Problem::new(format!("where the lines stand cannot be saved: {error}"))
+        })?;
+        let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        Ok(NodeState {
+            handled: self.handled,
+            undecided: self.simulation.is_undecided(),
+            links,
+            chip,
+        })
+    }
+
+    pub(super) fn restore(&mut self, state: &NodeState) -> Result<(), String> {
+        self.simulation
+            .restore(&state.chip)
+            .map_err(|error| error.to_string())?;
+        self.simulation.set_undecided(state.undecided);
+        if !self.links.restore(state.links.clone()) {
+            return Err(
+                "more frames have arrived than there are, or they come from elsewhere".to_owned(),
+            );
+        }
+        self.handled = state.handled;
+        self.waits = false;
+        self.ending = None;
+        Ok(())
+    }
+}

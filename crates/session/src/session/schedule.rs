@@ -1,0 +1,236 @@
+//! Which node runs when, and on how many threads.
+//!
+//! A node needs nothing but what has left the one before it. It runs as far as that
+//! is known, a window at a time, and hands on what has left; whoever is free takes
+//! the last node that can run, so that what is on its way comes out of the network
+//! before more goes in. Each node goes through the same states whatever the order.
+
+use std::mem;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::observer::Observer;
+
+use super::node::{Goal, Node};
+use crate::links::link::Crossing;
+
+/// Frames that may wait at a node before the one before it stops for a while. It
+/// bounds what is kept in memory.
+const BACKLOG: usize = 1024;
+
+/// A node between two windows, or what is known of it while it runs.
+struct Place<'n, 'a, P> {
+    /// Absent while it runs.
+    work: Option<(&'n mut Node<'a>, &'n mut P)>,
+    handled: Cycle,
+    ended: bool,
+    /// It takes no more frames.
+    deaf: bool,
+    waits: bool,
+    backlog: usize,
+    /// What the node before has handed on since it ran.
+    inbox: Vec<Crossing>,
+    /// The node before has come to its end since.
+    closes: bool,
+}
+
+impl<P> Place<'_, '_, P> {
+    /// Whether it cannot run before the node before does.
+    fn starves(&self) -> bool {
+        self.waits && self.inbox.is_empty() && !self.closes
+    }
+}
+
+struct Board<'n, 'a, P> {
+    places: Vec<Place<'n, 'a, P>>,
+    goal: Goal,
+    running: usize,
+}
+
+impl<P> Board<'_, '_, P> {
+    /// Whether a node has not come to its goal, or one behind it that has not waits
+    /// for it.
+    fn is_wanted(&self, at: usize) -> bool {
+        let place = &self.places[at];
+        let behind = at + 1 < self.places.len();
+        !place.ended
+            && (place.handled < self.goal.cycle()
+                || behind && self.places[at + 1].starves() && self.is_wanted(at + 1))
+    }
+
+    /// Whether the node behind takes more frames.
+    fn has_room(&self, at: usize) -> bool {
+        self.places.get(at + 1).is_none_or(|next| {
+            next.ended
+                || next.handled >= self.goal.cycle()
+                || next.starves()
+                || next.inbox.len() + next.backlog < BACKLOG
+        })
+    }
+
+    /// The last node that can run.
+    fn next(&self) -> Option<usize> {
+        (0..self.places.len()).rev().find(|&at| {
+            let place = &self.places[at];
+            place.work.is_some() && !place.starves() && self.is_wanted(at) && self.has_room(at)
+        })
+    }
+}
+
+/// Runs nodes until each has ended or come to the goal, or `progress` breaks off;
+/// whether it did.
+pub(super) fn drive<'a, P: Observer + Send>(
+    nodes: &mut [Node<'a>],
+    observers: &mut [P],
+    goal: Goal,
+    threads: usize,
+    progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
+) -> ControlFlow<()> {
+    let threads = threads.clamp(1, nodes.len().max(1));
+    let places = nodes.iter_mut().zip(observers);
+    let places = places.map(|(node, observer)| Place {
+        handled: node.handled(),
+        ended: node.ending().is_some(),
+        deaf: node.is_deaf(),
+        waits: node.waits(),
+        backlog: node.backlog(),
+        work: Some((node, observer)),
+        inbox: Vec::new(),
+        closes: false,
+    });
+    let crew = Crew {
+        board: Mutex::new(Board {
+            places: places.collect(),
+            goal,
+            running: 0,
+        }),
+        changed: Condvar::new(),
+        progress: Mutex::new(progress),
+        stop: AtomicBool::new(false),
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // With fewer threads the run comes to the same, only later.
+            let builder = thread::Builder::new().name("node".to_owned());
+            if builder.spawn_scoped(scope, || crew.work()).is_err() {
+                break;
+            }
+        }
+        crew.work();
+    });
+    let board = crew
+        .board
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    for place in board.places {
+        if let Some((node, _)) = place.work {
+            node.feed(place.inbox, place.closes);
+        }
+    }
+    if crew.stop.into_inner() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
+/// What all threads share.
+struct Crew<'n, 'a, 'p, P> {
+    board: Mutex<Board<'n, 'a, P>>,
+    changed: Condvar,
+    progress: Mutex<&'p mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send + 'p)>,
+    stop: AtomicBool,
+}
+
+impl<'n, 'a, P: Observer + Send> Crew<'n, 'a, '_, P> {
+    /// Runs one node after the other until nothing is left to do.
+    fn work(&self) {
+        let mut board = self.board();
+        loop {
+            let stopped = self.stop.load(Ordering::Relaxed);
+            let Some(at) = board.next().filter(|_| !stopped) else {
+                if board.running == 0 || stopped {
+                    self.changed.notify_all();
+                    return;
+                }
+                board = self
+                    .changed
+                    .wait(board)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let goal = board.goal;
+            let place = &mut board.places[at];
+            let inbox = mem::take(&mut place.inbox);
+            let closes = mem::take(&mut place.closes);
+            let Some((node, observer)) = place.work.take() else {
+                return;
+            };
+            board.running += 1;
+            drop(board);
+            let alarm = Alarm(self);
+            node.feed(inbox, closes);
+            let leaving = node.advance(goal, observer, &mut |cycle| self.ask(cycle));
+            drop(alarm);
+            board = self.board();
+            self.put_back(&mut board, at, (node, observer), leaving);
+            self.changed.notify_all();
+        }
+    }
+
+    fn put_back(
+        &self,
+        board: &mut Board<'n, 'a, P>,
+        at: usize,
+        (node, observer): (&'n mut Node<'a>, &'n mut P),
+        leaving: Vec<Crossing>,
+    ) {
+        board.running -= 1;
+        let place = &mut board.places[at];
+        place.handled = node.handled();
+        place.ended = node.ending().is_some();
+        place.deaf = node.is_deaf();
+        place.waits = node.waits();
+        place.backlog = node.backlog();
+        let ended = place.ended && !self.stop.load(Ordering::Relaxed);
+        place.work = Some((node, observer));
+        if let Some(next) = board.places.get_mut(at + 1) {
+            next.closes |= ended;
+            if !next.deaf {
+                next.inbox.extend(leaving);
+            }
+        }
+    }
+
+    fn ask(&self, cycle: Cycle) -> ControlFlow<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = progress(cycle);
+        if answer.is_break() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    /// A thread that panics leaves no half-made state behind that others use.
+    fn board(&self) -> MutexGuard<'_, Board<'n, 'a, P>> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets the other threads end when one panics.
+struct Alarm<'c, 'n, 'a, 'p, P>(&'c Crew<'n, 'a, 'p, P>);
+
+impl<P> Drop for Alarm<'_, '_, '_, '_, P> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop.store(true, Ordering::Relaxed);
+            self.0.changed.notify_all();
+        }
+    }
+}
