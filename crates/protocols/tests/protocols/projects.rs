@@ -12,7 +12,7 @@ fn loaded(text: &str) -> Result<Project, Problems> {
     std::fs::write(dir.path().join("a.uc"), "nop\n").unwrap();
     std::fs::write(dir.path().join("npsim.toml"), text).unwrap();
     let overrides = Overrides {
-        set: vec!["profile.sram.channel_bytes=0x100000".parse().unwrap()],
+        set: vec!["profile.sram.channel_bytes=1048576".parse().unwrap()],
         ..Overrides::default()
     };
     Project::load(dir.path(), &overrides, &npsim_protocols::registry())

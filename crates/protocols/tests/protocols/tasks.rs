@@ -458,7 +458,7 @@ fn the_rate_is_what_the_law_makes_of_exact_differences() {
                 bench.set(place, word, value);
             }
         }
-        bench.set(QUEUES, 3, u32::MAX - 10 + 5000 * round);
+        bench.set(QUEUES, 3, (u32::MAX - 10).wrapping_add(5000 * round));
         bench.set(QUEUES, 7, u32::MAX - 10);
         let now = u64::from(round) * 6_000_000;
         bench.run_until(now + 10_000);
