@@ -19,6 +19,10 @@ use crate::timeline::{Recorder, TimelineFile, Window};
 
 /// What is to be observed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether one independent thing is wanted"
+)]
 pub struct Wanted {
     /// Where the cycles go.
     pub profile: bool,

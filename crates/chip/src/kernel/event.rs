@@ -264,7 +264,8 @@ impl EventQueue {
     }
 
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // The event loop is compiled twice; both want it in line.
     pub fn pop(&mut self) -> Option<(Cycle, Event)> {
         if self.len == 0 {
             return None;

@@ -135,7 +135,7 @@ impl<'a> Observers<'a> {
 
 impl Observer for Observers<'_> {
     fn is_on(&self) -> bool {
-        self.0.iter().any(|observer| observer.is_on())
+        self.0.iter().any(Observer::is_on)
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
@@ -145,7 +145,7 @@ impl Observer for Observers<'_> {
     }
 
     fn due(&self) -> Cycle {
-        let due = self.0.iter().map(|observer| observer.due());
+        let due = self.0.iter().map(Observer::due);
         due.min().unwrap_or(Cycle::MAX)
     }
 

@@ -143,7 +143,7 @@ impl Sram {
 
     /// The devices' states as bytes.
     pub(crate) fn save_devices(&self) -> Result<Vec<Vec<u8>>, StateError> {
-        self.devices().map(|device| device.save()).collect()
+        self.devices().map(device::StoredDevice::save).collect()
     }
 
     /// Takes over the devices of `other`, with these states.

@@ -41,12 +41,11 @@ impl<'a> CloseUp<'a> {
             .iter()
             .find(|(frames, _)| total > 0 && frames * 2 >= total)
             .or(moments.spread.last().filter(|_| total > 0));
-        let (lanes, why) = match half {
-            Some((_, lanes)) => (lanes, "in the middle of the traffic"),
-            None => {
-                let first = moments.spread.first().map(|(_, lanes)| lanes);
-                (first.or(moments.end.as_ref())?, "at the start")
-            }
+        let (lanes, why) = if let Some((_, lanes)) = half {
+            (lanes, "in the middle of the traffic")
+        } else {
+            let first = moments.spread.first().map(|(_, lanes)| lanes);
+            (first.or(moments.end.as_ref())?, "at the start")
         };
         Some(Self {
             lanes,

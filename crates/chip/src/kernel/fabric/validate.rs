@@ -85,7 +85,7 @@ mod tests {
             |fabric| fabric.free.push(Slot(0)),
             |fabric| fabric.nn_rings.push(NnRing::default()),
             |fabric| {
-                fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap(), Units::inlets).buses
+                fabric.buses = Fabric::new(Profile::load("ixp2800").unwrap(), Units::inlets).buses;
             },
             |fabric| {
                 let target = Target::new(1);
