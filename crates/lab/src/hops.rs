@@ -88,10 +88,11 @@ pub(crate) fn run(
     }
     let last_frame = |node: &Node<'_>| node.traffic().last_departure.max(node.arrivals_end());
     let at_mark = |node: &Node<'_>| node.mark().cloned().unwrap_or_else(|| node.counts());
+    let at_end = |node: &Node<'_>| node.counts();
     Ok(Ran {
         ending,
         before: counts(nodes, at_mark),
-        after: counts(nodes, |node| node.counts()),
+        after: counts(nodes, at_end),
         rest: nodes.iter().map(last_frame).max().unwrap_or(0),
     })
 }

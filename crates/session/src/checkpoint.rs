@@ -92,7 +92,7 @@ impl Checkpoint {
                 origin: origin.clone(),
                 cycle: session.position(),
                 host_nanoseconds,
-                capture: snapshot.capture().cloned(),
+                capture: snapshot.capture().copied(),
                 state_bytes,
             },
             state: compressed,

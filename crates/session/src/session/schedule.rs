@@ -21,14 +21,32 @@ use crate::links::link::Crossing;
 /// bounds what is kept in memory.
 const BACKLOG: usize = 1024;
 
+/// Whether a node goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    On,
+    /// It has ended, and can be taken up again.
+    Stopped,
+    /// It has ended for good and takes no more frames.
+    Over,
+}
+
+impl Standing {
+    fn of(node: &Node<'_>) -> Self {
+        match node.ending() {
+            None => Self::On,
+            Some(_) if node.is_deaf() => Self::Over,
+            Some(_) => Self::Stopped,
+        }
+    }
+}
+
 /// A node between two windows, or what is known of it while it runs.
 struct Place<'n, 'a, P> {
     /// Absent while it runs.
     work: Option<(&'n mut Node<'a>, &'n mut P)>,
     handled: Cycle,
-    ended: bool,
-    /// It takes no more frames.
-    deaf: bool,
+    standing: Standing,
     waits: bool,
     backlog: usize,
     /// What the node before has handed on since it ran.
@@ -56,7 +74,7 @@ impl<P> Board<'_, '_, P> {
     fn is_wanted(&self, at: usize) -> bool {
         let place = &self.places[at];
         let behind = at + 1 < self.places.len();
-        !place.ended
+        place.standing == Standing::On
             && (place.handled < self.goal.cycle()
                 || behind && self.places[at + 1].starves() && self.is_wanted(at + 1))
     }
@@ -64,7 +82,7 @@ impl<P> Board<'_, '_, P> {
     /// Whether the node behind takes more frames.
     fn has_room(&self, at: usize) -> bool {
         self.places.get(at + 1).is_none_or(|next| {
-            next.ended
+            next.standing != Standing::On
                 || next.handled >= self.goal.cycle()
                 || next.starves()
                 || next.inbox.len() + next.backlog < BACKLOG
@@ -82,8 +100,8 @@ impl<P> Board<'_, '_, P> {
 
 /// Runs nodes until each has ended or come to the goal, or `progress` breaks off;
 /// whether it did.
-pub(super) fn drive<'a, P: Observer + Send>(
-    nodes: &mut [Node<'a>],
+pub(super) fn drive<P: Observer + Send>(
+    nodes: &mut [Node<'_>],
     observers: &mut [P],
     goal: Goal,
     threads: usize,
@@ -93,8 +111,7 @@ pub(super) fn drive<'a, P: Observer + Send>(
     let places = nodes.iter_mut().zip(observers);
     let places = places.map(|(node, observer)| Place {
         handled: node.handled(),
-        ended: node.ending().is_some(),
-        deaf: node.is_deaf(),
+        standing: Standing::of(node),
         waits: node.waits(),
         backlog: node.backlog(),
         work: Some((node, observer)),
@@ -191,15 +208,14 @@ impl<'n, 'a, P: Observer + Send> Crew<'n, 'a, '_, P> {
         board.running -= 1;
         let place = &mut board.places[at];
         place.handled = node.handled();
-        place.ended = node.ending().is_some();
-        place.deaf = node.is_deaf();
+        place.standing = Standing::of(node);
         place.waits = node.waits();
         place.backlog = node.backlog();
-        let ended = place.ended && !self.stop.load(Ordering::Relaxed);
+        let ended = place.standing != Standing::On && !self.stop.load(Ordering::Relaxed);
         place.work = Some((node, observer));
         if let Some(next) = board.places.get_mut(at + 1) {
             next.closes |= ended;
-            if !next.deaf {
+            if next.standing != Standing::Over {
                 next.inbox.extend(leaving);
             }
         }

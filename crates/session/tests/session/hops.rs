@@ -469,11 +469,11 @@ fn a_link_is_not_longer_than_a_second() {
     }
 }
 
+/// Ending, counts and state of a chip.
+type Remains = (Option<Ending>, Counts, Vec<u8>);
+
 /// All that is left of a session: endings, counts, and the state of every chip.
-fn remains(
-    mut session: Session<'_>,
-    notes: &Notes,
-) -> (Vec<(Option<Ending>, Counts, Vec<u8>)>, Report, Vec<Left>) {
+fn remains(mut session: Session<'_>, notes: &Notes) -> (Vec<Remains>, Report, Vec<Left>) {
     let nodes = session.nodes().iter();
     let seen: Vec<_> = nodes
         .map(|node| {
