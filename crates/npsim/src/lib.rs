@@ -2,7 +2,7 @@
 //! everything the `npsim` command does, for programs that embed it.
 //!
 //! [`project`] reads a project file, [`assemble`](mod@assemble) its microcode,
-//! [`simulation`] runs it between [`wires`]; see [`npsim_session`] for a whole
+//! [`session`] runs it on a chip or on several between [`links`]; see [`npsim_session`] for a whole
 //! example.
 
 pub mod explain;
