@@ -410,7 +410,7 @@ pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, ParseError>
         let mut error = ParseError::from(error);
         if error.message.starts_with("unknown field") && top.contains(&error.span) {
             for kind in registry.devices() {
-                error.message.push_str(&format!(", `{kind}`"));
+                error.message.extend([", `", kind, "`"]);
             }
         }
         error

@@ -155,6 +155,7 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 /// `number * scale`, exactly; `None` for a malformed or too large number.
+#[must_use]
 pub fn decimal(number: &str, scale: u128) -> Option<u64> {
     let number = number.replace('_', "");
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));

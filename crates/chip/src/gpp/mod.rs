@@ -239,7 +239,7 @@ impl Gpp {
         if states.len() != count || self.schedules.len() != count {
             return Err(StateError::OtherChip("tasks"));
         }
-        self.tasks = other.tasks.clone();
+        self.tasks.clone_from(&other.tasks);
         let mut tasks = self.tasks.iter_mut().zip(states);
         tasks.try_for_each(|(task, state)| task.restore(state))
     }

@@ -21,7 +21,7 @@ use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
 use channel::Channel;
-use device::{Attachment, Device};
+use device::{Attachment, Device, StoredDevice};
 pub use qarray::Entry;
 
 /// Cycles that a command's steps take on an idle chip.
@@ -143,7 +143,7 @@ impl Sram {
 
     /// The devices' states as bytes.
     pub(crate) fn save_devices(&self) -> Result<Vec<Vec<u8>>, StateError> {
-        self.devices().map(|device| device.save()).collect()
+        self.devices().map(StoredDevice::save).collect()
     }
 
     /// Takes over the devices of `other`, with these states.

@@ -166,6 +166,7 @@ impl QuickStart {
     }
 
     /// The state of each group with what it is made of.
+    #[must_use]
     pub fn groups(&self) -> impl ExactSizeIterator<Item = (&QuickStartGroup, &QuickStartState)> {
         self.setup.groups.iter().zip(&self.groups)
     }

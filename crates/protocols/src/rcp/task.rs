@@ -129,6 +129,7 @@ impl Rcp {
     }
 
     /// The state of each group.
+    #[must_use]
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &RcpState> {
         self.groups.iter()
     }

@@ -196,6 +196,7 @@ impl Xcp {
     }
 
     /// The state of each group.
+    #[must_use]
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &XcpState> {
         self.groups.iter()
     }
