@@ -102,11 +102,11 @@ impl Reference {
     /// Control must not go to a defer slot.
     pub(crate) fn check_target(&self, target: u16, fabric: &mut Fabric) -> Result<(), Stop> {
         let before = (1..=3).filter_map(|back| Some((back, target.checked_sub(back)?)));
-        let owner = before.filter(|&(back, at)| {
+        let mut owners = before.filter(|&(back, at)| {
             let word = self.words.get(usize::from(at));
             matches!(word, Some(Ok(it)) if u16::from(it.defer()) >= back)
         });
-        if let Some((_, owner)) = owner.last() {
+        if let Some((_, owner)) = owners.next() {
             let message = format!(
                 "control goes to address {target}, a defer slot of the instruction at {owner}"
             );

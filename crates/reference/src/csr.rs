@@ -78,14 +78,14 @@ impl Reference {
             csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => self.pointer(0, shown) * 4,
             csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => self.pointer(1, shown) * 4,
             csr::INDIRECT_LM_ADDR_0_BYTE_INDEX | csr::ACTIVE_LM_ADDR_0_BYTE_INDEX => {
-                self.pointer(0, shown) * 4 | state.byte_index
+                self.pointer(0, shown) << 2 | state.byte_index
             }
             csr::INDIRECT_LM_ADDR_1_BYTE_INDEX | csr::ACTIVE_LM_ADDR_1_BYTE_INDEX => {
-                self.pointer(1, shown) * 4 | state.byte_index
+                self.pointer(1, shown) << 2 | state.byte_index
             }
             csr::BYTE_INDEX => state.byte_index,
             csr::T_INDEX => state.transfer_index * 4,
-            csr::T_INDEX_BYTE_INDEX => state.transfer_index * 4 | state.byte_index,
+            csr::T_INDEX_BYTE_INDEX => state.transfer_index << 2 | state.byte_index,
             csr::NN_PUT => self.put_pointer(fabric),
             csr::NN_GET => fabric.nn_rings[usize::from(self.index)].get.into(),
             csr::TIMESTAMP_LOW => self.timestamp(fabric) as u32,
