@@ -107,7 +107,7 @@ fn a_new_project_elsewhere_finds_its_source_and_includes() {
             && text.contains("include = [\"../../lib\"]"),
         "{text}"
     );
-    dir.npsim("run lab/one").expect(0, &["nothing can happen"]);
+    dir.npsim("run lab/one").expect(0, &["no events pending"]);
     dir.npsim("new --from first/a.uc -I none --out lab/two")
         .expect(1, &["there is no folder `none`"]);
     assert!(!dir.path("lab/two").exists());
