@@ -1,7 +1,7 @@
 //! Boards as data: what stands around a chip. A board names its chip and says
 //! which memories are populated, at what clock the media interface runs, how
 //! large the FIFOs beside it are, and which ports there are. A chip profile and
-//! a board make a whole [`Profile`].
+//! a board make a whole [`Profile`](crate::profile::Profile).
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};

@@ -2,7 +2,7 @@
 //!
 //! It holds the 40-bit words, where each came from, the names of registers and
 //! signals with the places where each of them holds its register, labels, and
-//! what a loader still has to fill in. [`file`] is its
+//! what a loader still has to fill in. [`mod@file`] is its
 //! text format (`.npi`), [`disassemble`] and [`listing`] its views for people.
 //! The chip, the reports and the editor know images, not the assembler.
 

@@ -10,6 +10,7 @@
 //! `TraceEvent` for the others.
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -34,7 +35,7 @@ struct FrameRows {
 impl FrameRows {
     fn row(&mut self, at: Cycle, what: &str, port: u8, frame: Option<u64>) {
         let frame = frame.map_or(String::new(), |number| number.to_string());
-        self.csv.push_str(&format!("{at},{what},{port},{frame}\n"));
+        writeln!(self.csv, "{at},{what},{port},{frame}").expect("a String takes all");
     }
 }
 

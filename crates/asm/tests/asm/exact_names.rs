@@ -11,7 +11,7 @@ use npsim_image::Origin;
 /// are only names that the assembler makes (`_value_1`, `_copy_7`) and what a
 /// command moves beside the register it names. In words that control never
 /// reaches, where registers are not kept apart (`unreachable`), several names are
-/// right as long as the statement mentions just one of them.
+/// right as long as the statement mentions them.
 pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<String> {
     let mut found = Vec::new();
     let synonyms: Vec<(&str, &str)> = sources
@@ -44,7 +44,7 @@ pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<Str
             let exact = match names[..] {
                 [] => used.implied || mentions(&text, &used.operand.to_string()),
                 [name] => used.implied || name.starts_with('_') || mentions(&text, stem(name)),
-                _ => false,
+                _ => unreachable,
             };
             if !exact {
                 fail(&used.operand.to_string(), &names);

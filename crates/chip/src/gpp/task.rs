@@ -3,7 +3,7 @@
 //! A task is a sequence of jobs, a job a sequence of accesses with pauses in
 //! between. [`Task::step`] makes one access and says what follows; when jobs are due,
 //! that one runs after the other and what waiting costs is the core's business
-//! ([`super::schedule`]). Most tasks work by a timer and need four methods: a name,
+//! (`schedule.rs`). Most tasks work by a timer and need four methods: a name,
 //! [`prepare`](Task::prepare), [`step`](Task::step) and whatever they show.
 
 use std::any::Any;

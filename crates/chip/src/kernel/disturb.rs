@@ -52,7 +52,7 @@ impl Disturbances {
     }
 
     /// In words, a line for each: what is late, then who hangs when, up to
-    /// [`MOST_LINES`]. Contexts that hang together share a line.
+    /// eight of them. Contexts that hang together share a line.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -328,7 +328,7 @@ impl Fabric {
     }
 
     /// The unit will have served the command at `at`: [`Event::Ready`].
-    pub(crate) fn ready_at(&mut self, slot: Slot, at: Cycle) {
+    pub fn ready_at(&mut self, slot: Slot, at: Cycle) {
         self.events.post(at, Event::Ready(slot));
     }
 
@@ -341,7 +341,7 @@ impl Fabric {
 
     /// As [`Self::push`], but the data is ready only at `not_before`. The data
     /// must be in the slot now.
-    pub(crate) fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
+    pub fn push_at(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
         let lead = not_before.saturating_sub(self.now);
@@ -365,7 +365,7 @@ impl Fabric {
     }
 
     /// Ends a command that pushes nothing.
-    pub(crate) fn retire(&mut self, slot: Slot) {
+    pub fn retire(&mut self, slot: Slot) {
         if self.journal.is_open() {
             self.tell_done(slot);
         }
