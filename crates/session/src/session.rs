@@ -417,7 +417,7 @@ impl<'a> Session<'a> {
     }
 
     /// Goes on from the state of a session of the same plan and ends, which may differ
-    /// in when the run ends. This session has not run yet, and its sink stands at
+    /// in when the run ends. It must not have run yet, and its sink stands at
     /// [`Snapshot::capture`] already. What a [mark](Plan::mark) noted is not in the
     /// state.
     ///
