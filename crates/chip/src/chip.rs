@@ -17,6 +17,7 @@ use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::microengine::Program;
 use crate::profile::Profile;
+use crate::quiescence::{Bounds, Quiescence};
 use crate::stats::Stats;
 use crate::units::msf::MediaSetup;
 use crate::units::msf::receive::NULL_STATUS;
@@ -79,6 +80,9 @@ pub struct Chip {
     pub(crate) units: Units,
     /// The general-purpose core.
     pub(crate) gpp: Gpp,
+    /// Whether and when it skips time.
+    #[serde(skip)]
+    pub(crate) quiescence: Quiescence,
 }
 
 impl Chip {
@@ -119,6 +123,7 @@ impl Chip {
                 .collect(),
             units: Units::new(&profile, &media),
             gpp: Gpp::new(&profile, boot),
+            quiescence: Quiescence::default(),
             fabric: Fabric::new(profile, Units::inlets),
         };
         let profile = chip.fabric.profile.clone();
@@ -261,6 +266,12 @@ impl Chip {
         self.units.scratch.locks().chain(self.units.sram.locks())
     }
 
+    /// The cycle of the next event; `Cycle::MAX` if none is pending.
+    #[must_use]
+    pub fn next_event(&self) -> Cycle {
+        self.fabric.events.next_time()
+    }
+
     /// What the chip has counted until now.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -292,12 +303,31 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
+        self.run_for(until, pause, Cycle::MAX, lines, observer)
+    }
+
+    /// The same, but also comes back with `None` before the first event at `breath`
+    /// or later, unless time is skipped there: for callers who have something to do
+    /// from time to time that the run does not depend on.
+    pub fn run_for(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        breath: Cycle,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> Option<Stop> {
         let observed = observer.is_on();
         self.fabric.journal.set(observed);
+        let bounds = Bounds {
+            until,
+            pause,
+            breath,
+        };
         if !observed {
-            return self.advance::<false>(until, pause, lines, observer);
+            return self.advance::<false>(bounds, lines, observer);
         }
-        let stop = self.advance::<true>(until, pause, lines, observer);
+        let stop = self.advance::<true>(bounds, lines, observer);
         let journal = &mut self.fabric.journal;
         match stop {
             // What microengines did ahead of the end, and what units booked
@@ -307,18 +337,19 @@ impl Chip {
                 journal.leave_out_the_rest();
             }
             Some(Stop::Reached) => journal.hand_on(until, observer),
-            None => journal.hand_on(pause, observer),
+            None => journal.hand_on(pause.min(self.fabric.events.next_time()), observer),
         }
         stop
     }
 
-    fn advance<const OBSERVED: bool>(
+    pub(crate) fn advance<const OBSERVED: bool>(
         &mut self,
-        until: Cycle,
-        pause: Cycle,
+        bounds: Bounds,
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
+        let Bounds { until, .. } = bounds;
+        let pause = bounds.pause.min(bounds.breath);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         loop {
@@ -340,9 +371,17 @@ impl Chip {
             if self.fabric.events.next_time() >= pause {
                 return None;
             }
+            if self.fabric.events.next_time() >= self.quiescence.try_at {
+                if let Some(stop) = self.rest::<OBSERVED>(bounds, lines, observer) {
+                    return Some(stop);
+                }
+                // Time may have passed.
+                continue;
+            }
             let Some((time, event)) = self.fabric.events.pop() else {
                 return Some(self.quiet());
             };
+            self.quiescence.handled += 1;
             self.fabric.now = time;
             self.handle::<OBSERVED>(event, lines);
             // Whatever put a word on a ring, a microengine or a loader's register write: the
@@ -395,8 +434,11 @@ impl Chip {
             }
             Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
-            Event::Media(code) => self.units.msf.event(code, fabric, lines),
+            Event::Media(code) => {
+                self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
+            }
             Event::Gpp(task) => {
+                self.quiescence.outside += 1;
                 if self.gpp.stop_alone(task, &fabric.events) {
                     return;
                 }

@@ -32,6 +32,9 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// What executes the microcode.
     pub core: CoreKind,
+    /// Simulate every cycle of time in which the chip's state recurs, which else is
+    /// skipped. The results are the same.
+    pub no_skip: bool,
 }
 
 /// Why a run ended.
@@ -83,8 +86,8 @@ impl Ending {
     }
 }
 
-/// Cycles between two looks at the progress.
-const SLICE: Cycle = 60_000;
+/// Cycles after which the caller is told of the progress.
+const BREATH: Cycle = 60_000;
 
 /// Refuses a program whose constants are not all known.
 fn linked(program: &Program) -> Result<(), Problem> {
@@ -154,6 +157,9 @@ impl Simulation {
         }
         if let Some(seed) = settings.seed {
             chip.seed(seed);
+        }
+        if settings.no_skip {
+            chip.set_skipping(false);
         }
         Ok(Self {
             chip,
@@ -235,20 +241,28 @@ impl Simulation {
                     return Came::To(now);
                 }
                 let look = observer.due();
-                // After a pause the slice is the same: how far microengines run ahead
+                // After a pause the end is the same: how far microengines run ahead
                 // shows in the counts of a run that a fault ends.
                 target = if now < horizon {
                     horizon.min(until)
                 } else {
-                    now.saturating_add(SLICE)
-                        .min(until)
-                        .min(self.rest_end(links))
-                        .min(look)
+                    until.min(self.rest_end(links)).min(look)
                 };
                 // The chip asks for the frame after the next when that begins to come.
                 let pause = pause.min(links.known_until());
-                match self.chip.run_or_pause(target, pause, links, observer) {
-                    None => return Came::To(pause),
+                let next = self.chip.next_event().max(now);
+                let breath = next.saturating_add(BREATH);
+                match self.chip.run_for(target, pause, breath, links, observer) {
+                    None if self.chip.next_event() >= pause => return Came::To(pause),
+                    None => {
+                        if links.has_failed() {
+                            return Came::Ended(Ending::OutputFailed);
+                        }
+                        if progress(self.chip.now(), &links.traffic).is_break() {
+                            return Came::Ended(Ending::Interrupted);
+                        }
+                        continue;
+                    }
                     Some(Stop::Fault(fault)) => return Came::Ended(Ending::Fault(fault)),
                     Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
                     Some(Stop::Reached) => {}

@@ -256,6 +256,55 @@ impl EventQueue {
         self.far.push(Reverse(Far { time, order, event }));
     }
 
+    /// Takes an event back that was posted for a time, if it is still pending; not a
+    /// turn. Of several alike the first one goes.
+    pub fn cancel(&mut self, time: Cycle, event: Event) {
+        let near = time.wrapping_sub(self.base) < SPAN as Cycle;
+        let found = near && self.remove(time, event);
+        if !found {
+            let before = self.far.len();
+            let mut first = true;
+            self.far.retain(|far| {
+                let it = first && far.0.time == time && far.0.event == event;
+                first &= !it;
+                !it
+            });
+            if self.far.len() == before {
+                return;
+            }
+            self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+        }
+        self.len -= 1;
+        self.next_other = self.find_next();
+        self.next = self.next_other.min(turn_time(self.next_turn));
+    }
+
+    /// Takes an event out of the bucket of a cycle; whether it was there.
+    fn remove(&mut self, time: Cycle, event: Event) -> bool {
+        let bucket = (time & MASK) as usize;
+        let (mut before, mut index) = (NIL, self.buckets[bucket]);
+        while index != NIL && self.nodes[index as usize].event != event {
+            (before, index) = (index, self.nodes[index as usize].next);
+        }
+        if index == NIL {
+            return false;
+        }
+        let next = self.nodes[index as usize].next;
+        if before == NIL {
+            self.buckets[bucket] = next;
+        } else {
+            self.nodes[before as usize].next = next;
+        }
+        self.nodes[index as usize].next = self.free;
+        self.free = index;
+        if self.buckets[bucket] == NIL {
+            let word = &mut self.occupied[bucket / 64];
+            *word &= !(1 << (bucket % 64));
+            self.words &= !(u64::from(*word == 0) << (bucket / 64));
+        }
+        true
+    }
+
     /// The time of the next event; `Cycle::MAX` when nothing is pending.
     #[must_use]
     #[inline]

@@ -22,6 +22,7 @@ use crate::kernel::bus::{Admission, Buses};
 use crate::kernel::check::{Check, Checks, Fault};
 use crate::kernel::disturb::{Latecomers, Lateness};
 use crate::kernel::event::{Event, EventQueue};
+use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
 use crate::kernel::ring_status::RingStatusLines;
@@ -106,9 +107,13 @@ pub struct Fabric {
     /// What is told to whoever watches, which is nothing of the chip's own.
     #[serde(skip)]
     pub journal: Journal,
+    /// Readings of clocks by microcode from which more may follow than times for its
+    /// timers; where there are such, no period is taken for the next one.
+    #[serde(skip)]
+    pub(crate) clock_readings: u64,
     late: Latecomers,
     slots: Vec<InFlight>,
-    free: Vec<Slot>,
+    free: FreeSlots,
 }
 
 impl Fabric {
@@ -126,10 +131,18 @@ impl Fabric {
             horizon: Cycle::MAX,
             nn_rings,
             journal: Journal::default(),
+            clock_readings: 0,
             late: Latecomers::default(),
             slots: Vec::new(),
-            free: Vec::new(),
+            free: FreeSlots::default(),
         }
+    }
+
+    /// Takes over what serialization leaves out.
+    pub(crate) fn take_rest(&mut self, from: &mut Self) {
+        std::mem::swap(&mut self.profile, &mut from.profile);
+        std::mem::swap(&mut self.journal, &mut from.journal);
+        self.clock_readings = from.clock_readings;
     }
 
     /// Lets completions come late from now on.
@@ -207,8 +220,7 @@ impl Fabric {
     }
 
     fn place(&mut self, command: BusCommand, issued: Cycle) -> Slot {
-        // The slot that was freed last is still in the cache. Its data is cleared so that
-        // nothing of an earlier command is ever pushed or saved.
+        // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
         if let Some(slot) = self.free.pop() {
             // Field by field: the data would be moved otherwise.
             let flight = &mut self.slots[slot.0 as usize];

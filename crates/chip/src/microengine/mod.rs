@@ -33,6 +33,7 @@ mod registers;
 mod stall;
 #[cfg(test)]
 mod tests;
+mod timers;
 mod timing;
 mod turn;
 mod unary;
@@ -48,6 +49,7 @@ use crate::core::{ContextPhase, MeStats};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
+use crate::quiescence::stamp;
 use context::Context;
 use datapath::Datapath;
 use lane::Lane;
@@ -159,6 +161,7 @@ pub struct Microengine {
     deferred_by: u16,
     /// Slots that are thrown away after the defer slots.
     after_penalty: Cycle,
+    #[serde(with = "stamp::datapath")]
     csr_value: u32,
     /// When the context came to its present stretch of code, and whether the
     /// instruction before set the codes.

@@ -10,6 +10,7 @@ use npsim_isa::{Command, Instruction, TransferRegister, decode_lenient};
 use super::operation::{Op, Side};
 use super::predecode::Maker;
 use super::quick;
+use super::timers::Timers;
 use super::timing::Timing;
 use crate::profile::Profile;
 
@@ -47,6 +48,7 @@ pub struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) words: Arc<[Word]>,
     pub(super) sides: Arc<[Side]>,
+    pub(super) timers: Arc<Timers>,
     timing: Timing,
 }
 
@@ -81,6 +83,7 @@ impl Program {
             ops: Vec::new(),
             words: words.into(),
             sides: Arc::new([]),
+            timers: Arc::default(),
             timing: Timing::new(profile),
         };
         program.decode(image.contexts);
@@ -95,6 +98,7 @@ impl Program {
             ops: Vec::new(),
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
+            timers: Arc::default(),
             timing: Timing::new(profile),
         };
         program.decode(ContextMode::Eight);
@@ -109,6 +113,7 @@ impl Program {
             ops: Vec::new(),
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
+            timers: Arc::default(),
             timing: Timing::default(),
         }
     }
@@ -160,6 +165,7 @@ impl Program {
             }
         }
         quick::find(&mut ops, &sides);
+        self.timers = Arc::new(Timers::of(&self.words, limit));
         self.ops = ops;
         self.sides = sides.into();
     }
