@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::core::{Core, CoreKind, ENGINE};
+use crate::core::{Core, CoreKind};
+use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::check::{Check, Fault};
@@ -258,7 +259,7 @@ impl Chip {
 
     /// The longwords that are watched as locks, unit by unit.
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        self.units.scratch.locks().chain(self.units.sram.locks())
+        self.units.locks()
     }
 
     /// What the chip has counted until now.
@@ -292,9 +293,8 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        let observed = observer.is_on();
-        self.fabric.journal.set(observed);
-        if !observed {
+        self.fabric.journal.set(observer.wants());
+        if !self.fabric.journal.is_open() {
             return self.advance::<false>(until, pause, lines, observer);
         }
         let stop = self.advance::<true>(until, pause, lines, observer);

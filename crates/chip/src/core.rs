@@ -2,7 +2,7 @@
 //!
 //! The chip, its units and everything above them know a microengine as a
 //! [`Core`]: something that gets turns, to which registers are pushed and from
-//! which they are pulled, and that is woken by signals. [`ENGINE`] is the core of
+//! which they are pulled, and that is woken by signals. [`ENGINE`](crate::engine::ENGINE) is the core of
 //! this crate, which runs ahead of the chip; another can come from any crate: it
 //! implements the trait, and [`Chip::with_cores`](crate::chip::Chip::with_cores)
 //! puts it on a chip.
@@ -42,10 +42,10 @@ use crate::kernel::disturb::Stall;
 #[cfg(doc)]
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::ContextState;
-use crate::microengine::{Microengine, Program};
+use crate::microengine::program::Program;
 use crate::profile::Profile;
-use crate::state::StateError;
 
 /// A kind of core: what it is called and how one is made.
 #[derive(Clone, Copy)]
@@ -54,18 +54,6 @@ pub struct CoreKind {
     pub name: &'static str,
     /// Makes an idle core without a program, from its index on the chip.
     pub make: fn(u8, &Profile) -> Box<dyn Core>,
-}
-
-/// The core that runs ahead of the chip until it must look at it.
-pub const ENGINE: CoreKind = CoreKind {
-    name: "engine",
-    make: |index, profile| Box::new(Microengine::new(index, profile)),
-};
-
-impl Default for CoreKind {
-    fn default() -> Self {
-        ENGINE
-    }
 }
 
 impl PartialEq for CoreKind {

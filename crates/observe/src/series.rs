@@ -9,8 +9,9 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::RingStatus;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Sampler;
 
 use npsim_project::Project;
 
@@ -255,14 +256,16 @@ impl Series {
     }
 }
 
-/// It samples the chip and needs no events.
+/// It needs no events.
 impl Observer for Series {
-    fn is_on(&self) -> bool {
-        false
+    fn wants(&self) -> Kinds {
+        Kinds::NONE
     }
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}
+}
 
+impl Sampler for Series {
     fn due(&self) -> Cycle {
         let last = self.samples.last().map_or(0, |sample| sample.cycle);
         (last / self.interval + 1) * self.interval
@@ -423,7 +426,7 @@ fn named(project: &Project, space: &str, address: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use npsim_chip::kernel::observer::Observer;
+    use npsim_chip::watch::Sampler;
 
     use super::{Fill, Place, PlaceKind, Sample, Series};
 

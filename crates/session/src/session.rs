@@ -17,8 +17,9 @@ use std::io;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Watcher;
 use npsim_net::egress::{PcapSink, Position};
 use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
@@ -244,7 +245,7 @@ impl<'a> Session<'a> {
     /// A pause changes nothing at all: microengines may have run ahead of it, by what
     /// they do without looking at the rest of the chip. A node that others come behind
     /// may have gone further, as far as it takes to know which frame it sends next.
-    pub fn run_to<P: Observer + Send>(
+    pub fn run_to<P: Watcher + Send>(
         &mut self,
         pause: Cycle,
         observers: &mut [P],
@@ -285,7 +286,7 @@ impl<'a> Session<'a> {
         None
     }
 
-    fn drive<P: Observer + Send>(
+    fn drive<P: Watcher + Send>(
         &mut self,
         goal: Goal,
         observers: &mut [P],

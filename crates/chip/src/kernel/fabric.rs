@@ -26,7 +26,7 @@ use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
 use crate::profile::Profile;
 
 // What the fabric takes and gives, for those that know it alone.
@@ -235,7 +235,7 @@ impl Fabric {
     /// A unit has decided when it serves a command; for whoever watches.
     #[inline]
     pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
-        if self.journal.is_open() {
+        if self.journal.wants(Kind::Served) {
             self.tell_served(slot, (target, lane), from, until);
         }
     }
@@ -366,7 +366,7 @@ impl Fabric {
 
     /// Ends a command that pushes nothing.
     pub fn retire(&mut self, slot: Slot) {
-        if self.journal.is_open() {
+        if self.journal.wants(Kind::Done) {
             self.tell_done(slot);
         }
         self.free.push(slot);

@@ -6,7 +6,7 @@
 
 use crate::Cycle;
 use crate::kernel::observer::Observer;
-use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::kernel::trace_event::{Cause, Kind, Kinds, TraceEvent};
 
 /// Events that are written before it is worth the while to put them in order.
 /// The order that comes of it does not depend on it.
@@ -29,11 +29,11 @@ const COUNTED: Cycle = 1 << 15;
 /// Ranks that there are, and some.
 const RANKS: usize = 32;
 
-/// The journal. It is closed, and costs a test of its flag, unless somebody
-/// watches the run.
+/// The journal. It is closed, and costs a test, unless somebody watches the run.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    open: bool,
+    /// What is written down; nothing in a closed one.
+    wanted: Kinds,
     told: Vec<(Cycle, TraceEvent)>,
     expected: Vec<Expected>,
     /// From how many events on they are put in order.
@@ -45,10 +45,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens it for a run that is watched, else closes and empties it.
-    pub fn set(&mut self, open: bool) {
-        self.open = open;
-        if open {
+    /// Opens it for events of these kinds; without any, closes and empties it.
+    pub fn set(&mut self, wanted: Kinds) {
+        self.wanted = wanted;
+        if self.is_open() {
             self.enough = self.enough.max(BATCH);
         } else {
             self.told.clear();
@@ -61,13 +61,20 @@ impl Journal {
     #[must_use]
     #[inline]
     pub const fn is_open(&self) -> bool {
-        self.open
+        !self.wanted.is_empty()
+    }
+
+    /// Whether anyone wants events of a kind.
+    #[must_use]
+    #[inline]
+    pub const fn wants(&self, kind: Kind) -> bool {
+        self.wanted.has(kind)
     }
 
     /// Writes down what happens at a cycle.
     #[inline]
     pub fn tell(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
-        if self.open {
+        if self.is_open() {
             self.write(at, what);
         }
     }
@@ -76,14 +83,17 @@ impl Journal {
     #[cold]
     #[inline(never)]
     fn write(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
-        self.told.push((at, what()));
+        self.put(at, what());
     }
 
     /// Writes down what happens at a cycle, where it is known that somebody
     /// watches.
     #[inline]
     pub(crate) fn put(&mut self, at: Cycle, event: TraceEvent) {
-        self.told.push((at, event));
+        // Whoever calls knows the kind when it is compiled, so this is a test of one bit.
+        if self.wanted.has(event.kind()) {
+            self.told.push((at, event));
+        }
     }
 
     /// A signal was sent that will arrive at `due`.
@@ -94,7 +104,7 @@ impl Journal {
         (me, context, signal): (u8, u8, u8),
         cause: impl FnOnce() -> Cause,
     ) {
-        if self.open {
+        if self.wants(Kind::Signal) {
             let cause = cause();
             self.expected.push(Expected {
                 due,
@@ -215,7 +225,7 @@ mod tests {
     use super::Journal;
     use crate::Cycle;
     use crate::kernel::observer::Observer;
-    use crate::kernel::trace_event::{Bus, ContextState, TraceEvent};
+    use crate::kernel::trace_event::{Bus, ContextState, Kind, Kinds, TraceEvent};
 
     #[derive(Default)]
     struct Seen(Vec<(Cycle, u8, Cycle)>);
@@ -258,7 +268,7 @@ mod tests {
     /// With what lies far ahead they are compared, else counted.
     fn in_order(far: Cycle) {
         let mut journal = Journal::default();
-        journal.set(true);
+        journal.set(Kinds::ALL);
         for (at, event) in [
             (9, context(1, 1)),
             (9, context(0, 2)),
@@ -282,5 +292,19 @@ mod tests {
         journal.leave_out_the_rest();
         journal.hand_on(Cycle::MAX, &mut seen);
         assert_eq!(seen.0.len(), 8);
+    }
+
+    #[test]
+    fn what_nobody_wants_is_not_written_down() {
+        let mut journal = Journal::default();
+        journal.set(Kinds::of(&[Kind::Context]));
+        journal.tell(3, || bus(4));
+        journal.tell(4, || context(0, 7));
+        journal.put(5, bus(6));
+        let mut seen = Seen::default();
+        journal.hand_on(9, &mut seen);
+        assert_eq!(seen.0, [(4, 1, 7)]);
+        journal.set(Kinds::NONE);
+        assert!(!journal.is_open());
     }
 }

@@ -10,11 +10,12 @@ use super::Program;
 use super::registers::{Claim, transfer_file};
 use super::{Lane, Microengine, Phase};
 use crate::Cycle;
-use crate::core::{ContextPhase, ContextView, Core, CoreKind, ENGINE, MeStats};
+use crate::core::{ContextPhase, ContextView, Core, CoreKind, MeStats};
+use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
 use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::{Cause, TraceEvent};
-use crate::state::StateError;
 
 impl Core for Microengine {
     fn kind(&self) -> CoreKind {

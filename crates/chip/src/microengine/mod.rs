@@ -26,7 +26,7 @@ mod next_neighbour;
 mod operation;
 mod predecode;
 pub(crate) mod profile;
-mod program;
+pub(crate) mod program;
 mod quick;
 mod random;
 mod registers;

@@ -7,7 +7,8 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Cause, ContextState, TraceEvent};
+use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind as EventKind, Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
@@ -300,7 +301,21 @@ impl Collector {
     }
 }
 
+impl Sampler for Collector {}
+
 impl Observer for Collector {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[
+            EventKind::Issued,
+            EventKind::Aborted,
+            EventKind::Stalled,
+            EventKind::Held,
+            EventKind::Context,
+            EventKind::Signal,
+            EventKind::Departed,
+        ])
+    }
+
     #[inline]
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {

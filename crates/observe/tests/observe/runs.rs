@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use npsim_chip::kernel::observer::Observer;
+use npsim_chip::watch::Watcher;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
 use npsim_project::assemble::{Program, assemble_project};
@@ -104,7 +104,7 @@ impl Run {
         Links::new(&self.capture.frames, &self.plan, 0, hertz, None)
     }
 
-    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Ending {
+    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Watcher) -> Ending {
         let mut links = self.links();
         simulation.run_watched(&mut links, observer, &mut |_, _| ControlFlow::Continue(()))
     }
