@@ -361,7 +361,12 @@ impl Chip {
     fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run(fabric),
+            Event::Microengine(me) => {
+                if OBSERVED {
+                    fabric.journal.begin_turn();
+                }
+                self.microengines[me as usize].run(fabric);
+            }
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Ready(slot) => {
