@@ -294,10 +294,18 @@ impl Chip {
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
         self.fabric.journal.set(observer.wants());
-        if !self.fabric.journal.is_open() {
-            return self.advance::<false>(until, pause, lines, observer);
+        let observed = self.fabric.journal.is_open();
+        let stop = if observed {
+            self.advance::<true>(until, pause, lines, observer)
+        } else {
+            self.advance::<false>(until, pause, lines, observer)
+        };
+        for core in &mut self.microengines {
+            core.forget_before(self.fabric.now);
         }
-        let stop = self.advance::<true>(until, pause, lines, observer);
+        if !observed {
+            return stop;
+        }
         let journal = &mut self.fabric.journal;
         match stop {
             // What microengines did ahead of the end, and what units booked

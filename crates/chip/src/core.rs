@@ -35,7 +35,7 @@ use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
 pub use report::{WaitInfo, signal_name};
-pub use stats::{ContextTimes, MeStats};
+pub use stats::{ContextTimes, MeStats, ahead};
 
 use crate::Cycle;
 use crate::kernel::disturb::Stall;
@@ -196,9 +196,17 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// Local time: all instructions before this cycle are done.
     fn local_time(&self) -> Cycle;
 
-    /// Counts with everything up to `now`: all cycles from the start to then are
-    /// in it, and none after, although the core may have run further.
+    /// Counts of all cycles from the start until `now`, without it, although the core
+    /// may have run further. They are exact in [`MeStats::total`] and its parts and in
+    /// the times of contexts; `now` is not before the last event that was handled.
     fn stats_at(&self, now: Cycle) -> MeStats;
+
+    /// Nobody will ask for [counts](Self::stats_at) of a cycle before this one any
+    /// more. Called where a run comes to rest, so that what a core keeps to cut its
+    /// counts does not depend on how the run was cut into parts.
+    fn forget_before(&mut self, now: Cycle) {
+        let _ = now;
+    }
 
     /// A context as it stands.
     fn context(&self, context: u8) -> ContextView;
