@@ -3,7 +3,7 @@
 use crate::core::CoreKind;
 use crate::microengine::Microengine;
 
-/// The core that runs ahead of the chip until it must look at it.
+/// The core that runs ahead of the chip until it has to synchronise with it.
 pub const ENGINE: CoreKind = CoreKind {
     name: "engine",
     make: |index, profile| Box::new(Microengine::new(index, profile)),

@@ -259,9 +259,9 @@ impl<'a> Session<'a> {
     ///
     /// Unlike at a pause, microengines stand at the last of these cycles too. Then the
     /// run goes on as if it had not been stopped, in every field of its state. What
-    /// steps can leave a trace in is what lies beyond an end that nobody knew before: in
-    /// the counts of a run that a fault ends, the microengines other than the one at
-    /// fault stop nearer to it, and so does the last cycle of a run that is quiet. With several
+    /// steps can leave a trace in is what lies beyond an end that nobody knew before: when
+    /// a fault ends a run, the registers of microengines other than the one at fault
+    /// stand nearer to it, and so does the last cycle of a run that is quiet. With several
     /// nodes those that others come behind may have gone further, as in
     /// [`Self::run_to`].
     pub fn step(&mut self, cycles: Cycle) -> Option<Ending> {

@@ -84,7 +84,7 @@ impl Ending {
     }
 }
 
-/// Cycles between two looks at the progress.
+/// Cycles between two reports of progress.
 const SLICE: Cycle = 60_000;
 
 /// Refuses a program whose constants are not all known.
@@ -235,16 +235,16 @@ impl Simulation {
                 if now >= horizon && links.is_starved() {
                     return Came::To(now);
                 }
-                let look = observer.due();
+                let due = observer.due();
                 // After a pause the slice is the same: how far microengines run ahead
-                // shows in the counts of a run that a fault ends.
+                // shows in their registers when a fault ends the run.
                 target = if now < horizon {
                     horizon.min(until)
                 } else {
                     now.saturating_add(SLICE)
                         .min(until)
                         .min(self.rest_end(links))
-                        .min(look)
+                        .min(due)
                 };
                 // The chip asks for the frame after the next when that begins to come.
                 let pause = pause.min(links.known_until());
@@ -254,7 +254,7 @@ impl Simulation {
                     Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
                     Some(Stop::Reached) => {}
                 }
-                if target == look {
+                if target == due {
                     observer.sample(&self.chip);
                 }
             }

@@ -84,7 +84,7 @@ pub struct Gpp {
     running: Option<u16>,
     /// Until when the last access of the last job takes.
     free_at: Cycle,
-    /// Threads that raised interrupt A, B since the core looked.
+    /// Threads that raised interrupt A, B since the core last polled them.
     status: [[u32; STATUS_WORDS]; 2],
     /// Interrupts raised.
     pub interrupts: u64,
