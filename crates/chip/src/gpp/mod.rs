@@ -173,7 +173,8 @@ impl Gpp {
     /// The threads that raised an interrupt since a task last acknowledged them: 32
     /// threads a word, the first cluster in words 0-1.
     #[must_use]
-    pub const fn interrupt_status(&self, line: InterruptLine) -> [u32; STATUS_WORDS] {
+    #[cfg(test)]
+    pub(crate) const fn interrupt_status(&self, line: InterruptLine) -> [u32; STATUS_WORDS] {
         self.status[line as usize]
     }
 
@@ -246,7 +247,7 @@ impl Gpp {
 
     /// Stops a task's timer if it works by the clock and nothing but timers of the
     /// core is pending on the chip: nobody is left who could see what it does.
-    pub fn stop_alone(&mut self, task: u16, events: &EventQueue) -> bool {
+    pub(crate) fn stop_alone(&mut self, task: u16, events: &EventQueue) -> bool {
         let index = usize::from(task);
         if index >= self.tasks.len() || !self.is_idle_timer(index) {
             return false;

@@ -221,7 +221,7 @@ impl Start<'_> {
     ///
     /// # Errors
     /// It does not lie in the memory.
-    pub fn write_table(
+    pub(crate) fn write_table(
         &mut self,
         space: Space,
         address: u32,

@@ -77,7 +77,7 @@ impl Journal {
     /// Whether anyone watches.
     #[must_use]
     #[inline]
-    pub const fn is_open(&self) -> bool {
+    pub(crate) const fn is_open(&self) -> bool {
         !self.wanted.is_empty()
     }
 
@@ -180,7 +180,7 @@ impl Journal {
     }
 
     /// Where a signal comes from that arrives now.
-    pub fn cause_of(&mut self, now: Cycle, me: u8, context: u8, signal: u8) -> Cause {
+    pub(crate) fn cause_of(&mut self, now: Cycle, me: u8, context: u8, signal: u8) -> Cause {
         let found = self
             .expected
             .iter()
@@ -191,13 +191,13 @@ impl Journal {
     /// Whether so much is written that it should be handed on.
     #[must_use]
     #[inline]
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.told.len() >= self.enough
     }
 
     /// Hands on, in order, what lies before a cycle. Nothing earlier than that
     /// may be told from now on.
-    pub fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
+    pub(crate) fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
         let Self { told, sorting, .. } = self;
         let at = told.iter().map(|it| it.0);
         let (first, last) = at.fold((Cycle::MAX, 0), |(first, last), at| {
@@ -218,7 +218,7 @@ impl Journal {
     }
 
     /// Forgets what was not handed on: the run has ended before it.
-    pub fn leave_out_the_rest(&mut self) {
+    pub(crate) fn leave_out_the_rest(&mut self) {
         self.told.clear();
     }
 }
