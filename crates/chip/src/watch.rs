@@ -88,7 +88,7 @@ impl Observer for Watchers<'_> {
 
 impl Sampler for Watchers<'_> {
     fn due(&self) -> Cycle {
-        let due = self.0.iter().map(|watcher| watcher.due());
+        let due = self.0.iter().map(Sampler::due);
         due.min().unwrap_or(Cycle::MAX)
     }
 

@@ -261,7 +261,9 @@ impl Sorting {
             let all = (0..told.len() as u32).map(key);
             ordered.extend(all.filter(|it| it.0 <= last));
             ordered.sort_unstable();
-            ordered.iter().for_each(|&(_, _, place)| see(place));
+            for &(_, _, place) in &*ordered {
+                see(place);
+            }
             return;
         }
         // One list a cycle, made from the last event to the first so that it has them as
@@ -297,7 +299,9 @@ impl Sorting {
                 ordered[place] = event;
                 next = links[next as usize];
             }
-            ordered.iter().for_each(|&(_, _, place)| see(place));
+            for &(_, _, place) in &*ordered {
+                see(place);
+            }
         }
     }
 }
