@@ -11,6 +11,7 @@ pub use checking::place_of;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
 use serde::{Deserialize, Serialize};
 
@@ -373,7 +374,8 @@ impl Study {
     /// # Errors
     /// It cannot be read, or as in [`Study::parse`].
     pub fn load(path: &Path) -> Result<Self, Problem> {
-        let bytes = npsim_project::whole_file::read_text(path)
+        let bytes = Disk
+            .read(path)
             .map_err(|error| Problem::io("read", path, &error))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Problem::new(format!("`{}` is not text", path.display())))?;
