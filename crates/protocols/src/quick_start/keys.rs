@@ -59,11 +59,7 @@ impl TaskKind for QuickStartKind {
         let groups_of_ports =
             resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
         let count = groups_of_ports.ports.len() as u64;
-        let state = Memory {
-            key: "state",
-            name: keys.state.as_ref(),
-            default: "QS_STATE",
-        };
+        let state = Memory::new("state", keys.state.as_ref(), "QS_STATE");
         let state = resolver.task_memory(&span, &state, count * u64::from(STATE_STRIDE));
         let ports = groups_of_ports
             .ports
@@ -71,11 +67,7 @@ impl TaskKind for QuickStartKind {
             .flatten()
             .max()
             .map_or(0, |it| it + 1);
-        let counters = Memory {
-            key: "counters",
-            name: keys.counters.as_ref(),
-            default: "PORT_COUNTERS",
-        };
+        let counters = Memory::new("counters", keys.counters.as_ref(), "PORT_COUNTERS");
         let counters = resolver.task_memory(&span, &counters, u64::from(ports) * 32);
         let window = resolver.time(keys.window.as_ref(), "150ms");
         let sample = match &keys.sample {
