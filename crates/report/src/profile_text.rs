@@ -350,6 +350,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(WIDEST - 3).chain("...".chars()).collect()
 }
 
+/// A share, `12.3%`, exact: halves of a tenth are rounded up.
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
