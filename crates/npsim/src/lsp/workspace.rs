@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use npsim_asm::front::text::without_comments;
 use npsim_asm::{SourceMap, Span};
 
 use super::analysis::Analysis;
 use super::documents::Documents;
 use super::roots::{Projects, Root, single};
-use super::scan::{Definitions, definitions, without_comments};
+use super::scan::{Definitions, definitions};
 use crate::includes::FileIncludes;
 
 /// Everything the server knows.
