@@ -384,7 +384,7 @@ impl Study {
 
     /// The metrics that a sweep measures, by name.
     #[must_use]
-    pub fn metrics_of(&self, sweep: &Sweep) -> BTreeMap<&str, &Metric> {
+    pub(crate) fn metrics_of(&self, sweep: &Sweep) -> BTreeMap<&str, &Metric> {
         self.metric
             .iter()
             .filter(|(name, _)| sweep.metrics.is_empty() || sweep.metrics.contains(name))
@@ -470,6 +470,6 @@ fn leading_number(text: &str) -> Option<f64> {
 
 /// Whether two places of an axis are the same, whatever digits were typed.
 #[must_use]
-pub fn same_place(one: f64, other: f64) -> bool {
+pub(crate) fn same_place(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }

@@ -155,7 +155,7 @@ pub struct Moments {
 
 /// Records the moments of a run.
 #[derive(Clone, Debug)]
-pub struct LaneRecorder {
+pub(crate) struct LaneRecorder {
     /// The state of each context and since when.
     states: Vec<(Activity, Cycle)>,
     /// Since when the pipeline of a microengine is held, and which context's.
@@ -205,7 +205,7 @@ impl LaneRecorder {
 
     /// What a [`Series`](crate::series::Series) has just found decides which moments
     /// are of interest.
-    pub fn consider(&mut self, sample: &Sample, places: &[Place]) {
+    pub(crate) fn consider(&mut self, sample: &Sample, places: &[Place]) {
         let now = sample.cycle;
         let (media, microcode) = sample.dropped();
         if media + microcode > 0 && !self.lost {

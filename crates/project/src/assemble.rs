@@ -78,7 +78,7 @@ impl Messages {
     }
 
     /// Adds a mistake outside of sources, once.
-    pub fn add_problem(&mut self, problem: &Problem) {
+    pub(crate) fn add_problem(&mut self, problem: &Problem) {
         let text = render_problem(problem);
         if !self.rendered.contains(&text) {
             self.errors += 1;

@@ -10,7 +10,7 @@ use crate::files::Files;
 use crate::problem::Problem;
 
 /// Endings of the files that [`read`] reads.
-pub const ENDINGS: [&str; 4] = ["npi", "hex", "txt", "bin"];
+pub(crate) const ENDINGS: [&str; 4] = ["npi", "hex", "txt", "bin"];
 
 /// Whether a path names assembled firmware, by its ending.
 #[must_use]
@@ -25,7 +25,7 @@ pub fn is_firmware(path: &Path) -> bool {
 /// Whether a path names words alone, which do not say how contexts and
 /// next-neighbour registers are to be set up.
 #[must_use]
-pub fn is_bare(path: &Path) -> bool {
+pub(crate) fn is_bare(path: &Path) -> bool {
     let image = |extension: &std::ffi::OsStr| extension.eq_ignore_ascii_case(ENDINGS[0]);
     is_firmware(path) && !path.extension().is_some_and(image)
 }

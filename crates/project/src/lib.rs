@@ -6,14 +6,14 @@
 //! it; `docs/src/project.md` describes the file.
 
 pub mod assemble;
-pub mod capacity;
-pub mod chain;
-pub mod defaults;
+mod capacity;
+mod chain;
+mod defaults;
 pub mod diagnostics;
 pub mod disturb;
 mod explain;
 mod extends;
-pub mod file;
+mod file;
 pub mod files;
 pub mod firmware_file;
 mod hardware;
@@ -27,7 +27,7 @@ pub mod problem;
 pub mod quantity;
 pub mod registry;
 pub mod resolve;
-pub mod settings;
+mod settings;
 pub mod text;
 pub mod whole_file;
 
@@ -51,7 +51,7 @@ use crate::quantity::Time;
 /// The project file's name in its folder.
 pub const FILE_NAME: &str = "npsim.toml";
 /// The chip when none is named.
-pub const DEFAULT_CHIP: &str = "ixp2400";
+pub(crate) const DEFAULT_CHIP: &str = "ixp2400";
 
 /// A project with everything looked up.
 #[derive(Clone, Debug)]

@@ -65,7 +65,7 @@ pub struct Modes {
 
 /// What a project comes to on a chip.
 #[derive(Clone, Debug)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// One entry for each microengine that runs, by index.
     pub programs: Vec<ProgramPlan>,
     /// What stands in the chip before the first cycle.

@@ -75,7 +75,7 @@ pub fn overview(profile: &Profile, programs: &[Program], shown: Shown) -> String
 
 /// The sources of all stages with what each line took before it.
 #[must_use]
-pub fn annotated(profile: &Profile, programs: &[Program]) -> String {
+pub(crate) fn annotated(profile: &Profile, programs: &[Program]) -> String {
     let mut out = String::new();
     for stage in stages(profile) {
         let sources = Texts::new(&stage, programs);

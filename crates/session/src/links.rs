@@ -198,16 +198,6 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Frames may come from the node before after all.
-    pub(crate) fn reopen(&mut self) {
-        if let Source::Link(inlet) = &mut self.source {
-            inlet.reopen();
-            if self.ahead.is_none() {
-                self.fetch();
-            }
-        }
-    }
-
     /// Frames from the node before that wait for their time.
     pub(crate) fn backlog(&self) -> usize {
         match &self.source {
@@ -290,7 +280,7 @@ impl<'a> Links<'a> {
 
     /// Whether the capture of departures could not be written.
     #[must_use]
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.output_failure.is_some()
     }
 

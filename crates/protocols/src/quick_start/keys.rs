@@ -19,7 +19,7 @@ const PORT_BYTES_OUT_LOW: u32 = 28;
 /// `[gpp.quick-start]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct QuickStartSection {
+pub(crate) struct QuickStartSection {
     /// The memory that is shared; `QS_STATE` if not given.
     pub state: Option<Spanned<String>>,
     /// Groups of ports; 1 if not given.
@@ -43,7 +43,7 @@ pub struct QuickStartSection {
 
 /// The kind of task.
 #[derive(Clone, Copy, Debug)]
-pub struct QuickStartKind;
+pub(crate) struct QuickStartKind;
 
 impl TaskKind for QuickStartKind {
     const NAME: &'static str = "quick-start";

@@ -17,7 +17,7 @@ use super::window::{PeakUtilisation, Window, limit, units_of_bytes};
 use super::words;
 
 /// Bytes from one group's state to the next.
-pub const STATE_STRIDE: u32 = 32;
+pub(crate) const STATE_STRIDE: u32 = 32;
 /// Where the counters of grants stand, from the state's beginning, and how far from
 /// one to the other: the lock of those who use one stands between them.
 const GRANTED: u32 = 8;
@@ -173,7 +173,7 @@ impl QuickStart {
 
     /// The counter of grants of a group's current window as it stands in memory.
     #[must_use]
-    pub fn granted_now(&self, group: usize, memories: Memories<'_>) -> i32 {
+    pub(crate) fn granted_now(&self, group: usize, memories: Memories<'_>) -> i32 {
         let phase = self.groups.get(group).map_or(0, |it| it.window.phase);
         let place = self.counter(group, usize::from(phase));
         memories.look(place).unwrap_or(0).cast_signed()

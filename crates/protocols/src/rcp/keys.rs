@@ -13,7 +13,7 @@ use crate::keys::{laws, places};
 /// `[gpp.rcp]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RcpSection {
+pub(crate) struct RcpSection {
     /// Where the rate is published; `RCP_RATE` if not given.
     pub rate: Option<Spanned<String>>,
     /// What threads count; `RCP_COUNTERS` if not given.
@@ -42,7 +42,7 @@ pub struct RcpSection {
 
 /// The kind of task.
 #[derive(Clone, Copy, Debug)]
-pub struct RcpKind;
+pub(crate) struct RcpKind;
 
 impl TaskKind for RcpKind {
     const NAME: &'static str = "rcp";

@@ -15,7 +15,7 @@ use crate::keys::{laws, places};
 /// `[gpp.xcp]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct XcpSection {
+pub(crate) struct XcpSection {
     /// The memory that is shared; `XCP_STATE` if not given.
     pub state: Option<Spanned<String>>,
     /// `locked` or `split`; `locked` if not given.
@@ -51,7 +51,7 @@ pub struct XcpSection {
 /// How the pools of XCP are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum XcpLayoutKind {
+pub(crate) enum XcpLayoutKind {
     /// In one place, under a lock.
     Locked,
     /// In two banks, without a lock.
@@ -60,7 +60,7 @@ pub enum XcpLayoutKind {
 
 /// The kind of task.
 #[derive(Clone, Copy, Debug)]
-pub struct XcpKind;
+pub(crate) struct XcpKind;
 
 impl TaskKind for XcpKind {
     const NAME: &'static str = "xcp";
