@@ -11,7 +11,7 @@ pub const MIN_FRAME_BYTES: u64 = 60;
 
 /// Bytes from the first of the preamble to the last of the FCS for a frame of `len` bytes without FCS.
 #[must_use]
-pub(crate) fn busy_bytes(len: usize) -> u64 {
+pub fn busy_bytes(len: usize) -> u64 {
     PREAMBLE_BYTES + MIN_FRAME_BYTES.max(len as u64) + FCS_BYTES
 }
 

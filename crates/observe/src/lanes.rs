@@ -155,7 +155,7 @@ pub struct Moments {
 
 /// Records the moments of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneRecorder {
+pub struct LaneRecorder {
     /// The state of each context and since when.
     states: Vec<(Activity, Cycle)>,
     /// Since when the pipeline of a microengine is held, and which context's.

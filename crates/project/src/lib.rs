@@ -2,7 +2,7 @@
 //! queues, buffers, tables and ports.
 //!
 //! A target is a project file, its folder, or one `.uc`, which then runs in the
-//! default project of [`defaults`]. [`Project::load`] reads, checks and resolves
+//! default project. [`Project::load`] reads, checks and resolves
 //! it; `docs/src/project.md` describes the file.
 
 pub mod assemble;

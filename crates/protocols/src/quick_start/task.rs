@@ -17,7 +17,7 @@ use super::window::{PeakUtilisation, Window, limit, units_of_bytes};
 use super::words;
 
 /// Bytes from one group's state to the next.
-pub(crate) const STATE_STRIDE: u32 = 32;
+pub const STATE_STRIDE: u32 = 32;
 /// Where the counters of grants stand, from the state's beginning, and how far from
 /// one to the other: the lock of those who use one stands between them.
 const GRANTED: u32 = 8;

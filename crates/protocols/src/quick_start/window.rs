@@ -60,7 +60,7 @@ impl PeakUtilisation {
 }
 
 /// The largest limit, and the lowest below zero, in units of 40 kbit/s: 43 Tbit/s.
-pub(crate) const FARTHEST_LIMIT: i64 = 1 << 30;
+pub const FARTHEST_LIMIT: i64 = 1 << 30;
 
 /// What may be granted from now on, in units of 40 kbit/s: what the threshold leaves above the peak
 /// utilisation and the grants of the window before. Kept within [`FARTHEST_LIMIT`], so that no

@@ -7,7 +7,7 @@ use super::scale::Scale;
 
 /// Round-trip times are counted in units of 2^12 x 2^-28 s (15.3 us), so that a sum of products fits
 /// 64 bits.
-pub(crate) const RTT_SHIFT: u32 = 12;
+pub const RTT_SHIFT: u32 = 12;
 
 /// The largest pool, and the largest feedback: what a signed longword holds.
 pub const LARGEST_POOL: u32 = i32::MAX as u32;

@@ -17,7 +17,7 @@ use super::{Control, Interval, QueueTimer, SECOND, Sums, time_to_nanoseconds};
 use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 
 /// Bytes from one group's state to the next.
-pub(crate) const STATE_STRIDE: u32 = 64;
+pub const STATE_STRIDE: u32 = 64;
 /// Bytes of the sums of a thread and group.
 pub(crate) const SUMS_STRIDE: u32 = 32;
 
