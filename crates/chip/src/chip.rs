@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::core::{Core, CoreKind, ENGINE};
+use crate::core::{Core, CoreKind};
+use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::check::{Check, Fault};
@@ -207,13 +208,6 @@ impl Chip {
         self.fabric.now
     }
 
-    /// The cycle that the last run was asked to reach; 0 before the first. A run
-    /// that paused before it goes on the same only with the same one.
-    #[must_use]
-    pub const fn horizon(&self) -> Cycle {
-        self.fabric.horizon
-    }
-
     /// Buses, events and commands in flight.
     #[must_use]
     pub const fn fabric(&self) -> &Fabric {
@@ -263,7 +257,7 @@ impl Chip {
 
     /// The longwords that are watched as locks, unit by unit.
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        self.units.scratch.locks().chain(self.units.sram.locks())
+        self.units.locks()
     }
 
     /// The cycle of the next event; `Cycle::MAX` if none is pending.
@@ -317,17 +311,24 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        let observed = observer.is_on();
-        self.fabric.journal.set(observed);
+        self.fabric.journal.set(observer.wants());
+        let observed = self.fabric.journal.is_open();
         let bounds = Bounds {
             until,
             pause,
             breath,
         };
-        if !observed {
-            return self.advance::<false>(bounds, lines, observer);
+        let stop = if observed {
+            self.advance::<true>(bounds, lines, observer)
+        } else {
+            self.advance::<false>(bounds, lines, observer)
+        };
+        for core in &mut self.microengines {
+            core.forget_before(self.fabric.now);
         }
-        let stop = self.advance::<true>(bounds, lines, observer);
+        if !observed {
+            return stop;
+        }
         let journal = &mut self.fabric.journal;
         match stop {
             // What microengines did ahead of the end, and what units booked
@@ -400,7 +401,12 @@ impl Chip {
     fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run(fabric),
+            Event::Microengine(me) => {
+                if OBSERVED {
+                    fabric.journal.begin_turn();
+                }
+                self.microengines[me as usize].run(fabric);
+            }
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Ready(slot) => {

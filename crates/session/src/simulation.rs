@@ -7,10 +7,11 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::microengine::Program as Loaded;
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Watcher;
 
 use crate::links::{Links, Traffic};
 use npsim_project::Project;
@@ -196,7 +197,7 @@ impl Simulation {
     pub fn run_watched(
         &mut self,
         links: &mut Links<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
         loop {
@@ -213,7 +214,7 @@ impl Simulation {
         &mut self,
         pause: Cycle,
         links: &mut Links<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         match self.advance(pause, links, observer, progress) {
@@ -228,7 +229,7 @@ impl Simulation {
         &mut self,
         pause: Cycle,
         links: &mut Links<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Came {
         loop {
@@ -236,22 +237,17 @@ impl Simulation {
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let mut target = now;
             if !self.undecided {
-                let horizon = self.chip.horizon();
-                if now >= horizon && links.is_starved() {
-                    return Came::To(now);
-                }
-                let look = observer.due();
-                // After a pause the end is the same: how far microengines run ahead
-                // shows in the counts of a run that a fault ends.
-                target = if now < horizon {
-                    horizon.min(until)
-                } else {
-                    until.min(self.rest_end(links)).min(look)
-                };
+                let due = observer.due();
+                // The end only grows while the run goes on, so it can be asked for anew
+                // at any time without a microengine having stopped at an earlier one.
+                target = until.min(self.rest_end(links)).min(due).max(now);
                 // The chip asks for the frame after the next when that begins to come.
                 let pause = pause.min(links.known_until());
+                // Once that is asked for, the end may lie further away.
                 let next = self.chip.next_event().max(now);
-                let breath = next.saturating_add(BREATH);
+                let arrival = self.chip.units().msf.next_arrival();
+                let breath = arrival.clamp(next, next.saturating_add(BREATH));
+                let breath = breath.saturating_add(1);
                 match self.chip.run_for(target, pause, breath, links, observer) {
                     None if self.chip.next_event() >= pause => return Came::To(pause),
                     None => {
@@ -267,7 +263,7 @@ impl Simulation {
                     Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
                     Some(Stop::Reached) => {}
                 }
-                if target == look {
+                if target == due {
                     observer.sample(&self.chip);
                 }
             }

@@ -140,19 +140,20 @@ impl Server<'_> {
             DidChangeTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidChangeTextDocument>(notification) {
                     let document = parameters.text_document;
+                    let path = path_of(&document.uri);
                     self.workspace.documents.change(
-                        &path_of(&document.uri),
+                        &path,
                         document.version,
                         parameters.content_changes,
                     );
-                    self.workspace.touch();
+                    self.workspace.touch(&path);
                 }
             }
             DidCloseTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidCloseTextDocument>(notification) {
                     let path = path_of(&parameters.text_document.uri);
                     self.workspace.documents.close(&path);
-                    self.workspace.touch();
+                    self.workspace.touch(&path);
                 }
             }
             DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => self.workspace.search(),

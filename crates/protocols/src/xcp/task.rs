@@ -19,7 +19,7 @@ use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 64;
 /// Bytes of the sums of a thread and group.
-pub const SUMS_STRIDE: u32 = 32;
+pub(crate) const SUMS_STRIDE: u32 = 32;
 
 /// Where things stand in a group's state, in bytes.
 mod offset {

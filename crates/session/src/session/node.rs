@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::kernel::observer::Observer;
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Watcher;
 use npsim_net::egress::PcapSink;
 use serde::{Deserialize, Serialize};
 
@@ -164,15 +164,6 @@ impl<'a> Node<'a> {
         self.links.backlog()
     }
 
-    /// The time of the whole run's end; a node that this one had ended goes on.
-    pub(super) fn run_until(&mut self, until: Option<Cycle>) {
-        self.until = until;
-        let later = until.is_none_or(|until| until > self.handled);
-        if self.ending == Some(Ending::Reached) && later {
-            self.ending = None;
-        }
-    }
-
     /// A node that was broken off can go on.
     pub(super) fn take_up(&mut self) {
         if self.ending == Some(Ending::Interrupted) {
@@ -200,17 +191,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The node before goes on after all.
-    pub(super) fn reopen(&mut self) {
-        self.links.reopen();
-    }
-
     /// Runs on, as far as the goal, a window or what is known of the node before
     /// lets it. Gives the frames that go on to the node behind.
     pub(super) fn advance(
         &mut self,
         goal: Goal,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Vec<Crossing> {
         if self.mark == Some(self.simulation.now()) && self.marked.is_none() {

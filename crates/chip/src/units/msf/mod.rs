@@ -235,7 +235,7 @@ impl Msf {
 
     /// The first bit of the next frame that is known; `Cycle::MAX` for none.
     #[must_use]
-    pub(crate) fn next_arrival(&self) -> Cycle {
+    pub fn next_arrival(&self) -> Cycle {
         self.receive.next_arrival()
     }
 

@@ -17,8 +17,9 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use npsim::assemble::assemble_project_with;
+use npsim::assemble::assemble_project_from;
 use npsim::checkpoint::{Checkpoint, inputs};
+use npsim::files::Disk;
 use npsim::memory_dump;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
@@ -27,7 +28,7 @@ use npsim::remarks;
 use npsim::session::{Plan, Session};
 use npsim::simulation::{Ending, Settings};
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::Observer;
+use npsim_chip::watch::Watcher;
 
 use super::interrupt::interrupt_flag;
 use crate::output;
@@ -69,7 +70,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     let Some(programs) = programs else {
         return Ok(ExitCode::from(1));
@@ -170,7 +171,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
 }
 
 /// Runs on, and saves the run where the saver says.
-fn to_the_end<P: Observer + Send>(
+fn to_the_end<P: Watcher + Send>(
     session: &mut Session<'_>,
     observers: &mut [P],
     each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
