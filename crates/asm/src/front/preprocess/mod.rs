@@ -314,11 +314,11 @@ impl Preprocessor<'_> {
                 self.diagnostics.push(
                     Diagnostic::error(
                         codes::TOO_MANY_ERRORS,
-                        format!("{MAX_ERRORS} errors were found; the rest is not looked at"),
+                        format!("{MAX_ERRORS} errors were found; the rest is not read"),
                         span,
                         expansion,
                     )
-                    .help("mend the first ones and try again"),
+                    .help("fix the first ones and try again"),
                 );
                 self.stopped = true;
             }

@@ -245,7 +245,7 @@ fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
 
 fn restless() -> Problem {
     Problem::new(format!(
-        "the program did not come to rest within {PATIENCE_MS} ms of simulated time"
+        "the program was still running after {PATIENCE_MS} ms of simulated time"
     ))
     .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
 }
