@@ -528,7 +528,7 @@ impl TransferRegisters for Vec<Box<dyn Core>> {
     }
 }
 
-/// Writes signals down for whoever watches.
+/// Writes signals down for observers.
 fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
     let now = fabric.now;
     fabric.journal.tell(now, || TraceEvent::Signal {

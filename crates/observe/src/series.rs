@@ -1,7 +1,7 @@
-//! How a run went over time: counters and depths, looked at in even intervals.
+//! How a run went over time: counters and depths, sampled at even intervals.
 //!
 //! Looking changes nothing: a chip that runs in steps goes through the same
-//! states as one that runs through. The number of looks that are kept is
+//! states as one that runs through. The number of samples that are kept is
 //! bounded; when they are too many, neighbours are joined and the interval
 //! doubles, so a series covers a run of any length with the same memory.
 
@@ -14,7 +14,7 @@ use npsim_chip::stats::Stats;
 
 use npsim_project::Project;
 
-/// Cycles between the first looks.
+/// Cycles between the first samples.
 const FIRST_INTERVAL: Cycle = 1000;
 /// Looks that are kept; even, since they are joined in pairs.
 const KEPT: usize = 512;
@@ -61,7 +61,7 @@ pub enum PlaceKind {
     },
 }
 
-/// A place that is looked at.
+/// A place that is sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Which.
@@ -84,10 +84,10 @@ pub struct Fill {
     pub least: u64,
     /// Most.
     pub most: u64,
-    /// Sum over the looks.
+    /// Sum over the samples.
     pub sum: u64,
-    /// How often it was looked at.
-    pub looks: u64,
+    /// How often it was sampled.
+    pub samples: u64,
     /// How often it was full, by [`Place::full_at`].
     pub full: u64,
     /// How often there was nothing.
@@ -95,7 +95,7 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// One look.
+    /// One sample.
     #[must_use]
     pub fn of(found: u64, full_at: Option<u64>) -> Self {
         let full = full_at.is_some_and(|level| found >= level);
@@ -103,26 +103,26 @@ impl Fill {
             least: found,
             most: found,
             sum: found,
-            looks: 1,
+            samples: 1,
             full: u64::from(full),
             empty: u64::from(found == 0),
         }
     }
 
-    /// The looks of both.
+    /// The samples of both.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
-        if self.looks == 0 {
+        if self.samples == 0 {
             return other;
         }
-        if other.looks == 0 {
+        if other.samples == 0 {
             return self;
         }
         Self {
             least: self.least.min(other.least),
             most: self.most.max(other.most),
             sum: self.sum + other.sum,
-            looks: self.looks + other.looks,
+            samples: self.samples + other.samples,
             full: self.full + other.full,
             empty: self.empty + other.empty,
         }
@@ -188,7 +188,7 @@ impl Series {
         }
     }
 
-    /// What is looked at besides the counters.
+    /// What is sampled besides the counters.
     #[must_use]
     pub fn places(&self) -> &[Place] {
         &self.places
@@ -449,15 +449,15 @@ mod tests {
     #[test]
     fn a_long_run_keeps_a_bounded_number_of_samples_and_every_peak() {
         let mut series = series(8);
-        let mut looks = 0;
+        let mut samples = 0;
         for found in (0..100).map(|n| if n == 37 { 9 } else { n % 3 }) {
             series.push(sample(series.due(), found));
-            looks += 1;
+            samples += 1;
             assert!(series.samples().len() <= 8);
         }
         let all = series.samples().iter();
         let joined = all.fold(Fill::default(), |sum, sample| sum.join(sample.fills[0]));
-        assert_eq!((joined.looks, joined.most, joined.least), (looks, 9, 0));
+        assert_eq!((joined.samples, joined.most, joined.least), (samples, 9, 0));
         assert_eq!(joined.full, 1);
         let cycles: Vec<_> = series.samples().iter().map(|sample| sample.cycle).collect();
         assert!(

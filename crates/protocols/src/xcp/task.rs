@@ -33,7 +33,7 @@ mod offset {
     pub const RESIDUES: u32 = 32;
 }
 
-/// What the task tells whoever watches.
+/// What the task tells observers.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 

@@ -176,14 +176,14 @@ fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [Stage
     }
 }
 
-/// Whether work piles up in a place: it was full at half of the looks, or
+/// Whether work piles up in a place: it was full at half of the samples, or
 /// frames found no room.
 pub(super) fn pressed(observed: &Observed<'_>, window: &Window, place: usize) -> bool {
     let fill = window.fills[place];
     let kind = observed.series.places()[place].kind;
     // Its bytes may be on the line still; only what found no room counts.
     let line = matches!(kind, PlaceKind::ReceiveFifo { .. });
-    (!line && fill.looks > 0 && fill.full * 2 >= fill.looks)
+    (!line && fill.samples > 0 && fill.full * 2 >= fill.samples)
         || window.lost_at(observed.series, place) > 0
 }
 

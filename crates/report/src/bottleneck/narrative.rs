@@ -11,7 +11,7 @@ use super::locks::LockLoad;
 use super::window::Window;
 use super::{Analysis, Observed};
 
-/// A stage that is occupied less may do little but look for work, and what a
+/// A stage that is occupied less may do little but poll for work, and what a
 /// frame costs it then says nothing.
 const MOSTLY_WORK: u64 = 300;
 
@@ -26,7 +26,7 @@ pub(crate) fn percent(permille: u64) -> String {
     format!("{}.{}%", permille / 10, permille % 10)
 }
 
-/// What there is to say about a run that was never looked at.
+/// What there is to say about a run that was never sampled.
 pub(super) fn nothing_seen() -> Analysis {
     Analysis {
         headline: "Nothing was seen of the run, so nothing can be said about it.".into(),
@@ -200,7 +200,7 @@ impl Teller<'_> {
         self.locks.iter().find(|lock| lock.index == index)
     }
 
-    /// Frames in, out and lost, in the time looked at.
+    /// Frames in, out and lost, in the time analysed.
     fn rates(&self) -> String {
         let window = self.window;
         let rate = |frames| grouped(window.per_second(frames));
@@ -264,7 +264,7 @@ impl Teller<'_> {
             } else {
                 ("polls", "it waits")
             };
-            let tenths = wait.looks * 10 / wait.writes;
+            let tenths = wait.polls * 10 / wait.writes;
             format!(
                 "In front, {who} {poll} {} {}.{} times for each write to {}: {wait_for} for room.",
                 wait.progress,
@@ -314,7 +314,7 @@ impl Teller<'_> {
                 | PlaceKind::FullList
                 | PlaceKind::Transmit { .. }
                 | PlaceKind::Freelist
-        ) || fill.looks == 0
+        ) || fill.samples == 0
         {
             return None;
         }
@@ -331,7 +331,7 @@ impl Teller<'_> {
         Some(format!(
             "{side}, {} holds {}{of} {} on average, {} at most{no_room}.",
             place.name,
-            grouped(fill.sum / fill.looks),
+            grouped(fill.sum / fill.samples),
             place.unit,
             grouped(fill.most),
         ))

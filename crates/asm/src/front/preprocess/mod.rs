@@ -47,7 +47,7 @@ const MAX_TOKENS: usize = 8_000_000 / SCALE;
 const MAX_LINE_TOKENS: usize = 100_000;
 /// Bytes of a token that substitution may make.
 const MAX_TOKEN_TEXT: usize = 65_536;
-/// Errors after which the rest is not looked at.
+/// Errors after which the rest is not read.
 const MAX_ERRORS: usize = 100;
 
 /// What the preprocessor gives to the parser.

@@ -296,7 +296,7 @@ impl Receive {
             return;
         };
         // Last of all, since this takes the element. Without one the bus stays idle; the next
-        // element that is freed looks here again.
+        // element that is freed comes here again.
         let Some(element) = self.rbuf.allocate() else {
             return;
         };
@@ -468,7 +468,7 @@ impl Receive {
     }
 }
 
-/// Tells whoever watches that an arrival found no way in.
+/// Tells observers that an arrival found no way in.
 fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
     fabric.journal.tell(fabric.now, || TraceEvent::Dropped {
         port: arrival.port,

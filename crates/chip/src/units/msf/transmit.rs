@@ -147,7 +147,7 @@ impl Transmit {
                             .post(at, Event::Media(Code::TransmitBus.with(0)));
                         return;
                     }
-                    // The end of the frame on the line looks here again.
+                    // The end of the frame on the line comes here again.
                     None => return,
                 }
             }
@@ -279,7 +279,7 @@ impl Transmit {
         self.arbitrate(ports, fabric, lines);
     }
 
-    /// Tells whoever watches that the head element is done with.
+    /// Tells observers that the head element is done with.
     fn tell_sent(&self, tag: Tag, fabric: &mut Fabric) {
         let element = self.tbuf.next() as u8;
         fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
