@@ -9,4 +9,5 @@ pub(crate) mod parse;
 pub mod preprocess;
 pub(crate) mod statement;
 pub(crate) mod synonyms;
+pub mod text;
 pub mod token;

@@ -426,7 +426,7 @@ impl Chip {
     }
 
     /// Nothing is pending and no frame is to come. Contexts that wait for a
-    /// frame, or gave up for good, are at rest; without any of the former, one
+    /// frame, or gave up for good, are idle; without any of the former, one
     /// that still waits for a signal waits for ever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;

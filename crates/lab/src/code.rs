@@ -22,7 +22,7 @@ pub const COUNTED: [&str; 2] = ["instructions", "references"];
 
 /// Whether a metric needs no run.
 #[must_use]
-pub fn is_static(metric: &Metric) -> bool {
+pub(crate) fn is_static(metric: &Metric) -> bool {
     metric.measure == Quantity::Code
 }
 

@@ -19,7 +19,7 @@ pub struct Sample {
 
 /// Whether a point lies on a curve through these places of the other axes.
 #[must_use]
-pub fn lies_on(
+pub(crate) fn lies_on(
     study: &Study,
     point: &Point,
     of: &str,
@@ -60,7 +60,7 @@ pub fn samples(
 
 /// The samples of a metric of a sweep, from left to right.
 #[must_use]
-pub fn measured_samples(
+pub(crate) fn measured_samples(
     study: &Study,
     results: &Results,
     of: &str,

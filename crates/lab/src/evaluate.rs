@@ -7,7 +7,7 @@ use crate::formula;
 use crate::study::same_place;
 
 /// Gives the samples of a curve.
-pub type Lookup<'a> = &'a dyn Fn(&CurveName) -> Vec<Sample>;
+pub(crate) type Lookup<'a> = &'a dyn Fn(&CurveName) -> Vec<Sample>;
 
 type Places = Vec<(f64, f64)>;
 

@@ -221,7 +221,7 @@ impl ShapeKind {
 
     /// Whether it knows `margin`; the others know `within`.
     #[must_use]
-    pub const fn has_margin(self) -> bool {
+    pub(crate) const fn has_margin(self) -> bool {
         matches!(self, Self::Order | Self::Above | Self::Below | Self::Convex)
     }
 

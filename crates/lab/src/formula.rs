@@ -17,7 +17,7 @@ const SIGNS: &str = "+-*/(),._";
 
 /// A formula that can be computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Formula {
+pub(crate) struct Formula {
     text: String,
     names: BTreeSet<String>,
 }

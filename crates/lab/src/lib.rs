@@ -26,24 +26,24 @@
 //! Nothing in the results depends on the host, the time, or how many points run
 //! at once.
 
-pub mod assemblies;
+pub(crate) mod assemblies;
 pub mod campaign;
 pub mod code;
 pub mod counters;
 pub mod curves;
 pub mod derived;
-pub mod drawing;
+mod drawing;
 pub mod evaluate;
 pub mod execute;
 pub mod expression;
-pub mod formula;
+mod formula;
 pub mod grid;
 pub mod hops;
 pub mod metric;
 pub mod microengines;
-pub mod observation;
+pub(crate) mod observation;
 pub mod observed;
-pub mod ordering;
+mod ordering;
 pub mod output;
 pub mod places;
 pub mod points;
@@ -53,5 +53,5 @@ pub mod store;
 pub mod studies;
 pub mod study;
 pub mod tables;
-pub mod tolerance;
+mod tolerance;
 pub mod verdict;

@@ -399,7 +399,7 @@ impl Metric {
 
     /// Whether bit rates count the check sequence.
     #[must_use]
-    pub fn whole_frames(&self) -> bool {
+    pub(crate) fn whole_frames(&self) -> bool {
         self.fcs.unwrap_or_default()
     }
 

@@ -71,7 +71,7 @@ impl PointFiles {
 
     /// Whether all that is asked for is there.
     #[must_use]
-    pub fn are_there(&self) -> bool {
+    pub(crate) fn are_there(&self) -> bool {
         self.what.iter().all(|&what| self.path(what).is_file())
     }
 
@@ -79,7 +79,7 @@ impl PointFiles {
     ///
     /// # Errors
     /// Something is to be observed, and there are several routers.
-    pub fn refuse_chain(&self, hops: usize) -> Result<(), Problem> {
+    pub(crate) fn refuse_chain(&self, hops: usize) -> Result<(), Problem> {
         if hops > 1 && !self.what.is_empty() {
             return Err(
                 Problem::new("the points of a chain of routers cannot be observed")

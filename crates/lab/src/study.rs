@@ -11,6 +11,7 @@ pub use checking::place_of;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
 use serde::{Deserialize, Serialize};
 
@@ -373,7 +374,8 @@ impl Study {
     /// # Errors
     /// It cannot be read, or as in [`Study::parse`].
     pub fn load(path: &Path) -> Result<Self, Problem> {
-        let bytes = npsim_project::whole_file::read_text(path)
+        let bytes = Disk
+            .read(path)
             .map_err(|error| Problem::io("read", path, &error))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Problem::new(format!("`{}` is not text", path.display())))?;
@@ -382,7 +384,7 @@ impl Study {
 
     /// The metrics that a sweep measures, by name.
     #[must_use]
-    pub fn metrics_of(&self, sweep: &Sweep) -> BTreeMap<&str, &Metric> {
+    pub(crate) fn metrics_of(&self, sweep: &Sweep) -> BTreeMap<&str, &Metric> {
         self.metric
             .iter()
             .filter(|(name, _)| sweep.metrics.is_empty() || sweep.metrics.contains(name))
@@ -468,6 +470,6 @@ fn leading_number(text: &str) -> Option<f64> {
 
 /// Whether two places of an axis are the same, whatever digits were typed.
 #[must_use]
-pub fn same_place(one: f64, other: f64) -> bool {
+pub(crate) fn same_place(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }

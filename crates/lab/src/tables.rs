@@ -37,7 +37,7 @@ pub fn shown(number: f64) -> String {
 
 /// A number or words as tables show them.
 #[must_use]
-pub fn shown_figure(figure: &Figure) -> String {
+pub(crate) fn shown_figure(figure: &Figure) -> String {
     match figure {
         Figure::Number(number) => shown(*number),
         Figure::Words(words) => words.clone(),
@@ -46,7 +46,7 @@ pub fn shown_figure(figure: &Figure) -> String {
 
 /// The difference of a row as tables show it: `-2.1%`.
 #[must_use]
-pub fn shown_difference(row: &Row) -> String {
+pub(crate) fn shown_difference(row: &Row) -> String {
     match (row.difference_percent, row.difference) {
         (Some(percent), _) => format!("{percent:+.1}%"),
         (None, Some(difference)) => format!("{difference:+.3}"),
@@ -306,7 +306,7 @@ pub fn document<'a>(
 
 /// `rows.csv`.
 #[must_use]
-pub fn rows_csv(rows: &[Row]) -> String {
+pub(crate) fn rows_csv(rows: &[Row]) -> String {
     let mut text = line(
         [
             "id",
@@ -354,7 +354,7 @@ pub fn rows_csv(rows: &[Row]) -> String {
 
 /// `points.csv`: one line for every metric of every point.
 #[must_use]
-pub fn points_csv(study: &Study, results: &Results) -> String {
+pub(crate) fn points_csv(study: &Study, results: &Results) -> String {
     let axes = study
         .sweep
         .values()

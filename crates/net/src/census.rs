@@ -13,7 +13,7 @@ use crate::ethernet::{FCS_BYTES, MIN_FRAME_BYTES};
 pub const SIZE_CLASSES: [u64; 6] = [64, 127, 255, 511, 1023, 1518];
 
 /// Flows beyond this number are not told apart any more.
-pub const MOST_FLOWS: usize = 1 << 22;
+pub(crate) const MOST_FLOWS: usize = 1 << 22;
 
 /// Counts over the frames of a capture. Only the number of flows that are told apart makes it grow.
 #[derive(Clone, Debug, Default)]

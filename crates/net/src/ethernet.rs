@@ -1,11 +1,11 @@
 //! What Ethernet adds to a frame on the wire (IEEE 802.3, clauses 3 and 4), in bytes.
 
 /// Preamble and start-of-frame delimiter, 7 + 1 bytes.
-pub const PREAMBLE_BYTES: u64 = 8;
+pub(crate) const PREAMBLE_BYTES: u64 = 8;
 /// Frame check sequence.
 pub const FCS_BYTES: u64 = 4;
 /// Least gap between two frames, 96 bit times.
-pub const GAP_BYTES: u64 = 12;
+pub(crate) const GAP_BYTES: u64 = 12;
 /// Shortest frame without FCS; a sender pads shorter ones.
 pub const MIN_FRAME_BYTES: u64 = 60;
 

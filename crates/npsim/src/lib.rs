@@ -18,7 +18,8 @@ pub use npsim_net as net;
 pub use npsim_observe as observe;
 pub use npsim_project as project;
 pub use npsim_project::{
-    assemble, diagnostics, firmware_file, includes, load, messages, problem, quantity, whole_file,
+    assemble, diagnostics, files, firmware_file, includes, load, messages, problem, quantity,
+    whole_file,
 };
 pub use npsim_protocols as protocols;
 pub use npsim_protocols::registry;

@@ -205,7 +205,7 @@ impl LaneRecorder {
 
     /// What a [`Series`](crate::series::Series) has just found decides which moments
     /// are of interest.
-    pub fn consider(&mut self, sample: &Sample, places: &[Place]) {
+    pub(crate) fn consider(&mut self, sample: &Sample, places: &[Place]) {
         let now = sample.cycle;
         let (media, microcode) = sample.dropped();
         if media + microcode > 0 && !self.lost {

@@ -37,12 +37,6 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether nothing is.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// What a page and a word on the bottleneck need.
     #[must_use]
     pub fn and_report(self) -> Self {

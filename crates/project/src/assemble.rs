@@ -2,12 +2,13 @@
 //! has its own defines.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use npsim_asm::{Assembly, Diagnostic, Level, LintLevel, Options, SourceMap};
+use npsim_asm::{Diagnostic, Level, LintLevel, Options, SourceMap};
 use npsim_image::Image;
 
 use crate::diagnostics::{render_diagnostic, render_problem};
+use crate::files::{Disk, Files};
 use crate::firmware_file::{is_bare, is_firmware, read_for};
 use crate::includes::FileIncludes;
 use crate::messages::Message;
@@ -77,7 +78,7 @@ impl Messages {
     }
 
     /// Adds a mistake outside of sources, once.
-    pub fn add_problem(&mut self, problem: &Problem) {
+    pub(crate) fn add_problem(&mut self, problem: &Problem) {
         let text = render_problem(problem);
         if !self.rendered.contains(&text) {
             self.errors += 1;
@@ -115,26 +116,18 @@ pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
     }
 }
 
-/// Assembles one source.
-#[must_use]
-pub fn assemble_source(source: &Path, include: &[PathBuf], options: &Options) -> Assembly {
-    npsim_asm::assemble(
-        &source.display().to_string(),
-        &FileIncludes::new(include.to_vec()),
-        options,
-    )
-}
-
 /// Assembles the programs of a project, and reads those that are assembled
 /// already; `None` if one of them has errors.
 #[must_use]
 pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
-    assemble_project_with(project, &[])
+    assemble_project_from(&Disk, project, &[])
 }
 
-/// The same with some warnings silent or errors, as in [`Options::lints`].
+/// The same from any source of files, with some warnings silent or errors, as in
+/// [`Options::lints`].
 #[must_use]
-pub fn assemble_project_with(
+pub fn assemble_project_from(
+    files: &dyn Files,
     project: &Project,
     lints: &[(String, LintLevel)],
 ) -> (Option<Vec<Program>>, Messages) {
@@ -142,13 +135,15 @@ pub fn assemble_project_with(
     let mut messages = Messages::default();
     for plan in &project.programs {
         let program = if is_firmware(&plan.source) {
-            load(project, plan).map_err(|problem| messages.add_problem(&problem))
+            load(files, project, plan).map_err(|problem| messages.add_problem(&problem))
         } else {
             let options = Options {
                 lints: lints.to_vec(),
                 ..options(project, plan)
             };
-            let assembly = assemble_source(&plan.source, &project.include, &options);
+            let includes = FileIncludes::new(files, &project.include);
+            let main = plan.source.display().to_string();
+            let assembly = npsim_asm::assemble(&main, &includes, &options);
             messages.add(&assembly.diagnostics, &assembly.sources);
             assembly
                 .image
@@ -173,8 +168,12 @@ pub fn assemble_project_with(
 }
 
 /// Reads and links what was assembled before.
-fn load(project: &Project, plan: &ProgramPlan) -> Result<(Image, SourceMap), Problem> {
-    let mut image = read_for(&plan.source, plan.me)?;
+fn load(
+    files: &dyn Files,
+    project: &Project,
+    plan: &ProgramPlan,
+) -> Result<(Image, SourceMap), Problem> {
+    let mut image = read_for(files, &plan.source, plan.me)?;
     if is_bare(&plan.source) {
         image.contexts = plan.modes.contexts;
         image.nn_mode = plan.modes.nn_mode;

@@ -24,7 +24,7 @@ mac = "02:00:00:00:03:00"
 /// `board`, with what its name stands for, is named in place of `chip` and brings
 /// its own ports if it has any.
 #[must_use]
-pub fn default_project(
+pub(crate) fn default_project(
     name: &str,
     source: &str,
     include: &[String],

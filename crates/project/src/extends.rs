@@ -16,6 +16,7 @@ use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
 use super::origins::{Origins, Step, Steps};
 use super::resolve::{ProjectText, join};
 use super::{FILE_NAME, folder_of};
+use crate::files::{Files, Kind};
 use crate::problem::{Excerpt, Problem};
 
 /// The key.
@@ -37,6 +38,7 @@ struct Part {
 
 /// Reads files in the order in which they are merged.
 struct Reader<'a> {
+    source: &'a dyn Files,
     /// The folder of the project.
     folder: &'a Path,
     parts: Vec<Part>,
@@ -52,7 +54,7 @@ struct Reader<'a> {
 ///
 /// # Errors
 /// A file that is extended cannot be read, is no TOML, or extends itself.
-pub(super) fn merged(text: ProjectText) -> Result<ProjectText, Problem> {
+pub(super) fn merged(source: &dyn Files, text: ProjectText) -> Result<ProjectText, Problem> {
     let Ok(document) = Document::parse(&*text.text) else {
         return Ok(text);
     };
@@ -61,11 +63,12 @@ pub(super) fn merged(text: ProjectText) -> Result<ProjectText, Problem> {
     }
     let own = PathBuf::from(&text.path);
     let mut reader = Reader {
+        source,
         folder: &text.folder,
         parts: Vec::new(),
         seen: Vec::new(),
         files: Vec::new(),
-        open: vec![(real(&own), text.path.clone())],
+        open: vec![(real(source, &own), text.path.clone())],
     };
     reader.take(&text.path, &text.text, Path::new(""))?;
     reader.files.push(own);
@@ -90,8 +93,10 @@ pub(super) fn merged(text: ProjectText) -> Result<ProjectText, Problem> {
 }
 
 /// The file as the disk knows it, so that it is the same by whatever way.
-fn real(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+fn real(source: &dyn Files, path: &Path) -> PathBuf {
+    source
+        .canonical(path)
+        .unwrap_or_else(|_| path.to_path_buf())
 }
 
 impl Reader<'_> {
@@ -147,13 +152,14 @@ impl Reader<'_> {
     /// Takes in a file by the name that another one calls it.
     fn extended(&mut self, name: &str, prefix: &Path) -> Result<(), Problem> {
         let mut from_here = prefix.join(name);
-        if join(self.folder, &from_here).is_dir() {
+        let there = self.source.kind(&join(self.folder, &from_here));
+        if there.is_ok_and(|kind| kind == Kind::Folder) {
             from_here.push(FILE_NAME);
         }
         let from_here = self.tidy(&from_here);
         let path = join(self.folder, &from_here);
         let shown = path.display().to_string();
-        let file = real(&path);
+        let file = real(self.source, &path);
         if self.open.iter().any(|(open, _)| *open == file) {
             self.open.push((file, shown.clone()));
             return Err(Problem::new(format!("`{shown}` extends itself"))
@@ -168,7 +174,9 @@ impl Reader<'_> {
                 "more than {DEEPEST} files extend one another"
             )));
         }
-        let bytes = crate::whole_file::read_text(&path)
+        let bytes = self
+            .source
+            .read(&path)
             .map_err(|error| Problem::io("read", &path, &error))?;
         let text =
             String::from_utf8(bytes).map_err(|_| Problem::new(format!("`{shown}` is not text")))?;
@@ -242,7 +250,7 @@ impl Reader<'_> {
                 other => short.push(other),
             }
         }
-        let place = |path: &Path| std::fs::canonicalize(join(self.folder, path)).ok();
+        let place = |path: &Path| self.source.canonical(&join(self.folder, path)).ok();
         if place(&short).is_some_and(|there| Some(there) == place(path)) {
             short
         } else {

@@ -6,11 +6,11 @@ use std::path::Path;
 use npsim_image::Image;
 use npsim_image::file::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes};
 
+use crate::files::Files;
 use crate::problem::Problem;
-use crate::whole_file::read_text;
 
 /// Endings of the files that [`read`] reads.
-pub const ENDINGS: [&str; 4] = ["npi", "hex", "txt", "bin"];
+pub(crate) const ENDINGS: [&str; 4] = ["npi", "hex", "txt", "bin"];
 
 /// Whether a path names assembled firmware, by its ending.
 #[must_use]
@@ -25,7 +25,7 @@ pub fn is_firmware(path: &Path) -> bool {
 /// Whether a path names words alone, which do not say how contexts and
 /// next-neighbour registers are to be set up.
 #[must_use]
-pub fn is_bare(path: &Path) -> bool {
+pub(crate) fn is_bare(path: &Path) -> bool {
     let image = |extension: &std::ffi::OsStr| extension.eq_ignore_ascii_case(ENDINGS[0]);
     is_firmware(path) && !path.extension().is_some_and(image)
 }
@@ -46,8 +46,10 @@ pub struct Part {
 ///
 /// # Errors
 /// The file cannot be read, or something in it is not as it should be.
-pub fn read(path: &Path) -> Result<Vec<Part>, Problem> {
-    let bytes = read_text(path).map_err(|error| Problem::io("read", path, &error))?;
+pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<Part>, Problem> {
+    let bytes = files
+        .read(path)
+        .map_err(|error| Problem::io("read", path, &error))?;
     let shown = path.display();
     let mut parts = if is_image_file(&bytes) {
         images(&bytes).map_err(|error| {
@@ -80,8 +82,8 @@ pub fn read(path: &Path) -> Result<Vec<Part>, Problem> {
 ///
 /// # Errors
 /// As for [`read`]; or there is no such program.
-pub fn read_for(path: &Path, me: u8) -> Result<Image, Problem> {
-    let parts = read(path)?;
+pub(crate) fn read_for(files: &dyn Files, path: &Path, me: u8) -> Result<Image, Problem> {
+    let parts = read(files, path)?;
     let ids: Vec<_> = parts
         .iter()
         .flat_map(|part| &part.microengines)
@@ -109,8 +111,8 @@ pub fn read_for(path: &Path, me: u8) -> Result<Image, Problem> {
 ///
 /// # Errors
 /// As for [`read`].
-pub fn microengines(path: &Path) -> Result<Option<String>, Problem> {
-    let mut ids: Vec<u8> = read(path)?
+pub(crate) fn microengines(files: &dyn Files, path: &Path) -> Result<Option<String>, Problem> {
+    let mut ids: Vec<u8> = read(files, path)?
         .into_iter()
         .flat_map(|part| part.microengines)
         .collect();

@@ -9,6 +9,7 @@ use npsim_chip::profile::{Profile, ProfileError};
 
 use super::file::ChipSection;
 use super::{DEFAULT_CHIP, Overrides, ProjectText};
+use crate::files::{Disk, Files};
 use crate::problem::{Excerpt, Problem};
 
 /// What is named, and what its text is.
@@ -19,6 +20,14 @@ struct Named {
 }
 
 impl Named {
+    fn built_in(what: &str, name: &str, text: &str, place: Option<Excerpt>) -> Self {
+        Self {
+            text: text.to_owned(),
+            place,
+            shown: format!("{what} `{name}`"),
+        }
+    }
+
     /// What is wrong with it.
     fn problem(&self, error: &ProfileError) -> Problem {
         let mut problem = Problem::new(match error {
@@ -32,6 +41,7 @@ impl Named {
 
 /// The chip and the board that a project names, or the command line over it.
 pub(super) fn choose(
+    files: &dyn Files,
     text: &ProjectText,
     file: &ChipSection,
     overrides: &Overrides,
@@ -54,11 +64,11 @@ pub(super) fn choose(
         (None, None) => None,
     };
     let chip = match chip {
-        Some((name, folder, place)) => Some(chip_text(&name, folder, place)?),
+        Some((name, folder, place)) => Some(chip_text(files, &name, folder, place)?),
         None => None,
     };
     let board = match board {
-        Some((name, folder, place)) => Some(board_text(&name, folder, place)?),
+        Some((name, folder, place)) => Some(board_text(files, &name, folder, place)?),
         None => None,
     };
     match (chip, board) {
@@ -85,7 +95,7 @@ pub(super) fn choose(
 /// # Errors
 /// There is none; says which there are.
 pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
-    let chip = chip_text(name, Path::new(""), place)?;
+    let chip = chip_text(&Disk, name, Path::new(""), place)?;
     Profile::from_toml(&chip.text).map_err(|error| chip.problem(&error))
 }
 
@@ -94,57 +104,71 @@ pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
 /// # Errors
 /// There is none; says which there are.
 pub fn board(name: &str) -> Result<Profile, Problem> {
-    named_board(name, Path::new(""), None)
+    named_board(&Disk, name, Path::new(""))
 }
 
 /// A board by name, or by the path of its file from `folder`.
 pub(super) fn named_board(
+    files: &dyn Files,
     name: &str,
     folder: &Path,
-    place: Option<Excerpt>,
 ) -> Result<Profile, Problem> {
-    let board = board_text(name, folder, place)?;
+    let board = board_text(files, name, folder, None)?;
     Profile::from_board_toml(&board.text).map_err(|error| board.problem(&error))
 }
 
-fn chip_text(name: &str, folder: &Path, place: Option<Excerpt>) -> Result<Named, Problem> {
+fn chip_text(
+    files: &dyn Files,
+    name: &str,
+    folder: &Path,
+    place: Option<Excerpt>,
+) -> Result<Named, Problem> {
+    if let Some(text) = Profile::text(name) {
+        return Ok(Named::built_in("chip", name, text, place));
+    }
     let names: Vec<_> = Profile::names().collect();
-    named(name, folder, place, "chip", &names, Profile::text(name))
+    read(files, name, folder, place, "chip", &names)
 }
 
-fn board_text(name: &str, folder: &Path, place: Option<Excerpt>) -> Result<Named, Problem> {
+fn board_text(
+    files: &dyn Files,
+    name: &str,
+    folder: &Path,
+    place: Option<Excerpt>,
+) -> Result<Named, Problem> {
+    if let Some(text) = Board::text(name) {
+        return Ok(Named::built_in("board", name, text, place));
+    }
     let names: Vec<_> = Board::names().collect();
-    named(name, folder, place, "board", &names, Board::text(name))
+    read(files, name, folder, place, "board", &names)
 }
 
-fn named(
+/// Reads the file of a chip or a board that is not built in.
+fn read(
+    files: &dyn Files,
     name: &str,
     folder: &Path,
     place: Option<Excerpt>,
     what: &str,
     names: &[&str],
-    built_in: Option<&str>,
 ) -> Result<Named, Problem> {
     let at_place = |mut problem: Problem| {
         problem.excerpt = place.clone().map(Box::new);
         problem
     };
-    let shown = format!("{what} `{name}`");
-    if let Some(text) = built_in {
-        return Ok(Named {
-            text: text.to_owned(),
-            place,
-            shown,
-        });
-    }
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending == "toml") {
         let path = folder.join(path);
-        let bytes = crate::whole_file::read_text(&path)
+        let bytes = files
+            .read(&path)
             .map_err(|error| at_place(Problem::io("read", &path, &error)))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| at_place(Problem::new(format!("`{}` is not text", path.display()))))?;
-        return Ok(Named { text, place, shown });
+        return Ok(Named {
+            text,
+            place,
+            shown: format!("{what} `{name}`"),
+        });
     }
     let problem = at_place(
         Problem::new(format!("there is no {what} `{name}`"))

@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 
 use npsim_asm::Includes;
 
-use crate::whole_file::read_text;
+use crate::files::Files;
 
 /// Files below the including file's folder and a list of folders.
-#[derive(Clone, Debug, Default)]
-pub struct FileIncludes {
-    folders: Vec<PathBuf>,
+#[derive(Clone, Copy, Debug)]
+pub struct FileIncludes<'a> {
+    files: &'a dyn Files,
+    folders: &'a [PathBuf],
 }
 
-impl FileIncludes {
+impl<'a> FileIncludes<'a> {
     /// Looks in `folders` after the including file's own folder.
     #[must_use]
-    pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self { folders }
+    pub fn new(files: &'a dyn Files, folders: &'a [PathBuf]) -> Self {
+        Self { files, folders }
     }
 
     /// The paths that an include may mean, in the order in which they are tried.
-    #[must_use]
-    pub fn candidates(&self, name: &str, including: Option<&str>) -> Vec<PathBuf> {
+    fn candidates(&self, name: &str, including: Option<&str>) -> Vec<PathBuf> {
         let Some(including) = including else {
             return vec![PathBuf::from(name)];
         };
@@ -36,7 +36,7 @@ impl FileIncludes {
             .to_path_buf();
         let mut candidates = Vec::new();
         let mut itself = None;
-        for folder in std::iter::once(&own).chain(&self.folders) {
+        for folder in std::iter::once(&own).chain(self.folders) {
             let path = folder.join(name);
             if path == Path::new(including) {
                 // A file of the same name elsewhere is meant, if there is one.
@@ -50,11 +50,11 @@ impl FileIncludes {
     }
 }
 
-impl Includes for FileIncludes {
+impl Includes for FileIncludes<'_> {
     fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
         let candidates = self.candidates(name, including);
         for path in &candidates {
-            match read_text(path) {
+            match self.files.read(path) {
                 Ok(bytes) => return Ok((path.display().to_string(), decode(bytes))),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(format!("`{}`: {error}", path.display())),
@@ -67,7 +67,7 @@ impl Includes for FileIncludes {
             .iter()
             .map(|path| format!("`{}`", path.display()))
             .collect();
-        let advice = match library_with(name, including) {
+        let advice = match library_with(self.files, name, including) {
             Some(folder) => format!("it is in `{0}`: add `-I {0}`", folder.display()),
             None => "add the folder that has it with -I DIR".to_owned(),
         };
@@ -79,7 +79,7 @@ impl Includes for FileIncludes {
 }
 
 /// A folder `lib` near the including file that has the wanted one.
-fn library_with(name: &str, including: Option<&str>) -> Option<PathBuf> {
+fn library_with(files: &dyn Files, name: &str, including: Option<&str>) -> Option<PathBuf> {
     let own = Path::new(including?).parent()?;
     let above = match own.file_name() {
         Some(_) => own.parent()?.join("lib"),
@@ -87,7 +87,7 @@ fn library_with(name: &str, including: Option<&str>) -> Option<PathBuf> {
     };
     [own.join("lib"), above]
         .into_iter()
-        .find(|folder| folder.join(name).is_file())
+        .find(|folder| files.is_file(&folder.join(name)))
 }
 
 /// UTF-8, or else Latin-1, in which old sources have their comments.
@@ -100,6 +100,7 @@ pub fn decode(bytes: Vec<u8>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{FileIncludes, decode};
+    use crate::files::Disk;
     use npsim_asm::Includes;
 
     #[test]
@@ -111,7 +112,8 @@ mod tests {
             std::fs::write(path(folder).join("both.uc"), folder)?;
         }
         std::fs::write(path("lib/only.uc"), "only")?;
-        let includes = FileIncludes::new(vec![path("lib")]);
+        let folders = [path("lib")];
+        let includes = FileIncludes::new(&Disk, &folders);
         let main = path("main/main.uc").display().to_string();
         assert_eq!(includes.load("both.uc", Some(&main))?.1, "main");
         assert_eq!(includes.load("only.uc", Some(&main))?.1, "only");
@@ -122,7 +124,7 @@ mod tests {
                 && error.contains("-I DIR"),
             "{error}"
         );
-        let error = FileIncludes::default()
+        let error = FileIncludes::new(&Disk, &[])
             .load("only.uc", Some(&main))
             .unwrap_err();
         let folder = path("lib").display().to_string();
@@ -139,7 +141,8 @@ mod tests {
             std::fs::create_dir(path(folder))?;
         }
         std::fs::write(path("main/same.uc"), "main")?;
-        let includes = FileIncludes::new(vec![path("lib")]);
+        let folders = [path("lib")];
+        let includes = FileIncludes::new(&Disk, &folders);
         let main = path("main/same.uc").display().to_string();
         assert_eq!(includes.load("same.uc", Some(&main))?.1, "main");
         std::fs::write(path("lib/same.uc"), "lib")?;

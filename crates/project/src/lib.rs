@@ -2,18 +2,19 @@
 //! queues, buffers, tables and ports.
 //!
 //! A target is a project file, its folder, or one `.uc`, which then runs in the
-//! default project of [`defaults`]. [`Project::load`] reads, checks and resolves
+//! default project. [`Project::load`] reads, checks and resolves
 //! it; `docs/src/project.md` describes the file.
 
 pub mod assemble;
-pub mod capacity;
-pub mod chain;
-pub mod defaults;
+mod capacity;
+mod chain;
+mod defaults;
 pub mod diagnostics;
 pub mod disturb;
 mod explain;
 mod extends;
-pub mod file;
+mod file;
+pub mod files;
 pub mod firmware_file;
 mod hardware;
 pub mod includes;
@@ -26,7 +27,7 @@ pub mod problem;
 pub mod quantity;
 pub mod registry;
 pub mod resolve;
-pub mod settings;
+mod settings;
 pub mod text;
 pub mod whole_file;
 
@@ -43,13 +44,14 @@ pub use resolve::{Overrides, ProgramPlan, ProjectText};
 pub use settings::{ProfileChange, Setting};
 
 use crate::disturb::NodeStall;
+use crate::files::{Disk, Files, Kind};
 use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
 
 /// The project file's name in its folder.
 pub const FILE_NAME: &str = "npsim.toml";
 /// The chip when none is named.
-pub const DEFAULT_CHIP: &str = "ixp2400";
+pub(crate) const DEFAULT_CHIP: &str = "ixp2400";
 
 /// A project with everything looked up.
 #[derive(Clone, Debug)]
@@ -105,7 +107,21 @@ impl Project {
         overrides: &Overrides,
         registry: &Registry,
     ) -> Result<Self, Problems> {
-        let (text, is_default) = read(target, overrides)?;
+        Self::load_from(&Disk, target, overrides, registry)
+    }
+
+    /// The same from any source of files. What is assembled of the project is read
+    /// later, from the source that [`assemble::assemble_project_from`] is given.
+    ///
+    /// # Errors
+    /// As for [`Self::load`].
+    pub fn load_from(
+        files: &dyn Files,
+        target: &Path,
+        overrides: &Overrides,
+        registry: &Registry,
+    ) -> Result<Self, Problems> {
+        let (text, is_default) = read(files, target, overrides)?;
         let (text, applied) = settings::apply(&text, &overrides.set, registry)?;
         let mut overrides = overrides.clone();
         overrides.defines.extend(applied.defines);
@@ -124,17 +140,20 @@ impl Project {
                 None => problem,
             }
         })?;
-        let profile = hardware::choose(&text, &file.chip, overrides)?;
+        let profile = hardware::choose(files, &text, &file.chip, overrides)?;
         let (profile, profile_changes) = settings::apply_to_profile(profile, &applied.profile)?;
         let capacity = Capacity::of(&profile);
-        let resolved = resolve::resolve(&text, &file, &capacity, overrides, registry)?;
+        let resolved = resolve::resolve(files, &text, &file, &capacity, overrides, registry)?;
         let folder = text.folder.clone();
         let own = file.include.iter().map(|path| folder.join(path));
         let outward = file.route.iter().filter(|route| !route.local);
         let routed = outward
             .filter_map(|route| route.prefix.get_ref().parse().ok())
             .collect();
-        let name = file.name.clone().unwrap_or_else(|| folder_name(&folder));
+        let name = file
+            .name
+            .clone()
+            .unwrap_or_else(|| folder_name(files, &folder));
         Ok(Self {
             name,
             is_default,
@@ -172,6 +191,7 @@ pub fn is_source(target: &Path) -> bool {
 /// # Errors
 /// There is no such board.
 pub fn default_text(
+    files: &dyn Files,
     source: &Path,
     shown: &str,
     include: &[String],
@@ -185,7 +205,7 @@ pub fn default_text(
     let board = match &overrides.board {
         Some(name) => Some((
             name.as_str(),
-            hardware::named_board(name, Path::new(""), None)?,
+            hardware::named_board(files, name, Path::new(""))?,
         )),
         None => None,
     };
@@ -199,19 +219,24 @@ pub fn default_text(
     ))
 }
 
-fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Problem> {
-    let metadata =
-        std::fs::metadata(target).map_err(|error| Problem::io("read", target, &error))?;
+fn read(
+    files: &dyn Files,
+    target: &Path,
+    overrides: &Overrides,
+) -> Result<(ProjectText, bool), Problem> {
+    let kind = files
+        .kind(target)
+        .map_err(|error| Problem::io("read", target, &error))?;
     let firmware = crate::firmware_file::is_firmware(target);
-    if (is_source(target) || firmware) && metadata.is_file() {
+    if (is_source(target) || firmware) && kind == Kind::File {
         let mut overrides = overrides.clone();
         if firmware && overrides.ids.is_none() {
-            overrides.ids = crate::firmware_file::microengines(target)?;
+            overrides.ids = crate::firmware_file::microengines(files, target)?;
         }
         let shown = target
             .file_name()
             .map_or_else(|| target.to_string_lossy(), |name| name.to_string_lossy());
-        let text = default_text(target, &shown, &[], &overrides)?;
+        let text = default_text(files, target, &shown, &[], &overrides)?;
         let path = format!("the default project for {}", target.display());
         return Ok((
             ProjectText {
@@ -224,15 +249,15 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
             true,
         ));
     }
-    let path = if metadata.is_dir() {
+    let path = if kind == Kind::Folder {
         target.join(FILE_NAME)
     } else {
         target.to_path_buf()
     };
-    let bytes = crate::whole_file::read_text(&path).map_err(|error| {
+    let bytes = files.read(&path).map_err(|error| {
         let problem = Problem::io("read", &path, &error);
-        if metadata.is_dir() {
-            problem.help(no_project_in(target))
+        if kind == Kind::Folder {
+            problem.help(no_project_in(files, target))
         } else {
             problem
         }
@@ -248,20 +273,16 @@ fn read(target: &Path, overrides: &Overrides) -> Result<(ProjectText, bool), Pro
         files: vec![path],
         origins: None,
     };
-    Ok((extends::merged(text)?, false))
+    Ok((extends::merged(files, text)?, false))
 }
 
 /// What to do about a folder without a project file of the usual name.
-fn no_project_in(folder: &Path) -> String {
-    let files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
+fn no_project_in(files: &dyn Files, folder: &Path) -> String {
+    let paths = files.list(folder).unwrap_or_default();
     let text = format!("a project's folder has a file `{FILE_NAME}`");
-    let list = |chosen: fn(&Path) -> bool| {
+    let list = |chosen: &dyn Fn(&Path) -> bool| {
         const SHOWN: usize = 6;
-        let chosen = files.iter().filter(|path| chosen(path));
+        let chosen = paths.iter().filter(|path| chosen(path));
         let mut names: Vec<_> = chosen.map(|path| format!("`{}`", path.display())).collect();
         names.sort();
         let more = names.len().saturating_sub(SHOWN);
@@ -271,10 +292,10 @@ fn no_project_in(folder: &Path) -> String {
         }
         (!names.is_empty()).then(|| names.join(", "))
     };
-    if let Some(projects) = list(is_other_project) {
+    if let Some(projects) = list(&|path| is_other_project(files, path)) {
         return format!("{text}; here are the project files {projects}; give one of them");
     }
-    match list(is_source) {
+    match list(&is_source) {
         Some(sources) => format!(
             "{text}; here are the sources {sources}; give one of them, or make a project of it with `npsim new --from`"
         ),
@@ -284,12 +305,12 @@ fn no_project_in(folder: &Path) -> String {
 
 /// Whether a file is a project under a name of its own: it has microengines, or a
 /// file that it extends has. A `NAME.part.toml` is there to be extended.
-fn is_other_project(path: &Path) -> bool {
+fn is_other_project(files: &dyn Files, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !name.ends_with(".toml") || name.ends_with(".part.toml") {
         return false;
     }
-    let bytes = crate::whole_file::read_text(path).unwrap_or_default();
+    let bytes = files.read(path).unwrap_or_default();
     let table = String::from_utf8(bytes).unwrap_or_default();
     table
         .parse::<toml::Table>()
@@ -303,8 +324,10 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-fn folder_name(folder: &Path) -> String {
-    let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+fn folder_name(files: &dyn Files, folder: &Path) -> String {
+    let full = files
+        .canonical(folder)
+        .unwrap_or_else(|_| folder.to_path_buf());
     full.file_name().map_or_else(
         || "project".into(),
         |name| name.to_string_lossy().into_owned(),

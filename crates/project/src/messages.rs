@@ -148,7 +148,7 @@ impl Message {
 
 /// The name of a level.
 #[must_use]
-pub const fn level_name(level: Level) -> &'static str {
+pub(crate) const fn level_name(level: Level) -> &'static str {
     match level {
         Level::Error => "error",
         Level::Warning => "warning",

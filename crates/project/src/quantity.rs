@@ -132,6 +132,16 @@ pub fn show_nanoseconds(ns: f64) -> String {
     }
 }
 
+/// A share, `12.3%`: the tenth nearest to the quotient in floating point; or what is to
+/// stand for a share of nothing.
+#[must_use]
+pub fn percent(part: u64, whole: u64, of_nothing: &str) -> String {
+    if whole == 0 {
+        return of_nothing.to_owned();
+    }
+    format!("{:.1}%", part as f64 * 100.0 / whole as f64)
+}
+
 /// `12,345,678`.
 #[must_use]
 pub fn grouped(number: u64) -> String {

@@ -29,6 +29,7 @@ use super::layout::Space;
 use super::origins::Origins;
 use super::settings::Setting;
 use super::text::{is_name, parse_mac};
+use crate::files::Files;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::quantity::{parse_rate, show_rate};
 use crate::registry::Registry;
@@ -64,7 +65,7 @@ pub struct Modes {
 
 /// What a project comes to on a chip.
 #[derive(Clone, Debug)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// One entry for each microengine that runs, by index.
     pub programs: Vec<ProgramPlan>,
     /// What stands in the chip before the first cycle.
@@ -140,7 +141,8 @@ impl ProjectText {
 ///
 /// # Errors
 /// All mistakes in the project.
-pub fn resolve(
+pub(crate) fn resolve(
+    files: &dyn Files,
     text: &ProjectText,
     file: &ProjectFile,
     capacity: &Capacity,
@@ -148,6 +150,7 @@ pub fn resolve(
     registry: &Registry,
 ) -> Result<Resolved, Problems> {
     let mut resolver = Resolver {
+        files,
         text,
         capacity,
         problems: Vec::new(),
@@ -246,6 +249,7 @@ plain_numbers! { u8 u16 u32 u64 usize }
 /// keys name.
 #[derive(Debug)]
 pub struct Resolver<'a> {
+    files: &'a dyn Files,
     text: &'a ProjectText,
     capacity: &'a Capacity,
     problems: Vec<Problem>,

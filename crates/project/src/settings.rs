@@ -205,7 +205,7 @@ pub fn apply(
 ///
 /// # Errors
 /// There is no such parameter, or its value is no number or out of range.
-pub fn apply_to_profile(
+pub(crate) fn apply_to_profile(
     profile: Profile,
     settings: &[Setting],
 ) -> Result<(Profile, Vec<ProfileChange>), Problem> {

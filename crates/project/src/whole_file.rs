@@ -1,31 +1,9 @@
 //! Output files that are whole or not there: written beside the target under a
-//! temporary name and renamed at the end. And texts that are read whole.
+//! temporary name and renamed at the end.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// The longest source, project or image that is read; far beyond any real one.
-const LONGEST_TEXT: u64 = 64 << 20;
-
-/// Reads a source, project or image. One without an end (`/dev/zero`) is an
-/// error, not the end of the machine's memory.
-///
-/// # Errors
-/// The file cannot be read, or it is too large.
-pub fn read_text(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?
-        .take(LONGEST_TEXT + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST_TEXT {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "it has more than 64 MiB, more than any source",
-        ));
-    }
-    Ok(bytes)
-}
 
 /// Whether two paths name the same regular file, or will when it is written.
 #[must_use]
@@ -136,7 +114,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read_text, same_file, write_whole};
+    use super::{same_file, write_whole};
     use std::path::Path;
 
     #[test]
@@ -150,12 +128,6 @@ mod tests {
         assert!(write_whole(dir.path(), b"x").is_err());
         assert!(write_whole(&dir.path().join("no/such"), b"x").is_err());
         write_whole(Path::new("/dev/null"), b"x")
-    }
-
-    #[test]
-    fn a_text_without_an_end_is_an_error() {
-        let error = read_text(Path::new("/dev/zero")).expect_err("too large");
-        assert!(error.to_string().contains("64 MiB"), "{error}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use npsim_project::resolve::Resolver;
+use npsim_project::resolve::{PortGroups, Resolver};
 
 use crate::ParameterError;
 
@@ -15,17 +15,35 @@ pub(crate) fn of_group(group: usize, groups: usize) -> String {
     }
 }
 
-/// A law refuses a parameter: the mistake is where its key stands, or, if it was left
-/// out, in the section.
-pub(crate) fn out_of_range(
+/// Where keys of a section stand, by name, as far as they are given.
+macro_rules! places {
+    ($keys:ident: $($key:ident),+) => {
+        [$((stringify!($key), $keys.$key.as_ref().map(toml::Spanned::span))),+]
+    };
+}
+
+pub(crate) use places;
+
+/// The law of each group of ports: what `law` makes of its capacity in bytes per
+/// second. If it refuses a parameter the mistake is where the key stands, or in the
+/// section if that was left out.
+pub(crate) fn laws<Law>(
     resolver: &mut Resolver<'_>,
+    groups: &PortGroups,
+    law: impl Fn(u64) -> Result<Law, ParameterError>,
     places: &[(&str, Option<Range<usize>>)],
     section: &Range<usize>,
-    error: ParameterError,
-) {
-    let typed = places.iter().find(|(name, _)| *name == error.name);
-    let place = typed.and_then(|(_, place)| place.clone());
-    let help = format!("`{}` must be {}", error.name, error.allowed);
-    let message = format!("`{}` is out of its range", error.name);
-    resolver.fail(place.unwrap_or_else(|| section.clone()), message, "", &help);
+) -> Option<Vec<Law>> {
+    let laws = groups.capacity.iter().map(|bits| law(bits / 8));
+    match laws.collect() {
+        Ok(laws) => Some(laws),
+        Err(ParameterError { name, allowed }) => {
+            let typed = places.iter().find(|(key, _)| *key == name);
+            let place = typed.and_then(|(_, place)| place.clone());
+            let message = format!("`{name}` is out of its range");
+            let help = format!("`{name}` must be {allowed}");
+            resolver.fail(place.unwrap_or_else(|| section.clone()), message, "", &help);
+            None
+        }
+    }
 }

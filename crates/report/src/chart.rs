@@ -5,14 +5,14 @@ pub mod figure;
 pub mod lanes;
 pub mod latency;
 pub mod scale;
-pub mod share_bars;
+pub(crate) mod share_bars;
 pub mod svg;
 pub mod time;
 
 /// Widths for which charts are drawn: of a page, of half of one, and of a
 /// telephone. Text is not scaled much within these.
-pub const WIDE: f64 = 840.0;
+pub(crate) const WIDE: f64 = 840.0;
 /// Half the page.
 pub const HALF: f64 = 410.0;
 /// A telephone.
-pub const NARROW: f64 = 356.0;
+pub(crate) const NARROW: f64 = 356.0;

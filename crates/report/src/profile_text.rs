@@ -75,7 +75,7 @@ pub fn overview(profile: &Profile, programs: &[Program], shown: Shown) -> String
 
 /// The sources of all stages with what each line took before it.
 #[must_use]
-pub fn annotated(profile: &Profile, programs: &[Program]) -> String {
+pub(crate) fn annotated(profile: &Profile, programs: &[Program]) -> String {
     let mut out = String::new();
     for stage in stages(profile) {
         let sources = Texts::new(&stage, programs);
@@ -350,6 +350,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(WIDEST - 3).chain("...".chars()).collect()
 }
 
+/// A share, `12.3%`, exact: halves of a tenth are rounded up.
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();

@@ -2,23 +2,27 @@
 //! a capture and are timed. However long a run is, it needs no more memory.
 
 pub(crate) mod link;
+mod state;
+mod traffic;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim_net::capture::CaptureError;
-use npsim_net::egress::{PcapSink, Position};
+use npsim_net::egress::PcapSink;
 use npsim_net::ethernet::MIN_FRAME_BYTES;
 use npsim_net::load::Generator;
 use npsim_net::pace::Schedule;
 use npsim_net::{Frame, LineFrame};
-use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
-use link::{Crossing, Inlet, InletState, Next, Origin, Outlet};
+use link::{Crossing, Inlet, Next, Origin, Outlet};
+use state::Handed;
+
+pub use state::LinksState;
+pub use traffic::{PortTraffic, Tap, Traffic};
 
 const PICO: u128 = 1_000_000_000_000;
 const NANO: u128 = 1_000_000_000;
@@ -38,119 +42,6 @@ pub fn captured<'a>(frames: &'a [Frame], schedule: &'a Schedule) -> Frames<'a> {
             bytes: frames[planned.frame].bytes.clone(),
         })
     }))
-}
-
-/// What came and went on the lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Traffic {
-    /// Frames put on the lines.
-    pub offered_frames: u64,
-    /// Their bytes, padded to the least Ethernet frame, without check sequence.
-    pub offered_bytes: u64,
-    /// Frames that left.
-    pub sent_frames: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Frames that left and could be traced to no frame that came.
-    pub untraced_frames: u64,
-    /// First preamble bit of the first arrival.
-    pub first_arrival: Option<Cycle>,
-    /// Last bit of the last arrival.
-    pub last_arrival: Cycle,
-    /// First preamble bit of the first departure.
-    pub first_departure: Option<Cycle>,
-    /// Last bit of the last departure.
-    pub last_departure: Cycle,
-    /// Cycles from the last bit in to the last bit out, of every traced
-    /// departure.
-    pub latencies: Histogram,
-    /// Frames lost at the media interface, by port and reason.
-    pub drops: BTreeMap<(u8, MediaDrop), u64>,
-    /// The same by port; ports after the last one that had traffic are left out.
-    pub ports: Vec<PortTraffic>,
-}
-
-/// What came and went at one port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PortTraffic {
-    /// Frames put on the line.
-    pub offered_frames: u64,
-    /// Their bytes.
-    pub offered_bytes: u64,
-    /// Frames that left.
-    pub sent_frames: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Frames lost at the media interface, on their way in or out.
-    pub dropped_frames: u64,
-}
-
-impl Traffic {
-    fn port(&mut self, port: u8) -> &mut PortTraffic {
-        let index = usize::from(port);
-        if index >= self.ports.len() {
-            self.ports.resize(index + 1, PortTraffic::default());
-        }
-        &mut self.ports[index]
-    }
-}
-
-/// Something that inspects each frame that comes, leaves or is lost.
-pub trait Tap {
-    /// A frame was handed to the chip, which is before its first bit comes.
-    fn arriving(&mut self, _arrival: &Arrival) {}
-
-    /// A frame has left.
-    fn departed(&mut self, _departure: &Departure<'_>) {}
-
-    /// A frame was lost at the media interface.
-    fn dropped(&mut self, _cycle: Cycle, _port: u8, _frame: Option<u64>, _reason: MediaDrop) {}
-}
-
-/// A frame that was handed to the chip and may not have begun to come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Handed {
-    start: Cycle,
-    end: Cycle,
-    port: u8,
-    bytes: u64,
-}
-
-/// Where the lines stand in the middle of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinksState {
-    /// Frames handed to the chip.
-    next: u64,
-    /// The last of them, if it has not begun to come.
-    handed: Option<Handed>,
-    /// What came and went.
-    traffic: Traffic,
-    /// How far the capture of departures has come.
-    capture: Option<Position>,
-    /// What is on the link from the node before, if frames come from there.
-    inlet: Option<Linked>,
-    /// Frames that have left and are not known to be the next ones on the link to
-    /// the node behind, if there is one.
-    outlet: Option<Outlet>,
-}
-
-/// The lines of a node that another one is before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Linked {
-    inlet: InletState,
-    /// The frame after the one that the chip knows of: first and last bit in
-    /// picoseconds, port, bytes.
-    ahead: Option<(u64, u64, u32, Vec<u8>)>,
-    arrivals_end: Cycle,
-    since_entry: Histogram,
-}
-
-impl LinksState {
-    /// How far the capture of departures has come, where there is one.
-    #[must_use]
-    pub fn capture(&self) -> Option<&Position> {
-        self.capture.as_ref()
-    }
 }
 
 /// Where frames come from.
@@ -307,16 +198,6 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Frames may come from the node before after all.
-    pub(crate) fn reopen(&mut self) {
-        if let Source::Link(inlet) = &mut self.source {
-            inlet.reopen();
-            if self.ahead.is_none() {
-                self.fetch();
-            }
-        }
-    }
-
     /// Frames from the node before that wait for their time.
     pub(crate) fn backlog(&self) -> usize {
         match &self.source {
@@ -384,89 +265,6 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Where the lines stand. What was captured so far is safe on the disk then;
-    /// the sink has to be one that can be gone on with.
-    ///
-    /// # Errors
-    /// The capture of departures could not be written, or frames that should have
-    /// come could not be read.
-    pub fn save(&mut self) -> io::Result<LinksState> {
-        if let Some(error) = &self.output_failure {
-            return Err(io::Error::new(error.kind(), error.to_string()));
-        }
-        if let Some(error) = &self.input_failure {
-            return Err(io::Error::other(error.to_string()));
-        }
-        let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
-        Ok(LinksState {
-            next: self.next,
-            handed: self.handed,
-            traffic: self.traffic.clone(),
-            capture,
-            inlet: match &self.source {
-                Source::Frames(_) => None,
-                Source::Link(inlet) => Some(Linked {
-                    inlet: inlet.state().clone(),
-                    ahead: self.ahead.clone().map(|frame| {
-                        let LineFrame {
-                            start_ps,
-                            end_ps,
-                            port,
-                            bytes,
-                        } = frame;
-                        (start_ps, end_ps, port, bytes)
-                    }),
-                    arrivals_end: self.arrivals_end,
-                    since_entry: self.since_entry.clone(),
-                }),
-            },
-            outlet: self.outlet.clone(),
-        })
-    }
-
-    /// Goes on where other lines with the same frames stood: those that came are
-    /// passed over. The sink is already where it has to be. False if there are
-    /// not as many frames, or the state is of lines that lead elsewhere.
-    #[must_use]
-    pub fn restore(&mut self, state: LinksState) -> bool {
-        if state.outlet.is_some() != self.outlet.is_some() {
-            return false;
-        }
-        match (&mut self.source, state.inlet) {
-            (Source::Frames(_), None) => {}
-            (Source::Link(inlet), Some(linked)) if linked.inlet.is_sound() => {
-                inlet.restore(linked.inlet);
-                self.ahead = linked
-                    .ahead
-                    .map(|(start_ps, end_ps, port, bytes)| LineFrame {
-                        start_ps,
-                        end_ps,
-                        port,
-                        bytes,
-                    });
-                self.arrivals_end = linked.arrivals_end;
-                self.since_entry = linked.since_entry;
-                self.next = state.next;
-                self.starved = false;
-                if self.ahead.is_none() {
-                    self.fetch();
-                }
-            }
-            _ => return false,
-        }
-        self.outlet = state.outlet;
-        while self.next < state.next {
-            if self.ahead.take().is_none() {
-                return false;
-            }
-            self.next += 1;
-            self.fetch();
-        }
-        self.handed = state.handed;
-        self.traffic = state.traffic;
-        true
-    }
-
     /// Whether every frame has been handed to the chip.
     #[must_use]
     pub fn all_offered(&self) -> bool {
@@ -482,7 +280,7 @@ impl<'a> Links<'a> {
 
     /// Whether the capture of departures could not be written.
     #[must_use]
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.output_failure.is_some()
     }
 
@@ -501,7 +299,7 @@ impl<'a> Links<'a> {
         Ok(self.traffic)
     }
 
-    /// The same for lines that are still looked at.
+    /// The same for lines that are still inspected.
     pub(crate) fn complete(&mut self, end: Cycle) -> io::Result<()> {
         // The chip knows of a frame before it comes.
         if self.handed.is_some_and(|handed| handed.start <= end) {
@@ -638,100 +436,4 @@ impl Lines for Links<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Links;
-    use npsim_chip::kernel::lines::{Departure, Lines};
-    use npsim_net::Frame;
-    use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
-
-    #[test]
-    fn latency_is_from_last_bit_in_to_last_bit_out() {
-        let frames = vec![Frame {
-            time_ns: 0,
-            port: 0,
-            bytes: vec![1; 14],
-            original_len: 14,
-        }];
-        let line = [PortLine {
-            bits_per_second: 1_000_000_000,
-        }];
-        let plan = schedule(&frames, &line, PortAssignment::default(), Pace::Line).unwrap();
-        let mut links = Links::new(&frames, &plan, 0, 600_000_000, None);
-        assert!(!links.all_offered());
-        let arrival = links.next_arrival().unwrap();
-        // 72 bytes on a gigabit line: 576 ns, 345.6 cycles.
-        assert_eq!(
-            (arrival.start, arrival.end, arrival.bytes.len()),
-            (0, 346, 60)
-        );
-        assert!(links.all_offered() && links.next_arrival().is_none());
-        for arrived in [Some(346), None, None] {
-            links.departed(Departure {
-                start: 700,
-                end: 1046,
-                port: 1,
-                bytes: &arrival.bytes,
-                frame: arrived.map(|_| 0),
-                arrived,
-            });
-        }
-        let traffic = links.finish(1100).unwrap();
-        assert_eq!(
-            (
-                traffic.offered_frames,
-                traffic.offered_bytes,
-                traffic.last_arrival
-            ),
-            (1, 60, 346)
-        );
-        assert_eq!(traffic.latencies, [700].into_iter().collect());
-        let [port0, port1] = traffic.ports[..] else {
-            panic!("{:?}", traffic.ports)
-        };
-        assert_eq!(
-            (port0.offered_frames, port0.offered_bytes, port0.sent_frames),
-            (1, 60, 0)
-        );
-        assert_eq!(
-            (port1.offered_frames, port1.sent_frames, port1.sent_bytes),
-            (0, 3, 180)
-        );
-        assert_eq!(
-            (
-                traffic.sent_frames,
-                traffic.untraced_frames,
-                traffic.sent_bytes
-            ),
-            (3, 2, 180)
-        );
-    }
-
-    #[test]
-    fn a_frame_that_has_not_come_is_not_offered() {
-        let frame = |time_ns| Frame {
-            time_ns,
-            port: 0,
-            bytes: vec![1; 60],
-            original_len: 60,
-        };
-        let frames = vec![frame(0), frame(1_000_000)];
-        let line = [PortLine {
-            bits_per_second: 1_000_000_000,
-        }];
-        let plan = schedule(
-            &frames,
-            &line,
-            PortAssignment::default(),
-            "trace".parse().unwrap(),
-        )
-        .unwrap();
-        for (end, offered) in [(599_999, 1), (600_000, 2)] {
-            let mut links = Links::new(&frames, &plan, 0, 600_000_000, None);
-            // As the chip asks: at the start, and when the first frame begins.
-            assert_eq!(links.next_arrival().map(|arrival| arrival.start), Some(0));
-            let second = links.next_arrival().map(|arrival| arrival.start);
-            assert_eq!(second, Some(600_000));
-            assert_eq!(links.finish(end).unwrap().offered_frames, offered);
-        }
-    }
-}
+mod tests;

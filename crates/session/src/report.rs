@@ -388,7 +388,7 @@ fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
 
 /// What a loss at the media interface is called.
 #[must_use]
-pub fn media_reason(reason: MediaDrop) -> &'static str {
+pub(crate) fn media_reason(reason: MediaDrop) -> &'static str {
     match reason {
         MediaDrop::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
         MediaDrop::NoSuchPort => "sent to a port that does not exist",

@@ -125,7 +125,7 @@ pub struct Session<'a> {
 /// The seed of a node's pseudo-random numbers: that of the first one is the one that
 /// was given, those of the others follow from it.
 #[must_use]
-pub fn seed_of(seed: u64, node: usize) -> u64 {
+pub(crate) fn seed_of(seed: u64, node: usize) -> u64 {
     seed.wrapping_add((node as u64).wrapping_mul(0xd1b5_4a32_d192_ed03))
 }
 
@@ -312,17 +312,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Lets all nodes run until this cycle, or without an end of their own.
-    pub fn set_end(&mut self, until: Option<Cycle>) {
-        let mut before = true;
-        for node in &mut self.nodes {
-            node.run_until(until);
-            if !std::mem::replace(&mut before, node.ending().is_some()) {
-                node.reopen();
-            }
-        }
-    }
-
     /// The cycle before which nothing is left to happen at any node.
     #[must_use]
     pub fn now(&self) -> Cycle {
@@ -393,7 +382,7 @@ impl<'a> Session<'a> {
 
     /// Cycles from a bit's way out of one node to its way into the next.
     #[must_use]
-    pub fn link_cycles(&self) -> Cycle {
+    pub(crate) fn link_cycles(&self) -> Cycle {
         let project = self.project;
         project.link_delay.cycles(project.capacity.hertz)
     }

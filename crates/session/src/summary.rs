@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use npsim_chip::stats::{LockStats, Stats};
 
 use crate::report::{NodeDrop, NodeReport, Report};
-use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
+use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 
 /// The summary's text. `host_seconds` is how long the run took here.
 #[must_use]
@@ -294,7 +294,7 @@ fn lock_line(lock: &LockStats, cycles: u64) -> String {
         lock.name,
         grouped(lock.acquired),
         mean(lock.held_cycles, lock.acquired),
-        percent(lock.held_cycles, cycles),
+        percent(lock.held_cycles, cycles, "-"),
         mean(lock.failed, lock.acquired)
     )
 }
@@ -313,7 +313,7 @@ fn microengines(chip: &Stats) -> String {
         "idle",
     ]);
     for me in chip.microengines.iter().filter(|me| me.instructions > 0) {
-        let percent = |cycles: u64| percent(cycles, chip.cycles);
+        let percent = |cycles: u64| percent(cycles, chip.cycles, "-");
         table.add_row([
             me.index.to_string(),
             grouped(me.instructions),
@@ -338,19 +338,12 @@ fn units(chip: &Stats) -> String {
         table.add_row([
             unit.name.clone(),
             grouped(commands),
-            percent(unit.busy, chip.cycles),
+            percent(unit.busy, chip.cycles, "-"),
             unit.queue_peak.to_string(),
             format!("{} cycles", unit.waiting / commands),
         ]);
     }
     if any { finished(&table) } else { String::new() }
-}
-
-fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "-".into();
-    }
-    format!("{:.1}%", part as f64 * 100.0 / whole as f64)
 }
 
 /// A table without lines, numbers to the right.

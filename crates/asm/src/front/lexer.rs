@@ -6,7 +6,7 @@
 //! preprocessor. Nothing is reported here: a line carries what is wrong with it,
 //! for it may stand in a part of the source that is switched off.
 
-mod lexeme;
+pub(super) mod lexeme;
 
 use std::{borrow::Cow, rc::Rc};
 

@@ -2,17 +2,16 @@
 //! what is written.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use npsim_lab::campaign::{Campaign, Keyed, Results, Watcher};
-use npsim_lab::places::Places;
-use npsim_lab::points::{Point, points};
+use npsim_lab::campaign::{Keyed, Results, Watcher};
+use npsim_lab::points::Point;
 use npsim_lab::store::Outcome;
-use npsim_lab::study::Study;
 use npsim_lab::{output, verdict};
 use npsim_project::problem::Problems;
 
+use crate::bench::Bench;
 use crate::root;
 
 const STUDY: &str = r#"
@@ -82,11 +81,6 @@ evidence = "text"
 measured = { is = "max", of = "unstamped.stamp" }
 "#;
 
-/// A folder with the forwarder in it.
-struct Bench {
-    folder: tempfile::TempDir,
-}
-
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("make a folder");
     for entry in fs::read_dir(from).expect("list a folder") {
@@ -101,17 +95,13 @@ fn copy(from: &Path, to: &Path) {
 }
 
 impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = root();
+    /// With the forwarder in its folder.
+    fn forwarder() -> Self {
+        let bench = Self::new();
         for part in ["microcode/forward", "microcode/lib"] {
-            copy(&root.join(part), &folder.path().join(part));
+            copy(&root().join(part), &bench.path(part));
         }
-        Self { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        bench
     }
 
     fn edit(&self, name: &str, from: &str, to: &str) {
@@ -121,40 +111,10 @@ impl Bench {
         fs::write(path, text.replacen(from, to, 1)).expect("write");
     }
 
-    fn with<T>(
-        &self,
-        text: &str,
-        quick: bool,
-        jobs: usize,
-        act: impl FnOnce(&Campaign, Vec<Point>) -> T,
-    ) -> T {
-        let study = Study::parse("study", text).expect("a study");
-        let places = Places::new(None, Some(self.folder.path()));
-        let results = self.path("results");
-        let campaign = Campaign {
-            study: &study,
-            quick,
-            places: &places,
-            results: &results,
-            jobs,
-            observe: &[],
-        };
-        let points = points(&study, quick).expect("points");
-        act(&campaign, points)
-    }
-
     fn keys(&self, text: &str) -> Vec<String> {
         self.with(text, false, 1, |campaign, points| {
             let keyed = campaign.keyed(points).expect("keys");
             keyed.into_iter().map(|keyed| keyed.key).collect()
-        })
-    }
-
-    fn run(&self, jobs: usize) -> Results {
-        self.with(STUDY, false, jobs, |campaign, points| {
-            campaign
-                .run(points, &AtomicBool::new(false), &())
-                .expect("results")
         })
     }
 
@@ -204,7 +164,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
 
 #[test]
 fn a_key_changes_with_every_input() {
-    let bench = Bench::new();
+    let bench = Bench::forwarder();
     let before = bench.keys(STUDY);
     let mut all = before.clone();
     all.sort();
@@ -272,7 +232,7 @@ fn a_key_changes_with_every_input() {
 
 #[test]
 fn a_key_does_not_change_with_what_people_see_only() {
-    let bench = Bench::new();
+    let bench = Bench::forwarder();
     let before = bench.keys(STUDY);
     for (from, to) in [
         ("title = \"The forwarder & its load\"", "title = \"Other\""),
@@ -292,16 +252,16 @@ fn a_key_does_not_change_with_what_people_see_only() {
         "name = \"f\" # comment",
     );
     assert_eq!(bench.keys(STUDY), before);
-    let elsewhere = Bench::new();
+    let elsewhere = Bench::forwarder();
     assert_eq!(elsewhere.keys(STUDY), before, "in another folder");
 }
 
 #[test]
 fn points_that_were_run_are_not_run_again() {
-    let bench = Bench::new();
-    let first = bench.run(1);
+    let bench = Bench::forwarder();
+    let first = bench.run(STUDY, 1);
     assert_eq!((first.ran, first.interrupted), (4, false));
-    let second = bench.run(2);
+    let second = bench.run(STUDY, 2);
     assert_eq!(second.ran, 0);
     assert_eq!(
         (&first.outcomes, &first.points),
@@ -316,7 +276,7 @@ fn points_that_were_run_are_not_run_again() {
     fs::remove_file(path(&first.points[0])).expect("remove");
     let text = fs::read_to_string(path(&first.points[1])).expect("read");
     fs::write(path(&first.points[1]), &text[..text.len() / 2]).expect("write");
-    let third = bench.run(1);
+    let third = bench.run(STUDY, 1);
     assert_eq!(third.ran, 2);
     assert_eq!(first.outcomes, third.outcomes);
 }
@@ -338,8 +298,8 @@ impl Watcher for Stopper<'_> {
 
 #[test]
 fn what_is_broken_off_goes_on_where_it_was() {
-    let whole = Bench::new().run(1);
-    let bench = Bench::new();
+    let whole = Bench::forwarder().run(STUDY, 1);
+    let bench = Bench::forwarder();
     let stop = AtomicBool::new(false);
     let stopper = Stopper {
         after: AtomicUsize::new(1),
@@ -354,7 +314,7 @@ fn what_is_broken_off_goes_on_where_it_was() {
         problem.contains("3 of 4 points were not run yet"),
         "{problem}"
     );
-    let rest = bench.run(1);
+    let rest = bench.run(STUDY, 1);
     assert_eq!(rest.ran, 3);
     assert_eq!(rest.outcomes, whole.outcomes);
     let merged = bench.merge();
@@ -363,7 +323,7 @@ fn what_is_broken_off_goes_on_where_it_was() {
 
 #[test]
 fn the_files_do_not_depend_on_how_many_run_at_a_time() {
-    let (one, two) = (Bench::new().written(1), Bench::new().written(2));
+    let (one, two) = (Bench::forwarder().written(1), Bench::forwarder().written(2));
     let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
     for expected in [
         "figures/forward-egress.svg",
@@ -442,7 +402,7 @@ fn the_files_do_not_depend_on_how_many_run_at_a_time() {
 
 #[test]
 fn a_quick_look_has_fewer_points_and_its_own_window() {
-    let bench = Bench::new();
+    let bench = Bench::forwarder();
     let quick = bench.with(STUDY, true, 1, |campaign, points| {
         campaign
             .run(points, &AtomicBool::new(false), &())
@@ -455,7 +415,7 @@ fn a_quick_look_has_fewer_points_and_its_own_window() {
         (12_000, 18_000),
         "20us and 30us at 600 MHz"
     );
-    let whole = bench.run(1);
+    let whole = bench.run(STUDY, 1);
     assert_eq!(
         whole.ran, 4,
         "none of the quick ones is taken for a whole one"
@@ -464,7 +424,7 @@ fn a_quick_look_has_fewer_points_and_its_own_window() {
 
 #[test]
 fn a_point_that_a_check_stops_is_no_measurement() {
-    let bench = Bench::new();
+    let bench = Bench::forwarder();
     // The forwarder loses an RBUF element with every frame that it drops at the door.
     fs::write(
         bench.path("leak.uc"),
@@ -537,7 +497,7 @@ fn what_is_wrong_is_found_before_anything_runs() {
             "rate",
         ),
     ] {
-        let bench = Bench::new();
+        let bench = Bench::forwarder();
         let text = STUDY.replacen(from, to, 1);
         assert_ne!(text, STUDY, "{from}");
         let found = bench.with(&text, false, 1, |campaign, points| {

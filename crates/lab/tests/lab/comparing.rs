@@ -1,17 +1,15 @@
 //! What a study can say beside curves and values: ratios, numbers of the code,
 //! models, tables, bounds, and that its chip did not change.
 
-use std::sync::atomic::AtomicBool;
-
-use npsim_lab::campaign::{Campaign, Results};
+use npsim_lab::campaign::Results;
 use npsim_lab::curves::{reading, samples};
 use npsim_lab::grid::grids;
-use npsim_lab::places::Places;
 use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
 use npsim_lab::verdict::{Row, Verdict};
 use npsim_lab::{output, profiles, verdict};
 
+use crate::bench::Bench;
 use crate::root;
 
 const STUDY: &str = r#"
@@ -149,35 +147,19 @@ source = "ROOT/microcode/forward/forward.uc"
 define = { ACCEPT_ANY_MAC = 1 }
 "#;
 
-struct Bench {
-    folder: tempfile::TempDir,
-}
-
 impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = root();
-        let project = PROJECT.replace("ROOT", &root.display().to_string());
-        std::fs::write(folder.path().join("extended.toml"), project).expect("write");
-        Self { folder }
+    /// With a project in its folder that extends the forwarder.
+    fn extended() -> Self {
+        let bench = Self::new();
+        let project = PROJECT.replace("ROOT", &root().display().to_string());
+        std::fs::write(bench.path("extended.toml"), project).expect("write");
+        bench
     }
 
-    fn run(&self, text: &str) -> (Study, Results, Vec<Row>) {
+    /// Runs a study and puts what was published beside it.
+    fn judged(&self, text: &str) -> (Study, Results, Vec<Row>) {
         let study = Study::parse("study", text).expect("a study");
-        let places = Places::new(None, Some(self.folder.path()));
-        let results = self.folder.path().join("results");
-        let campaign = Campaign {
-            study: &study,
-            quick: false,
-            places: &places,
-            results: &results,
-            jobs: 2,
-            observe: &[],
-        };
-        let points = points(&study, false).expect("points");
-        let results = campaign
-            .run(points, &AtomicBool::new(false), &())
-            .unwrap_or_else(|problems| panic!("{problems}"));
+        let results = self.run(text, 2);
         let wanted = verdict::select(&study, &[]).expect("rows");
         let rows = verdict::rows(&study, &results, &wanted);
         (study, results, rows)
@@ -186,8 +168,8 @@ impl Bench {
 
 #[test]
 fn models_tables_and_code() {
-    let bench = Bench::new();
-    let (study, results, rows) = bench.run(STUDY);
+    let bench = Bench::extended();
+    let (study, results, rows) = bench.judged(STUDY);
     let value = |sweep: &str, metric: &str| {
         let keyed = results.points.iter().find(|k| k.point.sweep == sweep);
         reading(&results, keyed.expect(sweep), metric)
@@ -268,7 +250,7 @@ fn models_tables_and_code() {
     );
     assert!(grid.terminal().contains("Half of it."));
 
-    let folder = bench.folder.path().join("results");
+    let folder = bench.path("results");
     output::write(&folder, &study, &results, &rows, false).expect("files");
     let page = std::fs::read_to_string(folder.join("index.html")).expect("a page");
     assert!(
@@ -285,17 +267,17 @@ fn models_tables_and_code() {
 
 #[test]
 fn a_chip_that_changes_is_found() {
-    let bench = Bench::new();
+    let bench = Bench::extended();
     let begin = STUDY.find("[curve.model]").unwrap();
     let text = &STUDY[..begin];
-    let (_, results, _) = bench.run(text);
+    let (_, results, _) = bench.judged(text);
     let row = profiles::row(&results);
     assert_eq!((row.verdict, row.own_check), (Verdict::Hit, true));
     let other = text.replace(
         "[sweep.code]",
         "[sweep.code]\nset = { \"profile.sram.read\" = 91 }",
     );
-    let (_, results, _) = bench.run(&other);
+    let (_, results, _) = bench.judged(&other);
     let row = profiles::row(&results);
     assert_eq!(row.verdict, Verdict::Miss);
     let used = profiles::used(&results);
@@ -307,7 +289,7 @@ fn a_chip_that_changes_is_found() {
         "[sweep.code]",
         "[sweep.code]\nset = { \"chip.profile\" = \"ixp2800\" }",
     );
-    let (_, results, _) = bench.run(&another);
+    let (_, results, _) = bench.judged(&another);
     assert!(
         profiles::is_one(&profiles::used(&results)),
         "one for each chip"

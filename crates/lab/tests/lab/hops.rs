@@ -1,14 +1,12 @@
 //! Points on chains of routers.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
-use npsim_lab::campaign::{Campaign, Results};
-use npsim_lab::places::Places;
+use npsim_lab::campaign::Results;
 use npsim_lab::points::points;
 use npsim_lab::study::Study;
 
-use crate::root;
+use crate::bench::Bench;
 
 const STUDY: &str = r#"
 name = "hops"
@@ -38,22 +36,6 @@ key = "hops"
 values = [1, 2, 4]
 "#;
 
-fn run(text: &str, jobs: usize) -> Results {
-    let study = Study::parse("hops", text).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let places = Places::new(None, Some(&root()));
-    let campaign = Campaign {
-        study: &study,
-        quick: false,
-        places: &places,
-        results: folder.path(),
-        jobs,
-        observe: &[],
-    };
-    let points = points(&study, false).unwrap();
-    campaign.run(points, &AtomicBool::new(false), &()).unwrap()
-}
-
 /// A metric by the number of routers.
 fn metric(results: &Results, name: &str) -> BTreeMap<usize, f64> {
     let value = |keyed| results.outcome(keyed).unwrap().metrics[name].value.unwrap();
@@ -65,7 +47,7 @@ fn metric(results: &Results, name: &str) -> BTreeMap<usize, f64> {
 
 #[test]
 fn frames_are_counted_at_the_ends_of_the_chain() {
-    let results = run(STUDY, 1);
+    let results = Bench::of_repository().run(STUDY, 1);
     let [offered, egress, latency, least, busy] =
         ["offered", "egress", "latency", "least", "busy"].map(|name| metric(&results, name));
     // The same comes in whatever stands behind the first router.
@@ -90,22 +72,25 @@ fn frames_are_counted_at_the_ends_of_the_chain() {
 #[test]
 fn losses_are_those_of_all_routers() {
     let overload = STUDY.replace("\"0.3\"", "\"1\"").replace("50us", "400us");
-    let losses = metric(&run(&overload, 2), "losses");
+    let losses = metric(&Bench::of_repository().run(&overload, 2), "losses");
     assert!(losses[&1] > 0.0 && losses[&4] >= losses[&1], "{losses:?}");
 }
 
 #[test]
 fn points_do_not_depend_on_how_many_run() {
-    let first = run(STUDY, 1);
+    let first = Bench::of_repository().run(STUDY, 1);
     for jobs in [2, 7] {
-        assert_eq!(run(STUDY, jobs).outcomes, first.outcomes);
+        assert_eq!(
+            Bench::of_repository().run(STUDY, jobs).outcomes,
+            first.outcomes
+        );
     }
 }
 
 #[test]
 fn one_router_is_the_same_as_no_chain() {
     let key = |text: &str| {
-        let results = run(text, 1);
+        let results = Bench::of_repository().run(text, 1);
         results.points[0].key.clone()
     };
     let one = STUDY.replace("[1, 2, 4]", "[1]");

@@ -1,5 +1,6 @@
 //! Studies from their text to their results.
 
+mod bench;
 mod campaigns;
 mod comparing;
 mod hops;

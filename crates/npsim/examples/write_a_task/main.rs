@@ -145,11 +145,7 @@ impl TaskKind for RotationKind {
             );
             return None;
         }
-        let memory = Memory {
-            key: "table",
-            name: Some(&keys.table),
-            default: "",
-        };
+        let memory = Memory::new("table", Some(&keys.table), "");
         let table = resolver.task_memory(&section.span(), &memory, 4 * u64::from(1 + entries))?;
         let period = resolver.time(keys.period.as_ref(), "10us");
         Some(PlannedTask {

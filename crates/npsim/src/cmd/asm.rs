@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::assemble::{Program, assemble_project_with};
+use npsim::assemble::{Program, assemble_project_from};
+use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -88,7 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 .into());
         }
     }
-    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     let Some(programs) = programs else {
         return Ok(ExitCode::from(1));

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::assemble::assemble_project_with;
+use npsim::assemble::assemble_project_from;
+use npsim::files::Disk;
 use npsim::project::Project;
 
 use super::message_options::MessageOptions;
@@ -38,7 +39,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         &arguments.source.overrides(None),
         &npsim::registry(),
     )?;
-    let (_, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    let (_, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     Ok(ExitCode::from(u8::from(messages.errors > 0)))
 }

@@ -32,7 +32,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    for part in npsim::firmware_file::read(&arguments.file)? {
+    for part in npsim::firmware_file::read(&npsim::files::Disk, &arguments.file)? {
         let title = part.title.or_else(|| {
             let ids = &part.microengines;
             (!ids.is_empty()).then(|| format!("; me {}: {}", range(ids), part.image.name))

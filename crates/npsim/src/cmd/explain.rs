@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use npsim::assemble::assemble_project_with;
+use npsim::assemble::assemble_project_from;
 use npsim::explain;
+use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::Project;
 
@@ -87,7 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             return Err(Problem::new(format!("no source runs on microengine {me}")).into());
         }
     }
-    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     if programs.is_none() {
         arguments.messages.show(&messages);
         return Ok(ExitCode::from(1));

@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::{FILE_NAME, Overrides, default_text, is_source};
 use npsim::whole_file::write_whole;
@@ -89,7 +90,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|include| seen_from(&folder, include))
         .collect::<Result<Vec<_>, _>>()?;
-    let text = default_text(source, &shown, &include, &overrides)?;
+    let text = default_text(&Disk, source, &shown, &include, &overrides)?;
     write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
     output::print(&format!(
         "wrote {}; `npsim run {}` runs it{}\n",

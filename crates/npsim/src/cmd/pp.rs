@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::assemble::{Messages, options};
+use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::includes::FileIncludes;
 use npsim::problem::Problem;
@@ -61,7 +62,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut diagnostics = Vec::new();
     let preprocessed = npsim_asm::front::preprocess::preprocess(
         &program.source.display().to_string(),
-        &FileIncludes::new(project.include.clone()),
+        &FileIncludes::new(&Disk, &project.include),
         &options(&project, program),
         &mut sources,
         &mut diagnostics,

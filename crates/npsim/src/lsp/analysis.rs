@@ -8,7 +8,7 @@ use npsim_asm::source::FileId;
 use npsim_asm::{Diagnostic, SourceMap, Span};
 use npsim_image::{Image, LiveRange, Origin};
 
-use super::documents::{Documents, Overlay};
+use super::documents::Documents;
 use super::index::Index;
 use super::paths::canonical;
 use super::roots::Root;
@@ -38,10 +38,7 @@ impl Analysis {
     /// Assembles a root; `None` if the assembler came to grief over it.
     #[must_use]
     pub fn new(root: &Root, documents: &Documents) -> Option<Self> {
-        let includes = Overlay {
-            documents,
-            files: FileIncludes::new(root.include.clone()),
-        };
+        let includes = FileIncludes::new(documents, &root.include);
         let main = root.main.display().to_string();
         // A text that is being typed must never end the server.
         let run = || {

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use std::io;
+
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
-use npsim_asm::Includes;
 
 use super::{paths, position};
-use crate::includes::{FileIncludes, decode};
+use crate::files::{Disk, Files, Kind};
+use crate::includes::decode;
 
 /// An open text.
 #[derive(Clone, Debug)]
@@ -76,29 +78,36 @@ impl Documents {
     pub fn text(&self, path: &Path) -> Option<String> {
         match self.open.get(path) {
             Some(document) => Some(document.text.clone()),
-            None => std::fs::read(path).ok().map(decode),
+            None => Disk.read(path).ok().map(decode),
         }
     }
 }
 
-/// Includes that see the open texts.
-pub struct Overlay<'a> {
-    /// The open texts.
-    pub documents: &'a Documents,
-    /// Where files are looked for.
-    pub files: FileIncludes,
-}
-
-impl Includes for Overlay<'_> {
-    fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
-        for path in self.files.candidates(name, including) {
-            if let Some(document) = self.documents.get(&paths::canonical(&path)) {
-                return Ok((path.display().to_string(), document.text.clone()));
-            }
-            if path.is_file() {
-                break;
-            }
+/// The disk as it will be when all open texts are saved.
+impl Files for Documents {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.get(&paths::canonical(path)) {
+            Some(document) => Ok(document.text.clone().into_bytes()),
+            None => Disk.read(path),
         }
-        self.files.load(name, including)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<Kind> {
+        match self.get(&paths::canonical(path)) {
+            Some(_) => Ok(Kind::File),
+            None => Disk.kind(path),
+        }
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        let place = paths::canonical(path);
+        match self.get(&place) {
+            Some(_) => Ok(place),
+            None => Disk.canonical(path),
+        }
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        Disk.list(folder)
     }
 }

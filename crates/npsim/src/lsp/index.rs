@@ -379,7 +379,7 @@ fn is_keyword(mnemonic: &str, operand: usize) -> bool {
 }
 
 /// The labels before a statement, and the statement.
-fn split_labels(tokens: &[Token]) -> (Vec<&Token>, &[Token]) {
+pub(super) fn split_labels(tokens: &[Token]) -> (Vec<&Token>, &[Token]) {
     let mut labels = Vec::new();
     let mut rest = tokens;
     while let [label, colon, after @ ..] = rest {

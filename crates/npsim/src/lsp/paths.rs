@@ -9,24 +9,11 @@ use lsp_types::Uri;
 /// The path of a `file:` URI.
 #[must_use]
 pub fn from_uri(uri: &Uri) -> Option<PathBuf> {
-    let rest = uri.as_str().strip_prefix("file://")?;
-    // The authority is empty or `localhost`.
-    let path = &rest[rest.find('/')?..];
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut left = path.bytes();
-    while let Some(byte) = left.next() {
-        if byte == b'%' {
-            let digits = [left.next()?, left.next()?];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    let text = String::from_utf8(bytes).ok()?;
+    uri.scheme().filter(|scheme| scheme.eq_lowercase("file"))?;
+    let text = uri.path().as_estr().decode().into_string().ok()?;
     // `/C:/x` of a drive.
     let drive = text.as_bytes().get(2) == Some(&b':') && cfg!(windows);
-    Some(PathBuf::from(if drive { &text[1..] } else { &text }))
+    Some(PathBuf::from(if drive { &text[1..] } else { &*text }))
 }
 
 /// The `file:` URI of a path.

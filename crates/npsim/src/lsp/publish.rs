@@ -11,6 +11,7 @@ use npsim_asm::{Level, Span};
 use super::analysis::Analysis;
 use super::workspace::Workspace;
 use super::{paths, position};
+use crate::files::Files as _;
 use crate::problem::Problem;
 
 /// The diagnostics of all files in open programs; open texts without any have
@@ -40,7 +41,7 @@ pub fn diagnostics(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> 
         for found in problems {
             // A project may extend the file in which the mistake is.
             let file = found.excerpt.as_ref().map(|at| PathBuf::from(&at.path));
-            let file = file.filter(|file| file.is_file());
+            let file = file.filter(|file| workspace.documents.is_file(file));
             let file = file.map_or_else(|| path.clone(), |file| paths::canonical(&file));
             let shown = problem(found);
             let list = all.entry(file).or_default();

@@ -10,6 +10,7 @@ use crate::assemble::options;
 use crate::problem::Problem;
 use crate::project::{FILE_NAME, Overrides, Project};
 
+use super::documents::Documents;
 use super::paths::canonical;
 
 /// Folders are searched this deep for projects.
@@ -26,7 +27,7 @@ pub struct Root {
     pub include: Vec<PathBuf>,
     /// What the assembler is told.
     pub options: Options,
-    /// The project that runs it and the microengine that is looked at.
+    /// The project that runs it and the microengine that is considered.
     pub project: Option<(String, u8)>,
 }
 
@@ -44,17 +45,17 @@ pub struct Projects {
 impl Projects {
     /// Looks for projects in these folders and below.
     #[must_use]
-    pub fn new(folders: Vec<PathBuf>) -> Self {
+    pub fn new(folders: Vec<PathBuf>, documents: &Documents) -> Self {
         let mut projects = Self {
             folders,
             ..Self::default()
         };
-        projects.search();
+        projects.search(documents);
         projects
     }
 
     /// Looks again: project files may have come, gone or changed.
-    pub fn search(&mut self) {
+    pub fn search(&mut self, documents: &Documents) {
         let mut budget = MOST_FOLDERS;
         let mut files = Vec::new();
         for folder in &self.folders {
@@ -65,12 +66,12 @@ impl Projects {
         files.sort();
         files.dedup();
         self.files = files;
-        self.load();
+        self.load(documents);
     }
 
     /// Takes in the projects of the folders above a source; says whether there
     /// were new ones.
-    pub fn reach(&mut self, source: &Path) -> bool {
+    pub fn reach(&mut self, source: &Path, documents: &Documents) -> bool {
         let mut found = false;
         for folder in source.ancestors().skip(1).take(DEEPEST) {
             let file = folder.join(FILE_NAME);
@@ -81,16 +82,18 @@ impl Projects {
         }
         if found {
             self.files.sort();
-            self.load();
+            self.load(documents);
         }
         found
     }
 
-    fn load(&mut self) {
+    /// Reads the projects as they are in the editor, or else on the disk.
+    pub fn load(&mut self, documents: &Documents) {
+        let (overrides, registry) = (Overrides::default(), crate::registry());
         self.roots.clear();
         self.problems.clear();
         for file in &self.files {
-            match Project::load(file, &Overrides::default(), &crate::registry()) {
+            match Project::load_from(documents, file, &overrides, &registry) {
                 Ok(project) => add(&mut self.roots, &project),
                 Err(problems) => {
                     self.problems.insert(file.clone(), problems.0);
@@ -118,11 +121,12 @@ fn add(roots: &mut Vec<Root>, project: &Project) {
     }
 }
 
-/// A source on its own: in the default project, if it is on disk.
+/// A source on its own: in the default project, if it is a file.
 #[must_use]
-pub fn single(source: &Path) -> Root {
+pub fn single(source: &Path, documents: &Documents) -> Root {
     let mut roots = Vec::new();
-    if let Ok(project) = Project::load(source, &Overrides::default(), &crate::registry()) {
+    let (overrides, registry) = (Overrides::default(), crate::registry());
+    if let Ok(project) = Project::load_from(documents, source, &overrides, &registry) {
         add(&mut roots, &project);
     }
     roots.pop().unwrap_or_else(|| Root {

@@ -4,6 +4,11 @@
 
 use std::ops::Range;
 
+use npsim_asm::front::text::{TextLine, lines, without_comments};
+use npsim_asm::front::token::{Token, TokenKind};
+
+use super::index::split_labels;
+
 /// A `#macro`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Macro {
@@ -53,81 +58,29 @@ pub struct Definitions {
     pub defines: Vec<Define>,
 }
 
-/// The text with comments turned into spaces; every byte keeps its place.
-#[must_use]
-pub fn without_comments(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = bytes.to_vec();
-    let mut at = 0;
-    let blank = |out: &mut Vec<u8>, range: Range<usize>| {
-        for byte in &mut out[range] {
-            if *byte != b'\n' {
-                *byte = b' ';
-            }
-        }
-    };
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        if rest[0] == b';' || rest.starts_with(b"//") {
-            let end = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-            blank(&mut out, at..at + end);
-            at += end;
-        } else if rest.starts_with(b"/*") {
-            let close = rest[2..].windows(2).position(|pair| pair == b"*/");
-            let end = close.map_or(rest.len(), |at| at + 4);
-            blank(&mut out, at..at + end);
-            at += end;
-        } else if rest[0] == b'"' || rest[0] == b'\'' {
-            let end = rest[1..]
-                .iter()
-                .position(|b| *b == rest[0] || *b == b'\n')
-                .unwrap_or(rest.len() - 1);
-            at += end + 2;
-        } else {
-            at += 1;
-        }
-    }
-    // Only whole comments were replaced, which begin and end between characters.
-    String::from_utf8(out).unwrap_or_else(|_| " ".repeat(text.len()))
-}
-
-/// Whether a character belongs to names.
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_$@.".contains(&byte)
-}
-
-/// The name around a byte, with a label's `#` or a directive's.
+/// The name at a byte, with a label's `#` or a directive's.
 #[must_use]
 pub fn word_at(text: &str, offset: usize) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let mut start = offset.min(bytes.len());
-    if bytes.get(start) == Some(&b'#') && bytes.get(start + 1).is_some_and(u8::is_ascii_alphabetic)
-    {
-        start += 1;
+    let tokens = lines(text).into_iter();
+    let tokens = tokens.flat_map(|line| line.directive.into_iter().chain(line.tokens));
+    // A name that begins at the byte comes before one that ends there.
+    let token = tokens
+        .filter(|token| token.kind != TokenKind::Punct)
+        .filter(|token| (place(token).start..=place(token).end).contains(&offset))
+        .max_by_key(|token| token.span.lo)?;
+    if matches!(token.kind, TokenKind::Str | TokenKind::Quoted) {
+        let inside = place(&token).start + 1;
+        let word = word_at(
+            &text[inside..place(&token).end],
+            offset.checked_sub(inside)?,
+        )?;
+        return Some(inside + word.start..inside + word.end);
     }
-    while start > 0 && is_word(bytes[start - 1]) {
-        start -= 1;
-    }
-    let mut end = start;
-    while bytes.get(end).copied().is_some_and(is_word) {
-        end += 1;
-    }
-    if start == end {
-        // Just behind the `#` of a label.
-        if start > 1 && bytes[start - 1] == b'#' && is_word(bytes[start - 2]) {
-            return word_at(text, start - 1);
-        }
-        return None;
-    }
-    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    if text[line_start..start].trim_start() == "#" || text[line_start..start].trim() == "#" {
-        let mark = line_start + text[line_start..start].find('#')?;
-        return Some(mark..end);
-    }
-    if bytes.get(end) == Some(&b'#') && bytes.get(end + 1) != Some(&b'#') {
-        end += 1;
-    }
-    Some(start..end)
+    Some(place(&token))
+}
+
+fn place(token: &Token) -> Range<usize> {
+    token.span.lo as usize..token.span.hi as usize
 }
 
 /// The statement that a byte stands in, up to that byte.
@@ -148,107 +101,69 @@ pub struct Context {
     pub inner: String,
 }
 
-/// Where the statement around a byte begins: lines that end in a comma or have
-/// an open bracket go on.
-fn statement_start(code: &str, offset: usize) -> usize {
-    const LONGEST: usize = 40;
-    let mut start = code[..offset].rfind('\n').map_or(0, |at| at + 1);
-    for _ in 0..LONGEST {
-        let Some(before) = code[..start].strip_suffix('\n') else {
-            break;
-        };
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = before[line_start..].trim();
-        let open = line.matches(['[', '(']).count() > line.matches([']', ')']).count();
-        if line.starts_with('#') || !(line.ends_with(',') || open) {
-            break;
-        }
-        start = line_start;
-    }
-    start
-}
-
-/// The context of a byte in a text without comments.
+/// The context of a byte in a text.
 #[must_use]
-pub fn context_at(code: &str, offset: usize) -> Context {
-    let offset = code.floor_char_boundary(offset.min(code.len()));
-    let mut text = &code[statement_start(code, offset)..offset];
-    // Labels before the statement.
-    while let Some(colon) = text.find("#:") {
-        if text[..colon].trim().bytes().all(is_word) {
-            text = &text[colon + 2..];
-        } else {
-            break;
-        }
-    }
-    let text = text.trim_start();
+pub fn context_at(text: &str, offset: usize) -> Context {
+    let offset = text.floor_char_boundary(offset.min(text.len()));
+    let text = &text[..offset];
     let mut context = Context::default();
-    let name_before = |at: usize| {
-        let before = &text[..at];
-        let from = before
-            .rfind(|c: char| !c.is_ascii() || !is_word(c as u8))
-            .map_or(0, |i| {
-                i + before[i..].chars().next().map_or(1, char::len_utf8)
-            });
-        before[from..].to_ascii_lowercase()
+    // A word at the place makes its statement the last one.
+    let statement = lines(&format!("{text}_")).pop();
+    let Some(line) = statement.filter(|line| line.directive.is_none()) else {
+        return context;
     };
+    let (_, tokens) = split_labels(&line.tokens);
+    let typed = tokens.partition_point(|token| place(token).start < offset);
+    let tokens = &tokens[..typed];
+    let Some(first) = tokens.first() else {
+        return context;
+    };
+    let statement = place(first).start;
     let mut stack = Vec::new();
     let mut operand_start = 0;
-    for (at, character) in text.char_indices() {
-        match character {
-            '[' | '(' => {
-                if stack.is_empty() && !context.closed {
-                    context.head = text[..at].trim().to_ascii_lowercase();
-                    operand_start = at + 1;
-                }
-                stack.push(name_before(at));
+    for (number, token) in tokens.iter().enumerate() {
+        let at = place(token);
+        if token.is("[") || token.is("(") {
+            if stack.is_empty() && !context.closed {
+                context.head = text[statement..at.start].trim().to_ascii_lowercase();
+                operand_start = at.end;
             }
-            ']' | ')' => {
-                let closes = stack.pop().is_some();
-                context.closed |= closes && stack.is_empty();
-            }
-            ',' if stack.len() == 1 && !context.closed => {
-                context.operand += 1;
-                context
-                    .operands
-                    .push(text[operand_start..at].trim().to_owned());
-                operand_start = at + 1;
-            }
-            _ => {}
+            let before = number.checked_sub(1).map(|before| &tokens[before]);
+            let name = before.filter(|token| token.kind == TokenKind::Ident);
+            stack.push(name.map_or_else(String::new, |name| name.text.to_ascii_lowercase()));
+        } else if token.is("]") || token.is(")") {
+            let closes = stack.pop().is_some();
+            context.closed |= closes && stack.is_empty();
+        } else if token.is(",") && stack.len() == 1 && !context.closed {
+            context.operand += 1;
+            let operand = text[operand_start..at.start].trim();
+            context.operands.push(operand.to_owned());
+            operand_start = at.end;
         }
     }
     if context.head.is_empty() {
-        context.head = text
-            .split_whitespace()
-            .next()
-            .unwrap_or("")
-            .to_ascii_lowercase();
+        let word = text[statement..].split_whitespace().next();
+        context.head = word.unwrap_or("").to_ascii_lowercase();
     }
     context.depth = stack.len();
     context.inner = stack.pop().unwrap_or_default();
     context
 }
 
-/// The mnemonic (or other first word) of the line around a byte, if the byte
-/// stands in it. Mnemonics may hold `=` and `!`.
+/// The mnemonic (or other first word) of a statement, if the byte stands in it.
+/// Mnemonics may hold `=` and `!`.
 #[must_use]
-pub fn first_word_at(code: &str, offset: usize) -> Option<Range<usize>> {
-    let offset = code.floor_char_boundary(offset.min(code.len()));
-    let start = code[..offset].rfind('\n').map_or(0, |at| at + 1);
-    let line = code[start..].split('\n').next().unwrap_or("");
-    let mut from = 0;
-    while let Some(colon) = line[from..].find("#:") {
-        if !line[from..from + colon].trim().bytes().all(is_word) {
-            break;
-        }
-        from += colon + 2;
-    }
-    from += line[from..].len() - line[from..].trim_start().len();
-    let length = line[from..]
-        .find(|c: char| c.is_whitespace() || "[]()+,".contains(c))
-        .unwrap_or(line.len() - from);
-    let range = start + from..start + from + length;
-    (length > 0 && (range.start..=range.end).contains(&offset)).then_some(range)
+pub fn first_word_at(text: &str, offset: usize) -> Option<Range<usize>> {
+    let word = |line: &TextLine| {
+        let (first, rest) = split_labels(&line.tokens).1.split_first()?;
+        let goes_on = |token: &&Token| token.joined && !"[]()+,".contains(&*token.text);
+        let last = rest.iter().take_while(goes_on).last().unwrap_or(first);
+        Some(place(first).start..place(last).end)
+    };
+    let statements = lines(text).into_iter();
+    let statements = statements.filter(|line| line.directive.is_none());
+    let mut words = statements.filter_map(|line| word(&line));
+    words.find(|word| (word.start..=word.end).contains(&offset))
 }
 
 /// All macros and names that a text defines, in live lines or not.
@@ -257,113 +172,60 @@ pub fn definitions(text: &str) -> Definitions {
     let code = without_comments(text);
     let mut found = Definitions::default();
     let mut open: Vec<usize> = Vec::new();
-    let mut at = 0;
-    while at < code.len() {
-        let (line, end) = logical_line(&code, at);
-        let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
-        if let Some(rest) = trimmed.strip_prefix('#') {
-            let gap = rest.len() - rest.trim_start().len();
-            let rest = rest.trim_start();
-            let length = rest
-                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                .unwrap_or(rest.len());
-            let after = at + indent + 1 + gap + length;
-            let whole = at + indent..at + line.trim_end().len();
-            match rest[..length].to_ascii_lowercase().as_str() {
-                "macro" => {
-                    if let Some((name, place, list)) = header(&code, after, end) {
-                        open.push(found.macros.len());
-                        found.macros.push(Macro {
-                            name,
-                            parameters: list.map(|(inside, _)| names(inside)).unwrap_or_default(),
-                            place,
-                            whole,
-                            comment: comment_before(text, at),
-                        });
-                    }
-                }
-                "endm" => {
-                    if let Some(index) = open.pop() {
-                        found.macros[index].whole.end = whole.end;
-                    }
-                }
-                "define" | "define_eval" => {
-                    if let Some((name, place, list)) = header(&code, after, end) {
-                        // Only a bracket that touches the name makes parameters.
-                        let list = list.filter(|_| {
-                            code.as_bytes().get(place.end) == Some(&b'(')
-                                && rest[..length].eq_ignore_ascii_case("define")
-                        });
-                        let value_start = list.as_ref().map_or(place.end, |(_, close)| *close);
-                        let beside = code_comment(text, whole.end);
-                        found.defines.push(Define {
-                            name,
-                            parameters: list.map(|(inside, _)| format!("({})", inside.trim())),
-                            value: code[value_start..end].trim().to_owned(),
-                            place,
-                            whole,
-                            comment: if beside.is_empty() {
-                                comment_before(text, at)
-                            } else {
-                                beside
-                            },
-                        });
-                    }
-                }
-                _ => {}
+    for line in lines(text) {
+        let Some(directive) = &line.directive else {
+            continue;
+        };
+        let from = place(directive).start;
+        let end = place(line.tokens.last().unwrap_or(directive)).end;
+        let line_start = text[..from].rfind('\n').map_or(0, |at| at + 1);
+        let kind = directive.text.to_ascii_lowercase();
+        match (kind.as_str(), line.tokens.as_slice()) {
+            ("macro", [name, list @ ..]) => {
+                let parameters = list.iter().filter(|token| token.kind == TokenKind::Ident);
+                open.push(found.macros.len());
+                found.macros.push(Macro {
+                    name: name.text.to_string(),
+                    parameters: parameters.map(|token| token.text.to_string()).collect(),
+                    place: place(name),
+                    whole: from..end,
+                    comment: comment_before(text, line_start),
+                });
             }
+            ("endm", _) => {
+                if let Some(index) = open.pop() {
+                    found.macros[index].whole.end = end;
+                }
+            }
+            ("define" | "define_eval", [name, value @ ..]) => {
+                // Only a bracket that touches the name makes parameters.
+                let list = value.first().filter(|open| open.is("(") && open.joined);
+                let list = list.filter(|_| kind == "define").and_then(|open| {
+                    let close = value.iter().find(|token| token.is(")"))?;
+                    Some((place(open).end, place(close)))
+                });
+                let value = list
+                    .as_ref()
+                    .map_or(place(name).end, |(_, close)| close.end);
+                let beside = code_comment(text, end);
+                found.defines.push(Define {
+                    name: name.text.to_string(),
+                    parameters: list
+                        .map(|(open, close)| format!("({})", code[open..close.start].trim())),
+                    value: code[value..end].trim().to_owned(),
+                    place: place(name),
+                    whole: from..end,
+                    comment: if beside.is_empty() {
+                        comment_before(text, line_start)
+                    } else {
+                        beside
+                    },
+                });
+            }
+            _ => {}
         }
-        at = end + 1;
     }
     found
-}
-
-/// The line from `at`, with the lines that a `\` or a comma at the end adds; and
-/// where its newline stands.
-fn logical_line(code: &str, at: usize) -> (&str, usize) {
-    let mut end = at;
-    loop {
-        end += code[end..].find('\n').unwrap_or(code.len() - end);
-        if end < code.len() && code[at..end].trim_end().ends_with('\\') {
-            end += 1;
-        } else {
-            return (&code[at..end], end);
-        }
-    }
-}
-
-type Header<'a> = (String, Range<usize>, Option<(&'a str, usize)>);
-
-/// The name after a directive and the inside of the bracket after it, with the
-/// place after the bracket.
-fn header(code: &str, from: usize, end: usize) -> Option<Header<'_>> {
-    let line = code.get(from..end)?;
-    let start = from + line.len() - line.trim_start().len();
-    let length = code[start..end]
-        .bytes()
-        .position(|byte| !(is_word(byte)))
-        .unwrap_or(end - start);
-    if length == 0 {
-        return None;
-    }
-    let place = start..start + length;
-    let name = code[place.clone()].to_owned();
-    let rest = &code[place.end..end];
-    let open = rest.len() - rest.trim_start().len();
-    let list = rest[open..].strip_prefix('(').and_then(|inside| {
-        let close = inside.find(')')?;
-        Some((&inside[..close], place.end + open + 1 + close + 1))
-    });
-    Some((name, place, list))
-}
-
-fn names(list: &str) -> Vec<String> {
-    list.split(',')
-        .map(|name| name.trim_matches(|c: char| c == '\\' || c.is_whitespace()))
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
 }
 
 /// A comment line's text.

@@ -1,12 +1,4 @@
-use super::{context_at, definitions, first_word_at, without_comments, word_at};
-
-#[test]
-fn comments_go_and_everything_keeps_its_place() {
-    let text = "a ; µ\nb \"; no\" // c\n/* d\n e */ f#: x/**/y '";
-    let code = without_comments(text);
-    assert_eq!(code.len(), text.len());
-    assert_eq!(code, "a     \nb \"; no\"     \n    \n      f#: x    y '");
-}
+use super::{context_at, definitions, first_word_at, word_at};
 
 #[test]
 fn words_with_sigils_labels_and_directives() {
@@ -24,6 +16,8 @@ fn words_with_sigils_labels_and_directives() {
     assert_eq!(word("@lock", 0), Some("@lock"));
     assert_eq!(word(".reg", 1), Some(".reg"));
     assert_eq!(word("[", 0), Some("br"));
+    let quoted = "#if (strstr('one two', \"a\") > 0)";
+    assert_eq!(word_at(quoted, 18).map(|range| &quoted[range]), Some("two"));
     assert_eq!(word_at("", 5), None);
     assert_eq!(word_at("µ", 1), None);
 }

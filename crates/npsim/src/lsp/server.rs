@@ -51,7 +51,7 @@ pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>
             Message::Notification(notification) => server.notification(notification),
             Message::Response(_) => {}
         }
-        // Texts change faster than they can be looked at: only the last counts.
+        // Texts change faster than they can be checked: only the last counts.
         if connection.receiver.is_empty() {
             server.publish()?;
         }
@@ -140,19 +140,20 @@ impl Server<'_> {
             DidChangeTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidChangeTextDocument>(notification) {
                     let document = parameters.text_document;
+                    let path = path_of(&document.uri);
                     self.workspace.documents.change(
-                        &path_of(&document.uri),
+                        &path,
                         document.version,
                         parameters.content_changes,
                     );
-                    self.workspace.touch();
+                    self.workspace.touch(&path);
                 }
             }
             DidCloseTextDocument::METHOD => {
                 if let Some(parameters) = of::<DidCloseTextDocument>(notification) {
                     let path = path_of(&parameters.text_document.uri);
                     self.workspace.documents.close(&path);
-                    self.workspace.touch();
+                    self.workspace.touch(&path);
                 }
             }
             DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => self.workspace.search(),

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use npsim_asm::front::text::without_comments;
 use npsim_asm::{SourceMap, Span};
 
 use super::analysis::Analysis;
-use super::documents::{Documents, Overlay};
+use super::documents::Documents;
 use super::roots::{Projects, Root, single};
-use super::scan::{Definitions, definitions, without_comments};
+use super::scan::{Definitions, definitions};
 use crate::includes::FileIncludes;
 
 /// Everything the server knows.
@@ -19,9 +20,11 @@ pub struct Workspace {
     /// Projects in reach.
     pub projects: Projects,
     analyses: Vec<Analysis>,
-    /// Files of each root of the projects, as far as they were looked at.
+    /// Files of each root of the projects, as far as they were read.
     files: BTreeMap<usize, BTreeSet<PathBuf>>,
     stale: bool,
+    /// A text has changed that a project may be read from.
+    projects_stale: bool,
     changed: bool,
 }
 
@@ -42,31 +45,35 @@ impl Workspace {
     /// No open texts, and the projects in these folders.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>) -> Self {
+        let documents = Documents::default();
         Self {
-            projects: Projects::new(folders),
+            projects: Projects::new(folders, &documents),
+            documents,
             stale: true,
             ..Self::default()
         }
     }
 
-    /// A text was opened, changed or closed.
-    pub fn touch(&mut self) {
+    /// A text was changed or closed.
+    pub fn touch(&mut self, path: &Path) {
+        self.projects_stale |= is_toml(path);
         self.stale = true;
     }
 
     /// Files on disk changed, project files perhaps among them.
     pub fn search(&mut self) {
-        self.projects.search();
+        self.projects.search(&self.documents);
+        self.projects_stale = false;
         self.files.clear();
         self.stale = true;
     }
 
     /// A text was opened: the projects above it are in reach now.
     pub fn reach(&mut self, path: &Path) {
-        if self.projects.reach(path) {
+        if self.projects.reach(path, &self.documents) {
             self.files.clear();
         }
-        self.stale = true;
+        self.touch(path);
     }
 
     /// Brings what is known up to date.
@@ -74,15 +81,15 @@ impl Workspace {
         if !std::mem::take(&mut self.stale) {
             return;
         }
+        if std::mem::take(&mut self.projects_stale) {
+            self.projects.load(&self.documents);
+            self.files.clear();
+        }
         self.changed = true;
         let mut wanted: BTreeSet<usize> = BTreeSet::new();
         let mut alone: Vec<Root> = Vec::new();
         let open: Vec<PathBuf> = self.documents.paths().cloned().collect();
-        let sources = open.iter().filter(|path| {
-            path.extension()
-                .is_none_or(|extension| !extension.eq_ignore_ascii_case("toml"))
-        });
-        for path in sources {
+        for path in open.iter().filter(|path| !is_toml(path)) {
             let own: Vec<usize> = (0..self.projects.roots.len())
                 .filter(|&root| self.projects.roots[root].main == *path)
                 .collect();
@@ -95,7 +102,7 @@ impl Workspace {
                 }
             }
             if !found {
-                alone.push(single(path));
+                alone.push(single(path, &self.documents));
             }
         }
         // A library file that an open single source includes is seen through it.
@@ -209,14 +216,11 @@ impl Workspace {
         let including = spot.path.display().to_string();
         let folders = self
             .about(&spot.path)
-            .map(|analysis| analysis.root.include.clone())
-            .chain(std::iter::once(Vec::new()));
+            .map(|analysis| analysis.root.include.as_slice())
+            .chain([&[][..]]);
         for folders in folders {
-            let overlay = Overlay {
-                documents: &self.documents,
-                files: FileIncludes::new(folders),
-            };
-            if let Ok((path, _)) = overlay.load(name, Some(&including)) {
+            let includes = FileIncludes::new(&self.documents, folders);
+            if let Ok((path, _)) = includes.load(name, Some(&including)) {
                 return Some(super::paths::canonical(Path::new(&path)));
             }
         }
@@ -224,16 +228,19 @@ impl Workspace {
     }
 }
 
+/// Whether projects are read from a file.
+fn is_toml(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
 fn files(root: &Root, documents: &Documents) -> BTreeSet<PathBuf> {
-    let overlay = Overlay {
-        documents,
-        files: FileIncludes::new(root.include.clone()),
-    };
+    let includes = FileIncludes::new(documents, &root.include);
     let read = || {
         let mut sources = SourceMap::default();
         npsim_asm::front::preprocess::preprocess(
             &root.main.display().to_string(),
-            &overlay,
+            &includes,
             &root.options,
             &mut sources,
             &mut Vec::new(),

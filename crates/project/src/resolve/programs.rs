@@ -100,7 +100,7 @@ impl Resolver<'_> {
 
     fn source(&mut self, section: &MeSection) -> PathBuf {
         let path = join(&self.text.folder, Path::new(section.source.get_ref()));
-        if !path.is_file() {
+        if !self.files.is_file(&path) {
             self.fail(
                 section.source.span(),
                 format!("there is no source `{}`", path.display()),

@@ -31,11 +31,23 @@ pub struct PortGroups {
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
     /// The key that names it.
-    pub key: &'static str,
+    key: &'static str,
     /// What is typed there.
-    pub name: Option<&'a Spanned<String>>,
+    name: Option<&'a Spanned<String>>,
     /// Its name if the key is not given.
-    pub default: &'static str,
+    default: &'static str,
+}
+
+impl<'a> Memory<'a> {
+    /// What is typed at `key`, or `default` if nothing is.
+    #[must_use]
+    pub fn new(
+        key: &'static str,
+        name: Option<&'a Spanned<String>>,
+        default: &'static str,
+    ) -> Self {
+        Self { key, name, default }
+    }
 }
 
 impl Resolver<'_> {
@@ -258,11 +270,7 @@ impl Resolver<'_> {
         if typed.is_some_and(|it| it.get_ref() == NONE) {
             return nothing;
         }
-        let wanted = Memory {
-            key: "queues",
-            name: typed,
-            default: "QUEUE_COUNTERS",
-        };
+        let wanted = Memory::new("queues", typed, "QUEUE_COUNTERS");
         let Some((found, name, place)) = self.memory_of(span, &wanted) else {
             if typed.is_none()
                 && let Some(problem) = self.problems.last_mut()

@@ -7,6 +7,7 @@ use npsim_chip::gpp::routes::Routes;
 use super::{Overrides, ProjectText, Resolved, resolve};
 use crate::capacity::Capacity;
 use crate::file::parse;
+use crate::files::MemoryFiles;
 use crate::problem::Problems;
 use crate::registry::Registry;
 
@@ -30,20 +31,20 @@ fn capacity() -> Capacity {
 
 /// Resolves a project in a folder that has `a.uc` and `b.uc`.
 pub(super) fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["a.uc", "b.uc"] {
-        std::fs::write(dir.path().join(name), "nop\n").unwrap();
-    }
+    let files: MemoryFiles = ["a.uc", "b.uc"]
+        .map(|name| (name, "nop\n"))
+        .into_iter()
+        .collect();
     let registry = Registry::default();
     let file = parse(text, &registry).unwrap();
     let text = ProjectText {
         path: "npsim.toml".into(),
-        folder: PathBuf::from(dir.path()),
+        folder: PathBuf::from("."),
         text: text.into(),
         files: Vec::new(),
         origins: None,
     };
-    resolve(&text, &file, &capacity(), overrides, &registry)
+    resolve(&files, &text, &file, &capacity(), overrides, &registry)
 }
 
 pub(super) fn good(text: &str) -> Resolved {

@@ -19,7 +19,7 @@ const PORT_BYTES_OUT_LOW: u32 = 28;
 /// `[gpp.quick-start]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct QuickStartSection {
+pub(crate) struct QuickStartSection {
     /// The memory that is shared; `QS_STATE` if not given.
     pub state: Option<Spanned<String>>,
     /// Groups of ports; 1 if not given.
@@ -43,7 +43,7 @@ pub struct QuickStartSection {
 
 /// The kind of task.
 #[derive(Clone, Copy, Debug)]
-pub struct QuickStartKind;
+pub(crate) struct QuickStartKind;
 
 impl TaskKind for QuickStartKind {
     const NAME: &'static str = "quick-start";
@@ -59,11 +59,7 @@ impl TaskKind for QuickStartKind {
         let groups_of_ports =
             resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
         let count = groups_of_ports.ports.len() as u64;
-        let state = Memory {
-            key: "state",
-            name: keys.state.as_ref(),
-            default: "QS_STATE",
-        };
+        let state = Memory::new("state", keys.state.as_ref(), "QS_STATE");
         let state = resolver.task_memory(&span, &state, count * u64::from(STATE_STRIDE));
         let ports = groups_of_ports
             .ports
@@ -71,11 +67,7 @@ impl TaskKind for QuickStartKind {
             .flatten()
             .max()
             .map_or(0, |it| it + 1);
-        let counters = Memory {
-            key: "counters",
-            name: keys.counters.as_ref(),
-            default: "PORT_COUNTERS",
-        };
+        let counters = Memory::new("counters", keys.counters.as_ref(), "PORT_COUNTERS");
         let counters = resolver.task_memory(&span, &counters, u64::from(ports) * 32);
         let window = resolver.time(keys.window.as_ref(), "150ms");
         let sample = match &keys.sample {

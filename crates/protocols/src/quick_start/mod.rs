@@ -18,7 +18,7 @@ pub use pool::{Pool, Request, grant};
 pub use router::{Outcome, Reason, process};
 
 /// Bits per second of one unit of rate.
-pub const UNIT_BITS_PER_SECOND: u64 = 40_000;
+pub(crate) const UNIT_BITS_PER_SECOND: u64 = 40_000;
 
 #[cfg(test)]
 pub(crate) mod tests {

@@ -7,12 +7,9 @@ pub const KIND: u8 = 25;
 /// Length of the option, type and length bytes included.
 pub const LENGTH: usize = 8;
 /// Function code of a rate request.
-pub const RATE_REQUEST: u8 = 0;
+pub(crate) const RATE_REQUEST: u8 = 0;
 /// Function code of a report of the approved rate.
 pub const APPROVED_RATE: u8 = 8;
-
-/// The highest rate code, 1.31072 Gbit/s.
-pub const HIGHEST_CODE: u8 = 15;
 
 const END_OF_OPTIONS: u8 = 0;
 const NO_OPERATION: u8 = 1;

@@ -173,7 +173,7 @@ impl QuickStart {
 
     /// The counter of grants of a group's current window as it stands in memory.
     #[must_use]
-    pub fn granted_now(&self, group: usize, memories: Memories<'_>) -> i32 {
+    pub(crate) fn granted_now(&self, group: usize, memories: Memories<'_>) -> i32 {
         let phase = self.groups.get(group).map_or(0, |it| it.window.phase);
         let place = self.counter(group, usize::from(phase));
         memories.look(place).unwrap_or(0).cast_signed()

@@ -8,12 +8,12 @@ use toml::Spanned;
 
 use super::task::{COUNTERS_STRIDE, Rcp, RcpGroup, RcpSetup};
 use super::{Parameters, Rate, words};
-use crate::keys::out_of_range;
+use crate::keys::{laws, places};
 
 /// `[gpp.rcp]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RcpSection {
+pub(crate) struct RcpSection {
     /// Where the rate is published; `RCP_RATE` if not given.
     pub rate: Option<Spanned<String>>,
     /// What threads count; `RCP_COUNTERS` if not given.
@@ -42,7 +42,7 @@ pub struct RcpSection {
 
 /// The kind of task.
 #[derive(Clone, Copy, Debug)]
-pub struct RcpKind;
+pub(crate) struct RcpKind;
 
 impl TaskKind for RcpKind {
     const NAME: &'static str = "rcp";
@@ -55,20 +55,12 @@ impl TaskKind for RcpKind {
     ) -> Option<PlannedTask> {
         let before = resolver.mistakes();
         let (span, keys) = (section.span(), section.get_ref());
-        let groups_of_ports =
+        let ports =
             resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
-        let count = groups_of_ports.ports.len() as u64;
-        let rate = Memory {
-            key: "rate",
-            name: keys.rate.as_ref(),
-            default: "RCP_RATE",
-        };
+        let count = ports.ports.len() as u64;
+        let rate = Memory::new("rate", keys.rate.as_ref(), "RCP_RATE");
         let rate = resolver.task_memory(&span, &rate, count * 4);
-        let counters = Memory {
-            key: "counters",
-            name: keys.counters.as_ref(),
-            default: "RCP_COUNTERS",
-        };
+        let counters = Memory::new("counters", keys.counters.as_ref(), "RCP_COUNTERS");
         let stride = u64::from(COUNTERS_STRIDE) * count;
         let counters = resolver.per_thread(&span, &counters, keys.threads.as_ref(), stride);
         let eta = resolver.millionths(keys.eta.as_ref(), "1");
@@ -79,13 +71,9 @@ impl TaskKind for RcpKind {
         let period = resolver.nanoseconds(keys.period.as_ref(), "10ms");
         let initial_rtt = resolver.nanoseconds(keys.initial_rtt.as_ref(), "200ms");
         let initial_rate = keys.initial_rate.as_ref().and_then(|it| resolver.rate(it));
-        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &groups_of_ports.ports);
-        (resolver.mistakes() == before).then_some(())?;
-        let mut groups = Vec::new();
-        for (bits, queues) in groups_of_ports.capacity.iter().zip(queues) {
-            let capacity = bits / 8;
+        let law = |capacity: u64| {
             let first = initial_rate.map_or(capacity / 20, |bits| bits / 8);
-            let parameters = Parameters {
+            Rate::new(Parameters {
                 capacity,
                 target: (u128::from(capacity) * u128::from(eta) / 1_000_000) as u64,
                 alpha,
@@ -93,33 +81,21 @@ impl TaskKind for RcpKind {
                 period,
                 initial_rate: u32::try_from(first).unwrap_or(u32::MAX),
                 initial_rtt,
-            };
-            match Rate::new(parameters) {
-                Ok(rate) => groups.push(RcpGroup { rate, queues }),
-                Err(error) => {
-                    let places = [
-                        ("capacity", keys.capacity.as_ref().map(Spanned::span)),
-                        ("eta", keys.eta.as_ref().map(Spanned::span)),
-                        ("alpha", keys.alpha.as_ref().map(Spanned::span)),
-                        ("beta", keys.beta.as_ref().map(Spanned::span)),
-                        ("period", keys.period.as_ref().map(Spanned::span)),
-                        (
-                            "initial_rate",
-                            keys.initial_rate.as_ref().map(Spanned::span),
-                        ),
-                        ("initial_rtt", keys.initial_rtt.as_ref().map(Spanned::span)),
-                    ];
-                    out_of_range(resolver, &places, &span, error);
-                    return None;
-                }
-            }
-        }
+            })
+        };
+        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &ports.ports);
+        (resolver.mistakes() == before).then_some(())?;
+        let places = places!(keys: capacity, eta, alpha, beta, period, initial_rate, initial_rtt);
+        let laws = laws(resolver, &ports, law, &places, &span)?.into_iter();
+        let groups = laws.zip(queues);
         let (counters, threads) = counters?;
         let setup = RcpSetup {
             rate: rate?,
             counters,
             threads,
-            groups,
+            groups: groups
+                .map(|(rate, queues)| RcpGroup { rate, queues })
+                .collect(),
         };
         Some(PlannedTask {
             text: words::plan(&setup),

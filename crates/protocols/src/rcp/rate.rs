@@ -106,7 +106,7 @@ fn times_ratio(value: u32, numerator: u128, denominator: u128) -> u64 {
 /// Their mean s (rounded down to a nanosecond) moves the average d by the gain length / d if it is
 /// longer, and by the smaller gain (rate / capacity) x (s / d) x (length / d) if it is shorter.
 #[must_use]
-pub fn average_rtt(
+pub(crate) fn average_rtt(
     parameters: &Parameters,
     rate: u32,
     length: u64,

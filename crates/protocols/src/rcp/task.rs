@@ -12,7 +12,7 @@ use super::{Counters, Rate};
 use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 
 /// Bytes of the counters of a thread and group.
-pub const COUNTERS_STRIDE: u32 = 16;
+pub(crate) const COUNTERS_STRIDE: u32 = 16;
 
 /// What the task tells observers.
 mod level {

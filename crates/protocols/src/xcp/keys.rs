@@ -10,12 +10,12 @@ use toml::Spanned;
 
 use super::task::{STATE_STRIDE, SUMS_STRIDE, ThreadSums, Xcp, XcpGroup, XcpLayout, XcpSetup};
 use super::{Control, Parameters, time_from_nanoseconds, words};
-use crate::keys::out_of_range;
+use crate::keys::{laws, places};
 
 /// `[gpp.xcp]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct XcpSection {
+pub(crate) struct XcpSection {
     /// The memory that is shared; `XCP_STATE` if not given.
     pub state: Option<Spanned<String>>,
     /// `locked` or `split`; `locked` if not given.
@@ -51,7 +51,7 @@ pub struct XcpSection {
 /// How the pools of XCP are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum XcpLayoutKind {
+pub(crate) enum XcpLayoutKind {
     /// In one place, under a lock.
     Locked,
     /// In two banks, without a lock.
@@ -60,7 +60,7 @@ pub enum XcpLayoutKind {
 
 /// The kind of task.
 #[derive(Clone, Copy, Debug)]
-pub struct XcpKind;
+pub(crate) struct XcpKind;
 
 impl TaskKind for XcpKind {
     const NAME: &'static str = "xcp";
@@ -73,14 +73,10 @@ impl TaskKind for XcpKind {
     ) -> Option<PlannedTask> {
         let before = resolver.mistakes();
         let (span, keys) = (section.span(), section.get_ref());
-        let groups_of_ports =
+        let ports =
             resolver.port_groups(span.clone(), keys.groups.as_ref(), keys.capacity.as_ref())?;
-        let count = groups_of_ports.ports.len() as u64;
-        let state = Memory {
-            key: "state",
-            name: keys.state.as_ref(),
-            default: "XCP_STATE",
-        };
+        let count = ports.ports.len() as u64;
+        let state = Memory::new("state", keys.state.as_ref(), "XCP_STATE");
         let state = resolver.task_memory(&span, &state, count * u64::from(STATE_STRIDE));
         check_registers(resolver, keys, &span);
         let split = keys.layout.as_ref().map(|it| (*it.get_ref(), it.span()));
@@ -109,11 +105,7 @@ impl TaskKind for XcpKind {
             },
         };
         let sums = keys.sums.as_ref().and_then(|name| {
-            let memory = Memory {
-                key: "sums",
-                name: Some(name),
-                default: "",
-            };
+            let memory = Memory::new("sums", Some(name), "");
             let stride = u64::from(SUMS_STRIDE) * count;
             let (place, threads) =
                 resolver.per_thread(&span, &memory, keys.threads.as_ref(), stride)?;
@@ -140,47 +132,22 @@ impl TaskKind for XcpKind {
             max_interval: time(resolver, &keys.max_interval, "1s"),
             allowed_queue: time(resolver, &keys.allowed_queue, "2ms"),
         };
-        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &groups_of_ports.ports);
+        let law = |capacity| Control::new(Parameters { capacity, ..first });
+        let queues = resolver.queue_places(&span, keys.queues.as_ref(), &ports.ports);
         (resolver.mistakes() == before).then_some(())?;
-        let mut groups = Vec::new();
-        for (bits, queues) in groups_of_ports.capacity.iter().zip(queues) {
-            let capacity = bits / 8;
-            let parameters = Parameters { capacity, ..first };
-            match Control::new(parameters) {
-                Ok(control) => groups.push(XcpGroup { control, queues }),
-                Err(error) => {
-                    let places = [
-                        ("capacity", keys.capacity.as_ref().map(Spanned::span)),
-                        ("alpha", keys.alpha.as_ref().map(Spanned::span)),
-                        ("beta", keys.beta.as_ref().map(Spanned::span)),
-                        ("gamma", keys.gamma.as_ref().map(Spanned::span)),
-                        (
-                            "initial_interval",
-                            keys.initial_interval.as_ref().map(Spanned::span),
-                        ),
-                        (
-                            "min_interval",
-                            keys.min_interval.as_ref().map(Spanned::span),
-                        ),
-                        (
-                            "max_interval",
-                            keys.max_interval.as_ref().map(Spanned::span),
-                        ),
-                        (
-                            "allowed_queue",
-                            keys.allowed_queue.as_ref().map(Spanned::span),
-                        ),
-                    ];
-                    out_of_range(resolver, &places, &span, error);
-                    return None;
-                }
-            }
-        }
+        let places = places!(
+            keys: capacity, alpha, beta, gamma, initial_interval, min_interval, max_interval,
+            allowed_queue
+        );
+        let laws = laws(resolver, &ports, law, &places, &span)?.into_iter();
+        let groups = laws.zip(queues);
         let setup = XcpSetup {
             state: state?,
             layout,
             sums,
-            groups,
+            groups: groups
+                .map(|(control, queues)| XcpGroup { control, queues })
+                .collect(),
         };
         Some(PlannedTask {
             text: words::plan(&setup),

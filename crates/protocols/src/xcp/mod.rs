@@ -28,14 +28,14 @@ pub const SECOND: u32 = 1 << 28;
 /// A time in nanoseconds in units of 2^-28 s, rounded down; the header's longest time, just under
 /// 16 s, for anything longer.
 #[must_use]
-pub fn time_from_nanoseconds(nanoseconds: u64) -> u32 {
+pub(crate) fn time_from_nanoseconds(nanoseconds: u64) -> u32 {
     let time = u128::from(nanoseconds) * u128::from(SECOND) / 1_000_000_000;
     u32::try_from(time).unwrap_or(u32::MAX)
 }
 
 /// A time in units of 2^-28 s in nanoseconds, rounded down.
 #[must_use]
-pub fn time_to_nanoseconds(time: u32) -> u64 {
+pub(crate) fn time_to_nanoseconds(time: u32) -> u64 {
     u64::from(time) * 1_000_000_000 / u64::from(SECOND)
 }
 

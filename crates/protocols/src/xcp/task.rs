@@ -19,7 +19,7 @@ use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 64;
 /// Bytes of the sums of a thread and group.
-pub const SUMS_STRIDE: u32 = 32;
+pub(crate) const SUMS_STRIDE: u32 = 32;
 
 /// Where things stand in a group's state, in bytes.
 mod offset {
@@ -211,7 +211,7 @@ impl Xcp {
         self.setup.state.after(self.group as u32 * STATE_STRIDE)
     }
 
-    /// The first step of the job that is due first. The queue is looked at before
+    /// The first step of the job that is due first. The queue is sampled before
     /// the interval that ends with it.
     fn begin(&mut self) -> Step {
         let due = self.due();

@@ -492,7 +492,7 @@ impl Teller<'_> {
         let deepest = (0..self.observed.series.places().len())
             .filter_map(|index| {
                 let place = &self.observed.series.places()[index];
-                // Bytes on the line and threads at rest are no backlog.
+                // Bytes on the line and idle threads are no backlog.
                 let line = matches!(place.kind, PlaceKind::ReceiveFifo { .. });
                 let most = self.window.fills[index].most;
                 let share = permille(most, place.capacity.filter(|_| !line)?);

@@ -7,7 +7,7 @@ use super::svg::Drawing;
 
 /// Latencies in bins of even width, or of even ratio when they differ much.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LatencyChart {
+pub(crate) struct LatencyChart {
     /// Edges of the bins in nanoseconds, one more than bins.
     pub edges: Vec<f64>,
     /// Packets in each bin.

@@ -79,7 +79,7 @@ pub fn short(value: f64) -> String {
 
 /// A unit of time that suits a range of nanoseconds, and how many ns it has.
 #[must_use]
-pub fn time_unit(range_ns: f64) -> (&'static str, f64) {
+pub(crate) fn time_unit(range_ns: f64) -> (&'static str, f64) {
     match range_ns {
         r if r >= 2e9 => ("s", 1e9),
         r if r >= 2e6 => ("ms", 1e6),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// A drawing under way.
 #[derive(Debug)]
-pub struct Drawing {
+pub(crate) struct Drawing {
     text: String,
 }
 
@@ -38,7 +38,7 @@ impl Drawing {
     }
 
     /// A disc.
-    pub fn disc(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+    pub(crate) fn disc(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
         let _ = write!(
             self.text,
             "<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
@@ -103,7 +103,7 @@ impl Drawing {
     }
 
     /// Text that reads from below to above, around its place.
-    pub fn turned_text(&mut self, class: &str, x: f64, y: f64, text: &str) {
+    pub(crate) fn turned_text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let (x, y) = (number(x), number(y));
         let _ = write!(
             self.text,
@@ -131,7 +131,7 @@ pub fn through(points: impl IntoIterator<Item = (f64, f64)>) -> String {
 
 /// The area between points and a base line.
 #[must_use]
-pub fn area(points: &[(f64, f64)], base: f64) -> String {
+pub(crate) fn area(points: &[(f64, f64)], base: f64) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return String::new();
     };

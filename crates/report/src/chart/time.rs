@@ -29,7 +29,7 @@ pub struct Curve {
 
 /// A chart of curves.
 #[derive(Clone, Debug)]
-pub struct TimeChart {
+pub(crate) struct TimeChart {
     /// What it shows, for those who cannot see it.
     pub label: String,
     /// Unit of the values, written above the axis.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use npsim_observe::series::{Fill, Place, PlaceKind, Sample};
-use npsim_project::quantity::grouped;
+use npsim_project::quantity::{grouped, percent};
 use npsim_session::report::NodeReport;
 use serde::Serialize;
 
@@ -163,18 +163,14 @@ pub(super) fn content<'a>(run: &Run<'a>) -> Content<'a> {
     }
 }
 
+/// What stands for a share of nothing.
+pub(super) const NO_SHARE: &str = "–";
+
 fn key(class: &'static str, name: &str) -> Key {
     Key {
         class,
         name: name.to_owned(),
     }
-}
-
-pub(super) fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "–".into();
-    }
-    format!("{:.1}%", part as f64 * 100.0 / whole as f64)
 }
 
 fn nanoseconds(run: &Run<'_>, cycles: u64) -> f64 {
@@ -258,7 +254,7 @@ fn tiles(report: &NodeReport) -> Vec<Tile> {
             (grouped(lost), String::new()),
             format!(
                 "packets, {} of those offered",
-                percent(lost, packets.offered)
+                percent(lost, packets.offered, NO_SHARE)
             ),
             lost > 0,
         );

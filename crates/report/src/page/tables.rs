@@ -1,11 +1,11 @@
 //! The rows of the page's tables.
 
-use npsim_project::quantity::grouped;
+use npsim_project::quantity::{grouped, percent};
 use npsim_session::report::NodeReport;
 use serde::Serialize;
 
 use super::Run;
-use super::content::{percent, source};
+use super::content::{NO_SHARE, source};
 use super::fingerprint::fingerprint;
 
 #[derive(Serialize)]
@@ -89,7 +89,7 @@ pub(super) fn drops(report: &NodeReport, list: &[npsim_session::report::Drop]) -
         },
         reason: drop.reason.clone(),
         frames: grouped(drop.frames),
-        share: percent(drop.frames, report.packets.offered),
+        share: percent(drop.frames, report.packets.offered, NO_SHARE),
     };
     list.iter().map(row).collect()
 }
@@ -103,7 +103,7 @@ pub(super) fn microengines(run: &Run<'_>) -> Vec<MicroengineRow> {
         .microengines
         .iter()
         .filter(|me| me.instructions > 0);
-    let share = |part| percent(part, cycles);
+    let share = |part| percent(part, cycles, NO_SHARE);
     used.map(|me| MicroengineRow {
         index: me.index,
         source: source(run, me.index),
@@ -148,7 +148,7 @@ pub(super) fn units(run: &Run<'_>) -> Vec<UnitRow> {
             name: unit.name.clone(),
             commands: grouped(commands(unit)),
             words: grouped(unit.words),
-            busy: percent(unit.busy, chip.cycles),
+            busy: percent(unit.busy, chip.cycles, NO_SHARE),
             queue: grouped(unit.queue_peak),
             wait: format!("{:.1}", unit.waiting as f64 / commands(unit) as f64),
             operations: operations.join(", "),
@@ -171,7 +171,7 @@ pub(super) fn locks(run: &Run<'_>) -> Vec<LockRow> {
         taken: grouped(lock.acquired),
         held: mean(lock.held_cycles, lock.acquired),
         longest: grouped(lock.held_longest),
-        share: percent(lock.held_cycles, chip.cycles),
+        share: percent(lock.held_cycles, chip.cycles, NO_SHARE),
         handover: mean(lock.handover_cycles, lock.handovers),
         failed: mean(lock.failed, lock.acquired),
     };

@@ -126,11 +126,6 @@ impl Inlet {
         self.state.closed = true;
     }
 
-    /// It goes on after all.
-    pub fn reopen(&mut self) {
-        self.state.closed = false;
-    }
-
     /// Up to where a node may run that has to know, when a frame begins to come,
     /// which one is next.
     pub fn known_until(&self) -> Cycle {

@@ -118,15 +118,9 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Whether the mean is within 5 percent of the target.
-    #[must_use]
-    pub fn is_close(&self) -> bool {
-        self.difference_permille.abs() <= 50
-    }
-
     /// Mean in tenths of an ME cycle.
     #[must_use]
-    pub fn mean_tenths(&self) -> u64 {
+    pub(crate) fn mean_tenths(&self) -> u64 {
         (self.sum * 10 + self.repeats / 2) / self.repeats
     }
 }
@@ -277,7 +271,10 @@ mod tests {
             let measured = measure(&profile).unwrap();
             assert_eq!(measured.latencies.len(), 23);
             for latency in &measured.latencies {
-                assert!(latency.is_close(), "{name}: {latency:?}");
+                assert!(
+                    latency.difference_permille.abs() <= 50,
+                    "{name}: {latency:?}"
+                );
                 assert!(latency.least >= latency.target, "{name}: {latency:?}");
             }
         }

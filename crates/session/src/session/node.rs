@@ -164,15 +164,6 @@ impl<'a> Node<'a> {
         self.links.backlog()
     }
 
-    /// The time of the whole run's end; a node that this one had ended goes on.
-    pub(super) fn run_until(&mut self, until: Option<Cycle>) {
-        self.until = until;
-        let later = until.is_none_or(|until| until > self.handled);
-        if self.ending == Some(Ending::Reached) && later {
-            self.ending = None;
-        }
-    }
-
     /// A node that was broken off can go on.
     pub(super) fn take_up(&mut self) {
         if self.ending == Some(Ending::Interrupted) {
@@ -198,11 +189,6 @@ impl<'a> Node<'a> {
         if !self.is_deaf() {
             self.links.feed(frames, closes);
         }
-    }
-
-    /// The node before goes on after all.
-    pub(super) fn reopen(&mut self) {
-        self.links.reopen();
     }
 
     /// Runs on, as far as the goal, a window or what is known of the node before

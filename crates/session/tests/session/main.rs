@@ -1,4 +1,5 @@
 //! Whole systems: chains of routers, and the microcode that is shipped.
 
 mod hops;
+mod in_memory;
 mod microcode;

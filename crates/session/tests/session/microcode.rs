@@ -22,7 +22,7 @@ impl Includes for Alone {
 }
 
 /// All files below a folder with an extension.
-fn files(folder: &Path, extension: &str, found: &mut BTreeSet<PathBuf>) {
+pub(super) fn files(folder: &Path, extension: &str, found: &mut BTreeSet<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

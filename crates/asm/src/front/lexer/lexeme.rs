@@ -14,7 +14,7 @@ use crate::front::token::TokenKind;
 
 /// A piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lexeme<'a> {
+pub(in crate::front) enum Lexeme<'a> {
     Space,
     Newline,
     /// A backslash and the end of its line.
@@ -146,7 +146,7 @@ fn punct(input: &str) -> Lexed<'_> {
     map(alt((long, short)), Lexeme::Punct).parse(input)
 }
 
-pub(super) fn lexeme(input: &str) -> Lexed<'_> {
+pub(in crate::front) fn lexeme(input: &str) -> Lexed<'_> {
     alt((
         word,
         blank,

@@ -17,8 +17,9 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use npsim::assemble::assemble_project_with;
+use npsim::assemble::assemble_project_from;
 use npsim::checkpoint::{Checkpoint, inputs};
+use npsim::files::Disk;
 use npsim::memory_dump;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
@@ -38,7 +39,7 @@ use saver::Saver;
 use source::Source;
 
 /// Simulated milliseconds after which a run without --trace and --until is given
-/// up: what rests at all without traffic rests long before.
+/// up: what ends at all without traffic ends long before.
 const PATIENCE_MS: u64 = 100;
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -69,7 +70,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let (programs, messages) = assemble_project_with(&project, &arguments.messages.lints());
+    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     let Some(programs) = programs else {
         return Ok(ExitCode::from(1));

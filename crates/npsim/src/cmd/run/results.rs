@@ -36,7 +36,7 @@ pub struct Ended<'a> {
     pub dumps: Vec<(Range, &'a PathBuf)>,
     /// How long the run took.
     pub host_seconds: f64,
-    /// Whether only patience ends a run that does not come to rest.
+    /// Whether no end was given, so that a run that never ends by itself is given up.
     pub open_end: bool,
 }
 

@@ -109,3 +109,18 @@ fn a_mistake_in_what_a_project_extends_is_told_there() {
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert!(!editor.shown.contains_key("p/npsim.toml"));
 }
+
+#[test]
+fn a_project_counts_as_it_is_in_the_editor() {
+    let project = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
+    let mut editor = Editor::new(&[
+        ("npsim.toml", project),
+        ("a.uc", "immed[a0, LIMIT]\nx#: br[x#]\n"),
+    ]);
+    editor.open("a.uc").open("npsim.toml");
+    assert_eq!(editor.diagnostics("a.uc").len(), 1);
+    editor.edit("npsim.toml", "id = 0", "id = 0\ndefine = { LIMIT = 5 }");
+    assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
+    editor.edit("npsim.toml", "LIMIT = 5", "LIMIT = ");
+    assert_eq!(editor.shown["npsim.toml"].len(), 1);
+}

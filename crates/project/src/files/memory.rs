@@ -1,0 +1,120 @@
+//! Files that stand in memory.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::{Files, Kind};
+
+/// Files by their paths. There is one root, in which relative paths begin too, and a
+/// folder is there if a file is below it.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryFiles {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl MemoryFiles {
+    /// Puts a file in, in the place of one that has its path.
+    pub fn insert(&mut self, path: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) {
+        self.files.insert(from_root(path.as_ref()), bytes.into());
+    }
+}
+
+impl<P: AsRef<Path>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryFiles {
+    fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
+        let mut all = Self::default();
+        for (path, bytes) in files {
+            all.insert(path, bytes);
+        }
+        all
+    }
+}
+
+impl Files for MemoryFiles {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.kind(path)? {
+            Kind::Folder => Err(io::ErrorKind::IsADirectory.into()),
+            _ => Ok(self.files[&from_root(path)].clone()),
+        }
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<Kind> {
+        let path = from_root(path);
+        // Whatever is below a folder comes directly behind it.
+        match self.files.range(path.clone()..).next() {
+            Some((file, _)) if *file == path => Ok(Kind::File),
+            Some((file, _)) if file.starts_with(&path) => Ok(Kind::Folder),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.kind(path)?;
+        Ok(from_root(path))
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        if self.kind(folder)? != Kind::Folder {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let root = from_root(folder);
+        let below = self.files.range(root.clone()..);
+        let below = below.map_while(|(file, _)| file.strip_prefix(&root).ok());
+        let mut names: Vec<_> = below.filter_map(|rest| rest.components().next()).collect();
+        names.dedup();
+        Ok(names.into_iter().map(|name| folder.join(name)).collect())
+    }
+}
+
+/// A path from the root on, without ways down and up again.
+fn from_root(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            Component::Normal(name) => whole.push(name),
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Files as _, Kind, MemoryFiles};
+    use std::io::ErrorKind;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn files_are_found_by_every_way() {
+        let mut files: MemoryFiles = [("a/b.uc", "nop\n"), ("/a/c/d.uc", "")]
+            .into_iter()
+            .collect();
+        files.insert("a-c", "x");
+        for path in ["a/b.uc", "/a/b.uc", "./a/c/../b.uc"] {
+            assert_eq!(
+                files.read(Path::new(path)).ok().as_deref(),
+                Some(&b"nop\n"[..])
+            );
+            assert_eq!(
+                files.canonical(Path::new(path)).ok(),
+                Some(PathBuf::from("/a/b.uc"))
+            );
+        }
+        for folder in ["", ".", "/", "a", "a/c/"] {
+            assert_eq!(
+                files.kind(Path::new(folder)).ok(),
+                Some(Kind::Folder),
+                "{folder}"
+            );
+        }
+        let kind = |path: &str| files.read(Path::new(path)).map_err(|error| error.kind());
+        assert_eq!(kind("a/b"), Err(ErrorKind::NotFound));
+        assert_eq!(kind("a"), Err(ErrorKind::IsADirectory));
+        let listed = files.list(Path::new("a")).ok();
+        assert_eq!(listed, Some(vec!["a/b.uc".into(), "a/c".into()]));
+        assert!(files.list(Path::new("a/b.uc")).is_err());
+    }
+}
