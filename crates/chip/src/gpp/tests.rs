@@ -248,7 +248,7 @@ fn an_idle_core_costs_no_events_and_counts_its_looks() {
     bench.run_until(1201);
     assert!(
         bench.fabric.events.is_empty(),
-        "the first look found nothing"
+        "the first poll found nothing"
     );
     // Looks every 1200 cycles: at 1200, 2400, ... 12,000.
     bench.run_until(12_000);

@@ -10,6 +10,7 @@
 //! (indexed transfer registers, the next-neighbour ring). A `lane` is the
 //! program as one context runs it; `quick` forms leave out what nobody reads.
 
+mod ahead;
 mod attend;
 mod cam;
 mod commands;
@@ -26,7 +27,7 @@ mod next_neighbour;
 mod operation;
 mod predecode;
 pub(crate) mod profile;
-mod program;
+pub(crate) mod program;
 mod quick;
 mod random;
 mod registers;
@@ -48,6 +49,7 @@ use crate::core::{ContextPhase, MeStats};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
+use ahead::Thrown;
 use context::Context;
 use datapath::Datapath;
 use lane::Lane;
@@ -166,8 +168,8 @@ pub struct Microengine {
     arrived_with_codes: bool,
     last: u8,
     pick_latency: Cycle,
-    /// When the last refill after an idle time ends.
-    refilled: Cycle,
+    /// When the last refill after an idle time begins and ends.
+    refilled: (Cycle, Cycle),
     /// The event's own cycle, at which looking is always in order, and how far this
     /// turn goes. Each turn sets both before it reads them, and how a run is cut into
     /// turns is no state of the chip.
@@ -175,6 +177,9 @@ pub struct Microengine {
     entered: Cycle,
     #[serde(skip)]
     limit: Cycle,
+    /// Saved on its own.
+    #[serde(skip)]
+    thrown: Thrown,
     running: bool,
     /// When which context hangs, if the user wants that.
     stalls: Stalls,
@@ -224,7 +229,8 @@ impl Microengine {
             arrived_with_codes: false,
             last: 7,
             pick_latency: 0,
-            refilled: 0,
+            refilled: (0, 0),
+            thrown: Thrown::default(),
             entered: 0,
             limit: 0,
             running: false,

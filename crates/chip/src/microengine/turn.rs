@@ -30,6 +30,7 @@ impl Microengine {
     fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
         self.limit = fabric.horizon.min(self.entered + QUANTUM);
+        self.thrown.begin_turn(self.entered);
         loop {
             let flow = match self.phase {
                 Phase::Idle | Phase::Halted => return,
@@ -121,7 +122,7 @@ impl Microengine {
             return;
         };
         self.stats.idle += at - self.cycle;
-        self.refilled = at;
+        self.refilled = (self.cycle, at);
         self.dispatch(next, at);
         self.tell_context::<OBSERVED>(next, fabric);
     }
@@ -158,14 +159,17 @@ impl Microengine {
                 it.enter(ContextPhase::Ready, end);
             }
         }
-        if OBSERVED && self.after_penalty != 0 {
-            let aborted = TraceEvent::Aborted {
-                me: self.index,
-                context,
-                pc: it.yielded_at,
-                slots: self.after_penalty,
-            };
-            fabric.journal.put(self.cycle, aborted);
+        if self.after_penalty != 0 {
+            self.thrown.add(self.cycle, self.after_penalty);
+            if OBSERVED {
+                let aborted = TraceEvent::Aborted {
+                    me: self.index,
+                    context,
+                    pc: it.yielded_at,
+                    slots: self.after_penalty,
+                };
+                fabric.journal.put(self.cycle, aborted);
+            }
         }
         self.tell_context::<OBSERVED>(context, fabric);
         self.last = context;
@@ -240,6 +244,7 @@ impl Microengine {
             memory,
             claims,
             limit,
+            thrown,
             ..
         } = self;
         let (me, context, limit) = (self.index, datapath.context, *limit);
@@ -289,15 +294,18 @@ impl Microengine {
                 let penalty = penalty(op, cycle == arrived, with_codes);
                 let slots = Cycle::from(penalty.saturating_sub(op.n));
                 cycle += 1 + deferred as Cycle;
-                if OBSERVED && slots != 0 {
-                    let pc = pc as u16;
-                    let aborted = TraceEvent::Aborted {
-                        me,
-                        context,
-                        pc,
-                        slots,
-                    };
-                    journal.put(cycle, aborted);
+                if slots != 0 {
+                    thrown.add(cycle, slots);
+                    if OBSERVED {
+                        let pc = pc as u16;
+                        let aborted = TraceEvent::Aborted {
+                            me,
+                            context,
+                            pc,
+                            slots,
+                        };
+                        journal.put(cycle, aborted);
+                    }
                 }
                 with_codes = deferred != 0 && slots == 0 && program.sides[pc + deferred].sets_codes;
                 aborted += slots;

@@ -3,7 +3,8 @@
 use npsim::asm::{Includes, Options, assemble};
 use npsim::chip::Cycle;
 use npsim::chip::chip::{Chip, Stop};
-use npsim::chip::core::{CoreKind, ENGINE};
+use npsim::chip::core::CoreKind;
+use npsim::chip::engine::ENGINE;
 use npsim::chip::gpp::boot::Boot;
 use npsim::chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim::chip::kernel::observer::NoObserver;
