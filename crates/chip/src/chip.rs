@@ -474,7 +474,7 @@ impl Chip {
     }
 
     /// Nothing is pending and no frame is to come. Contexts that wait for a
-    /// frame, or gave up for good, are at rest; without any of the former, one
+    /// frame, or gave up for good, are idle; without any of the former, one
     /// that still waits for a signal waits for ever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;
@@ -576,7 +576,7 @@ impl TransferRegisters for Vec<Box<dyn Core>> {
     }
 }
 
-/// Writes signals down for whoever watches.
+/// Writes signals down for observers.
 fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
     let now = fabric.now;
     fabric.journal.tell(now, || TraceEvent::Signal {
