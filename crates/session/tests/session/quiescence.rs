@@ -79,7 +79,7 @@ fn skipped_time_leaves_no_trace() {
         ("forward", &[][..]),
         ("router", &[]),
         ("ordering/its.toml", &[]),
-        ("quick-start", &[]),
+        ("quick-start/atomic.toml", &[]),
         ("router", &["disturb.sram=300"]),
     ] {
         let system = system(name, settings);
