@@ -21,6 +21,8 @@
 //! - Microcode that reads a clock could do something else at each reading. If it reads
 //!   one in the period, nothing is skipped, unless all that its program makes of that
 //!   reading are times for its timers (`microengine/timers.rs`).
+//! - Observers are told of each period what they were told of the last one that was
+//!   simulated, that much later.
 //! - What acts on the outside (frames, slow-path tasks, look-aside devices) does not
 //!   act in the period.
 //!
@@ -42,6 +44,7 @@ use crate::gpp::Gpp;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Lines;
 use crate::kernel::observer::Observer;
+use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::profile::{Parameter, Profile};
 use crate::units::Units;
 pub use numbers::{NotNumbers, Numbers};
@@ -60,6 +63,8 @@ const FIRST_TRY: Cycle = 1024;
 const LAST_TRY: Cycle = 1 << 20;
 /// Events that have to be saved for a try to pay.
 const WORTH: u64 = 6_000;
+/// Events of which observers are told at once.
+const MOST_TOLD: u64 = 1 << 21;
 /// Multiples of a candidate that are compared.
 const MULTIPLES: u64 = 6;
 
@@ -122,6 +127,35 @@ enum Failure {
     None,
 }
 
+/// Tells an observer what happens, and keeps it.
+struct Tape<'a> {
+    observer: &'a mut dyn Observer,
+    /// What was told since the last stop.
+    log: Vec<(Cycle, TraceEvent)>,
+}
+
+impl Tape<'_> {
+    /// Tells what was told in a period once more, that much later each time.
+    fn replay(&mut self, period: Cycle, times: u64) {
+        for by in (1..=times).map(|time| time * period) {
+            for (at, event) in &self.log {
+                self.observer.see(at + by, &event.later(by));
+            }
+        }
+    }
+}
+
+impl Observer for Tape<'_> {
+    fn wants(&self) -> Kinds {
+        self.observer.wants()
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.log.push((at, *event));
+        self.observer.see(at, event);
+    }
+}
+
 /// How far a run may go at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
@@ -174,7 +208,7 @@ impl Chip {
         let events = u128::from(quiescence.handled - handled) + 1;
         let passed = u128::from(now.saturating_sub(since)) + 1;
         let left = u128::from(end.saturating_sub(now));
-        if OBSERVED || events * left < passed * u128::from(WORTH) {
+        if events * left < passed * u128::from(WORTH) {
             // What is known now is known until then.
             quiescence.try_at = end.max(now + 1);
             return None;
@@ -209,11 +243,16 @@ impl Chip {
         observer: &mut dyn Observer,
     ) -> Result<Cycle, Failure> {
         let mut states = std::mem::take(&mut self.quiescence.states);
+        let mut tape = Tape {
+            observer,
+            log: Vec::new(),
+        };
         let mut run = |chip: &mut Self, to: Cycle| {
             let (outside, devices) = (chip.quiescence.outside, chip.units.sram.handovers());
             if to >= end {
                 return Err(Failure::None);
             }
+            tape.log.clear();
             if let Some(stop) = chip.advance::<OBSERVED>(
                 Bounds {
                     pause: to,
@@ -221,15 +260,18 @@ impl Chip {
                     ..bounds
                 },
                 lines,
-                observer,
+                &mut tape,
             ) {
                 return Err(Failure::Stop(stop));
+            }
+            if OBSERVED {
+                chip.fabric.journal.hand_on(to, &mut tape);
             }
             let same = (chip.quiescence.outside, chip.units.sram.handovers()) == (outside, devices);
             if same { Ok(()) } else { Err(Failure::None) }
         };
         let found = self.recurrence(&mut states, &mut run);
-        let done = found.map(|(period, at)| self.leap(period, at, end, &states));
+        let done = found.map(|(period, at)| self.leap(period, at, end, &states, &mut tape));
         self.quiescence.states = states;
         done
     }
@@ -328,7 +370,14 @@ impl Chip {
 
     /// Goes on by as many periods as fit, from the last of three states, at `at`;
     /// gives where no more of them would.
-    fn leap(&mut self, period: Period, at: Cycle, end: Cycle, states: &[Numbers; 3]) -> Cycle {
+    fn leap(
+        &mut self,
+        period: Period,
+        at: Cycle,
+        end: Cycle,
+        states: &[Numbers; 3],
+        tape: &mut Tape<'_>,
+    ) -> Cycle {
         let [first, second, third] = states;
         let Some(recurrence) = Recurrence::of(period, [first, second, third]) else {
             return end;
@@ -340,7 +389,10 @@ impl Chip {
         let ahead = ahead.max().unwrap_or(0).max(at) - at;
         let deadline = end.min(recurrence.deadline(at));
         let room = deadline.saturating_sub(at + ahead + 1);
-        let periods = room / period.cycles;
+        // Observers are told of each period, which takes its time: the caller is to have a
+        // word now and then.
+        let told = (MOST_TOLD / (tape.log.len() as u64 + 1)).max(1);
+        let periods = (room / period.cycles).min(told);
         if periods == 0 {
             return deadline;
         }
@@ -349,8 +401,17 @@ impl Chip {
         let read = self.read(&mut Reader::new(&next));
         self.quiescence.next = next;
         assert_eq!(read, Ok(()), "the state that was written can be read");
-        self.quiescence.skipped += periods * period.cycles;
-        deadline
+        let passed = periods * period.cycles;
+        self.quiescence.skipped += passed;
+        if !tape.log.is_empty() {
+            tape.replay(period.cycles, periods);
+        }
+        self.fabric.journal.pass(passed, at + passed);
+        if periods == told {
+            at + passed
+        } else {
+            deadline
+        }
     }
 
     /// What the microengines do, in one number.

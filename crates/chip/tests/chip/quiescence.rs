@@ -3,6 +3,7 @@
 //! stopped and looked at.
 
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use npsim_asm::{Includes, Options};
 use npsim_chip::Cycle;
@@ -10,7 +11,8 @@ use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::gpp::boot::{Boot, RingSetup, RingStatus};
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
-use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Kind, Kinds, TraceEvent};
 use npsim_chip::microengine::Program;
 use npsim_chip::profile::Profile;
 use proptest::prelude::*;
@@ -215,14 +217,44 @@ fn chip(programs: &[Vec<Piece>]) -> Chip {
     chip
 }
 
-/// The states at each of the cycles, and how many cycles were skipped.
-fn states(mut chip: Chip, frames: &[Cycle], stops: &[Cycle], skips: bool) -> (Vec<String>, Cycle) {
+/// What is told, as it is told.
+#[derive(Default)]
+struct Told {
+    kinds: Kinds,
+    digest: DefaultHasher,
+    count: u64,
+}
+
+impl Observer for Told {
+    fn wants(&self) -> Kinds {
+        self.kinds
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        format!("{at} {event:?}").hash(&mut self.digest);
+        self.count += 1;
+    }
+}
+
+/// The states at each of the cycles, with what an observer is told until then, and how
+/// many cycles were skipped.
+fn states(
+    mut chip: Chip,
+    (frames, stops): (&[Cycle], &[Cycle]),
+    kinds: Kinds,
+    skips: bool,
+) -> (Vec<String>, Cycle) {
+    let mut told = Told {
+        kinds,
+        ..Told::default()
+    };
     chip.set_skipping(skips);
     let mut lines = Frames(frames.iter().rev().copied().collect());
     let mut seen = Vec::new();
     for stop in stops {
-        let how = chip.run(*stop, &mut lines, &mut NoObserver);
+        let how = chip.run(*stop, &mut lines, &mut told);
         seen.push(format!("{how:?} {:?}", chip.stats()));
+        seen.push(format!("{} events, {}", told.count, told.digest.finish()));
         seen.push(format!("{:?}", chip.save().unwrap()));
         if how != Stop::Reached {
             break;
@@ -240,17 +272,22 @@ fn at_cycles(upto: Cycle, count: usize) -> impl Strategy<Value = Vec<Cycle>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
     #[test]
     fn skipping_changes_nothing(
         programs in proptest::collection::vec(proptest::collection::vec(piece(), 1..6), 1..4),
         frames in at_cycles(2_000_000, 4),
         stops in at_cycles(3_000_000, 5),
+        kinds in prop_oneof![
+            8 => Just(Kinds::NONE),
+            1 => Just(Kinds::ALL),
+            1 => Just(Kinds::of(&[Kind::Issued, Kind::Context, Kind::Signal])),
+        ],
     ) {
         let whole = chip(&programs);
-        let (skipped, cycles) = states(whole.clone(), &frames, &stops, true);
-        let (simulated, none) = states(whole, &frames, &stops, false);
+        let (skipped, cycles) = states(whole.clone(), (&frames, &stops), kinds, true);
+        let (simulated, none) = states(whole, (&frames, &stops), kinds, false);
         prop_assert_eq!(none, 0);
         prop_assert!(skipped == simulated, "{} cycles were skipped", cycles);
     }
@@ -259,7 +296,8 @@ proptest! {
 #[test]
 fn what_polls_is_skipped_and_what_reads_the_clock_is_not() {
     let skipped = |pieces: &[Piece]| {
-        let (_, cycles) = states(chip(&[pieces.to_vec()]), &[], &[4_000_000], true);
+        let chip = chip(&[pieces.to_vec()]);
+        let (_, cycles) = states(chip, (&[], &[4_000_000]), Kinds::NONE, true);
         cycles
     };
     let most = 3_800_000;
