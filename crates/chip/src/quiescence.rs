@@ -89,7 +89,7 @@ pub(crate) struct Quiescence {
     /// `handled` when idle time began to be measured, and when that was.
     since: (u64, Cycle),
     skipped: Cycle,
-    states: [Numbers; 3],
+    states: Box<[Numbers; 3]>,
     next: Vec<u64>,
 }
 
@@ -120,7 +120,7 @@ impl Quiescence {
             last: None,
             since: (0, 0),
             skipped: 0,
-            states: Default::default(),
+            states: Box::default(),
             next: Vec::new(),
         }
     }

@@ -175,12 +175,14 @@ impl serde::de::Error for NotNumbers {
 /// A state as numbers.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    pub(super) numbers: Vec<u64>,
+    pub(super) row: Vec<u64>,
     pub(super) classes: Vec<Class>,
     /// In how many structures of counters the writer is.
     counting: u32,
     bits: bool,
     stamp: Option<&'static str>,
+    #[cfg(test)]
+    names: Vec<&'static str>,
     /// Where the register file began.
     registers: usize,
     /// Whether the core has timers, and bit r of the longwords: register r holds nothing
@@ -211,12 +213,12 @@ impl Numbers {
 
     /// Forgets all numbers and keeps their room.
     pub(super) fn clear(&mut self) {
-        self.numbers.clear();
+        self.row.clear();
         self.classes.clear();
     }
 
     fn put(&mut self, number: u64, class: Class) {
-        self.numbers.push(number);
+        self.row.push(number);
         self.classes.push(class);
     }
 
@@ -228,7 +230,7 @@ impl Numbers {
         let class = match self.stamp {
             None => Class::Value,
             Some(stamp::REGISTERS) => {
-                let at = self.numbers.len() - self.registers;
+                let at = self.row.len() - self.registers;
                 let word = self.timer_registers.get(at / 64).copied().unwrap_or(0);
                 if word >> (at % 64) & 1 == 1 {
                     Class::Stamp { bits }
@@ -328,7 +330,9 @@ impl ser::Serializer for &mut Numbers {
 
     fn serialize_bytes(self, v: &[u8]) -> Result<(), NotNumbers> {
         self.value(v.len() as u64);
-        v.iter().for_each(|byte| self.value(u64::from(*byte)));
+        for byte in v {
+            self.value(u64::from(*byte));
+        }
         Ok(())
     }
 
@@ -365,6 +369,8 @@ impl ser::Serializer for &mut Numbers {
         name: &'static str,
         v: &T,
     ) -> Result<(), NotNumbers> {
+        #[cfg(test)]
+        self.names.push(name);
         match name {
             name if COUNTS.contains(&name) => {
                 self.counting += 1;
@@ -380,7 +386,7 @@ impl ser::Serializer for &mut Numbers {
             }
             stamp::REGISTERS | stamp::DATAPATH | stamp::COUNT => {
                 self.stamp = Some(name);
-                self.registers = self.numbers.len();
+                self.registers = self.row.len();
                 let done = v.serialize(&mut *self);
                 self.stamp = None;
                 done
@@ -434,6 +440,8 @@ impl ser::Serializer for &mut Numbers {
         name: &'static str,
         _: usize,
     ) -> Result<Self::SerializeStruct, NotNumbers> {
+        #[cfg(test)]
+        self.names.push(name);
         let counts = COUNTERS.contains(&name);
         self.counting += u32::from(counts);
         Ok(Struct {
@@ -514,4 +522,40 @@ parts! {
     SerializeTupleVariant serialize_field, named: false;
     SerializeMap serialize_key serialize_value, named: false;
     SerializeStructVariant serialize_field, named: true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Chip;
+    use crate::gpp::boot::Boot;
+    use crate::profile::Profile;
+
+    /// Collects the names of structures and newtypes on the way through a value.
+    fn names(value: &impl Serialize) -> String {
+        let mut out = Numbers::default();
+        out.add(value).unwrap();
+        out.names.join(" ")
+    }
+
+    #[test]
+    fn names_that_say_what_numbers_are_occur() {
+        let chip = Chip::new(
+            Profile::load("ixp2400").unwrap(),
+            &Boot::default(),
+            Vec::new(),
+        )
+        .unwrap();
+        let core = crate::microengine::Microengine::new(0, chip.profile());
+        let lock = crate::kernel::lock::LockCounts::default();
+        let task = crate::gpp::TaskCounts::default();
+        let port = crate::units::msf::port::PortCounts::default();
+        let seen = names(&(&chip, &core, lock, task, port));
+        for name in COUNTERS.iter().chain(&COUNTS) {
+            assert!(seen.split(' ').any(|it| it == *name), "{name}");
+        }
+        for name in [bits::NAME, stamp::REGISTERS, stamp::DATAPATH, stamp::COUNT] {
+            assert!(seen.split(' ').any(|it| it == name), "{name}");
+        }
+    }
 }

@@ -29,9 +29,9 @@ impl Period {
     pub fn joins(self, before: &Numbers, after: &Numbers) -> bool {
         before.classes == after.classes
             && before
-                .numbers
+                .row
                 .iter()
-                .zip(&after.numbers)
+                .zip(&after.row)
                 .zip(&before.classes)
                 .all(|((&before, &after), &class)| self.allows(before, after, class))
     }
@@ -54,10 +54,10 @@ impl<'a> Recurrence<'a> {
     /// one, which has the same values.
     pub fn of(period: Period, states: [&'a Numbers; 3]) -> Option<Self> {
         let [first, before, last] = states;
-        let goes_on = period.joins(before, last) && first.numbers.len() == last.numbers.len() && {
-            first.numbers.iter().zip(&before.numbers)
+        let goes_on = period.joins(before, last) && first.row.len() == last.row.len() && {
+            first.row.iter().zip(&before.row)
         }
-        .zip(&last.numbers)
+        .zip(&last.row)
         .zip(&last.classes)
         .all(|(((&a, &b), &c), class)| match class {
             Class::Stamp { bits } => (b.wrapping_sub(a) ^ c.wrapping_sub(b)) << (64 - bits) == 0,
@@ -74,7 +74,7 @@ impl<'a> Recurrence<'a> {
     /// with the periods: something that is yet to come, whatever the chip does
     /// until then.
     pub fn deadline(&self, now: Cycle) -> Cycle {
-        { self.before.numbers.iter().zip(&self.last.numbers) }
+        { self.before.row.iter().zip(&self.last.row) }
             .zip(&self.last.classes)
             .filter(|((before, last), class)| {
                 **class == Class::Time && before == last && **last > now
@@ -88,22 +88,17 @@ impl<'a> Recurrence<'a> {
     pub fn after(&self, periods: u64, out: &mut Vec<u64>) {
         out.clear();
         out.extend(
-            { self.before.numbers.iter().zip(&self.last.numbers) }
+            { self.before.row.iter().zip(&self.last.row) }
                 .zip(&self.last.classes)
                 .map(|((&before, &last), class)| {
                     if before == last {
                         return last;
                     }
-                    match class {
-                        Class::Stamp { bits } => {
-                            let later = last.wrapping_add(periods.wrapping_mul(self.period.steps));
-                            later << (64 - bits) >> (64 - bits)
-                        }
-                        _ => {
-                            let by = last.wrapping_sub(before);
-                            last.wrapping_add(periods.wrapping_mul(by))
-                        }
+                    if let Class::Stamp { bits } = class {
+                        let later = last.wrapping_add(periods.wrapping_mul(self.period.steps));
+                        return later << (64 - bits) >> (64 - bits);
                     }
+                    last.wrapping_add(periods.wrapping_mul(last.wrapping_sub(before)))
                 }),
         );
     }
@@ -114,12 +109,9 @@ mod tests {
     use super::*;
 
     fn state(numbers: &[(u64, Class)]) -> Numbers {
-        let (numbers, classes) = numbers.iter().copied().unzip();
-        Numbers {
-            numbers,
-            classes,
-            ..Numbers::default()
-        }
+        let mut state = Numbers::default();
+        (state.row, state.classes) = numbers.iter().copied().unzip();
+        state
     }
 
     const STAMP: Class = Class::Stamp { bits: 16 };
