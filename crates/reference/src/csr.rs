@@ -313,18 +313,20 @@ impl Reference {
         let divider = fabric.profile.timestamp_divider();
         let state = &mut self.state;
         let it = &mut state.contexts[context];
+        let event = Event::Timer {
+            me: self.index,
+            context: context as u8,
+        };
+        if let Some(due) = it.timer_due.take() {
+            fabric.events.cancel(due, event);
+        }
         if it.future_signal == 0 {
-            it.timer_due = None;
             return;
         }
         let left = u64::from(it.future_count.wrapping_sub(now as u16));
         let counts = now - state.timestamp + left;
         let due = (state.timestamp_at + counts * divider).max(state.cycle + 1);
         it.timer_due = Some(due);
-        let event = Event::Timer {
-            me: self.index,
-            context: context as u8,
-        };
         fabric.events.post(due, event);
     }
 
