@@ -213,6 +213,7 @@ impl Buses {
     /// Where a command goes. An address of a channel that the chip lacks goes to
     /// channel 0, which refuses it.
     #[must_use]
+    #[inline]
     pub(crate) fn target_of(&self, command: &BusCommand) -> Target {
         self.inlets.target_of(command)
     }
@@ -364,11 +365,17 @@ impl Buses {
 
     /// When the cluster's arbiter must look next, if one of its commands could
     /// go and no look is due already.
+    #[inline]
     pub(crate) fn next_look(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster];
         if state.looking || state.held == 0 {
             return None;
         }
+        self.plan_look(now, cluster)
+    }
+
+    fn plan_look(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
+        let state = &self.clusters[cluster];
         // No look is posted for a command whose unit is full: the unit's release asks again.
         // So a blocked arbiter costs no events however long it waits.
         let soonest = state.command_free.max(now).next_multiple_of(self.bus_cycle);
@@ -448,6 +455,7 @@ impl Buses {
 
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
+    #[inline]
     fn depart(
         &mut self,
         (granted, since): (Cycle, Cycle),
