@@ -2,7 +2,7 @@
 
 use npsim_isa::CommandOp;
 
-use super::{Channel, Concern, Port, Waiting, longword, masked, paced, port, words};
+use super::{Channel, Concern, Port, Waiting, longword, masked, paced, words};
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
@@ -51,7 +51,7 @@ impl Channel {
     /// is in its Q-array entry now.
     fn tell(&self, waiting: &Waiting, fabric: &mut Fabric) {
         let now = fabric.now;
-        let (lane, until) = match port(waiting.op) {
+        let (lane, until) = match waiting.port {
             Port::Write => (1, self.write_free),
             Port::Read => (0, self.read_free),
             Port::None => (0, now),
