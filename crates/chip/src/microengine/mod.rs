@@ -1,14 +1,15 @@
 //! The microengine: an interpreter of decoded instructions that runs ahead of
-//! the rest of the chip until it must look at it.
+//! the rest of the chip until it must poll it.
 //!
 //! Pure operations (`datapath`) run in a tight loop on the microengine's own
-//! time. Whatever reads what others write, or reaches them, is a look: it
-//! executes only when no event of the chip is due before it, so all looks of
+//! time. Whatever reads what others write, or reaches them, is a poll: it
+//! executes only when no event of the chip is due before it, so all polls of
 //! all microengines happen in one order. An operation's first execution by a
 //! context takes the attentive path, which checks and records what is
 //! initialised; then the tight loop has it, unless it needs attention always
 //! (indexed transfer registers, the next-neighbour ring). A `lane` is the
-//! program as one context runs it; `quick` forms leave out what nobody reads.
+//! program as one context runs it; `tight` is the tight loop, whose quick forms
+//! leave out what nobody reads; a `template` is what is known of a command.
 
 mod attend;
 mod cam;
@@ -27,12 +28,13 @@ mod operation;
 mod predecode;
 pub(crate) mod profile;
 mod program;
-mod quick;
 mod random;
 mod registers;
 mod stall;
+mod template;
 #[cfg(test)]
 mod tests;
+mod tight;
 mod timing;
 mod turn;
 mod unary;
@@ -77,8 +79,8 @@ enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Continue,
-    /// To go on at this cycle.
-    Post(Cycle),
+    /// To go on when the chip has come to its cycle.
+    Post,
     /// The context gives up the pipeline.
     Swap,
     /// The command FIFO is full.
@@ -175,6 +177,9 @@ pub struct Microengine {
     entered: Cycle,
     #[serde(skip)]
     limit: Cycle,
+    /// Before this cycle the limit is farther away than the program is long.
+    #[serde(skip)]
+    calm: Cycle,
     running: bool,
     /// When which context hangs, if the user wants that.
     stalls: Stalls,
@@ -227,6 +232,7 @@ impl Microengine {
             refilled: 0,
             entered: 0,
             limit: 0,
+            calm: 0,
             running: false,
             stalls: Stalls::none(),
             stats: MeStats::default(),
@@ -243,7 +249,7 @@ impl Microengine {
         let base = self.datapath.base();
         let lane = &mut self.lanes[self.datapath.context as usize & 7];
         if lane.is_empty() {
-            *lane = Lane::new(&self.program.ops, base);
+            *lane = Lane::new(&self.program, base);
         }
     }
 
@@ -255,6 +261,7 @@ impl Microengine {
     }
 
     /// Posts the arbiter's turn.
+    #[inline]
     fn wake(&mut self, latency: Cycle, fabric: &mut Fabric) {
         self.phase = Phase::Pick;
         self.pick_latency = latency;
@@ -263,6 +270,7 @@ impl Microengine {
             .post(fabric.now, Event::Microengine(self.index));
     }
 
+    #[inline]
     fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
         let at = context as usize & 7;
         let again = self.contexts[at].signals & mask & !1;
@@ -274,6 +282,7 @@ impl Microengine {
     }
 
     /// A sleeping context whose condition holds becomes ready.
+    #[inline]
     fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
         let now = fabric.now;
         let it = &mut self.contexts[context as usize];
