@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::core::{Core, CoreKind, ENGINE};
+use crate::core::{Core, CoreKind};
+use crate::engine::ENGINE;
 use crate::gpp::boot::Boot;
 use crate::gpp::{Gpp, LoadError};
 use crate::kernel::check::{Check, Fault};
@@ -258,7 +259,7 @@ impl Chip {
 
     /// The longwords that are watched as locks, unit by unit.
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        self.units.scratch.locks().chain(self.units.sram.locks())
+        self.units.locks()
     }
 
     /// What the chip has counted until now.
@@ -292,12 +293,19 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        let observed = observer.is_on();
-        self.fabric.journal.set(observed);
-        if !observed {
-            return self.advance::<false>(until, pause, lines, observer);
+        self.fabric.journal.set(observer.wants());
+        let observed = self.fabric.journal.is_open();
+        let stop = if observed {
+            self.advance::<true>(until, pause, lines, observer)
+        } else {
+            self.advance::<false>(until, pause, lines, observer)
+        };
+        for core in &mut self.microengines {
+            core.forget_before(self.fabric.now);
         }
-        let stop = self.advance::<true>(until, pause, lines, observer);
+        if !observed {
+            return stop;
+        }
         let journal = &mut self.fabric.journal;
         match stop {
             // What microengines did ahead of the end, and what units booked
@@ -336,6 +344,9 @@ impl Chip {
             match self.fabric.events.take_other() {
                 Some(event) => self.handle::<OBSERVED>(event, lines),
                 None => {
+                    if OBSERVED {
+                        self.fabric.journal.begin_turn();
+                    }
                     let me = self.fabric.events.take_turn();
                     self.microengines[me as usize].run(&mut self.fabric);
                 }
@@ -373,7 +384,12 @@ impl Chip {
     fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => self.microengines[me as usize].run(fabric),
+            Event::Microengine(me) => {
+                if OBSERVED {
+                    fabric.journal.begin_turn();
+                }
+                self.microengines[me as usize].run(fabric);
+            }
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Ready(slot) => {

@@ -2,7 +2,7 @@
 //!
 //! The chip, its units and everything above them know a microengine as a
 //! [`Core`]: something that gets turns, to which registers are pushed and from
-//! which they are pulled, and that is woken by signals. [`ENGINE`] is the core of
+//! which they are pulled, and that is woken by signals. [`ENGINE`](crate::engine::ENGINE) is the core of
 //! this crate, which runs ahead of the chip; another can come from any crate: it
 //! implements the trait, and [`Chip::with_cores`](crate::chip::Chip::with_cores)
 //! puts it on a chip.
@@ -35,17 +35,17 @@ use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
 pub use report::{WaitInfo, signal_name};
-pub use stats::{ContextTimes, MeStats};
+pub use stats::{ContextTimes, MeStats, ahead};
 
 use crate::Cycle;
 use crate::kernel::disturb::Stall;
 #[cfg(doc)]
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::ContextState;
-use crate::microengine::{Microengine, Program};
+use crate::microengine::program::Program;
 use crate::profile::Profile;
-use crate::state::StateError;
 
 /// A kind of core: what it is called and how one is made.
 #[derive(Clone, Copy)]
@@ -54,18 +54,6 @@ pub struct CoreKind {
     pub name: &'static str,
     /// Makes an idle core without a program, from its index on the chip.
     pub make: fn(u8, &Profile) -> Box<dyn Core>,
-}
-
-/// The core that runs ahead of the chip until it must look at it.
-pub const ENGINE: CoreKind = CoreKind {
-    name: "engine",
-    make: |index, profile| Box::new(Microengine::new(index, profile)),
-};
-
-impl Default for CoreKind {
-    fn default() -> Self {
-        ENGINE
-    }
 }
 
 impl PartialEq for CoreKind {
@@ -208,9 +196,17 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// Local time: all instructions before this cycle are done.
     fn local_time(&self) -> Cycle;
 
-    /// Counts with everything up to `now`: all cycles from the start to then are
-    /// in it, and none after, although the core may have run further.
+    /// Counts of all cycles from the start until `now`, without it, although the core
+    /// may have run further. They are exact in [`MeStats::total`] and its parts and in
+    /// the times of contexts; `now` is not before the last event that was handled.
     fn stats_at(&self, now: Cycle) -> MeStats;
+
+    /// Nobody will ask for [counts](Self::stats_at) of a cycle before this one any
+    /// more. Called where a run comes to rest, so that what a core keeps to cut its
+    /// counts does not depend on how the run was cut into parts.
+    fn forget_before(&mut self, now: Cycle) {
+        let _ = now;
+    }
 
     /// A context as it stands.
     fn context(&self, context: u8) -> ContextView;

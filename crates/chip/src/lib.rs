@@ -9,6 +9,7 @@ pub type Cycle = u64;
 pub mod board;
 pub mod chip;
 pub mod core;
+pub mod engine;
 pub mod gpp;
 pub mod kernel;
 pub mod microengine;
@@ -16,6 +17,7 @@ pub mod profile;
 pub mod state;
 pub mod stats;
 pub mod units;
+pub mod watch;
 
 #[cfg(test)]
 mod rig;

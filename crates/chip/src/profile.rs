@@ -10,6 +10,7 @@
 //! What stands around the chip is the board's ([`crate::board`]): a profile is
 //! always both.
 
+mod accessors;
 mod consistency;
 pub(crate) mod error;
 pub(crate) mod feedback;

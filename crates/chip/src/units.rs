@@ -15,6 +15,7 @@ use npsim_isa::Unit as Served;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::lock::Lock;
 use crate::kernel::neighbours::{Interrupts, TransferRegisters};
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::target::{Inlets, Target};
@@ -123,6 +124,11 @@ macro_rules! units {
                 }));)+
                 rows.sort_by_key(|&(memory, ..)| !memory);
                 rows.into_iter().map(|(_, target, counters)| (target, counters))
+            }
+
+            /// The longwords that are watched as locks, unit by unit.
+            pub(crate) fn locks(&self) -> impl Iterator<Item = &Lock> {
+                std::iter::empty()$(.chain(self.$field.locks()))+
             }
 
             /// Appends what serialization leaves out.

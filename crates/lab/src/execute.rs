@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
-use npsim_chip::core::ENGINE;
+use npsim_chip::engine::ENGINE;
 use npsim_chip::kernel::lines::{Arrival, Departure};
 use npsim_chip::stats::Stats;
 use npsim_net::load::Stamp;

@@ -18,6 +18,7 @@ use npsim::assemble::assemble_project;
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::TraceEvent;
+use npsim::chip::watch::Sampler;
 use npsim::load::{generator, resolved};
 use npsim::net::load::Load;
 use npsim::project::{Overrides, Project};
@@ -38,6 +39,9 @@ impl FrameRows {
         writeln!(self.csv, "{at},{what},{port},{frame}").expect("a String takes all");
     }
 }
+
+/// A session asks for samples of the chip too, of which this needs none.
+impl Sampler for FrameRows {}
 
 impl Observer for FrameRows {
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

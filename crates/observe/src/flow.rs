@@ -9,7 +9,8 @@ use crate::series::{Place, PlaceKind};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{LockStep, TraceEvent};
+use npsim_chip::kernel::trace_event::{Kind, Kinds, LockStep, TraceEvent};
+use npsim_chip::watch::Sampler;
 use npsim_isa::{CommandOp, Unit, msf_csr};
 use npsim_project::layout::Space;
 
@@ -199,7 +200,13 @@ impl TrafficFlow {
     }
 }
 
+impl Sampler for TrafficFlow {}
+
 impl Observer for TrafficFlow {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[Kind::Command, Kind::Lock])
+    }
+
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
         match what {
             TraceEvent::Command { command, .. } => self.command(command),

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{ContextState, TraceEvent};
+use npsim_chip::kernel::trace_event::{ContextState, Kind, Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
 
 use crate::series::{Place, PlaceKind, Sample};
 
@@ -364,7 +365,21 @@ fn activity(state: ContextState) -> Activity {
     }
 }
 
+impl Sampler for LaneRecorder {}
+
 impl Observer for LaneRecorder {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[
+            Kind::Context,
+            Kind::Aborted,
+            Kind::Held,
+            Kind::Stalled,
+            Kind::Arrives,
+            Kind::Departed,
+            Kind::Dropped,
+        ])
+    }
+
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         if at >= self.due {
             self.settle(at);

@@ -1,7 +1,7 @@
-//! How a run went over time: counters and depths, looked at in even intervals.
+//! How a run went over time: counters and depths, sampled in even intervals.
 //!
-//! Looking changes nothing: a chip that runs in steps goes through the same
-//! states as one that runs through. The number of looks that are kept is
+//! Sampling changes nothing: a chip that runs in steps goes through the same
+//! states as one that runs through. The number of samples that are kept is
 //! bounded; when they are too many, neighbours are joined and the interval
 //! doubles, so a series covers a run of any length with the same memory.
 
@@ -9,14 +9,15 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::RingStatus;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Sampler;
 
 use npsim_project::Project;
 
-/// Cycles between the first looks.
+/// Cycles between the first samples.
 const FIRST_INTERVAL: Cycle = 1000;
-/// Looks that are kept; even, since they are joined in pairs.
+/// Samples that are kept; even, since they are joined in pairs.
 const KEPT: usize = 512;
 
 /// What stands somewhere and can pile up.
@@ -61,7 +62,7 @@ pub enum PlaceKind {
     },
 }
 
-/// A place that is looked at.
+/// A place whose fill is sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Which.
@@ -84,10 +85,10 @@ pub struct Fill {
     pub least: u64,
     /// Most.
     pub most: u64,
-    /// Sum over the looks.
+    /// Sum over the samples.
     pub sum: u64,
-    /// How often it was looked at.
-    pub looks: u64,
+    /// How often it was sampled.
+    pub samples: u64,
     /// How often it was full, by [`Place::full_at`].
     pub full: u64,
     /// How often there was nothing.
@@ -95,7 +96,7 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// One look.
+    /// One sample.
     #[must_use]
     pub fn of(found: u64, full_at: Option<u64>) -> Self {
         let full = full_at.is_some_and(|level| found >= level);
@@ -103,26 +104,26 @@ impl Fill {
             least: found,
             most: found,
             sum: found,
-            looks: 1,
+            samples: 1,
             full: u64::from(full),
             empty: u64::from(found == 0),
         }
     }
 
-    /// The looks of both.
+    /// The samples of both.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
-        if self.looks == 0 {
+        if self.samples == 0 {
             return other;
         }
-        if other.looks == 0 {
+        if other.samples == 0 {
             return self;
         }
         Self {
             least: self.least.min(other.least),
             most: self.most.max(other.most),
             sum: self.sum + other.sum,
-            looks: self.looks + other.looks,
+            samples: self.samples + other.samples,
             full: self.full + other.full,
             empty: self.empty + other.empty,
         }
@@ -188,7 +189,7 @@ impl Series {
         }
     }
 
-    /// What is looked at besides the counters.
+    /// What is sampled besides the counters.
     #[must_use]
     pub fn places(&self) -> &[Place] {
         &self.places
@@ -207,7 +208,7 @@ impl Series {
     }
 
     /// Adds the chip as it stands.
-    fn look(&mut self, chip: &Chip) {
+    fn take(&mut self, chip: &Chip) {
         let fills = self.places.iter().map(|place| {
             let found = found(chip, place);
             Fill::of(found, place.full_at)
@@ -227,7 +228,7 @@ impl Series {
             .last()
             .is_none_or(|sample| sample.cycle < chip.now())
         {
-            self.look(chip);
+            self.take(chip);
         }
     }
 
@@ -255,21 +256,23 @@ impl Series {
     }
 }
 
-/// It samples the chip and needs no events.
+/// It needs no events.
 impl Observer for Series {
-    fn is_on(&self) -> bool {
-        false
+    fn wants(&self) -> Kinds {
+        Kinds::NONE
     }
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}
+}
 
+impl Sampler for Series {
     fn due(&self) -> Cycle {
         let last = self.samples.last().map_or(0, |sample| sample.cycle);
         (last / self.interval + 1) * self.interval
     }
 
     fn sample(&mut self, chip: &Chip) {
-        self.look(chip);
+        self.take(chip);
     }
 }
 
@@ -423,7 +426,7 @@ fn named(project: &Project, space: &str, address: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use npsim_chip::kernel::observer::Observer;
+    use npsim_chip::watch::Sampler;
 
     use super::{Fill, Place, PlaceKind, Sample, Series};
 
@@ -449,15 +452,15 @@ mod tests {
     #[test]
     fn a_long_run_keeps_a_bounded_number_of_samples_and_every_peak() {
         let mut series = series(8);
-        let mut looks = 0;
+        let mut taken = 0;
         for found in (0..100).map(|n| if n == 37 { 9 } else { n % 3 }) {
             series.push(sample(series.due(), found));
-            looks += 1;
+            taken += 1;
             assert!(series.samples().len() <= 8);
         }
         let all = series.samples().iter();
         let joined = all.fold(Fill::default(), |sum, sample| sum.join(sample.fills[0]));
-        assert_eq!((joined.looks, joined.most, joined.least), (looks, 9, 0));
+        assert_eq!((joined.samples, joined.most, joined.least), (taken, 9, 0));
         assert_eq!(joined.full, 1);
         let cycles: Vec<_> = series.samples().iter().map(|sample| sample.cycle).collect();
         assert!(
@@ -468,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_due_at_multiples_of_the_interval() {
+    fn samples_are_due_at_multiples_of_the_interval() {
         let mut series = series(4);
         assert_eq!(series.due(), 100);
         series.push(sample(100, 1));

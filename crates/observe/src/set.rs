@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
 use npsim_project::Project;
 use npsim_project::problem::Problem;
 
@@ -121,7 +122,7 @@ impl ObserverSet {
 }
 
 impl Observer for ObserverSet {
-    fn is_on(&self) -> bool {
+    fn wants(&self) -> Kinds {
         let Self {
             profile,
             timeline,
@@ -129,7 +130,11 @@ impl Observer for ObserverSet {
             lanes,
             series: _,
         } = self;
-        profile.is_some() || timeline.is_some() || flow.is_some() || lanes.is_some()
+        profile
+            .wants()
+            .and(timeline.wants())
+            .and(flow.wants())
+            .and(lanes.wants())
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
@@ -138,7 +143,9 @@ impl Observer for ObserverSet {
         self.flow.see(at, event);
         self.lanes.see(at, event);
     }
+}
 
+impl Sampler for ObserverSet {
     fn due(&self) -> Cycle {
         self.series.due()
     }

@@ -1,7 +1,7 @@
 //! Contexts, and where their time and the microengine's went.
 
 use npsim_chip::Cycle;
-use npsim_chip::core::{ContextPhase, ContextTimes, MeStats};
+use npsim_chip::core::{ContextPhase, ContextTimes, MeStats, ahead};
 use serde::{Deserialize, Serialize};
 
 use crate::state::{Phase, State};
@@ -65,19 +65,15 @@ impl Context {
     }
 
     /// Its times up to `now`. A phase that begins after `now`, at the end of a
-    /// swap's lost slots or of a refill, has been counted already: for the context
-    /// that `swapped` they are time in which it executed, for the next one time in
-    /// which it was ready.
-    fn times_at(&self, now: Cycle, swapped: bool) -> ContextTimes {
+    /// swap's lost slots or of a refill, has been counted already: as ready for at
+    /// most so many cycles, and before that as executing.
+    fn times_at(&self, now: Cycle, ready: Cycle) -> ContextTimes {
         let mut it = self.clone();
         it.count(now);
-        let mut beyond = it.since.saturating_sub(now);
-        if !swapped {
-            let ready = beyond.min(it.times.ready);
-            it.times.ready -= ready;
-            beyond -= ready;
-        }
-        it.times.executing -= beyond.min(it.times.executing);
+        let beyond = it.since.saturating_sub(now);
+        let ready = beyond.min(ready).min(it.times.ready);
+        it.times.ready -= ready;
+        it.times.executing -= (beyond - ready).min(it.times.executing);
         it.times
     }
 
@@ -109,12 +105,8 @@ impl State {
         if !self.started {
             return stats;
         }
-        let refill = self.refilled.saturating_sub(now);
-        stats.idle -= refill.min(stats.idle);
-        let lost = self.cycle.saturating_sub(now + refill);
-        let slots = lost.min(stats.aborted);
-        stats.aborted -= slots;
-        stats.instructions -= (lost - slots).min(stats.instructions);
+        stats.take_back(now, self.cycle, self.refilled, std::iter::once(self.lost));
+        let refill = ahead(now, self.refilled);
         let rest = now.saturating_sub(self.cycle);
         if self.phase == Phase::Held {
             stats.stalled += rest;
@@ -122,8 +114,10 @@ impl State {
             stats.idle += rest;
         }
         for (number, context) in self.contexts.iter().enumerate() {
-            let swapped = number == usize::from(self.last) && refill == 0;
-            stats.contexts[number] = context.times_at(now, swapped);
+            // The last to give up the pipeline executed until its slots were lost, and is
+            // ready after them only if it is the next to get it, too.
+            let last = number == usize::from(self.last);
+            stats.contexts[number] = context.times_at(now, if last { refill } else { Cycle::MAX });
         }
         stats
     }

@@ -202,8 +202,10 @@ pub struct State {
     pub stall_due: Cycle,
 
     pub started: bool,
-    /// When the refill after the last idle time ends.
-    pub refilled: Cycle,
+    /// When the refill after the last idle time begins and ends.
+    pub refilled: (Cycle, Cycle),
+    /// The slots that were lost last: the first and the cycle after the last.
+    pub lost: (Cycle, Cycle),
     pub stats: MeStats,
 }
 
@@ -266,7 +268,8 @@ impl State {
             stalls: Vec::new(),
             stall_due: Cycle::MAX,
             started: false,
-            refilled: 0,
+            refilled: (0, 0),
+            lost: (0, 0),
             stats: MeStats::default(),
         }
     }

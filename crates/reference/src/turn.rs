@@ -61,7 +61,7 @@ impl Reference {
             return;
         };
         self.state.stats.idle += at - self.state.cycle;
-        self.state.refilled = at;
+        self.state.refilled = (self.state.cycle, at);
         self.dispatch(next, at, fabric);
     }
 
@@ -281,6 +281,7 @@ impl Reference {
             pc: of,
             slots,
         });
+        self.state.lost = (from, from + slots);
         self.state.cycle += slots;
         self.state.stats.aborted += slots;
     }

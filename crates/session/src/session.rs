@@ -17,8 +17,9 @@ use std::io;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Watcher;
 use npsim_net::egress::{PcapSink, Position};
 use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
@@ -244,7 +245,7 @@ impl<'a> Session<'a> {
     /// A pause changes nothing at all: microengines may have run ahead of it, by what
     /// they do without looking at the rest of the chip. A node that others come behind
     /// may have gone further, as far as it takes to know which frame it sends next.
-    pub fn run_to<P: Observer + Send>(
+    pub fn run_to<P: Watcher + Send>(
         &mut self,
         pause: Cycle,
         observers: &mut [P],
@@ -258,9 +259,9 @@ impl<'a> Session<'a> {
     ///
     /// Unlike at a pause, microengines stand at the last of these cycles too. Then the
     /// run goes on as if it had not been stopped, in every field of its state. What
-    /// steps can leave a trace in is what lies beyond an end that nobody knew before: in
-    /// the counts of a run that a fault ends, the microengines other than the one at
-    /// fault stop nearer to it, and so does the last cycle of a run that is quiet. With several
+    /// steps can leave a trace in is what lies beyond an end that nobody knew before: when
+    /// a fault ends a run, the registers of microengines other than the one at fault
+    /// stand nearer to it, and so does the last cycle of a run that is quiet. With several
     /// nodes those that others come behind may have gone further, as in
     /// [`Self::run_to`].
     pub fn step(&mut self, cycles: Cycle) -> Option<Ending> {
@@ -285,7 +286,7 @@ impl<'a> Session<'a> {
         None
     }
 
-    fn drive<P: Observer + Send>(
+    fn drive<P: Watcher + Send>(
         &mut self,
         goal: Goal,
         observers: &mut [P],

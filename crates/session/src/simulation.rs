@@ -7,10 +7,11 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::microengine::Program as Loaded;
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Watcher;
 
 use crate::links::{Links, Traffic};
 use npsim_project::Project;
@@ -83,7 +84,7 @@ impl Ending {
     }
 }
 
-/// Cycles between two looks at the progress.
+/// Cycles between two reports of progress.
 const SLICE: Cycle = 60_000;
 
 /// Refuses a program whose constants are not all known.
@@ -190,7 +191,7 @@ impl Simulation {
     pub fn run_watched(
         &mut self,
         links: &mut Links<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Ending {
         loop {
@@ -207,7 +208,7 @@ impl Simulation {
         &mut self,
         pause: Cycle,
         links: &mut Links<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Option<Ending> {
         match self.advance(pause, links, observer, progress) {
@@ -222,7 +223,7 @@ impl Simulation {
         &mut self,
         pause: Cycle,
         links: &mut Links<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         progress: &mut dyn FnMut(Cycle, &Traffic) -> ControlFlow<()>,
     ) -> Came {
         loop {
@@ -234,16 +235,16 @@ impl Simulation {
                 if now >= horizon && links.is_starved() {
                     return Came::To(now);
                 }
-                let look = observer.due();
+                let due = observer.due();
                 // After a pause the slice is the same: how far microengines run ahead
-                // shows in the counts of a run that a fault ends.
+                // shows in their registers when a fault ends the run.
                 target = if now < horizon {
                     horizon.min(until)
                 } else {
                     now.saturating_add(SLICE)
                         .min(until)
                         .min(self.rest_end(links))
-                        .min(look)
+                        .min(due)
                 };
                 // The chip asks for the frame after the next when that begins to come.
                 let pause = pause.min(links.known_until());
@@ -253,7 +254,7 @@ impl Simulation {
                     Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
                     Some(Stop::Reached) => {}
                 }
-                if target == look {
+                if target == due {
                     observer.sample(&self.chip);
                 }
             }

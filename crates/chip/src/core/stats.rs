@@ -47,9 +47,6 @@ pub struct MeStats {
     pub contexts: [ContextTimes; 8],
 }
 
-/// More slots than any branch or swap throws away.
-const MOST_SLOTS: Cycle = 8;
-
 impl MeStats {
     /// Commands issued.
     #[must_use]
@@ -63,19 +60,29 @@ impl MeStats {
         self.instructions + self.aborted + self.stalled + self.idle
     }
 
-    /// Takes the last busy cycles off. A few are the slots of the last branch or
-    /// swap, unless its penalty is still to come (`slots` says which); many mean
-    /// that the microengine ran ahead of a fault elsewhere, and what it did then
-    /// was like what it did before.
-    pub(crate) fn clip(&mut self, beyond: Cycle, slots: bool) {
-        let busy = self.instructions + self.aborted;
-        let slots = if beyond <= MOST_SLOTS {
-            beyond.min(self.aborted) * Cycle::from(slots)
-        } else {
-            let share = u128::from(beyond) * u128::from(self.aborted) / u128::from(busy.max(1));
-            (share as u64).min(self.aborted)
-        };
-        self.aborted -= slots;
-        self.instructions -= (beyond - slots).min(self.instructions);
+    /// Takes back what a core has counted ahead of a cycle: its local time is
+    /// `local`, its last refill after an idle time and the slots that were thrown
+    /// away lie `from..until`. All other cycles up to the local time issued an
+    /// instruction each.
+    pub fn take_back(
+        &mut self,
+        now: Cycle,
+        local: Cycle,
+        refill: (Cycle, Cycle),
+        aborted: impl Iterator<Item = (Cycle, Cycle)>,
+    ) {
+        let idle = ahead(now, refill);
+        let aborted = aborted.map(|slots| ahead(now, slots)).sum::<Cycle>();
+        let issued = local.saturating_sub(now).saturating_sub(idle + aborted);
+        // What a file says of a core need not add up.
+        self.idle = self.idle.saturating_sub(idle);
+        self.aborted = self.aborted.saturating_sub(aborted);
+        self.instructions = self.instructions.saturating_sub(issued);
     }
+}
+
+/// How much of a time lies at or after a cycle.
+#[must_use]
+pub fn ahead(now: Cycle, (from, until): (Cycle, Cycle)) -> Cycle {
+    until.saturating_sub(from.max(now))
 }

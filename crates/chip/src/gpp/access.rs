@@ -110,7 +110,7 @@ impl Access<'_> {
     }
 
     /// Acknowledges the interrupts of all threads.
-    pub fn acknowledge(&mut self) {
+    pub(crate) fn acknowledge(&mut self) {
         *self.status = [[0; STATUS_WORDS]; 2];
     }
 

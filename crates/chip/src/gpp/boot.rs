@@ -85,7 +85,7 @@ impl RingSetup {
     /// 31-30, status type in bit 26, base address in bits 13-9. `None` when the
     /// size is not one of the four.
     #[must_use]
-    pub fn base_register(&self) -> Option<u32> {
+    pub(crate) fn base_register(self) -> Option<u32> {
         let code = match self.size {
             128 => 0,
             256 => 1,

@@ -91,7 +91,7 @@ impl Boot {
     ///
     /// # Errors
     /// The element size, the number of ports or a line rate is impossible.
-    pub fn check_media(&self) -> Result<(), LoadError> {
+    pub(crate) fn check_media(&self) -> Result<(), LoadError> {
         for size in [self.element_size, self.transmit_element_size] {
             if !matches!(size, 0 | 64 | 128 | 256) {
                 let text = format!("element size {size} is not 64, 128 or 256 bytes");

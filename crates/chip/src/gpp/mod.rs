@@ -37,9 +37,9 @@ use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::fabric::Fabric;
 pub use crate::kernel::neighbours::InterruptLine;
 use crate::kernel::neighbours::Interrupts;
+use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::TraceEvent;
 use crate::profile::Profile;
-use crate::state::StateError;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
@@ -84,7 +84,7 @@ pub struct Gpp {
     running: Option<u16>,
     /// Until when the last access of the last job takes.
     free_at: Cycle,
-    /// Threads that raised interrupt A, B since the core looked.
+    /// Threads that raised interrupt A, B since the core last polled them.
     status: [[u32; STATUS_WORDS]; 2],
     /// Interrupts raised.
     pub interrupts: u64,
@@ -173,7 +173,8 @@ impl Gpp {
     /// The threads that raised an interrupt since a task last acknowledged them: 32
     /// threads a word, the first cluster in words 0-1.
     #[must_use]
-    pub const fn interrupt_status(&self, line: InterruptLine) -> [u32; STATUS_WORDS] {
+    #[cfg(test)]
+    pub(crate) const fn interrupt_status(&self, line: InterruptLine) -> [u32; STATUS_WORDS] {
         self.status[line as usize]
     }
 
@@ -246,7 +247,7 @@ impl Gpp {
 
     /// Stops a task's timer if it works by the clock and nothing but timers of the
     /// core is pending on the chip: nobody is left who could see what it does.
-    pub fn stop_alone(&mut self, task: u16, events: &EventQueue) -> bool {
+    pub(crate) fn stop_alone(&mut self, task: u16, events: &EventQueue) -> bool {
         let index = usize::from(task);
         if index >= self.tasks.len() || !self.is_idle_timer(index) {
             return false;

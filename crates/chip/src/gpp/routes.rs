@@ -12,9 +12,9 @@ use super::task::{Next, Start, Task};
 use crate::Cycle;
 
 /// Entries of the root block.
-pub const ROOT_ENTRIES: usize = 1 << 16;
+pub(crate) const ROOT_ENTRIES: usize = 1 << 16;
 /// Entries of a lower block.
-pub const BLOCK_ENTRIES: usize = 1 << 8;
+pub(crate) const BLOCK_ENTRIES: usize = 1 << 8;
 /// Longwords of a next hop.
 pub const NEXT_HOP_LONGWORDS: usize = 4;
 /// Marks an entry that leads to a lower block.

@@ -76,7 +76,7 @@ impl Schedule {
     }
 
     /// A job that is due has to wait, perhaps since earlier.
-    pub fn holds_up(&mut self, since: Cycle) {
+    pub(crate) fn holds_up(&mut self, since: Cycle) {
         self.since.get_or_insert(since);
     }
 
@@ -94,12 +94,12 @@ impl Schedule {
     }
 
     /// Its poll found nothing.
-    pub fn dozes(&mut self, doze: Doze) {
+    pub(crate) fn dozes(&mut self, doze: Doze) {
         self.idle = true;
         self.doze = Some(doze);
     }
 
-    pub const fn is_dozing(&self) -> bool {
+    pub(crate) const fn is_dozing(&self) -> bool {
         self.doze.is_some()
     }
 
@@ -117,7 +117,7 @@ impl Schedule {
     }
 
     /// Counts the polls that a dozing task has made before `now`.
-    pub fn catch_up(&mut self, now: Cycle) {
+    pub(crate) fn catch_up(&mut self, now: Cycle) {
         let (polls, doze) = self.polls_before(now);
         self.due += polls * doze.interval;
         self.counts.jobs += polls;
@@ -125,7 +125,7 @@ impl Schedule {
     }
 
     /// What it has done before `now`.
-    pub fn counts_at(&self, now: Cycle) -> TaskCounts {
+    pub(crate) fn counts_at(&self, now: Cycle) -> TaskCounts {
         let (polls, doze) = self.polls_before(now);
         TaskCounts {
             jobs: self.counts.jobs + polls,
@@ -135,7 +135,7 @@ impl Schedule {
     }
 
     /// Until when the last poll before `now` lasts, of a dozing task.
-    pub fn poll_end(&mut self, now: Cycle) -> Cycle {
+    pub(crate) fn poll_end(&mut self, now: Cycle) -> Cycle {
         self.catch_up(now);
         self.doze
             .map_or(0, |doze| self.due - doze.interval + doze.poll)

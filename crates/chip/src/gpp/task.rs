@@ -17,8 +17,8 @@ use super::boot::{MemoryImage, Space};
 use super::loader::{LoadError, load_image};
 use super::{Memories, Place};
 use crate::Cycle;
+use crate::kernel::saved_memory::StateError;
 use crate::profile::Profile;
-use crate::state::StateError;
 use crate::stats::Row;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
@@ -221,7 +221,7 @@ impl Start<'_> {
     ///
     /// # Errors
     /// It does not lie in the memory.
-    pub fn write_table(
+    pub(crate) fn write_table(
         &mut self,
         space: Space,
         address: u32,

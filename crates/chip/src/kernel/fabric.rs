@@ -26,7 +26,7 @@ use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
 use crate::profile::Profile;
 
 // What the fabric takes and gives, for those that know it alone.
@@ -195,7 +195,7 @@ impl Fabric {
         } else {
             self.buses.hold(now, command.me, slot, target);
             let cluster = self.profile.cluster_of(command.me);
-            self.look(now, cluster as usize);
+            self.post_arbitration(now, cluster as usize);
         }
         Issue::Accepted(target)
     }
@@ -238,7 +238,7 @@ impl Fabric {
     /// A unit has decided when it serves a command; for whoever watches.
     #[inline]
     pub fn serves(&mut self, slot: Slot, target: Target, lane: u8, from: Cycle, until: Cycle) {
-        if self.journal.is_open() {
+        if self.journal.wants(Kind::Served) {
             self.tell_served(slot, (target, lane), from, until);
         }
     }
@@ -271,27 +271,27 @@ impl Fabric {
         }
     }
 
-    /// A cluster's arbiter looks at the commands that wait for its bus.
+    /// A cluster arbitrates among the commands that wait for its bus.
     pub fn command_bus(&mut self, cluster: u8) {
-        self.buses.look_came(cluster as usize);
+        self.buses.arbitration_came(cluster as usize);
         self.arbitrate(cluster as usize);
     }
 
     fn arbitrate(&mut self, cluster: usize) {
-        // One grant a bus clock; for the next one the arbiter looks again.
+        // One grant a bus clock; the next one takes another arbitration.
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
             if let Some((me, cycle)) = grant.wake {
                 self.events.post(cycle, Event::Microengine(me));
             }
         }
-        self.look(self.now, cluster);
+        self.post_arbitration(self.now, cluster);
     }
 
-    /// Lets a cluster's arbiter look when a command of it can go.
+    /// Lets a cluster arbitrate when a command of it can go.
     #[inline]
-    fn look(&mut self, now: Cycle, cluster: usize) {
-        if let Some(at) = self.buses.next_look(now, cluster) {
+    fn post_arbitration(&mut self, now: Cycle, cluster: usize) {
+        if let Some(at) = self.buses.next_arbitration(now, cluster) {
             self.events.post(at, Event::CommandBus(cluster as u8));
         }
     }
@@ -370,7 +370,7 @@ impl Fabric {
 
     /// Ends a command that pushes nothing.
     pub fn retire(&mut self, slot: Slot) {
-        if self.journal.is_open() {
+        if self.journal.wants(Kind::Done) {
             self.tell_done(slot);
         }
         self.free.push(slot);

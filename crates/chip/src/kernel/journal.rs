@@ -6,7 +6,7 @@
 
 use crate::Cycle;
 use crate::kernel::observer::Observer;
-use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::kernel::trace_event::{Cause, Kind, Kinds, TraceEvent};
 
 /// Events that are written before it is worth the while to put them in order.
 /// The order that comes of it does not depend on it.
@@ -22,19 +22,22 @@ struct Expected {
     cause: Cause,
 }
 
-/// Cycles that a batch may cover to be put in order by counting; a batch of a
-/// quiet chip covers more, and is sorted by comparing.
+/// Cycles that a batch may cover to be put in order with a list for each of them; a
+/// batch of a quiet chip covers more, and is sorted by comparing.
 const COUNTED: Cycle = 1 << 15;
 
-/// Ranks that there are, and some.
-const RANKS: usize = 32;
+/// No place.
+const NONE: u32 = u32::MAX;
 
-/// The journal. It is closed, and costs a test of its flag, unless somebody
-/// watches the run.
-#[derive(Clone, Debug, Default)]
+/// The journal. It is closed, and costs a test, unless somebody watches the run.
+#[derive(Clone, Debug)]
 pub struct Journal {
-    open: bool,
+    /// What is written down; nothing in a closed one.
+    wanted: Kinds,
     told: Vec<(Cycle, TraceEvent)>,
+    /// The place of the stretch of instructions that the microengine whose turn it
+    /// is may still go on with.
+    stretch: u32,
     expected: Vec<Expected>,
     /// From how many events on they are put in order.
     enough: usize,
@@ -44,11 +47,25 @@ pub struct Journal {
     sorting: Sorting,
 }
 
+impl Default for Journal {
+    fn default() -> Self {
+        Self {
+            wanted: Kinds::NONE,
+            told: Vec::new(),
+            stretch: NONE,
+            expected: Vec::new(),
+            enough: 0,
+            sure: 0,
+            sorting: Sorting::default(),
+        }
+    }
+}
+
 impl Journal {
-    /// Opens it for a run that is watched, else closes and empties it.
-    pub fn set(&mut self, open: bool) {
-        self.open = open;
-        if open {
+    /// Opens it for events of these kinds; without any, closes and empties it.
+    pub fn set(&mut self, wanted: Kinds) {
+        self.wanted = wanted;
+        if self.is_open() {
             self.enough = self.enough.max(BATCH);
         } else {
             self.told.clear();
@@ -60,14 +77,21 @@ impl Journal {
     /// Whether anyone watches.
     #[must_use]
     #[inline]
-    pub const fn is_open(&self) -> bool {
-        self.open
+    pub(crate) const fn is_open(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Whether anyone wants events of a kind.
+    #[must_use]
+    #[inline]
+    pub const fn wants(&self, kind: Kind) -> bool {
+        self.wanted.has(kind)
     }
 
     /// Writes down what happens at a cycle.
     #[inline]
     pub fn tell(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
-        if self.open {
+        if self.is_open() {
             self.write(at, what);
         }
     }
@@ -76,13 +100,62 @@ impl Journal {
     #[cold]
     #[inline(never)]
     fn write(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
-        self.told.push((at, what()));
+        self.put(at, what());
     }
 
     /// Writes down what happens at a cycle, where it is known that somebody
     /// watches.
     #[inline]
     pub(crate) fn put(&mut self, at: Cycle, event: TraceEvent) {
+        // Whoever calls knows the kind when it is compiled, so these are tests of constants
+        // and of one bit.
+        match event {
+            TraceEvent::Issued { .. } => return self.issued(at, event),
+            // What a context does before and after it changed its state stays apart.
+            TraceEvent::Context { .. } => self.stretch = NONE,
+            _ => {}
+        }
+        if self.wanted.has(event.kind()) {
+            self.told.push((at, event));
+        }
+    }
+
+    /// A microengine's turn begins. Where one stretch of instructions ends and the
+    /// next begins is thus the same however the run is cut into parts.
+    #[inline]
+    pub(crate) fn begin_turn(&mut self) {
+        self.stretch = NONE;
+    }
+
+    /// Writes down instructions, in one with those before that they follow in line.
+    fn issued(&mut self, at: Cycle, event: TraceEvent) {
+        if !self.wanted.has(Kind::Issued) {
+            return;
+        }
+        if let TraceEvent::Issued {
+            me,
+            context,
+            pc,
+            count,
+        } = event
+            && let Some((
+                from,
+                TraceEvent::Issued {
+                    me: same_me,
+                    context: same_context,
+                    pc: first,
+                    count: before,
+                },
+            )) = self.told.get_mut(self.stretch as usize)
+            && (*same_me, *same_context) == (me, context)
+            && *from + Cycle::from(*before) == at
+            && first.checked_add(*before) == Some(pc)
+            && let Some(all) = before.checked_add(count)
+        {
+            *before = all;
+            return;
+        }
+        self.stretch = self.told.len() as u32;
         self.told.push((at, event));
     }
 
@@ -94,7 +167,7 @@ impl Journal {
         (me, context, signal): (u8, u8, u8),
         cause: impl FnOnce() -> Cause,
     ) {
-        if self.open {
+        if self.wants(Kind::Signal) {
             let cause = cause();
             self.expected.push(Expected {
                 due,
@@ -107,7 +180,7 @@ impl Journal {
     }
 
     /// Where a signal comes from that arrives now.
-    pub fn cause_of(&mut self, now: Cycle, me: u8, context: u8, signal: u8) -> Cause {
+    pub(crate) fn cause_of(&mut self, now: Cycle, me: u8, context: u8, signal: u8) -> Cause {
         let found = self
             .expected
             .iter()
@@ -118,95 +191,118 @@ impl Journal {
     /// Whether so much is written that it should be handed on.
     #[must_use]
     #[inline]
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.told.len() >= self.enough
     }
 
     /// Hands on, in order, what lies before a cycle. Nothing earlier than that
     /// may be told from now on.
-    pub fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
+    pub(crate) fn hand_on(&mut self, before: Cycle, observer: &mut dyn Observer) {
         let Self { told, sorting, .. } = self;
-        sorting.sort(told, self.sure, before);
-        for &place in &sorting.order {
-            let (at, event) = &told[place as usize];
-            observer.see(*at, event);
+        let at = told.iter().map(|it| it.0);
+        let (first, last) = at.fold((Cycle::MAX, 0), |(first, last), at| {
+            (first.min(at), last.max(at))
+        });
+        debug_assert!(first >= self.sure, "{first} is told too late");
+        if first < before && !told.is_empty() {
+            sorting.in_order(told, (first, last.min(before - 1)), observer);
         }
-        if sorting.order.len() == told.len() {
+        if last < before {
             told.clear();
-        } else if !sorting.order.is_empty() {
+        } else if first < before {
             told.retain(|(at, _)| *at >= before);
         }
+        self.stretch = NONE;
         self.sure = self.sure.max(before);
         self.enough = (2 * self.told.len()).max(BATCH);
     }
 
     /// Forgets what was not handed on: the run has ended before it.
-    pub fn leave_out_the_rest(&mut self) {
+    pub(crate) fn leave_out_the_rest(&mut self) {
         self.told.clear();
     }
 }
 
-/// The places of events in their order, and what is needed to find it.
+/// What is needed to find the order of events.
 #[derive(Clone, Debug, Default)]
 struct Sorting {
-    order: Vec<u32>,
-    by_rank: Vec<u32>,
-    /// For each cycle the place at which its next event stands.
-    places: Vec<u32>,
+    /// For each cycle the place of its first event.
+    heads: Vec<u32>,
+    /// For each event the place of the next one of its cycle.
+    links: Vec<u32>,
+    /// Rank and place of the events of one cycle, or of all.
+    ordered: Vec<(Cycle, u8, u32)>,
 }
 
 impl Sorting {
-    /// Orders the events before a cycle, all of which lie at or after `sure`, by
-    /// cycle and rank, and as they were told where both are the same.
-    fn sort(&mut self, told: &[(Cycle, TraceEvent)], sure: Cycle, before: Cycle) {
-        self.order.clear();
-        self.by_rank.clear();
-        let last = told.iter().map(|it| it.0).filter(|at| *at < before).max();
-        let Some(last) = last else { return };
-        let first = told.iter().map(|it| it.0).min().unwrap_or(last);
-        debug_assert!(first >= sure, "{first} is told after {sure} was handed on");
-        let indexed = || (0..).zip(told).filter(|(_, it)| it.0 < before);
+    /// Hands on the events of these cycles, the first and the last: by cycle and
+    /// rank, and as they were told where both are the same.
+    fn in_order(
+        &mut self,
+        told: &[(Cycle, TraceEvent)],
+        (first, last): (Cycle, Cycle),
+        observer: &mut dyn Observer,
+    ) {
+        let Self {
+            heads,
+            links,
+            ordered,
+        } = self;
+        let mut see = |place: u32| {
+            let (at, event) = &told[place as usize];
+            observer.see(*at, event);
+        };
+        let key = |place: u32| {
+            let (at, event) = &told[place as usize];
+            (*at, event.rank(), place)
+        };
         if last - first >= COUNTED {
-            self.order.extend(indexed().map(|(place, _)| place));
-            let key = |&place: &u32| {
-                let (at, event) = &told[place as usize];
-                (*at, event.rank())
-            };
-            self.order.sort_by_key(key);
+            ordered.clear();
+            let all = (0..told.len() as u32).map(key);
+            ordered.extend(all.filter(|it| it.0 <= last));
+            ordered.sort_unstable();
+            for &(_, _, place) in &*ordered {
+                see(place);
+            }
             return;
         }
-        // By rank, then by cycle: each pass keeps the order of the one before.
-        let mut ranks = [0_u32; RANKS];
-        self.places.clear();
-        self.places.resize((last - first) as usize + 1, 0);
-        let mut count = 0;
-        for (_, (at, event)) in indexed() {
-            ranks[usize::from(event.rank()) % RANKS] += 1;
-            self.places[(at - first) as usize] += 1;
-            count += 1;
+        // One list a cycle, made from the last event to the first so that it has them as
+        // they were told; most hold one to four.
+        heads.clear();
+        heads.resize((last - first) as usize + 1, NONE);
+        links.resize(told.len().max(links.len()), NONE);
+        for (place, (at, _)) in (0..told.len() as u32).zip(told).rev() {
+            if *at <= last {
+                let head = &mut heads[(at - first) as usize];
+                links[place as usize] = std::mem::replace(head, place);
+            }
         }
-        to_begins(&mut ranks);
-        to_begins(&mut self.places);
-        self.by_rank.resize(count, 0);
-        self.order.resize(count, 0);
-        for (place, (_, event)) in indexed() {
-            let to = &mut ranks[usize::from(event.rank()) % RANKS];
-            self.by_rank[*to as usize] = place;
-            *to += 1;
+        for &head in &*heads {
+            if head == NONE {
+                continue;
+            }
+            let mut next = links[head as usize];
+            if next == NONE {
+                see(head);
+                continue;
+            }
+            ordered.clear();
+            ordered.push(key(head));
+            while next != NONE {
+                let event = key(next);
+                let mut place = ordered.len();
+                ordered.push(event);
+                while place > 0 && ordered[place - 1].1 > event.1 {
+                    ordered[place] = ordered[place - 1];
+                    place -= 1;
+                }
+                ordered[place] = event;
+                next = links[next as usize];
+            }
+            for &(_, _, place) in &*ordered {
+                see(place);
+            }
         }
-        for &place in &self.by_rank {
-            let to = &mut self.places[(told[place as usize].0 - first) as usize];
-            self.order[*to as usize] = place;
-            *to += 1;
-        }
-    }
-}
-
-/// From how many there are of each to where each begins.
-fn to_begins(counts: &mut [u32]) {
-    let mut begin = 0;
-    for count in counts {
-        begin += std::mem::replace(count, begin);
     }
 }
 
@@ -215,7 +311,7 @@ mod tests {
     use super::Journal;
     use crate::Cycle;
     use crate::kernel::observer::Observer;
-    use crate::kernel::trace_event::{Bus, ContextState, TraceEvent};
+    use crate::kernel::trace_event::{Bus, ContextState, Kind, Kinds, TraceEvent};
 
     #[derive(Default)]
     struct Seen(Vec<(Cycle, u8, Cycle)>);
@@ -258,7 +354,7 @@ mod tests {
     /// With what lies far ahead they are compared, else counted.
     fn in_order(far: Cycle) {
         let mut journal = Journal::default();
-        journal.set(true);
+        journal.set(Kinds::ALL);
         for (at, event) in [
             (9, context(1, 1)),
             (9, context(0, 2)),
@@ -282,5 +378,19 @@ mod tests {
         journal.leave_out_the_rest();
         journal.hand_on(Cycle::MAX, &mut seen);
         assert_eq!(seen.0.len(), 8);
+    }
+
+    #[test]
+    fn what_nobody_wants_is_not_written_down() {
+        let mut journal = Journal::default();
+        journal.set(Kinds::of(&[Kind::Context]));
+        journal.tell(3, || bus(4));
+        journal.tell(4, || context(0, 7));
+        journal.put(5, bus(6));
+        let mut seen = Seen::default();
+        journal.hand_on(9, &mut seen);
+        assert_eq!(seen.0, [(4, 1, 7)]);
+        journal.set(Kinds::NONE);
+        assert!(!journal.is_open());
     }
 }

@@ -4,7 +4,9 @@
 //! [`Journal`](crate::kernel::journal::Journal), and whoever watches is handed one
 //! ordered stream of it. The engine is compiled twice, without a journal and
 //! with one, and neither knows who watches: a run without observers passes over
-//! one flag for each thing that its units would tell.
+//! one flag for each thing that its units would tell. Who watches says
+//! [which kinds of events](Observer::wants) it needs, and the journal leaves out the
+//! others.
 //!
 //! # Order
 //!
@@ -35,31 +37,21 @@
 //! on with hands out the rest when it goes on.
 
 use crate::Cycle;
-use crate::chip::Chip;
-use crate::kernel::trace_event::TraceEvent;
+use crate::kernel::trace_event::{Kinds, TraceEvent};
 
-/// A watcher.
+/// Is told what happens.
 pub trait Observer {
-    /// Whether it wants to see events. Asked when a run goes on, not for each.
-    fn is_on(&self) -> bool {
-        true
+    /// The kinds of events that it wants to be told of: the others are not even
+    /// written down. Asked when a run goes on, not for each event; a run of which
+    /// nobody wants anything is not observed at all.
+    fn wants(&self) -> Kinds {
+        Kinds::ALL
     }
 
     /// Something happens at a cycle, which is never before that of the event
-    /// handed over last.
+    /// handed over last. Beside an observer that wants more it may be handed
+    /// events that it does not want.
     fn see(&mut self, at: Cycle, event: &TraceEvent);
-
-    /// The next cycle at which it wants to [sample](Self::sample) the chip.
-    fn due(&self) -> Cycle {
-        Cycle::MAX
-    }
-
-    /// The chip as it stands when all events before its present cycle have been
-    /// seen. A session calls it where it was [due](Self::due); that changes nothing in
-    /// the run.
-    fn sample(&mut self, chip: &Chip) {
-        let _ = chip;
-    }
 }
 
 /// Nobody watches.
@@ -67,8 +59,8 @@ pub trait Observer {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
-    fn is_on(&self) -> bool {
-        false
+    fn wants(&self) -> Kinds {
+        Kinds::NONE
     }
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}
@@ -76,20 +68,11 @@ impl Observer for NoObserver {
 
 /// Somebody may watch.
 impl<A: Observer> Observer for Option<A> {
-    fn due(&self) -> Cycle {
-        self.as_ref().map_or(Cycle::MAX, Observer::due)
+    fn wants(&self) -> Kinds {
+        self.as_ref().map_or(Kinds::NONE, Observer::wants)
     }
 
-    fn sample(&mut self, chip: &Chip) {
-        if let Some(it) = self {
-            it.sample(chip);
-        }
-    }
-
-    fn is_on(&self) -> bool {
-        self.as_ref().is_some_and(Observer::is_on)
-    }
-
+    #[inline]
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         if let Some(it) = self {
             it.see(at, event);
@@ -99,67 +82,11 @@ impl<A: Observer> Observer for Option<A> {
 
 /// Somebody else's.
 impl<A: Observer + ?Sized> Observer for &mut A {
-    fn due(&self) -> Cycle {
-        (**self).due()
-    }
-
-    fn sample(&mut self, chip: &Chip) {
-        (**self).sample(chip);
-    }
-
-    fn is_on(&self) -> bool {
-        (**self).is_on()
+    fn wants(&self) -> Kinds {
+        (**self).wants()
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         (**self).see(at, event);
-    }
-}
-
-/// Several watch, each of them all of it.
-#[derive(Default)]
-pub struct Observers<'a>(Vec<&'a mut dyn Observer>);
-
-impl<'a> Observers<'a> {
-    /// Nobody yet.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    /// One more.
-    pub fn add(&mut self, observer: &'a mut dyn Observer) {
-        self.0.push(observer);
-    }
-}
-
-impl Observer for Observers<'_> {
-    fn is_on(&self) -> bool {
-        self.0.iter().any(Observer::is_on)
-    }
-
-    fn see(&mut self, at: Cycle, event: &TraceEvent) {
-        for observer in &mut self.0 {
-            observer.see(at, event);
-        }
-    }
-
-    fn due(&self) -> Cycle {
-        let due = self.0.iter().map(Observer::due);
-        due.min().unwrap_or(Cycle::MAX)
-    }
-
-    fn sample(&mut self, chip: &Chip) {
-        for observer in &mut self.0 {
-            if observer.due() <= chip.fabric.now {
-                observer.sample(chip);
-            }
-        }
-    }
-}
-
-impl std::fmt::Debug for Observers<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Observers").field(&self.0.len()).finish()
     }
 }

@@ -437,4 +437,127 @@ impl TraceEvent {
             _ => 0,
         }
     }
+
+    /// Its kind.
+    #[must_use]
+    #[inline]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Issued { .. } => Kind::Issued,
+            Self::Aborted { .. } => Kind::Aborted,
+            Self::Held { .. } => Kind::Held,
+            Self::Stalled { .. } => Kind::Stalled,
+            Self::Context { .. } => Kind::Context,
+            Self::Command { .. } => Kind::Command,
+            Self::Queued { .. } => Kind::Queued,
+            Self::Served { .. } => Kind::Served,
+            Self::Done { .. } => Kind::Done,
+            Self::Signal { .. } => Kind::Signal,
+            Self::Bus { .. } => Kind::Bus,
+            Self::Ring { .. } => Kind::Ring,
+            Self::Arrives { .. } => Kind::Arrives,
+            Self::Dropped { .. } => Kind::Dropped,
+            Self::Departed { .. } => Kind::Departed,
+            Self::Rbuf { .. } => Kind::Rbuf,
+            Self::Tbuf { .. } => Kind::Tbuf,
+            Self::Touched { .. } => Kind::Touched,
+            Self::Lock { .. } => Kind::Lock,
+            Self::Level { .. } => Kind::Level,
+            Self::Gpp { .. } => Kind::Gpp,
+        }
+    }
+}
+
+/// A kind of trace event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// [`TraceEvent::Issued`]
+    Issued,
+    /// [`TraceEvent::Aborted`]
+    Aborted,
+    /// [`TraceEvent::Held`]
+    Held,
+    /// [`TraceEvent::Stalled`]
+    Stalled,
+    /// [`TraceEvent::Context`]
+    Context,
+    /// [`TraceEvent::Command`]
+    Command,
+    /// [`TraceEvent::Queued`]
+    Queued,
+    /// [`TraceEvent::Served`]
+    Served,
+    /// [`TraceEvent::Done`]
+    Done,
+    /// [`TraceEvent::Signal`]
+    Signal,
+    /// [`TraceEvent::Bus`]
+    Bus,
+    /// [`TraceEvent::Ring`]
+    Ring,
+    /// [`TraceEvent::Arrives`]
+    Arrives,
+    /// [`TraceEvent::Dropped`]
+    Dropped,
+    /// [`TraceEvent::Departed`]
+    Departed,
+    /// [`TraceEvent::Rbuf`]
+    Rbuf,
+    /// [`TraceEvent::Tbuf`]
+    Tbuf,
+    /// [`TraceEvent::Touched`]
+    Touched,
+    /// [`TraceEvent::Lock`]
+    Lock,
+    /// [`TraceEvent::Level`]
+    Level,
+    /// [`TraceEvent::Gpp`]
+    Gpp,
+}
+
+/// A set of [`Kind`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Everything.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// These.
+    #[must_use]
+    pub const fn of(kinds: &[Kind]) -> Self {
+        let (mut all, mut at) = (0, 0);
+        while at < kinds.len() {
+            all |= 1 << kinds[at] as u32;
+            at += 1;
+        }
+        Self(all)
+    }
+
+    /// All but these.
+    #[must_use]
+    pub const fn all_but(kinds: &[Kind]) -> Self {
+        Self(!Self::of(kinds).0)
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether a kind is among them.
+    #[must_use]
+    #[inline]
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 >> kind as u32 & 1 == 1
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
 }

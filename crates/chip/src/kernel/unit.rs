@@ -8,6 +8,7 @@
 
 use crate::kernel::command::Slot;
 use crate::kernel::fabric::Fabric;
+use crate::kernel::lock::Lock;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::target::{Inlet, Target};
 use crate::kernel::unit_counters::UnitCounters;
@@ -59,6 +60,11 @@ pub trait Unit {
 
     /// What each channel counted, in order.
     fn counters(&self) -> impl Iterator<Item = &UnitCounters>;
+
+    /// The longwords in it that are watched as locks.
+    fn locks(&self) -> impl Iterator<Item = &Lock> {
+        std::iter::empty()
+    }
 
     /// Appends to a saved state what serialization leaves out: the contents of
     /// large memories.

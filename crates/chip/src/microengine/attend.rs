@@ -129,10 +129,8 @@ impl Microengine {
         self.slow &= !slow::DEFER;
         match self.after {
             After::Jump(target) => {
-                self.tell_aborted::<OBSERVED>(self.deferred_by, self.after_penalty, fabric);
+                self.throw_away::<OBSERVED>(self.deferred_by, self.after_penalty, fabric);
                 self.pc = target;
-                self.cycle += self.after_penalty;
-                self.stats.aborted += self.after_penalty;
                 self.arrived = self.cycle;
                 self.arrived_with_codes = op.marks & Op::SETS_CODES != 0 && self.after_penalty == 0;
                 Flow::Continue
@@ -151,17 +149,19 @@ impl Microengine {
         with_codes: bool,
         fabric: &mut Fabric,
     ) {
-        self.tell_aborted::<OBSERVED>(self.pc, slots, fabric);
+        self.throw_away::<OBSERVED>(self.pc, slots, fabric);
         self.pc = target;
-        self.cycle += slots;
-        self.stats.aborted += slots;
         self.arrived = self.cycle;
         self.arrived_with_codes = with_codes;
     }
 
-    /// Tells of slots thrown away from the present cycle on.
-    fn tell_aborted<const OBSERVED: bool>(&self, pc: u16, slots: Cycle, fabric: &mut Fabric) {
-        if OBSERVED && slots != 0 {
+    /// Throws issue slots away from the present cycle on.
+    fn throw_away<const OBSERVED: bool>(&mut self, pc: u16, slots: Cycle, fabric: &mut Fabric) {
+        if slots == 0 {
+            return;
+        }
+        self.thrown.add(self.cycle, slots);
+        if OBSERVED {
             let aborted = TraceEvent::Aborted {
                 me: self.index,
                 context: self.datapath.context,
@@ -170,6 +170,8 @@ impl Microengine {
             };
             fabric.journal.put(self.cycle, aborted);
         }
+        self.cycle += slots;
+        self.stats.aborted += slots;
     }
 
     /// The word before the present one has defer slots.

@@ -72,21 +72,16 @@ impl Context {
         } += spent;
     }
 
-    /// Its times up to a cycle. `swapped` says that it was the last to give up
-    /// the pipeline: what it or its successor entered at the end of the aborted
-    /// slots may lie after that cycle, and then counts for the state before.
-    pub fn times_at(&self, until: Cycle, swapped: bool) -> ContextTimes {
+    /// Its times up to a cycle. What it entered may lie after that cycle, at the end
+    /// of slots that were thrown away or of a refill: then it was ready until then
+    /// for at most `ready` cycles, and executed before.
+    pub fn times_at(&self, until: Cycle, ready: Cycle) -> ContextTimes {
         let mut it = self.clone();
         it.account(until);
         let beyond = it.since.saturating_sub(until);
-        let before = if swapped {
-            &mut it.times.executing
-        } else {
-            &mut it.times.ready
-        };
-        let taken = beyond.min(*before);
-        *before -= taken;
-        it.times.executing -= (beyond - taken).min(it.times.executing);
+        let ready = beyond.min(ready).min(it.times.ready);
+        it.times.ready -= ready;
+        it.times.executing -= (beyond - ready).min(it.times.executing);
         it.times
     }
 

@@ -7,14 +7,16 @@ use npsim_image::NnMode;
 use npsim_isa::Operand;
 
 use super::Program;
+use super::ahead::Thrown;
 use super::registers::{Claim, transfer_file};
 use super::{Lane, Microengine, Phase};
 use crate::Cycle;
-use crate::core::{ContextPhase, ContextView, Core, CoreKind, ENGINE, MeStats};
+use crate::core::{ContextPhase, ContextView, Core, CoreKind, MeStats, ahead};
+use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
 use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::{Cause, TraceEvent};
-use crate::state::StateError;
 
 impl Core for Microengine {
     fn kind(&self) -> CoreKind {
@@ -171,10 +173,8 @@ impl Core for Microengine {
         if !self.running {
             return stats;
         }
-        let refill = self.refilled.saturating_sub(now);
-        stats.idle -= refill.min(stats.idle);
-        let beyond = self.cycle.saturating_sub(now + refill);
-        stats.clip(beyond, self.phase != Phase::Swap);
+        stats.take_back(now, self.cycle, self.refilled, self.thrown.iter());
+        let refill = ahead(now, self.refilled);
         let rest = now.saturating_sub(self.cycle);
         match self.phase {
             Phase::Held => stats.stalled += rest,
@@ -183,9 +183,20 @@ impl Core for Microengine {
             }
         }
         for ((number, context), times) in (0..).zip(&self.contexts).zip(&mut stats.contexts) {
-            *times = context.times_at(now, number == self.last && refill == 0);
+            // The last to give up the pipeline counts as executing until its slots are over,
+            // and is ready after them only if it is also the next to get it.
+            let ready = if number == self.last {
+                refill
+            } else {
+                Cycle::MAX
+            };
+            *times = context.times_at(now, ready);
         }
         stats
+    }
+
+    fn forget_before(&mut self, now: Cycle) {
+        self.thrown.forget_before(now);
     }
 
     fn context(&self, context: u8) -> ContextView {
@@ -254,14 +265,16 @@ impl Core for Microengine {
     /// it executes them; nothing for a context that has not run yet.
     fn save(&self) -> Result<Vec<u8>, StateError> {
         let watched: [Vec<u8>; 8] = array::from_fn(|context| self.lanes[context].watched());
-        Ok(postcard::to_allocvec(&(self, watched))?)
+        Ok(postcard::to_allocvec(&(self, watched, &self.thrown))?)
     }
 
     fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
-        let ((mut it, watched), rest) = postcard::take_from_bytes::<(Self, [Vec<u8>; 8])>(state)?;
+        type Saved = (Microengine, [Vec<u8>; 8], Thrown);
+        let ((mut it, watched, thrown), rest) = postcard::take_from_bytes::<Saved>(state)?;
         if !rest.is_empty() {
             return Err(StateError::Long(rest.len()));
         }
+        it.thrown = thrown;
         it.program = self.program.clone();
         if it.mode != self.mode {
             it.program.decode(it.mode);

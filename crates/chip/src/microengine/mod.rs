@@ -11,6 +11,7 @@
 //! program as one context runs it; `tight` is the tight loop, whose quick forms
 //! leave out what nobody reads; a `template` is what is known of a command.
 
+mod ahead;
 mod attend;
 mod cam;
 mod commands;
@@ -27,7 +28,7 @@ mod next_neighbour;
 mod operation;
 mod predecode;
 pub(crate) mod profile;
-mod program;
+pub(crate) mod program;
 mod random;
 mod registers;
 mod stall;
@@ -50,6 +51,7 @@ use crate::core::{ContextPhase, MeStats};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
+use ahead::Thrown;
 use context::Context;
 use datapath::Datapath;
 use lane::Lane;
@@ -168,8 +170,8 @@ pub struct Microengine {
     arrived_with_codes: bool,
     last: u8,
     pick_latency: Cycle,
-    /// When the last refill after an idle time ends.
-    refilled: Cycle,
+    /// When the last refill after an idle time begins and ends.
+    refilled: (Cycle, Cycle),
     /// The event's own cycle, at which looking is always in order, and how far this
     /// turn goes. Each turn sets both before it reads them, and how a run is cut into
     /// turns is no state of the chip.
@@ -180,6 +182,9 @@ pub struct Microengine {
     /// Before this cycle the limit is farther away than the program is long.
     #[serde(skip)]
     calm: Cycle,
+    /// Saved on its own.
+    #[serde(skip)]
+    thrown: Thrown,
     running: bool,
     /// When which context hangs, if the user wants that.
     stalls: Stalls,
@@ -229,7 +234,8 @@ impl Microengine {
             arrived_with_codes: false,
             last: 7,
             pick_latency: 0,
-            refilled: 0,
+            refilled: (0, 0),
+            thrown: Thrown::default(),
             entered: 0,
             limit: 0,
             calm: 0,

@@ -14,6 +14,7 @@
 use npsim_isa::{Instruction, Leaves};
 
 use super::Microengine;
+use super::ahead::Thrown;
 use super::datapath::Datapath;
 use super::operation::{Kind, Op, Side};
 use super::turn::penalty;
@@ -127,7 +128,7 @@ macro_rules! actions {
             /// sure that the program's length in cycles lies before the limit.
             #[inline(never)]
             pub(super) fn tight<const OBSERVED: bool>(&mut self, journal: &mut Journal) -> bool {
-                let Self { program, lanes, datapath, memory, claims, .. } = self;
+                let Self { program, lanes, datapath, memory, claims, thrown, .. } = self;
                 let who = (self.index, datapath.context);
                 let ops = lanes[usize::from(who.1) & 7].ops();
                 let mut pc = self.pc as usize;
@@ -254,8 +255,8 @@ macro_rules! actions {
                     }
                     let at = ops.len() - rest.len() - 1;
                     if !OBSERVED && op.n == 0 {
-                        line.branch(op, at, 0, false);
-                    } else if !line.branch_with::<OBSERVED>(datapath, (ops, at), who, journal) {
+                        line.branch((op, at), (0, false), thrown);
+                    } else if !line.branch_with::<OBSERVED>(datapath, (ops, at), who, (journal, thrown)) {
                         break true;
                     }
                     pc = op.d as usize;
@@ -354,12 +355,21 @@ struct Line {
 impl Line {
     /// Takes the branch at an address.
     #[inline]
-    fn branch(&mut self, op: &Op, at: usize, deferred: usize, sets_codes: bool) -> Cycle {
+    fn branch(
+        &mut self,
+        (op, at): (&Op, usize),
+        (deferred, sets_codes): (usize, bool),
+        thrown: &mut Thrown,
+    ) -> Cycle {
         let cycle = self.ahead.wrapping_add(at as Cycle);
         let slots = penalty(op, cycle == self.arrived, self.with_codes);
+        let next = cycle + 1 + deferred as Cycle;
+        if slots != 0 {
+            thrown.add(next, slots);
+        }
         self.with_codes = sets_codes && slots == 0;
         self.aborted += slots;
-        self.arrived = cycle + 1 + deferred as Cycle + slots;
+        self.arrived = next + slots;
         self.from = op.d as usize;
         self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
         slots
@@ -373,7 +383,7 @@ impl Line {
         datapath: &mut Datapath,
         (ops, at): (&[Op], usize),
         who: (u8, u8),
-        journal: &mut Journal,
+        (journal, thrown): (&mut Journal, &mut Thrown),
     ) -> bool {
         let op = &ops[at];
         let deferred = op.n as usize;
@@ -389,7 +399,7 @@ impl Line {
         if OBSERVED {
             self.tell(who, at + deferred + 1, journal);
         }
-        let slots = self.branch(op, at, deferred, sets_codes);
+        let slots = self.branch((op, at), (deferred, sets_codes), thrown);
         if OBSERVED && slots != 0 {
             let ((me, context), pc) = (who, at as u16);
             let aborted = TraceEvent::Aborted {

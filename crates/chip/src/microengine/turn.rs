@@ -32,6 +32,7 @@ impl Microengine {
         self.calm = self
             .limit
             .saturating_sub(self.program.ops.len() as Cycle + 4);
+        self.thrown.begin_turn(self.entered);
         loop {
             let flow = match self.phase {
                 Phase::Idle | Phase::Halted => return,
@@ -126,7 +127,7 @@ impl Microengine {
             return;
         };
         self.stats.idle += at - self.cycle;
-        self.refilled = at;
+        self.refilled = (self.cycle, at);
         self.dispatch(next, at);
         self.tell_context::<OBSERVED>(next, fabric);
     }
@@ -163,14 +164,17 @@ impl Microengine {
                 it.enter(ContextPhase::Ready, end);
             }
         }
-        if OBSERVED && self.after_penalty != 0 {
-            let aborted = TraceEvent::Aborted {
-                me: self.index,
-                context,
-                pc: it.yielded_at,
-                slots: self.after_penalty,
-            };
-            fabric.journal.put(self.cycle, aborted);
+        if self.after_penalty != 0 {
+            self.thrown.add(self.cycle, self.after_penalty);
+            if OBSERVED {
+                let aborted = TraceEvent::Aborted {
+                    me: self.index,
+                    context,
+                    pc: it.yielded_at,
+                    slots: self.after_penalty,
+                };
+                fabric.journal.put(self.cycle, aborted);
+            }
         }
         self.tell_context::<OBSERVED>(context, fabric);
         self.last = context;

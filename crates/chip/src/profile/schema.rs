@@ -3,8 +3,8 @@
 //!
 //! Each part of the chip lists its own, in a file `profile.rs` beside its code.
 //! This one collects the lists, in the order in which profiles have them, and
-//! makes of each line the check on load, the field that the hot path reads, and
-//! the accessor of [`Profile`]. A line is
+//! makes of each line the check on load and the field that the hot path reads;
+//! [`super::accessors`] makes the accessor. A line is
 //!
 //! ```text
 //! /// What it means.
@@ -15,7 +15,6 @@
 //! range has to fit the type. The lists are macros, and nothing else in their
 //! files, so that a profile can be read by what the parts themselves stand on.
 
-use super::Profile;
 use super::parameter::{Parameter, Schema};
 
 impl Schema {
@@ -35,7 +34,7 @@ macro_rules! group {
         $name:ident: $kind:ty, $unit:literal, $least:literal..=$most:literal => $accessor:ident $(of $place:ident)?;)+
     }) => {
         mod $group {
-            use super::{Profile, Schema};
+            use super::Schema;
 
             pub(super) const SCHEMA: &[Schema] = &[$(Schema {
                 group: stringify!($group),
@@ -49,7 +48,7 @@ macro_rules! group {
 
             /// The values alone.
             #[derive(Clone, Debug, PartialEq, Eq)]
-            pub struct Values { $($accessor: $kind,)+ }
+            pub struct Values { $(pub(in crate::profile) $accessor: $kind,)+ }
 
             impl Values {
                 /// Takes the values in the order of the list; their ranges fit the
@@ -58,12 +57,6 @@ macro_rules! group {
                     let mut next = || values.next().unwrap_or_default();
                     Self { $($accessor: next() as $kind,)+ }
                 }
-            }
-
-            impl Profile {
-                $($(#[doc = $doc])+ #[must_use] pub const fn $accessor(&self) -> $kind {
-                    self.values.$group.$accessor
-                })+
             }
         }
     };
@@ -78,7 +71,7 @@ macro_rules! groups {
 
         /// All values as plain fields.
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub(super) struct Values { $($group: $group::Values,)+ }
+        pub(super) struct Values { $(pub(super) $group: $group::Values,)+ }
 
         impl Values {
             /// Takes the values from parameters in the order of [`SCHEMA`].
@@ -90,19 +83,27 @@ macro_rules! groups {
     };
 }
 
-groups! {
-    clock: crate::kernel::profile::clock;
-    microengine: crate::microengine::profile::parameters;
-    command: crate::kernel::profile::command;
-    scratch: crate::units::scratch::profile::parameters;
-    sram: crate::units::sram::profile::parameters;
-    dram: crate::units::dram::profile::parameters;
-    hash: crate::units::hash::profile::parameters;
-    msf: crate::units::msf::profile::parameters;
-    cap: crate::units::cap::profile::parameters;
-    gpp: crate::gpp::profile::parameters;
-    feedback: crate::profile::feedback::parameters;
+/// The lists of all parts.
+macro_rules! lists {
+    ($collect:ident) => {
+        $collect! {
+        clock: crate::kernel::profile::clock;
+        microengine: crate::microengine::profile::parameters;
+        command: crate::kernel::profile::command;
+        scratch: crate::units::scratch::profile::parameters;
+        sram: crate::units::sram::profile::parameters;
+        dram: crate::units::dram::profile::parameters;
+        hash: crate::units::hash::profile::parameters;
+        msf: crate::units::msf::profile::parameters;
+        cap: crate::units::cap::profile::parameters;
+        gpp: crate::gpp::profile::parameters;
+        feedback: crate::profile::feedback::parameters;
+            }
+    };
 }
+pub(super) use lists;
+
+lists!(groups);
 
 /// All parameters, in the order in which profiles list them.
 pub(super) static SCHEMA: [Schema; count()] = {

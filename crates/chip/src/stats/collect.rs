@@ -7,7 +7,7 @@ use super::{
 };
 use crate::Cycle;
 use crate::chip::Chip;
-use crate::core::MeStats;
+use crate::core::{Core, MeStats};
 use crate::gpp::Gpp;
 use crate::kernel::bus::{BackPressure, BusUse};
 use crate::kernel::lock::Lock;
@@ -38,7 +38,7 @@ impl Stats {
             cycles,
             nanoseconds: (u128::from(cycles) * 1000 / u128::from(mhz.max(1))) as u64,
             microengines: microengines
-                .map(|(i, me)| microengine(i, &me.stats_at(cycles), cycles, &targets))
+                .map(|(i, me)| microengine(i, &counts(chip, &**me), cycles, &targets))
                 .collect(),
             units: units.collect(),
             buses: buses(chip, cycles),
@@ -236,6 +236,22 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
         text: setup.text.clone(),
     };
     gpp.counters().iter().map(one).collect()
+}
+
+/// What a core has counted. A run that comes to rest ends with its last instruction,
+/// which has executed although its cycle is none of the run's: it counts in place of
+/// one of the slots lost with it. Where a fault stands, nothing of its cycle counts.
+fn counts(chip: &Chip, core: &dyn Core) -> MeStats {
+    let now = chip.fabric.now;
+    let mut counts = core.stats_at(now);
+    let rests = chip.fabric.events.is_empty() && chip.fault().is_none();
+    if rests && counts.aborted > 0 {
+        let last = core.stats_at(now + 1).instructions;
+        let last = last.saturating_sub(counts.instructions).min(counts.aborted);
+        counts.instructions += last;
+        counts.aborted -= last;
+    }
+    counts
 }
 
 fn locks(chip: &Chip, cycles: Cycle) -> Vec<LockStats> {

@@ -19,7 +19,7 @@ use crate::kernel::memory::{OutOfRange, Paged};
 use crate::kernel::neighbours::MediaBuffers;
 use crate::kernel::saved_memory::{Cell, StateError, get_memory, put_memory};
 use crate::kernel::target::{Inlet, Interleave, Target};
-use crate::kernel::trace_event::{Bus, TraceEvent};
+use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
 use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
@@ -227,7 +227,7 @@ impl Dram {
     /// Tells whoever watches that a command reads or writes a frame's beginning.
     fn tell_touch(&self, command: &BusCommand, words: u8, fabric: &mut Fabric) {
         let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
-        if media || !fabric.journal.is_open() {
+        if media || !fabric.journal.wants(Kind::Touched) {
             return;
         }
         let first = command.address / TAG_BLOCK;

@@ -322,11 +322,6 @@ impl Scratch {
         true
     }
 
-    /// The locks in it.
-    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        self.locks.iter()
-    }
-
     /// The core puts a longword on a ring; false when the ring was full and its
     /// oldest word was lost, or is not set up.
     pub fn ring_put(&mut self, ring: u8, value: u32, fabric: &mut Fabric) -> bool {
@@ -432,6 +427,10 @@ impl Unit for Scratch {
 
     fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         std::iter::once(&self.counters)
+    }
+
+    fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.locks.iter()
     }
 }
 

@@ -184,13 +184,6 @@ impl Sram {
         true
     }
 
-    /// The locks of all channels.
-    pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        self.channels
-            .iter()
-            .flat_map(|channel| channel.locks.iter())
-    }
-
     /// The core enqueues a whole one-buffer packet or a free buffer; false when
     /// the channel, the entry or the memory of the link is not there.
     pub fn enqueue(&mut self, channel: u8, entry: u8, buffer: u32) -> bool {
@@ -341,6 +334,12 @@ impl Unit for Sram {
 
     fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         self.channels.iter().map(|channel| &channel.counters)
+    }
+
+    fn locks(&self) -> impl Iterator<Item = &Lock> {
+        self.channels
+            .iter()
+            .flat_map(|channel| channel.locks.iter())
     }
 
     fn save(&self, out: &mut Vec<u8>) {

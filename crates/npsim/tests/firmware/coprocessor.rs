@@ -13,6 +13,7 @@ use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::watch::{Sampler, Watcher};
 
 use npsim_isa::CommandOp;
 use npsim_net::pace::Schedule;
@@ -59,6 +60,8 @@ struct Order {
     window: u32,
     seen: Vec<(CommandOp, u32, u32)>,
 }
+
+impl Sampler for Order {}
 
 impl Observer for Order {
     fn see(&mut self, _: Cycle, what: &TraceEvent) {
@@ -131,7 +134,7 @@ impl Run {
     }
 
     /// Runs to the end, or to a pause.
-    fn go(&mut self, pause: Cycle, probe: &mut dyn Observer) -> Option<Ending> {
+    fn go(&mut self, pause: Cycle, probe: &mut dyn Watcher) -> Option<Ending> {
         let quiet_lines = Schedule::default();
         let hertz = self.project.capacity.hertz;
         let mut links = Links::new(&[], &quiet_lines, 0, hertz, None);

@@ -13,6 +13,7 @@ use npsim::simulation::{Ending, Settings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
+use npsim_chip::watch::Sampler;
 use npsim_net::pace::Schedule;
 
 use crate::project::{assembled, load};
@@ -54,6 +55,8 @@ struct Times {
     issued: Cycle,
     taken: BTreeMap<String, Vec<Cycle>>,
 }
+
+impl Sampler for Times {}
 
 impl Observer for Times {
     fn see(&mut self, at: Cycle, what: &TraceEvent) {

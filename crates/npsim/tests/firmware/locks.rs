@@ -12,6 +12,7 @@ use npsim::summary::summary;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_chip::stats::LockStats;
+use npsim_chip::watch::Sampler;
 use npsim_isa::CommandOp;
 use npsim_net::pace::Schedule;
 
@@ -38,6 +39,8 @@ struct Operations {
     address: u32,
     seen: Vec<(u64, CommandOp)>,
 }
+
+impl Sampler for Operations {}
 
 impl Observer for Operations {
     fn see(&mut self, _: u64, what: &TraceEvent) {

@@ -11,8 +11,9 @@ use npsim::report::{NodeReport, Report};
 use npsim::simulation::{Ending, Settings, Simulation};
 use npsim::stats_file::to_json;
 use npsim::summary::summary;
-use npsim_chip::kernel::observer::{NoObserver, Observer};
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Watcher;
 use npsim_net::pace::Schedule;
 use npsim_observe::timeline::Recorder;
 
@@ -37,7 +38,7 @@ fn simulation(project: &Project, until: Option<u64>) -> Simulation {
     Simulation::new(project, &assembled(project), settings).unwrap()
 }
 
-fn run(project: &Project, simulation: &mut Simulation, probe: &mut dyn Observer) -> Ending {
+fn run(project: &Project, simulation: &mut Simulation, probe: &mut dyn Watcher) -> Ending {
     let quiet = Schedule::default();
     let mut links = Links::new(&[], &quiet, 0, project.capacity.hertz, None);
     simulation.run_watched(&mut links, probe, &mut |_, _| ControlFlow::Continue(()))

@@ -7,7 +7,8 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Cause, ContextState, TraceEvent};
+use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind as EventKind, Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
@@ -15,9 +16,6 @@ use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
 /// What a stretch of cycles was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    Issued,
-    Aborted,
-    Stalled,
     Ready,
     Waiting(Waited),
     Killed,
@@ -26,7 +24,25 @@ enum Kind {
     Executing,
 }
 
-/// A stretch of cycles.
+/// What issue slots were spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Issued,
+    Aborted,
+    Stalled,
+}
+
+/// Issue slots of a context that follow one another.
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    from: Cycle,
+    until: Cycle,
+    pc: u16,
+    context: u8,
+    spent: Use,
+}
+
+/// A stretch of cycles of a context in one state.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: Cycle,
@@ -62,7 +78,7 @@ struct Tally {
     held: Option<(u8, u16, Cycle)>,
     /// The slots that were told last. The end of the run may cut them; with the
     /// next ones they are over.
-    last: Option<Stretch>,
+    last: Option<Slots>,
 }
 
 impl Tally {
@@ -91,16 +107,40 @@ impl Tally {
         }
     }
 
-    fn slots(&mut self, context: u8, pc: u16, kind: Kind, from: Cycle, until: Cycle) {
-        let slots = Stretch {
+    #[inline]
+    fn slots(&mut self, context: u8, pc: u16, spent: Use, from: Cycle, until: Cycle) {
+        let slots = Slots {
             from,
             until,
             pc,
             context,
-            kind,
+            spent,
         };
         if let Some(before) = self.last.replace(slots) {
-            self.count(&before);
+            self.spend(before);
+        }
+    }
+
+    #[inline]
+    fn spend(&mut self, slots: Slots) {
+        let cycles = slots.until - slots.from;
+        let pc = usize::from(slots.pc).min(self.words.len() - 1);
+        let context = &mut self.contexts[usize::from(slots.context & 7)];
+        match slots.spent {
+            Use::Issued => {
+                self.issued[pc] += 1;
+                let end = (pc + cycles as usize).min(self.words.len());
+                self.issued[end] -= 1;
+                context.issued += cycles;
+            }
+            Use::Aborted => {
+                self.words[pc].aborted += cycles;
+                context.aborted += cycles;
+            }
+            Use::Stalled => {
+                self.words[pc].stalled += cycles;
+                context.stalled += cycles;
+            }
         }
     }
 
@@ -124,20 +164,6 @@ impl Tally {
         let at = usize::from(stretch.context & 7);
         let (word, context) = (&mut self.words[pc], &mut self.contexts[at]);
         match stretch.kind {
-            Kind::Issued => {
-                self.issued[pc] += 1;
-                let end = (pc + cycles as usize).min(self.words.len());
-                self.issued[end] -= 1;
-                context.issued += cycles;
-            }
-            Kind::Aborted => {
-                word.aborted += cycles;
-                context.aborted += cycles;
-            }
-            Kind::Stalled => {
-                word.stalled += cycles;
-                context.stalled += cycles;
-            }
             Kind::Ready => {
                 word.ready += cycles;
                 context.ready += cycles;
@@ -166,12 +192,12 @@ impl Tally {
             }
         }
         if let Some((context, pc, since)) = self.held {
-            self.slots(context, pc, Kind::Stalled, since, end);
+            self.slots(context, pc, Use::Stalled, since, end);
         }
         if let Some(mut slots) = self.last.take() {
             slots.until = slots.until.min(end);
             if slots.from < slots.until {
-                self.count(&slots);
+                self.spend(slots);
             }
         }
         let mut times = 0;
@@ -300,7 +326,21 @@ impl Collector {
     }
 }
 
+impl Sampler for Collector {}
+
 impl Observer for Collector {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[
+            EventKind::Issued,
+            EventKind::Aborted,
+            EventKind::Stalled,
+            EventKind::Held,
+            EventKind::Context,
+            EventKind::Signal,
+            EventKind::Departed,
+        ])
+    }
+
     #[inline]
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
@@ -311,14 +351,14 @@ impl Observer for Collector {
                 count,
             } => {
                 let until = at + Cycle::from(count);
-                self.tallies[usize::from(me)].slots(context, pc, Kind::Issued, at, until);
+                self.tallies[usize::from(me)].slots(context, pc, Use::Issued, at, until);
             }
             TraceEvent::Aborted {
                 me,
                 context,
                 pc,
                 slots,
-            } => self.tallies[usize::from(me)].slots(context, pc, Kind::Aborted, at, at + slots),
+            } => self.tallies[usize::from(me)].slots(context, pc, Use::Aborted, at, at + slots),
             TraceEvent::Stalled {
                 me,
                 context,
@@ -327,7 +367,7 @@ impl Observer for Collector {
             } => {
                 let tally = &mut self.tallies[usize::from(me)];
                 tally.held = None;
-                tally.slots(context, pc, Kind::Stalled, from, at);
+                tally.slots(context, pc, Use::Stalled, from, at);
             }
             TraceEvent::Held { me, context, pc } => {
                 self.tallies[usize::from(me)].held = Some((context, pc, at));

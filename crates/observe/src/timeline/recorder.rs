@@ -14,8 +14,10 @@ use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::target::Target;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Holder, Level, LockStep, RbufStep, RingName, TbufStep, TraceEvent,
+    Cause, ContextState, Holder, Kind, Kinds, Level, LockStep, RbufStep, RingName, TbufStep,
+    TraceEvent,
 };
+use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::journeys::Journeys;
@@ -452,7 +454,13 @@ fn present(me: &dyn Core, context: u8, since: Cycle) -> Present {
     }
 }
 
+impl<W: Write> Sampler for Recorder<W> {}
+
 impl<W: Write> Observer for Recorder<W> {
+    fn wants(&self) -> Kinds {
+        Kinds::all_but(&[Kind::Aborted, Kind::Held, Kind::Command])
+    }
+
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
             TraceEvent::Issued {

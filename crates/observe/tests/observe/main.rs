@@ -1,5 +1,6 @@
 //! What observers see of whole runs.
 
+mod faults;
 mod order;
 mod profiles;
 mod runs;

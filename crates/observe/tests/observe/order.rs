@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::{Observer, Observers};
-use npsim_chip::kernel::trace_event::TraceEvent;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::watch::{Sampler, Watchers};
 use npsim_observe::lanes::{Activity, ContextLanes, LENGTH, Mark};
 use npsim_observe::set::Wanted;
 use npsim_session::simulation::Ending;
@@ -13,6 +14,8 @@ use crate::runs::{Run, crowd};
 
 #[derive(Default)]
 struct Log(Vec<(Cycle, TraceEvent)>);
+
+impl Sampler for Log {}
 
 impl Observer for Log {
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
@@ -65,8 +68,8 @@ fn pauses_do_not_show_in_what_is_seen() {
 fn several_observers_see_the_same_and_none_costs_nothing() {
     let run = Run::forwarder();
     let (mut one, mut other) = (Log::default(), Log::default());
-    let mut both = Observers::new();
-    assert!(!both.is_on());
+    let mut both = Watchers::new();
+    assert_eq!(both.wants(), Kinds::NONE);
     both.add(&mut one);
     both.add(&mut other);
     let mut simulation = run.simulation(Some(20_000));

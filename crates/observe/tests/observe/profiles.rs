@@ -7,7 +7,7 @@ use npsim_session::simulation::Ending;
 
 use crate::runs::{Run, crowd};
 
-fn profile(run: &Run, until: Option<u64>) -> (Profile, Stats, Ending) {
+pub fn profile(run: &Run, until: Option<u64>) -> (Profile, Stats, Ending) {
     let mut simulation = run.simulation(until);
     let mut collector = Collector::new(simulation.chip());
     let ending = run.watch(&mut simulation, &mut collector);
@@ -20,7 +20,7 @@ fn profile(run: &Run, until: Option<u64>) -> (Profile, Stats, Ending) {
 
 /// Every cycle of a microengine and of each context is spent on one thing, and
 /// the chip's own counts say the same.
-fn is_whole(profile: &Profile, stats: &Stats) {
+pub fn is_whole(profile: &Profile, stats: &Stats) {
     assert_eq!(profile.cycles, stats.cycles);
     for me in &profile.microengines {
         let index = me.index;

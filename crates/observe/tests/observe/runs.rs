@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use npsim_chip::kernel::observer::Observer;
+use npsim_chip::core::CoreKind;
+use npsim_chip::watch::Watcher;
 use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, Schedule, schedule};
 use npsim_project::assemble::{Program, assemble_project};
@@ -18,6 +19,7 @@ pub struct Run {
     pub programs: Vec<Program>,
     capture: Capture,
     plan: Schedule,
+    core: CoreKind,
 }
 
 pub fn root() -> PathBuf {
@@ -53,6 +55,7 @@ impl Run {
             programs,
             capture,
             plan,
+            core: CoreKind::default(),
         }
     }
 
@@ -90,9 +93,15 @@ impl Run {
         (Self::load(&path, &overrides, None), folder)
     }
 
+    /// The same on another kind of core.
+    pub fn on(self, core: CoreKind) -> Self {
+        Self { core, ..self }
+    }
+
     pub fn simulation(&self, until: Option<u64>) -> Simulation {
         let settings = Settings {
             until,
+            core: self.core,
             drain: (!self.capture.frames.is_empty()).then_some(60_000),
             ..Settings::default()
         };
@@ -104,7 +113,7 @@ impl Run {
         Links::new(&self.capture.frames, &self.plan, 0, hertz, None)
     }
 
-    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Ending {
+    pub fn watch(&self, simulation: &mut Simulation, observer: &mut dyn Watcher) -> Ending {
         let mut links = self.links();
         simulation.run_watched(&mut links, observer, &mut |_, _| ControlFlow::Continue(()))
     }

@@ -5,6 +5,7 @@ use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{Boot, LockSetup, MemoryImage, Space};
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::{Place, Task};
+use npsim_chip::kernel::unit::Unit;
 use npsim_protocols::quick_start::pool::Pool;
 use npsim_protocols::quick_start::task::{QuickStart, QuickStartGroup, QuickStartSetup};
 use npsim_protocols::rcp::task::{Rcp, RcpGroup, RcpSetup};

@@ -4,7 +4,8 @@
 
 mod programs;
 
-use npsim_chip::core::{Core, CoreKind, ENGINE};
+use npsim_chip::core::{Core, CoreKind};
+use npsim_chip::engine::ENGINE;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};

@@ -183,7 +183,7 @@ pub(super) fn pressed(observed: &Observed<'_>, window: &Window, place: usize) ->
     let kind = observed.series.places()[place].kind;
     // Its bytes may be on the line still; only what found no room counts.
     let line = matches!(kind, PlaceKind::ReceiveFifo { .. });
-    (!line && fill.looks > 0 && fill.full * 2 >= fill.looks)
+    (!line && fill.samples > 0 && fill.full * 2 >= fill.samples)
         || window.lost_at(observed.series, place) > 0
 }
 

@@ -314,7 +314,7 @@ impl Teller<'_> {
                 | PlaceKind::FullList
                 | PlaceKind::Transmit { .. }
                 | PlaceKind::Freelist
-        ) || fill.looks == 0
+        ) || fill.samples == 0
         {
             return None;
         }
@@ -331,7 +331,7 @@ impl Teller<'_> {
         Some(format!(
             "{side}, {} holds {}{of} {} on average, {} at most{no_room}.",
             place.name,
-            grouped(fill.sum / fill.looks),
+            grouped(fill.sum / fill.samples),
             place.unit,
             grouped(fill.most),
         ))

@@ -459,7 +459,7 @@ fn depths(run: &Run<'_>, bins: &Bins) -> (Vec<Depth>, String) {
 }
 
 fn depth(bins: &Bins, index: usize, place: &Place, all: Fill) -> Depth {
-    let mean = |fill: &Fill| fill.sum as f64 / fill.looks.max(1) as f64;
+    let mean = |fill: &Fill| fill.sum as f64 / fill.samples.max(1) as f64;
     let curve = |name: &str, class, stroke, value: &dyn Fn(&Fill) -> f64| Curve {
         name: name.to_owned(),
         class,

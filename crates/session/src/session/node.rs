@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::kernel::observer::Observer;
 use npsim_chip::stats::Stats;
+use npsim_chip::watch::Watcher;
 use npsim_net::egress::PcapSink;
 use serde::{Deserialize, Serialize};
 
@@ -196,7 +196,7 @@ impl<'a> Node<'a> {
     pub(super) fn advance(
         &mut self,
         goal: Goal,
-        observer: &mut dyn Observer,
+        observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Vec<Crossing> {
         if self.mark == Some(self.simulation.now()) && self.marked.is_none() {

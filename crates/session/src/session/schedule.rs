@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::Observer;
+use npsim_chip::watch::Watcher;
 
 use super::node::{Goal, Node};
 use crate::links::link::Crossing;
@@ -100,7 +100,7 @@ impl<P> Board<'_, '_, P> {
 
 /// Runs nodes until each has ended or come to the goal, or `progress` breaks off;
 /// whether it did.
-pub(super) fn drive<P: Observer + Send>(
+pub(super) fn drive<P: Watcher + Send>(
     nodes: &mut [Node<'_>],
     observers: &mut [P],
     goal: Goal,
@@ -162,7 +162,7 @@ struct Crew<'n, 'a, 'p, P> {
     stop: AtomicBool,
 }
 
-impl<'n, 'a, P: Observer + Send> Crew<'n, 'a, '_, P> {
+impl<'n, 'a, P: Watcher + Send> Crew<'n, 'a, '_, P> {
     /// Runs one node after the other until nothing is left to do.
     fn work(&self) {
         let mut board = self.board();

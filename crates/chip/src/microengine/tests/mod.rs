@@ -19,7 +19,7 @@ use crate::kernel::check::{Check, Fault};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric};
 use crate::kernel::observer::Observer;
-use crate::kernel::trace_event::TraceEvent;
+use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::profile::Profile;
 use crate::units::Units;
 
@@ -134,7 +134,7 @@ impl Bench {
         // Address operand of the memory commands.
         (0..8).for_each(|context| mes[0].write_register(a(15), context, 8));
         let mut fabric = Fabric::new(profile, Units::inlets);
-        fabric.journal.set(true);
+        fabric.journal.set(Kinds::ALL);
         Self {
             fabric,
             mes,

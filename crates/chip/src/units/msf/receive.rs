@@ -296,7 +296,7 @@ impl Receive {
             return;
         };
         // Last of all, since this takes the element. Without one the bus stays idle; the next
-        // element that is freed looks here again.
+        // element that is freed tries again.
         let Some(element) = self.rbuf.allocate() else {
             return;
         };

@@ -147,7 +147,7 @@ impl Transmit {
                             .post(at, Event::Media(Code::TransmitBus.with(0)));
                         return;
                     }
-                    // The end of the frame on the line looks here again.
+                    // The end of the frame on the line tries again.
                     None => return,
                 }
             }

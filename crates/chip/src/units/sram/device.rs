@@ -15,8 +15,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
+use crate::kernel::saved_memory::StateError;
 use crate::profile::Profile;
-use crate::state::StateError;
 use crate::stats::Row;
 
 /// What bits 29-0 of an address reach in a channel.

@@ -28,7 +28,7 @@ use npsim::remarks;
 use npsim::session::{Plan, Session};
 use npsim::simulation::{Ending, Settings};
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::Observer;
+use npsim_chip::watch::Watcher;
 
 use super::interrupt::interrupt_flag;
 use crate::output;
@@ -170,7 +170,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
 }
 
 /// Runs on, and saves the run where the saver says.
-fn to_the_end<P: Observer + Send>(
+fn to_the_end<P: Watcher + Send>(
     session: &mut Session<'_>,
     observers: &mut [P],
     each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),

@@ -1,0 +1,144 @@
+//! The way of data between registers and units.
+//!
+//! A transfer that is asked for now but cannot start before a later cycle is
+//! booked on its push or pull bus at once and completes that much later. The
+//! order on a bus is so the order of the requests, and a bus never idles while
+//! one waits. A unit does not read while the bus that takes its data is booked
+//! further ahead than its push FIFO is deep.
+
+use npsim_isa::CommandOp;
+
+use crate::Cycle;
+use crate::kernel::command::{BusCommand, TransferKind};
+use crate::kernel::journal::Journal;
+use crate::kernel::trace_event::Bus;
+
+use super::{Buses, note};
+
+/// Where data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// To the registers.
+    Push,
+    /// To the unit.
+    Pull,
+}
+
+impl Buses {
+    /// Books a bus for so many of its clocks, from now on or as soon as it is free;
+    /// gives the end.
+    #[inline]
+    fn carry(
+        &mut self,
+        now: Cycle,
+        (kind, way, cluster): (TransferKind, Way, u8),
+        clocks: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
+        let of_cluster = usize::from(cluster);
+        let (bus, name) = match (kind, way) {
+            (TransferKind::S, Way::Push) => {
+                let bus = &mut self.clusters[of_cluster].s_push;
+                (bus, Bus::SPush(cluster))
+            }
+            (TransferKind::S, Way::Pull) => {
+                let bus = &mut self.clusters[of_cluster].s_pull;
+                (bus, Bus::SPull(cluster))
+            }
+            (TransferKind::D, Way::Push) => (&mut self.d_push, Bus::DPush),
+            (TransferKind::D, Way::Pull) => (&mut self.d_pull, Bus::DPull),
+        };
+        let cycles = Cycle::from(clocks) * self.bus_cycle;
+        // The bus is booked from now on even where the words come later. Else every booking
+        // would leave a hole before it, which a later request could fill only by overtaking;
+        // so requests keep their order and the bus its load, and only the end moves.
+        let end = bus.reserve(now, cycles);
+        note(name, end, cycles, journal);
+        end
+    }
+
+    /// Longwords go to or come from the general-purpose core over the first
+    /// cluster's S buses, or over the D buses, which carry 32 bits to it.
+    pub(crate) fn core_data(
+        &mut self,
+        now: Cycle,
+        (kind, read): (TransferKind, bool),
+        words: u8,
+        journal: &mut Journal,
+    ) {
+        let way = if read { Way::Push } else { Way::Pull };
+        self.carry(now, (kind, way, 0), words, journal);
+    }
+
+    /// When a unit may start to read for a command: the bus that takes the data
+    /// is then booked no further ahead than a push FIFO holds.
+    #[must_use]
+    pub(crate) fn push_ready(&self, command: &BusCommand) -> Cycle {
+        let media = command.op == CommandOp::DramTbufWr;
+        if media || command.transfer_kind == TransferKind::D {
+            self.d_push.free.saturating_sub(self.d_ahead)
+        } else {
+            let cluster = self.cluster_of[command.transfer_me as usize] as usize;
+            self.clusters[cluster]
+                .s_push
+                .free
+                .saturating_sub(self.s_ahead)
+        }
+    }
+
+    /// Takes data from OUT registers, requested now and starting `lead` cycles
+    /// later; gives the cycle at which the last word is with the unit.
+    pub(crate) fn pull(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        command: &BusCommand,
+        words: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let bus = (command.transfer_kind, Way::Pull, cluster);
+        self.carry(now, bus, words, journal) + lead + self.transfer_latency
+    }
+
+    /// Carries data to IN registers, ready `lead` cycles from now; gives the
+    /// cycle at which the last word and the signal are there.
+    pub(crate) fn push(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        command: &BusCommand,
+        words: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
+        let cluster = self.cluster_of[command.transfer_me as usize];
+        let bus = (command.transfer_kind, Way::Push, cluster);
+        self.carry(now, bus, words, journal) + lead + self.transfer_latency
+    }
+
+    /// Carries quadwords from the media interface to DRAM over the D pull bus,
+    /// one per bus clock, `lead` cycles from now; gives the end.
+    pub(crate) fn media_pull(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        quadwords: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
+        let bus = (TransferKind::D, Way::Pull, 0);
+        self.carry(now, bus, quadwords, journal) + lead
+    }
+
+    /// Carries quadwords from DRAM to the media interface over the D push bus,
+    /// one per bus clock, `lead` cycles from now; gives the end.
+    pub(crate) fn media_push(
+        &mut self,
+        now: Cycle,
+        lead: Cycle,
+        quadwords: u8,
+        journal: &mut Journal,
+    ) -> Cycle {
+        let bus = (TransferKind::D, Way::Push, 0);
+        self.carry(now, bus, quadwords, journal) + lead
+    }
+}

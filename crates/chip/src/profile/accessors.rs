@@ -1,0 +1,25 @@
+//! The accessor of each parameter that [`super::schema`] lists.
+
+use super::Profile;
+use super::schema::lists;
+
+macro_rules! group {
+    ($group:ident {
+        $($(#[doc = $doc:literal])+
+        $name:ident: $kind:ty, $unit:literal, $range:expr => $accessor:ident $(of $place:ident)?;)+
+    }) => {
+        impl Profile {
+            $($(#[doc = $doc])+ #[must_use] pub const fn $accessor(&self) -> $kind {
+                self.values.$group.$accessor
+            })+
+        }
+    };
+}
+
+macro_rules! groups {
+    ($($group:ident: $($list:ident)::+;)+) => {
+        $($($list)::+!(group);)+
+    };
+}
+
+lists!(groups);
