@@ -16,17 +16,10 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
 
 impl Microengine {
-    /// Executes one instruction.
+    /// Executes one instruction, which is there; if it polls, it may.
     #[inline]
     pub(super) fn attentive<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
-        let pc = self.pc as usize;
-        let Some(marks) = self.lane().ops().get(pc).map(|op| op.marks) else {
-            return self.no_instruction(fabric);
-        };
-        if marks & Op::POLLS != 0 && !self.may_look(fabric) {
-            return Flow::Post;
-        }
-        self.attentive_or::<OBSERVED>(pc, fabric)
+        self.attentive_or::<OBSERVED>(fabric)
             .unwrap_or_else(|flow| flow)
     }
 
@@ -36,12 +29,12 @@ impl Microengine {
     #[allow(clippy::inline_always)] // It is the body of the loop around it.
     fn attentive_or<const OBSERVED: bool>(
         &mut self,
-        pc: usize,
         fabric: &mut Fabric,
     ) -> Result<Flow, Flow> {
         if self.slow & slow::PENDING != 0 && self.memory.due() <= self.cycle {
             self.settle();
         }
+        let pc = self.pc as usize;
         let op = self.lane().ops()[pc];
         if op.marks & Op::ATTENTION != 0 {
             self.prepare(pc, &op, fabric)?;

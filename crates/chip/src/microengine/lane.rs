@@ -51,10 +51,11 @@ impl Lane {
         &self.ops
     }
 
-    /// What the tight loop does at an address; `None` beyond the program.
+    /// What the tight loop does at an address, and the marks of what stands there;
+    /// `None` beyond the program.
     #[inline]
-    pub fn action_at(&self, at: u16) -> Option<Action> {
-        self.ops.get(usize::from(at)).map(|op| op.action)
+    pub fn glance(&self, at: u16) -> Option<(Action, u8)> {
+        self.ops.get(usize::from(at)).map(|op| (op.action, op.marks))
     }
 
     /// The operation needs no attention from now on.

@@ -123,11 +123,11 @@ macro_rules! actions {
 
         impl Microengine {
             /// The tight loop: operations that need no attention, along lines and the
-            /// branches that join them. It ends before the first other one, and says so,
-            /// or at a branch from which the limit is not far. Whoever calls it has made
+            /// branches that join them. It ends before the first other one, and gives its
+            /// marks, or at a branch from which the limit is not far. Whoever calls it has made
             /// sure that the program's length in cycles lies before the limit.
             #[inline(never)]
-            pub(super) fn tight<const OBSERVED: bool>(&mut self, journal: &mut Journal) -> bool {
+            pub(super) fn tight<const OBSERVED: bool>(&mut self, journal: &mut Journal) -> Option<u8> {
                 let Self { program, lanes, datapath, memory, claims, thrown, .. } = self;
                 let who = (self.index, datapath.context);
                 let ops = lanes[usize::from(who.1) & 7].ops();
@@ -268,6 +268,7 @@ macro_rules! actions {
                 if stopped {
                     pc = ops.len() - rest.len() - 1;
                 }
+                let marks = ops.get(pc).map_or(0, |op| op.marks);
                 if OBSERVED {
                     line.tell(who, pc, journal);
                 }
@@ -278,7 +279,7 @@ macro_rules! actions {
                 self.stats.aborted += line.aborted;
                 self.stats.instructions += cycle - self.cycle - line.aborted;
                 self.cycle = cycle;
-                stopped
+                stopped.then_some(marks)
             }
         }
     };

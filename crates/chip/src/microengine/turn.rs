@@ -229,14 +229,17 @@ impl Microengine {
             if self.cycle >= self.limit {
                 return Flow::Post;
             }
-            let Some(action) = self.lane().action_at(self.pc) else {
+            let Some((action, mut marks)) = self.lane().glance(self.pc) else {
                 return self.no_instruction(fabric);
             };
             if action != Action::Stop && self.slow == 0 && self.cycle < self.calm {
-                let stopped = self.tight::<OBSERVED>(&mut fabric.journal);
-                if !stopped {
+                let Some(stopped_at) = self.tight::<OBSERVED>(&mut fabric.journal) else {
                     continue;
-                }
+                };
+                marks = stopped_at;
+            }
+            if marks & Op::POLLS != 0 && !self.may_look(fabric) {
+                return Flow::Post;
             }
             match self.attentive::<OBSERVED>(fabric) {
                 Flow::Continue => {}

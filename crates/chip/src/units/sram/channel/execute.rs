@@ -11,6 +11,9 @@ use crate::units::sram::atomic::{self, Atomic};
 use crate::units::sram::{Leads, Sram};
 
 impl Channel {
+    /// Apart from the search for what can start, which it would burden with all that
+    /// it needs.
+    #[inline(never)]
     pub(super) fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let command = fabric.flight(waiting.slot).command;
