@@ -27,10 +27,7 @@ impl Microengine {
     /// its first effect, so that it can be tried again.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the loop around it.
-    fn attentive_or<const OBSERVED: bool>(
-        &mut self,
-        fabric: &mut Fabric,
-    ) -> Result<Flow, Flow> {
+    fn attentive_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
         if self.slow & slow::PENDING != 0 && self.memory.due() <= self.cycle {
             self.settle();
         }
@@ -71,7 +68,7 @@ impl Microengine {
         let slots = if op.kind == Kind::Jump {
             Cycle::from(op.y)
         } else {
-            penalty(&op, self.cycle == self.arrived, self.arrived_with_codes)
+            penalty(&op, self.cycle == self.line.arrived, self.line.with_codes)
         };
         self.issued::<OBSERVED>(&op, csr, fabric);
         self.finish(pc, &op, fabric);
@@ -124,8 +121,8 @@ impl Microengine {
             After::Jump(target) => {
                 self.throw_away::<OBSERVED>(self.deferred_by, self.after_penalty, fabric);
                 self.pc = target;
-                self.arrived = self.cycle;
-                self.arrived_with_codes = op.marks & Op::SETS_CODES != 0 && self.after_penalty == 0;
+                self.line.arrived = self.cycle;
+                self.line.with_codes = op.marks & Op::SETS_CODES != 0 && self.after_penalty == 0;
                 Flow::Continue
             }
             After::Swap(resume) => {
@@ -144,8 +141,8 @@ impl Microengine {
     ) {
         self.throw_away::<OBSERVED>(self.pc, slots, fabric);
         self.pc = target;
-        self.arrived = self.cycle;
-        self.arrived_with_codes = with_codes;
+        self.line.arrived = self.cycle;
+        self.line.with_codes = with_codes;
     }
 
     /// Throws issue slots away from the present cycle on.

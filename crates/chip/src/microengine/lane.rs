@@ -55,7 +55,9 @@ impl Lane {
     /// `None` beyond the program.
     #[inline]
     pub fn glance(&self, at: u16) -> Option<(Action, u8)> {
-        self.ops.get(usize::from(at)).map(|op| (op.action, op.marks))
+        self.ops
+            .get(usize::from(at))
+            .map(|op| (op.action, op.marks))
     }
 
     /// The operation needs no attention from now on.

@@ -58,6 +58,7 @@ use lane::Lane;
 use local_memory::LocalMemory;
 use registers::{Claims, Initialised, RELATIVE, resolve};
 use stall::Stalls;
+use tight::Line;
 use timing::Timing;
 
 /// What the microengine does when it gets its turn.
@@ -115,10 +116,6 @@ mod slow {
 
 /// One microengine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent flags of the hardware"
-)]
 pub struct Microengine {
     index: u8,
     number: u8,
@@ -164,10 +161,7 @@ pub struct Microengine {
     /// Slots that are thrown away after the defer slots.
     after_penalty: Cycle,
     csr_value: u32,
-    /// When the context came to its present stretch of code, and whether the
-    /// instruction before set the codes.
-    arrived: Cycle,
-    arrived_with_codes: bool,
+    line: Line,
     last: u8,
     pick_latency: Cycle,
     /// When the last refill after an idle time begins and ends.
@@ -230,8 +224,7 @@ impl Microengine {
             deferred_by: 0,
             after_penalty: 0,
             csr_value: 0,
-            arrived: 0,
-            arrived_with_codes: false,
+            line: Line::default(),
             last: 7,
             pick_latency: 0,
             refilled: (0, 0),

@@ -12,11 +12,13 @@
 //! were no quick forms.
 
 use npsim_isa::{Instruction, Leaves};
+use serde::{Deserialize, Serialize};
 
 use super::Microengine;
 use super::ahead::Thrown;
 use super::datapath::Datapath;
 use super::operation::{Kind, Op, Side};
+use super::registers::{NN, S_IN};
 use super::turn::penalty;
 use crate::Cycle;
 use crate::kernel::journal::Journal;
@@ -56,7 +58,11 @@ macro_rules! actions {
             Stop,
             /// An operation of the datapath without a form of its own here.
             Datapath,
-            /// The same with transfer registers, which no unit may own.
+            /// The same with transfer registers, which no unit may own: which operand is
+            /// one, or several.
+            OwnedA,
+            OwnedB,
+            OwnedD,
             Owned,
             /// The same with operands in local memory.
             Local,
@@ -128,31 +134,31 @@ macro_rules! actions {
             /// sure that the program's length in cycles lies before the limit.
             #[inline(never)]
             pub(super) fn tight<const OBSERVED: bool>(&mut self, journal: &mut Journal) -> Option<u8> {
-                let Self { program, lanes, datapath, memory, claims, thrown, .. } = self;
+                let Self { program, lanes, datapath, memory, claims, thrown, line, stats, .. } = self;
                 let who = (self.index, datapath.context);
                 let ops = lanes[usize::from(who.1) & 7].ops();
                 let mut pc = self.pc as usize;
-                let mut line = Line {
-                    from: pc,
-                    ahead: self.cycle.wrapping_sub(pc as Cycle),
-                    aborted: 0,
-                    arrived: self.arrived,
-                    with_codes: self.arrived_with_codes,
-                };
+                line.begin(pc, self.cycle);
                 let calm = self.calm;
                 // Where the first takes an operand from hand.
                 let mut last = datapath.get(ops[pc.saturating_sub(1)].d);
                 let mut rest = ops[pc..].iter();
-                let stopped = loop {
+                let stop = loop {
                     let Some(op) = rest.next() else {
                         pc = ops.len();
-                        break false;
+                        break None;
                     };
                     let taken = match op.action {
-                        Action::Stop => break true,
-                        Action::Owned => {
-                            if claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d) {
-                                break true;
+                        Action::Stop => break Some(op.marks),
+                        Action::OwnedA | Action::OwnedB | Action::OwnedD | Action::Owned => {
+                            let owned = match op.action {
+                                Action::OwnedA => claims.owns(op.a),
+                                Action::OwnedB => claims.owns(op.b),
+                                Action::OwnedD => claims.owns(op.d),
+                                _ => claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d),
+                            };
+                            if owned {
+                                break Some(op.marks);
                             }
                             datapath.operate(op);
                             false
@@ -165,14 +171,14 @@ macro_rules! actions {
                             let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
                             let side = &program.sides[ops.len() - rest.len() - 1];
                             if owned || Self::local_step(datapath, memory, op, side).is_none() {
-                                break true;
+                                break Some(op.marks);
                             }
                             false
                         }
                         Action::OwnedBranch => {
                             // The other fields of a branch are no slots.
                             if claims.owns(op.b) {
-                                break true;
+                                break Some(op.marks);
                             }
                             datapath.condition(op)
                         }
@@ -206,7 +212,7 @@ macro_rules! actions {
                         )*
                         $(
                             Action::$pair => {
-                                let Some(second) = rest.next() else { break true };
+                                let Some(second) = rest.next() else { break Some(op.marks) };
                                 let $moved = shifted(op, datapath.get(op.b));
                                 datapath.put(op.d, $moved);
                                 let $other = datapath.get(second.a);
@@ -215,7 +221,7 @@ macro_rules! actions {
                                 false
                             }
                             Action::$pair_at_hand => {
-                                let Some(second) = rest.next() else { break true };
+                                let Some(second) = rest.next() else { break Some(op.marks) };
                                 let $moved = shifted(op, last);
                                 datapath.put(op.d, $moved);
                                 let $other = datapath.get(second.a);
@@ -224,7 +230,7 @@ macro_rules! actions {
                                 false
                             }
                             Action::$same => {
-                                let Some(second) = rest.next() else { break true };
+                                let Some(second) = rest.next() else { break Some(op.marks) };
                                 let $other = datapath.get(op.b);
                                 let $moved = shifted(op, $other);
                                 datapath.put(op.d, $moved);
@@ -233,7 +239,7 @@ macro_rules! actions {
                                 false
                             }
                             Action::$same_at_hand => {
-                                let Some(second) = rest.next() else { break true };
+                                let Some(second) = rest.next() else { break Some(op.marks) };
                                 let $other = last;
                                 let $moved = shifted(op, $other);
                                 datapath.put(op.d, $moved);
@@ -257,29 +263,26 @@ macro_rules! actions {
                     if !OBSERVED && op.n == 0 {
                         line.branch((op, at), (0, false), thrown);
                     } else if !line.branch_with::<OBSERVED>(datapath, (ops, at), who, (journal, thrown)) {
-                        break true;
+                        break Some(op.marks);
                     }
                     pc = op.d as usize;
                     rest = ops[pc..].iter();
                     if line.arrived >= calm {
-                        break false;
+                        break None;
                     }
                 };
-                if stopped {
+                if stop.is_some() {
                     pc = ops.len() - rest.len() - 1;
                 }
-                let marks = ops.get(pc).map_or(0, |op| op.marks);
                 if OBSERVED {
                     line.tell(who, pc, journal);
                 }
                 let cycle = line.ahead.wrapping_add(pc as Cycle);
+                stats.aborted += line.aborted;
+                stats.instructions += cycle - self.cycle - line.aborted;
                 self.pc = pc as u16;
-                self.arrived = line.arrived;
-                self.arrived_with_codes = line.with_codes;
-                self.stats.aborted += line.aborted;
-                self.stats.instructions += cycle - self.cycle - line.aborted;
                 self.cycle = cycle;
-                stopped.then_some(marks)
+                stop
             }
         }
     };
@@ -339,21 +342,34 @@ actions! {
     }
 }
 
-/// The line that the tight loop is on, and the account of those before it. It is
-/// apart from the loop, which needs the processor's registers for other things.
-struct Line {
-    /// Its first address.
+/// The line of code that a context is on, and the account of those before it in the
+/// tight loop. It is apart from the loop, which needs the processor's registers for
+/// other things.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Line {
+    /// When the context came to it, and whether the instruction before set the codes.
+    pub arrived: Cycle,
+    pub with_codes: bool,
+    /// Its first address in the tight loop.
+    #[serde(skip)]
     from: usize,
     /// What is to be added to an address for its cycle.
+    #[serde(skip)]
     ahead: Cycle,
     /// Slots thrown away.
+    #[serde(skip)]
     aborted: Cycle,
-    /// When the line was come to, and whether the instruction before set the codes.
-    arrived: Cycle,
-    with_codes: bool,
 }
 
 impl Line {
+    /// The tight loop begins at an address.
+    #[inline]
+    fn begin(&mut self, from: usize, cycle: Cycle) {
+        self.from = from;
+        self.ahead = cycle.wrapping_sub(from as Cycle);
+        self.aborted = 0;
+    }
+
     /// Takes the branch at an address.
     #[inline]
     fn branch(
@@ -506,7 +522,15 @@ pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
         return match (branches, op.marks & Op::LOCAL != 0) {
             (true, _) => Action::OwnedBranch,
             (false, true) => Action::Local,
-            (false, false) => Action::Owned,
+            (false, false) => {
+                let [a, b, d] = [op.a, op.b, op.d].map(|slot| (S_IN..NN).contains(&slot));
+                match (a, b, d) {
+                    (true, false, false) => Action::OwnedA,
+                    (false, true, false) => Action::OwnedB,
+                    (false, false, true) => Action::OwnedD,
+                    _ => Action::Owned,
+                }
+            }
         };
     }
     let goes_on = ops.get(at + 1).is_some_and(Op::is_plain);

@@ -141,8 +141,8 @@ impl Microengine {
         self.open_lane();
         self.memory.swap_in(context);
         self.cycle = at;
-        self.arrived = at;
-        self.arrived_with_codes = false;
+        self.line.arrived = at;
+        self.line.with_codes = false;
         self.phase = Phase::Run;
     }
 
