@@ -3,9 +3,9 @@
 //! `alu` is a kernel of ten operations a round: once as microcode on the
 //! engine, once as WebAssembly in `wasmi`, operation for operation, so their
 //! rates are comparable. `forwarder` sends 64-byte frames at line rate through
-//! the shipped IPv4 forwarder on three Gigabit ports: unwatched, profiled, and
+//! the shipped IPv4 forwarder on three Gigabit ports: unobserved, profiled, and
 //! with a timeline. `router` is the standard router with 64-byte frames at line
-//! rate on all its ports, unwatched and profiled, each in turn with the kernel
+//! rate on all its ports, unobserved and profiled, each in turn with the kernel
 //! in `wasmi`, so that machine and load are the same for all three.
 
 use std::hint::black_box;
@@ -39,7 +39,7 @@ const ROUTER_TIME: &str = "4ms";
 /// Rounds over the three sides of the router's comparison.
 const COMPARISONS: usize = 7;
 
-/// What a watched run may cost, as a multiple of an unwatched one.
+/// What an observed run may cost, as a multiple of an unobserved one.
 const WATCHING_LIMIT: f64 = 2.0;
 
 /// The kernel in `wasmi`, ready to run.
@@ -148,7 +148,7 @@ fn forwarder(criterion: &mut Criterion) {
         .measurement_time(Duration::from_secs(10));
     group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
 
-    // The same, watched: what a profile and what a timeline cost.
+    // The same, observed: what a profile and what a timeline cost.
     let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Links<'_>)| {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the forwarder fits the chip");

@@ -19,7 +19,7 @@
 
 #ifndef QUICK_START_UC
 #define QUICK_START_UC
-
+#define EXTENSION_OPTIONS
 #include "options.uc"
 #include "random.uc"
 

@@ -15,7 +15,7 @@
 
 #ifndef RCP_UC
 #define RCP_UC
-
+#define EXTENSION_PORT_STATE
 ; Where RCP_RATE and RCP_COUNTERS are.
 #ifndef RCP_SPACE
 #define RCP_SPACE scratch

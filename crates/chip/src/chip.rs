@@ -341,15 +341,14 @@ impl Chip {
             }
             self.fabric.events.come_to(time);
             self.fabric.now = time;
-            match self.fabric.events.take_other() {
-                Some(event) => self.handle::<OBSERVED>(event, lines),
-                None => {
-                    if OBSERVED {
-                        self.fabric.journal.begin_turn();
-                    }
-                    let me = self.fabric.events.take_turn();
-                    self.microengines[me as usize].run(&mut self.fabric);
+            if let Some(event) = self.fabric.events.take_other() {
+                self.handle::<OBSERVED>(event, lines);
+            } else {
+                if OBSERVED {
+                    self.fabric.journal.begin_turn();
                 }
+                let me = self.fabric.events.take_turn();
+                self.microengines[me as usize].run(&mut self.fabric);
             }
             // Whatever put a word on a ring, a microengine or a loader's register write: the
             // core's tasks that poll doze until then, since polls that find nothing need no
@@ -454,7 +453,7 @@ impl Chip {
     }
 
     /// Nothing is pending and no frame is to come. Contexts that wait for a
-    /// frame, or gave up for good, are at rest; without any of the former, one
+    /// frame, or gave up for good, are idle; without any of the former, one
     /// that still waits for a signal waits for ever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;
@@ -555,7 +554,7 @@ impl TransferRegisters for Vec<Box<dyn Core>> {
     }
 }
 
-/// Writes signals down for whoever watches.
+/// Writes signals down for observers.
 fn journal_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
     let now = fabric.now;
     fabric.journal.tell(now, || TraceEvent::Signal {

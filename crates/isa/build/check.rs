@@ -36,6 +36,7 @@ pub fn check(tables: &Tables) -> Vec<String> {
 struct Unique<'a> {
     what: &'a str,
     seen: BTreeMap<String, String>,
+    met_twice: bool,
 }
 
 impl<'a> Unique<'a> {
@@ -43,6 +44,7 @@ impl<'a> Unique<'a> {
         Self {
             what,
             seen: BTreeMap::new(),
+            met_twice: false,
         }
     }
 
@@ -50,6 +52,7 @@ impl<'a> Unique<'a> {
         let key = key.to_string();
         if let Some(other) = self.seen.insert(key.clone(), owner.to_owned()) {
             let what = self.what;
+            self.met_twice = true;
             errors.push(format!("duplicate {what} {key}: {other} and {owner}"));
         }
     }
@@ -186,6 +189,15 @@ fn enums(tables: &Tables, errors: &mut Vec<String>) {
                     value.code, list.field
                 ));
             }
+        }
+    }
+    for (field, used) in codes {
+        if let (true, Some(width)) = (used.met_twice, tables.formats.width_of(field)) {
+            let free: Vec<String> = (0..1_u64 << width)
+                .map(|code| code.to_string())
+                .filter(|code| !used.seen.contains_key(code))
+                .collect();
+            errors.push(format!("free codes of {field}: {}", free.join(", ")));
         }
     }
 }

@@ -119,7 +119,7 @@ pub enum Index {
 }
 
 /// Values from which [`Form::make`] puts an instruction together; what the form
-/// does not have is not looked at.
+/// does not have is ignored.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the operand table describes them")]
 pub struct Operands {

@@ -44,7 +44,11 @@ fn support(evidence: &[Evidence], uncertain: Option<&str>) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     if let Some(remark) = uncertain {
-        let _ = write!(text, "; uncertain: {}", cell(remark));
+        let label = Evidence::Uncertain.label();
+        if text != label {
+            let _ = write!(text, "; {label}");
+        }
+        let _ = write!(text, ": {}", cell(remark));
     }
     text
 }
@@ -134,7 +138,7 @@ fn formats() -> String {
 
 fn codes() -> String {
     let mut out = String::new();
-    for list in &ENUMERATIONS {
+    for (index, list) in ENUMERATIONS.iter().enumerate() {
         let _ = writeln!(
             out,
             "## {}\n\n{} Field `{}`.\n\n| Code | Text | Meaning | Evidence |\n| --- | --- | --- | --- |",
@@ -154,8 +158,42 @@ fn codes() -> String {
             );
         }
         out += "\n";
+        if ENUMERATIONS[index + 1..]
+            .iter()
+            .all(|later| later.field != list.field)
+        {
+            out += &free_codes(list.field);
+        }
     }
     out
+}
+
+/// The codes of a field that no list has, for whoever adds an instruction.
+fn free_codes(field: &str) -> String {
+    let formats = FORMATS.iter().map(|it| (it.name, it.fields));
+    let mut layouts = formats.chain(RECORDS.iter().map(|it| (it.name, it.fields)));
+    let width = layouts.find_map(|(name, fields)| {
+        let own = field.strip_prefix(name)?.strip_prefix('.')?;
+        let info = fields.iter().find(|info| info.field.name == own)?;
+        Some(info.field.width)
+    });
+    let used = |code: &u16| {
+        let lists = ENUMERATIONS.iter().filter(|list| list.field == field);
+        lists
+            .flat_map(|list| list.values)
+            .any(|value| u16::from(value.code) == *code)
+    };
+    let free: Vec<String> = (0..width.map_or(0, |width| 1_u16 << width))
+        .filter(|code| !used(code))
+        .map(|code| code.to_string())
+        .collect();
+    if free.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Codes of `{field}` that no row has: {}.\n\n",
+        free.join(", ")
+    )
 }
 
 fn operands() -> String {

@@ -1,4 +1,4 @@
-//! Computes values from curves and looks at their shapes.
+//! Computes values from curves and judges their shapes.
 
 use crate::curves::Sample;
 use crate::derived::Operand;

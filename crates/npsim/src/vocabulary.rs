@@ -422,7 +422,7 @@ pub const OPTIONS: &[Word] = &[
     word(
         "br",
         "br[label#]",
-        "Where the context goes on after the swap.",
+        "Where the context continues after the swap.",
     ),
     word("any", "any", "One of the signals is enough."),
     word("all", "all", "All signals must have come."),

@@ -1,4 +1,4 @@
-//! How a run went over time: counters and depths, sampled in even intervals.
+//! How a run went over time: counters and depths, sampled at even intervals.
 //!
 //! Sampling changes nothing: a chip that runs in steps goes through the same
 //! states as one that runs through. The number of samples that are kept is

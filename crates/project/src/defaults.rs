@@ -45,7 +45,7 @@ pub(crate) fn default_project(
     } else {
         let folders: Vec<_> = include.iter().map(|folder| quoted(folder)).collect();
         format!(
-            "# Where #include looks after the source's own folder.\ninclude = [{}]\n",
+            "# Folders that #include searches after the source's own.\ninclude = [{}]\n",
             folders.join(", ")
         )
     };

@@ -4,6 +4,7 @@
 //! slow path computes between packets), the slow-path task that runs it on the chip's core, the
 //! module of the [feedback coprocessor](feedback), the keys of project files, and its words in
 //! summaries. [`registry`] gives all of them to whoever loads projects.
+//! Another one is another folder, its `pub mod` and a line of [`registry`].
 //!
 //! The models know no chip, and everything in them is integers, so results are the same on every
 //! machine; microcode, tasks and the coprocessor are held against them. Where a law has fractions,

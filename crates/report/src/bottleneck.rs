@@ -59,7 +59,7 @@ impl Stage {
     }
 }
 
-/// Everything the analysis looks at.
+/// Everything that the analysis takes in.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'a> {
     /// What the run came to.
@@ -85,11 +85,11 @@ pub struct Analysis {
     pub advice: Vec<String>,
     /// What limits, the one that costs most first; empty if nothing does.
     pub limits: Vec<Limit>,
-    /// How much everything was used in the time looked at, most used first.
+    /// How much everything was used in the time analysed, most used first.
     pub loads: Vec<Load>,
     /// What every microengine of the chip did in that time.
     pub shares: Vec<MicroengineShare>,
-    /// First cycle of the time looked at.
+    /// First cycle of the time analysed.
     pub from: u64,
     /// Last cycle of it.
     pub to: u64,

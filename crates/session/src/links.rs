@@ -299,7 +299,7 @@ impl<'a> Links<'a> {
         Ok(self.traffic)
     }
 
-    /// The same for lines that are still looked at.
+    /// The same for lines that are still inspected.
     pub(crate) fn complete(&mut self, end: Cycle) -> io::Result<()> {
         // The chip knows of a frame before it comes.
         if self.handed.is_some_and(|handed| handed.start <= end) {

@@ -24,7 +24,7 @@ pub fn of_capture(capture: &Survey) -> Option<String> {
     }
     if capture.reordered > 0 {
         parts.push(format!(
-            "{} had times before the frame before them",
+            "{} had timestamps out of order",
             grouped(capture.reordered)
         ));
     }
@@ -211,7 +211,7 @@ mod tests {
         (capture.plan.waited, capture.plan.max_wait_ps) = (34, 21_594_000);
         assert_eq!(
             of_capture(&capture).unwrap(),
-            "of the capture's 0 frames, 7 had times before the frame before them, 34 waited up to 21,594 ns for a busy line"
+            "of the capture's 0 frames, 7 had timestamps out of order, 34 waited up to 21,594 ns for a busy line"
         );
     }
 

@@ -227,7 +227,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Runs all nodes to their ends, unwatched. `progress` is asked now and then, with
+    /// Runs all nodes to their ends, unobserved. `progress` is asked now and then, with
     /// the cycle that some node has come to, whether to go on.
     pub fn run(&mut self, progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send)) -> Ending {
         let mut nobody = vec![NoObserver; self.nodes.len()];
@@ -426,7 +426,7 @@ impl<'a> Session<'a> {
     }
 
     /// Completes the capture of departures, and counts what has begun to come. The
-    /// session can be looked at after it, and not go on.
+    /// session can be inspected after it, and not go on.
     ///
     /// # Errors
     /// The capture could not be written, now or earlier.

@@ -186,7 +186,7 @@ impl Simulation {
         self.run_watched(links, &mut NoObserver, progress)
     }
 
-    /// As [`Self::run_while`], watched by a observer. The run is the same with any
+    /// As [`Self::run_while`], observed. The run is the same with any
     /// observer.
     pub fn run_watched(
         &mut self,
@@ -202,7 +202,7 @@ impl Simulation {
     }
 
     /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
-    /// where the run can be saved, looked at and gone on with; `None` if it has
+    /// where the run can be saved, inspected and resumed; `None` if it has
     /// not ended by then. Pauses change nothing.
     pub fn run_to(
         &mut self,
@@ -348,7 +348,7 @@ impl Simulation {
         self.chip.restore(state)
     }
 
-    /// The chip as it stands, for those who want to look into its memories.
+    /// The chip as it stands, for those who want to inspect its memories.
     #[must_use]
     pub fn chip(&self) -> &Chip {
         &self.chip

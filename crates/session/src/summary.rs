@@ -1,4 +1,4 @@
-//! A run in one look, for people.
+//! A run at a glance, for people.
 
 mod slow_path;
 

@@ -9,13 +9,16 @@
 ;
 ; A protocol has fields behind the 20 bytes of a plain IPv4 header, so the header
 ; is then read as far as frame longword 13 instead of 9, in the same reference.
-; (With QUICK_START options may push the ports elsewhere.)
-;
-; Each gives extension_set_up and extension_forward, QUICK_START and CUSTOM those
-; for options as well, RCP the last two:
+; (With QUICK_START options may push the ports elsewhere.) Each defines these two:
 ;
 ; extension_set_up()
 ;   Run once by each context.
+;
+; extension_forward(buffer, port_out, total, done)
+;   Between the choice of the next hop and the hand-over: writes back what
+;   forwarding and the protocol change, and raises `done`. May wait, as for a lock.
+;
+; With `#define EXTENSION_OPTIONS` it also defines these, for headers with options:
 ;
 ; extension_options(length, total, sum, verdict, summed#)
 ;   A header of version 4 with options. Goes to summed# with total <- the total
@@ -24,10 +27,7 @@
 ; extension_ports(ports)
 ;   ports <- source port << 16 | destination port.
 ;
-; extension_forward(buffer, port_out, total, done)
-;   Between the choice of the next hop and the hand-over: writes back what
-;   forwarding and the protocol change, and raises `done`. May wait, for a lock
-;   for instance.
+; With `#define EXTENSION_PORT_STATE` it also defines these:
 ;
 ; extension_port_state(base, place, port_out)
 ;   $entry <- the output port's state, from SRAM at base + place. What the protocol
@@ -67,8 +67,8 @@
 #endm
 #endif
 
-; What only RCP does otherwise.
-#ifndef RCP
+; Beside the port's state a plain router reads nothing.
+#ifndef EXTENSION_PORT_STATE
 #macro extension_port_state(base, place, port_out)
     sram[read, $entry, base, place, 1], ctx_swap[fetched]
 #endm
@@ -78,8 +78,8 @@
 #endm
 #endif
 
-; What only protocols with options do otherwise.
-#if (!defined(QUICK_START) && !defined(CUSTOM))
+; A plain router leaves options to the slow path.
+#ifndef EXTENSION_OPTIONS
 #macro extension_options(length, total, sum, verdict, summed)
     br[exception#], defer[1]
     immed[verdict, EXCEPTION_OPTIONS]

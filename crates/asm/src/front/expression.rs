@@ -181,7 +181,7 @@ impl Expression {
         resolver: &mut dyn Resolver,
     ) -> Result<Value, Failure> {
         use BinaryOperator as B;
-        // The right side of `defined(X) && X > 1` must not be looked at needlessly.
+        // The right side of `defined(X) && X > 1` must not be evaluated needlessly.
         if operator == B::AndAlso || operator == B::OrElse {
             let decided = (left.number(resolver)? != 0) == (operator == B::OrElse);
             let value = if decided {

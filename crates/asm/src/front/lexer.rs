@@ -263,7 +263,7 @@ impl Lexer<'_> {
                 span,
             );
             error.help = Some(
-                "a directive stands on a line of its own; a label is written without space \
+                "a directive takes a line of its own; a label is written without space \
                  before its #"
                     .into(),
             );
@@ -393,7 +393,8 @@ impl Lexer<'_> {
                     "nothing follows this comma".into(),
                     comma.span,
                 );
-                error.help = Some("a line that ends with a comma goes on in the next line".into());
+                error.help =
+                    Some("a line that ends with a comma continues on the next line".into());
             }
         }
         let line = std::mem::take(&mut self.line);

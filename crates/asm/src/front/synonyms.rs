@@ -91,7 +91,7 @@ fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<(), Diagnostic> 
                     operand.len()
                 ),
             )
-            .help("does the synonym stand several times in its own operand?"));
+            .help("does the synonym occur several times in its own operand?"));
     }
     if let Some(scope) = scopes.last_mut() {
         scope.insert(name.text.to_string(), operand);

@@ -38,7 +38,7 @@ pub fn neighbours(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>
                     .label(if entered {
                         "control can also come from a branch here"
                     } else {
-                        "no ALU instruction stands right before it"
+                        "no ALU instruction comes right before it"
                     })
                     .note("Only the instruction executed directly before counts; a `nop` in between spoils it.")
                     .help("put the `alu` that computes it directly in front");

@@ -184,7 +184,7 @@ fn shadow(
                         slots.len()
                     ),
                 )
-                .help("add `nop` instructions after it, or defer less"),
+                .help("add `nop` instructions after it, or defer fewer"),
         );
     }
     for &slot in &slots {
@@ -197,12 +197,12 @@ fn shadow(
                     .place
                     .error(
                         codes::BRANCH_IN_DEFER,
-                        format!("`{}` stands in a defer slot", inner.mnemonic),
+                        format!("`{}` is in a defer slot", inner.mnemonic),
                     )
                     .label("changes the flow of control")
-                    .also(place.span, place.expansion, "the shadow begins here")
+                    .also(place.span, place.expansion, "the defer slots begin here")
                     .note("Control is already on its way elsewhere when a defer slot runs.")
-                    .help("move it out of the shadow or defer less"),
+                    .help("move it out of the defer slots or defer fewer instructions"),
             );
         }
     }

@@ -1,6 +1,6 @@
 //! Instructions that come too early: the hardware does not wait for control
 //! registers or for data under way, so a value that is used too soon is an old
-//! one. Only straight lines are looked at; what happens over branches and
+//! one. Only straight-line code is covered; what happens over branches and
 //! context swaps is not judged.
 
 use npsim_isa::{ByteOrder, Index, Instruction, Operand, TransferRegister, csr};

@@ -293,7 +293,7 @@ fn what_is_wrong_is_named_with_its_line() {
         (
             "npsim-image 1\nfile \"a\"\nexpansion \"m\" 0 1 1 1\nexpansion \"n\" 0 1 1 0\nend\n",
             5,
-            "expansion 0 stands in expansion 1",
+            "expansion 0 is inside expansion 1",
         ),
         ("npsim-image 1\nname \"x\"\n", 3, "without `end`"),
         ("npsim-image 1\nend\nmore\n", 3, "follow `end`"),

@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// The memories of a chip, to look at without any time.
+/// The memories of a chip, to be inspected in no simulated time.
 #[derive(Clone, Copy, Debug)]
 pub struct Memories<'a> {
     /// Scratchpad.
@@ -173,7 +173,7 @@ impl Access<'_> {
         (old, self.lasts(place.space) + waited)
     }
 
-    /// Tells whoever watches a value that the task keeps, of one of its groups.
+    /// Tells observers a value that the task keeps, of one of its groups.
     pub fn tell(&mut self, group: usize, level: Level, value: i64) {
         let (task, group) = (self.task, group as u16);
         self.fabric

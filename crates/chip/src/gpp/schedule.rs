@@ -55,7 +55,7 @@ pub(super) struct Schedule {
     idle: bool,
     /// No event is posted: its polls are only counted.
     doze: Option<Doze>,
-    /// When it last did more than poll in vain or run by the clock.
+    /// When it last did more than poll an empty ring or run by the clock.
     pub last_activity: Cycle,
     pub counts: TaskCounts,
 }

@@ -155,7 +155,7 @@ struct Node {
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     /// Every event in the wheel has a time in `base .. base + SPAN`.
-    buckets: Box<[Bucket; SPAN]>,
+    buckets: Vec<Bucket>,
     /// Bit per bucket that is not empty, and bit per word of them that is not 0.
     occupied: [u64; WORDS],
     words: u64,
@@ -176,7 +176,7 @@ pub struct EventQueue {
 impl Default for EventQueue {
     fn default() -> Self {
         Self {
-            buckets: Box::new([EMPTY; SPAN]),
+            buckets: vec![EMPTY; SPAN],
             occupied: [0; WORDS],
             words: 0,
             nodes: Vec::new(),

@@ -296,6 +296,8 @@ impl Claims {
     #[inline(never)]
     fn cover_all(&mut self) {
         let all: Vec<Claim> = self.all().copied().collect();
-        all.iter().for_each(|claim| self.cover(claim));
+        for claim in &all {
+            self.cover(claim);
+        }
     }
 }

@@ -177,7 +177,7 @@ fn rig(attached: bool) -> Rig {
             |name, address| (rig.units.sram).attach(Box::new(Purse::new(name, address)), &profile);
         attach("PURSE", MEMORY).unwrap();
         let refusal = attach("OTHER", MEMORY).unwrap_err();
-        assert_eq!(refusal, "its window meets that of PURSE");
+        assert_eq!(refusal, "its window overlaps that of PURSE");
         attach("OTHER", MEMORY + WINDOW_BYTES).unwrap();
         assert!(attach("MISALIGNED", MEMORY + 4).is_err());
         assert!(rig.units.sram.write_word(WINDOW, 1 << 20));

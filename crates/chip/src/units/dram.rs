@@ -224,7 +224,7 @@ impl Dram {
         }
     }
 
-    /// Tells whoever watches that a command reads or writes a frame's beginning.
+    /// Tells observers that a command reads or writes a frame's beginning.
     fn tell_touch(&self, command: &BusCommand, words: u8, fabric: &mut Fabric) {
         let media = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
         if media || !fabric.journal.wants(Kind::Touched) {
@@ -483,7 +483,7 @@ impl Unit for Dram {
     }
 }
 
-/// Tells whoever watches that the pins of a channel are taken from when until
+/// Tells observers that the pins of a channel are taken from when until
 /// when.
 fn tell_pins(target: Target, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
     let bus = Bus::DramPins(target.channel());

@@ -121,7 +121,7 @@ impl Sram {
         Attachment::check_address(u64::from(own.address), own.bytes, bytes)?;
         let mut others = channel.devices.iter().map(|it| it.attachment());
         if let Some(other) = others.find(|it| it.overlaps(own)) {
-            return Err(format!("its window meets that of {}", other.name));
+            return Err(format!("its window overlaps that of {}", other.name));
         }
         device.prepare(profile);
         channel.devices.push(device);

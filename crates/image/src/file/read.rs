@@ -98,7 +98,7 @@ fn check(image: &Image) -> Result<(), String> {
             && enclosing as usize >= index
         {
             return Err(format!(
-                "expansion {index} stands in expansion {enclosing}, but only an earlier one can enclose it"
+                "expansion {index} is inside expansion {enclosing}, but only an earlier one can enclose it"
             ));
         }
     }

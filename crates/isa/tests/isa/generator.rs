@@ -159,13 +159,21 @@ fn duplicate_codes_are_refused_even_across_enumerations() {
         "name = \"Sub\", code = 21",
         "name = \"Sub\", code = 20",
     ));
-    assert_eq!(text, "duplicate code 20: AluOp::Or and AluOp::Sub");
+    assert_eq!(
+        text,
+        "duplicate code 20: AluOp::Or and AluOp::Sub\n\
+         free codes of alu.op: 2, 10, 21, 22, 26, 28, 29, 30"
+    );
     let text = errors(&edited(
         mnemonics,
         "form = [{ code = 14,",
         "form = [{ code = 1,",
     ));
-    assert_eq!(text, "duplicate code 1: AluOp::Add and UnaryOp::Ffs");
+    assert_eq!(
+        text,
+        "duplicate code 1: AluOp::Add and UnaryOp::Ffs\n\
+         free codes of alu.op: 2, 10, 14, 22, 26, 28, 29, 30"
+    );
     let text = errors(&edited(csrs, "address = 0x010", "address = 0x014"));
     assert!(text.contains("duplicate CSR address 0x14"), "{text}");
 }

@@ -456,7 +456,7 @@ fn check_place(study: &Study, curve: &CurveName, x: f64) -> Result<(), Problem> 
     match (there, quick) {
         (true, true) => Ok(()),
         (true, false) => Err(Problem::new(format!(
-            "`quick` of axis `{}` lacks {x}, where `{}` is looked at",
+            "`quick` of axis `{}` lacks {x}, where `{}` is evaluated",
             axis.name(),
             curve.of()
         ))),

@@ -12,7 +12,7 @@ use crate::output;
 const EXAMPLES: &str = "\
 Examples:
   npsim isa                 the pages there are
-  npsim isa formats         one page, as Markdown
+  npsim isa formats         the page Word formats, as Markdown
   npsim isa ctx_arb         one instruction, or one register such as CTX_ENABLES
   npsim isa .if             one directive, or an optional token such as indirect_ref
   npsim isa directives      all directives; structured has .if, .while and their relatives
@@ -22,7 +22,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// An instruction, a register, a directive, or a page by its title or the beginning of it
+    /// An instruction, a register, a directive, or a page by its title or the beginning of a word in it
     #[arg(value_name = "NAME")]
     page: Option<String>,
     /// All pages
@@ -57,9 +57,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let found = exact.or_else(|| {
-        pages
-            .iter()
-            .find(|(title, _)| title.to_lowercase().starts_with(&low))
+        let begins = |text: &str| text.to_lowercase().starts_with(&low);
+        let titles = || pages.iter();
+        titles()
+            .find(|(title, _)| begins(title))
+            .or_else(|| titles().find(|(title, _)| title.split(' ').any(begins)))
     });
     let Some((_, text)) = found else {
         let problem = Problem::new(format!(

@@ -113,7 +113,7 @@ pub(super) fn cost(
     if let Some((branch, place, slot)) = shadow(instructions, address) {
         let _ = write!(
             cost.text,
-            " It stands in defer slot {slot} of the {} at {place} and is executed before that takes effect.",
+            " It is in defer slot {slot} of the {} at {place} and is executed before that takes effect.",
             word_of(branch)
         );
     }

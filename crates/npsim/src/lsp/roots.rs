@@ -27,7 +27,7 @@ pub struct Root {
     pub include: Vec<PathBuf>,
     /// What the assembler is told.
     pub options: Options,
-    /// The project that runs it and the microengine that is looked at.
+    /// The project that runs it and the microengine that is considered.
     pub project: Option<(String, u8)>,
 }
 

@@ -51,7 +51,7 @@ pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>
             Message::Notification(notification) => server.notification(notification),
             Message::Response(_) => {}
         }
-        // Texts change faster than they can be looked at: only the last counts.
+        // Texts change faster than they can be checked: only the last counts.
         if connection.receiver.is_empty() {
             server.publish()?;
         }

@@ -20,7 +20,7 @@ pub struct Workspace {
     /// Projects in reach.
     pub projects: Projects,
     analyses: Vec<Analysis>,
-    /// Files of each root of the projects, as far as they were looked at.
+    /// Files of each root of the projects, as far as they were read.
     files: BTreeMap<usize, BTreeSet<PathBuf>>,
     stale: bool,
     /// A text has changed that a project may be read from.

@@ -3,12 +3,15 @@
 use npsim::asm::{Includes, Options, assemble};
 use npsim::chip::Cycle;
 use npsim::chip::chip::{Chip, Stop};
+use npsim::chip::core::CoreKind;
+use npsim::chip::engine::ENGINE;
 use npsim::chip::gpp::boot::Boot;
 use npsim::chip::kernel::lines::{Arrival, Departure, Lines, MediaDrop};
 use npsim::chip::kernel::observer::NoObserver;
 use npsim::chip::microengine::Program;
 use npsim::chip::profile::Profile;
 use npsim::isa::{Example, mnemonics, physical_register};
+use npsim_reference::REFERENCE;
 
 /// No frame comes, and none leaves.
 pub struct Silence;
@@ -32,8 +35,8 @@ impl Includes for Text {
     }
 }
 
-/// What is wrong with an example, if anything.
-fn mistakes(example: &Example) -> Vec<String> {
+/// What is wrong with an example on a core, if anything.
+fn mistakes(example: &Example, core: CoreKind) -> Vec<String> {
     // One context runs it, and the registers stay as it leaves them.
     let text = format!(
         "br!=ctx[0, example_end#]\n{}\nexample_end#:\nctx_arb[kill]\n",
@@ -46,7 +49,7 @@ fn mistakes(example: &Example) -> Vec<String> {
     };
     let profile = Profile::load("ixp2400").unwrap();
     let program = Program::new(&image, &profile).unwrap();
-    let mut chip = Chip::new(profile, &Boot::default(), vec![(0, program)]).unwrap();
+    let mut chip = Chip::with_cores(core, profile, &Boot::default(), vec![(0, program)]).unwrap();
     let stop = chip.run(10_000, &mut Silence, &mut NoObserver);
     if let Stop::Fault(_) = stop {
         return vec![format!("{:?}", chip.fault())];
@@ -63,7 +66,7 @@ fn mistakes(example: &Example) -> Vec<String> {
 }
 
 #[test]
-fn every_example_assembles_and_gives_what_it_says() {
+fn every_example_gives_what_it_says_on_both_cores() {
     let mut wrong = Vec::new();
     for row in mnemonics() {
         let Some(example) = &row.example else {
@@ -73,12 +76,10 @@ fn every_example_assembles_and_gives_what_it_says() {
         };
         let shown = row.spellings().any(|name| example.text.contains(name));
         assert!(shown, "the example of {} does not show it", row.name);
-        let found = mistakes(example);
-        wrong.extend(
-            found
-                .into_iter()
-                .map(|what| format!("{}: {what}", row.name)),
-        );
+        for core in [ENGINE, REFERENCE] {
+            let found = mistakes(example, core).into_iter();
+            wrong.extend(found.map(|what| format!("{} ({}): {what}", row.name, core.name)));
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

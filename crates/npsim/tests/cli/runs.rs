@@ -28,7 +28,7 @@ fn without_traffic_and_time_a_run_ends_at_rest_or_is_given_up() {
         .with("b.uc", LOOP);
     dir.npsim("run a.uc").expect(0, &["no events pending"]);
     dir.npsim("run b.uc")
-        .expect(1, &["did not come to rest within 100 ms", "--until 1ms"]);
+        .expect(1, &["was still running after 100 ms", "--until 1ms"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where the cycles went, by instruction: a [`Collector`] watches a run and
+//! Where the cycles went, by instruction: a [`Collector`] observes a run and
 //! becomes a [`Profile`].
 //!
 //! Every cycle of a microengine is an instruction issued, an issue slot thrown

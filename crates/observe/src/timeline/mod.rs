@@ -1,4 +1,4 @@
-//! What happened when: a [`Recorder`] watches a run and writes what it sees in
+//! What happened when: a [`Recorder`] observes a run and writes what it sees in
 //! a [`Window`] of time as Chrome trace events, which the Perfetto viewer shows.
 //!
 //! It writes as the run goes and keeps only what is not over: the present state

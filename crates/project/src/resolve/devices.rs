@@ -61,7 +61,7 @@ impl Resolver<'_> {
         };
         let mut others = self.boot.devices.iter().map(|device| device.attachment());
         let free = checked.and_then(|()| match others.find(|it| it.overlaps(&attachment)) {
-            Some(other) => Err(format!("its window meets that of `{}`", other.name)),
+            Some(other) => Err(format!("its window overlaps that of `{}`", other.name)),
             None => Ok(()),
         });
         if let Err(reason) = free {

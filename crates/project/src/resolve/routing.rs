@@ -301,7 +301,7 @@ impl Resolver<'_> {
         let hertz = self.capacity.hertz;
         let period = period.cycles(hertz).max(1);
         let text = format!(
-            "looks at ring {number} every {}",
+            "polls ring {number} every {}",
             show_nanoseconds(period as f64 * 1e9 / hertz as f64)
         );
         let task = Box::new(Exceptions::new(ExceptionsSetup {

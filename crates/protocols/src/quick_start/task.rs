@@ -23,7 +23,7 @@ pub const STATE_STRIDE: u32 = 32;
 const GRANTED: u32 = 8;
 const PHASE: u32 = 8;
 
-/// What the task tells whoever watches, in units of 40 kbit/s.
+/// What the task tells observers, in units of 40 kbit/s.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
@@ -54,7 +54,7 @@ pub struct QuickStartSetup {
     /// Cycles from the end of a window until its grants are read for good; fewer
     /// than a window has.
     pub grace: Cycle,
-    /// Cycles from one look at the ports' counters to the next.
+    /// Cycles from one sample of the ports' counters to the next.
     pub sample: Cycle,
     /// Samples of which the largest counts.
     pub samples: u32,

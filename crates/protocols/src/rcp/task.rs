@@ -14,7 +14,7 @@ use crate::queue_lengths::{QUEUE_BYTES, QueueLengths, per_thread};
 /// Bytes of the counters of a thread and group.
 pub(crate) const COUNTERS_STRIDE: u32 = 16;
 
-/// What the task tells whoever watches.
+/// What the task tells observers.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 

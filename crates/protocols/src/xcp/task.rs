@@ -33,7 +33,7 @@ mod offset {
     pub const RESIDUES: u32 = 32;
 }
 
-/// What the task tells whoever watches.
+/// What the task tells observers.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
@@ -211,7 +211,7 @@ impl Xcp {
         self.setup.state.after(self.group as u32 * STATE_STRIDE)
     }
 
-    /// The first step of the job that is due first. The queue is looked at before
+    /// The first step of the job that is due first. The queue is sampled before
     /// the interval that ends with it.
     fn begin(&mut self) -> Step {
         let due = self.due();

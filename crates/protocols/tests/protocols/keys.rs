@@ -362,7 +362,7 @@ fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
         ),
         1,
     );
-    assert!(text.contains("its window meets that of `A`"), "{text}");
+    assert!(text.contains("its window overlaps that of `A`"), "{text}");
 }
 
 #[test]

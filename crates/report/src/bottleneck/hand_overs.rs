@@ -2,14 +2,14 @@
 //!
 //! A stage writes slots that the next one reads, and the next one writes how far
 //! it has come, which the first one reads before it writes a slot too many. That
-//! is a ring made by microcode, and how full it is stands nowhere. But whoever
-//! finds it full looks again: a look that finds room is good for one write at
-//! least, so what is looked more often than written was looked in vain. A stage
-//! that has work and looks much more often than it writes is held up by the other.
+//! is a ring made by microcode, and nothing counts how full it is. But whoever
+//! finds it full polls again: a poll that finds room is good for one write at
+//! least, so polls beyond the number of writes found none. A stage that has work
+//! and polls much more often than it writes is held up by the other.
 //!
-//! How often who waits looks is up to the microcode: contexts may each look for
-//! themselves, or one of them for all, with a rest in between. So few looks in
-//! vain are enough where the rest of what is seen agrees: the contexts that wait
+//! How often a waiting stage polls is up to the microcode: contexts may each poll
+//! for themselves, or one of them for all, with a pause in between. So few empty
+//! polls are enough where the rest of the evidence agrees: the contexts that wait
 //! sleep although there is work, and the other stage has no time left.
 
 use super::Observed;
@@ -17,8 +17,8 @@ use super::limits::{OCCUPIED, StageLoad, pressed};
 use super::window::Window;
 use npsim_observe::flow::Access;
 
-/// So many looks for ten writes and more are waiting. Who need not wait looks
-/// once for each or less, since one look is good for several writes.
+/// So many polls for ten writes and more are waiting. Who need not wait polls
+/// once for each or less, since one poll is good for several writes.
 const LOOKS: u64 = 20;
 /// So many are where one stage sleeps and the other never rests.
 const LOOKS_ASLEEP: u64 = 11;
@@ -37,7 +37,7 @@ pub(super) struct HeldUp {
     /// How often the one was written.
     pub writes: u64,
     /// How often the other was read.
-    pub looks: u64,
+    pub polls: u64,
 }
 
 /// The stages that have work, in a place that is full, and wait for another
@@ -73,7 +73,7 @@ pub(super) fn held_up(
     found
 }
 
-/// Whether one stage waits for another: whether it looks so often for ten writes.
+/// Whether one stage waits for another: whether it polls so often for ten writes.
 fn between(observed: &Observed<'_>, who: usize, by: usize, enough: u64) -> Option<HeldUp> {
     let flow = observed.flow;
     let count = |stage: usize, memory: usize, access| -> u64 {
@@ -96,13 +96,13 @@ fn between(observed: &Observed<'_>, who: usize, by: usize, enough: u64) -> Optio
             .max_by_key(|&(_, writes, _)| writes)
     };
     let (slots, writes, _) = way(who, by)?;
-    let (progress, _, looks) = way(by, who)?;
-    (looks * 10 >= writes * enough).then(|| HeldUp {
+    let (progress, _, polls) = way(by, who)?;
+    (polls * 10 >= writes * enough).then(|| HeldUp {
         who,
         by,
         slots: slots.to_owned(),
         progress: progress.to_owned(),
         writes,
-        looks,
+        polls,
     })
 }

@@ -176,7 +176,7 @@ fn behind_the_first(observed: &Observed<'_>, window: &Window, loads: &mut [Stage
     }
 }
 
-/// Whether work piles up in a place: it was full at half of the looks, or
+/// Whether work piles up in a place: it was full at half of the samples, or
 /// frames found no room.
 pub(super) fn pressed(observed: &Observed<'_>, window: &Window, place: usize) -> bool {
     let fill = window.fills[place];

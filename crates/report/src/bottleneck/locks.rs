@@ -16,7 +16,7 @@ use super::{Observed, Stage};
 /// sections worth speaking of.
 const TAKEN: u64 = 900;
 
-/// A lock that is at its limit: what happened to it in the time looked at.
+/// A lock that is at its limit: what happened to it in the time analysed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LockLoad {
     /// Its index in the project.

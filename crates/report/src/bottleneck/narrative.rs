@@ -11,7 +11,7 @@ use super::locks::LockLoad;
 use super::window::Window;
 use super::{Analysis, Observed};
 
-/// A stage that is occupied less may do little but look for work, and what a
+/// A stage that is occupied less may do little but poll for work, and what a
 /// frame costs it then says nothing.
 const MOSTLY_WORK: u64 = 300;
 
@@ -26,7 +26,7 @@ pub(crate) fn percent(permille: u64) -> String {
     format!("{}.{}%", permille / 10, permille % 10)
 }
 
-/// What there is to say about a run that was never looked at.
+/// What there is to say about a run that was never sampled.
 pub(super) fn nothing_seen() -> Analysis {
     Analysis {
         headline: "Nothing was seen of the run, so nothing can be said about it.".into(),
@@ -200,7 +200,7 @@ impl Teller<'_> {
         self.locks.iter().find(|lock| lock.index == index)
     }
 
-    /// Frames in, out and lost, in the time looked at.
+    /// Frames in, out and lost, in the time analysed.
     fn rates(&self) -> String {
         let window = self.window;
         let rate = |frames| grouped(window.per_second(frames));
@@ -264,7 +264,7 @@ impl Teller<'_> {
             } else {
                 ("polls", "it waits")
             };
-            let tenths = wait.looks * 10 / wait.writes;
+            let tenths = wait.polls * 10 / wait.writes;
             format!(
                 "In front, {who} {poll} {} {}.{} times for each write to {}: {wait_for} for room.",
                 wait.progress,
@@ -492,7 +492,7 @@ impl Teller<'_> {
         let deepest = (0..self.observed.series.places().len())
             .filter_map(|index| {
                 let place = &self.observed.series.places()[index];
-                // Bytes on the line and threads at rest are no backlog.
+                // Bytes on the line and idle threads are no backlog.
                 let line = matches!(place.kind, PlaceKind::ReceiveFifo { .. });
                 let most = self.window.fills[index].most;
                 let share = permille(most, place.capacity.filter(|_| !line)?);

@@ -264,15 +264,15 @@ const HANDS_OVER: Made = Made {
 };
 
 /// Slots that microengine 0 writes and 1 reads, and how far 1 has come.
-fn slots(flow: &mut TrafficFlow, looks: u64) {
+fn slots(flow: &mut TrafficFlow, polls: u64) {
     flow.note_accesses(0, "SLOTS", Access::Writes, 100);
     flow.note_accesses(1, "SLOTS", Access::Reads, 130);
     flow.note_accesses(1, "NEXT_SLOT", Access::Writes, 100);
-    flow.note_accesses(0, "NEXT_SLOT", Access::Reads, looks);
+    flow.note_accesses(0, "NEXT_SLOT", Access::Reads, polls);
 }
 
 #[test]
-fn who_looks_for_room_again_and_again_is_not_the_limit_although_it_is_occupied() {
+fn who_polls_for_room_is_not_the_limit_although_it_is_occupied() {
     let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 650));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].stage, Some(1));
@@ -286,7 +286,7 @@ fn who_looks_for_room_again_and_again_is_not_the_limit_although_it_is_occupied()
 
 #[test]
 fn who_sleeps_until_another_that_never_rests_makes_room_is_not_the_limit() {
-    // One context looks for all of its microengine, and rests in between.
+    // One context polls for all of its microengine, and pauses in between.
     let asleep = Made {
         executing: [800, 990],
         ..HANDS_OVER
@@ -301,19 +301,19 @@ fn who_sleeps_until_another_that_never_rests_makes_room_is_not_the_limit() {
 }
 
 #[test]
-fn who_sleeps_is_the_limit_if_no_look_was_in_vain_or_the_other_rests() {
+fn who_sleeps_is_the_limit_if_every_poll_found_room_or_the_other_rests() {
     let asleep = Made {
         executing: [800, 990],
         ..HANDS_OVER
     };
-    // A look for each write, which found room.
-    let looks = analysed_with(asleep, |flow| slots(flow, 100));
+    // A poll for each write, which found room.
+    let polls = analysed_with(asleep, |flow| slots(flow, 100));
     let rests = Made {
         executing: [800, 700],
         ..HANDS_OVER
     };
     let rests = analysed_with(rests, |flow| slots(flow, 130));
-    for analysis in [looks, rests] {
+    for analysis in [polls, rests] {
         assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
         assert_eq!(analysis.limits[0].stage, Some(0));
         assert_eq!(analysis.limits[0].kind, LimitKind::Latency);
@@ -328,7 +328,7 @@ fn who_finds_room_at_once_is_the_limit() {
 }
 
 #[test]
-fn who_has_no_work_holds_nobody_up_by_looking_for_it() {
+fn who_has_no_work_holds_nobody_up_by_polling_for_it() {
     // Microengine 1 polls the slots; nothing is full anywhere.
     let analysis = analysed_with(EASY, |flow| {
         slots(flow, 10);
@@ -377,7 +377,7 @@ fn losses_without_a_full_place_are_bursts() {
     made.lost = [0, 0];
     let quiet = analysed(made);
     assert!(!as_text(&quiet).contains("bursts"));
-    // The ring drops some, but is not full when it is looked at, and its taker
+    // The ring drops some, but is not full when it is sampled, and its taker
     // sleeps: that is the taker's latency, not a burst.
     made.lost = [0, 1];
     made.received = 3;

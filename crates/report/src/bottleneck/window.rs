@@ -28,7 +28,7 @@ impl Window {
         let lossy = growth(&lost);
         let arriving = growth(&came);
         let (when, (from, to)) = match (lossy, arriving) {
-            // Less than a few looks says little.
+            // Less than a few samples says little.
             (Some((from, to)), _) if to >= from + 4 => ("while frames were lost", (from, to)),
             (_, Some((from, to))) if to > from => ("while frames arrived", (from, to)),
             _ => ("over the whole run", (0, last)),

@@ -96,7 +96,7 @@ pub fn load(load: &Load) -> Input {
 
 /// All that is in the chip at cycle 0; it changes with most other inputs too.
 const START: &str =
-    "what stands in the chip at the start (its tables, memories, ports, checks and seed)";
+    "what is in the chip at the start (its tables, memories, ports, checks and seed)";
 
 /// Whether inputs are what they were.
 ///

@@ -63,7 +63,7 @@ impl Traffic {
     }
 }
 
-/// Somebody who looks at each frame that comes, leaves or is lost.
+/// Something that inspects each frame that comes, leaves or is lost.
 pub trait Tap {
     /// A frame was handed to the chip, which is before its first bit comes.
     fn arriving(&mut self, _arrival: &Arrival) {}

@@ -366,7 +366,7 @@ fn run(profile: &Profile, stress: &Stress) -> Result<Stats, Problem> {
     match chip.run(CYCLES, &mut lines, &mut NoObserver) {
         Stop::Reached => Ok(chip.stats()),
         Stop::Quiet => Err(Problem::new(format!(
-            "`{}` came to rest at cycle {}",
+            "`{}` had no events pending at cycle {}",
             stress.path,
             chip.now()
         ))),

@@ -262,7 +262,7 @@ impl<'a> Node<'a> {
 
     pub(super) fn save(&mut self) -> Result<NodeState, Problem> {
         let links = self.links.save().map_err(|error| {
-            Problem::new(format!("where the lines stand cannot be saved: {error}"))
+            Problem::new(format!("the state of the links cannot be saved: {error}"))
         })?;
         let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
         Ok(NodeState {

@@ -105,7 +105,7 @@ fn unexpected(token: &Token, wanted: &str) -> Failure {
         Diagnostic::error(
             codes::MALFORMED_EXPRESSION,
             format!(
-                "`{}` does not belong into an expression here",
+                "`{}` does not belong in an expression here",
                 spell(std::slice::from_ref(token))
             ),
             token.span,

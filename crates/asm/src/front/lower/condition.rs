@@ -184,7 +184,7 @@ impl Parser<'_> {
         Place::of(token)
             .error(
                 codes::CONDITION,
-                format!("`{}` does not belong into a condition here", token.text),
+                format!("`{}` does not belong in a condition here", token.text),
             )
             .label("not expected here")
             .help("write comparisons such as `x == 1`, joined by `&&`, `||`, `!` and parentheses")

@@ -468,7 +468,7 @@ impl Preprocessor<'_> {
                 let near = spelling::closest(&name, known.filter(|_| first));
                 self.report(match near {
                     Some(near) => warning.help(format!("did you mean `{near}`?")),
-                    None => warning.help("use the name that stands beside the warning"),
+                    None => warning.help("use the name next to the warning"),
                 });
             }
         }

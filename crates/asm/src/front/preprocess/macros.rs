@@ -142,7 +142,7 @@ impl Preprocessor<'_> {
         if !lines[at].errors.is_empty() {
             return next;
         }
-        // `#endm name` is a habit that does no harm, so what follows is not looked at.
+        // `#endm name` is a habit that does no harm, so what follows is ignored.
         let (name, parameters) = {
             // Parameters of a macro in a macro hide those of the outer one.
             let header = &lines[at].tokens;

@@ -47,7 +47,7 @@ const MAX_TOKENS: usize = 8_000_000 / SCALE;
 const MAX_LINE_TOKENS: usize = 100_000;
 /// Bytes of a token that substitution may make.
 const MAX_TOKEN_TEXT: usize = 65_536;
-/// Errors after which the rest is not looked at.
+/// Errors after which the rest is not read.
 const MAX_ERRORS: usize = 100;
 
 /// What the preprocessor gives to the parser.
@@ -314,11 +314,11 @@ impl Preprocessor<'_> {
                 self.diagnostics.push(
                     Diagnostic::error(
                         codes::TOO_MANY_ERRORS,
-                        format!("{MAX_ERRORS} errors were found; the rest is not looked at"),
+                        format!("{MAX_ERRORS} errors were found; the rest is not read"),
                         span,
                         expansion,
                     )
-                    .help("mend the first ones and try again"),
+                    .help("fix the first ones and try again"),
                 );
                 self.stopped = true;
             }

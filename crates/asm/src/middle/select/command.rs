@@ -331,7 +331,7 @@ impl Builder<'_, '_> {
                     codes::DEFER_WITHOUT_SWAP,
                     "`defer` needs `ctx_swap` in a command",
                 )
-                .note("A command that does not swap the context out has no shadow.")
+                .note("A command that does not swap the context out has no defer slots.")
                 .help("remove `defer` or wait with `ctx_swap[signal]`"));
         }
         Ok(Tokens {

@@ -468,7 +468,7 @@ impl Receive {
     }
 }
 
-/// Tells whoever watches that an arrival found no way in.
+/// Tells observers that an arrival found no way in.
 fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
     fabric.journal.tell(fabric.now, || TraceEvent::Dropped {
         port: arrival.port,

@@ -229,7 +229,7 @@ impl Tbuf {
                     "the control word 0x{:08x} of TBUF element {element} covers {end} bytes, an element has {}",
                     word.0, self.element_bytes
                 ),
-                "the payload length stands in bits 31-24, the prepend length in 20-16; both count from the start of the element",
+                "the payload length is in bits 31-24, the prepend length in 20-16; both count from the start of the element",
             );
         }
         let part = word.bytes() % BURST_UNIT;

@@ -1,4 +1,4 @@
-//! What the media interface tells whoever watches of its buffers.
+//! What the media interface tells observers about its buffers.
 
 use super::{DATA_WINDOW, Msf};
 use crate::kernel::fabric::{BusCommand, Fabric};

@@ -279,7 +279,7 @@ impl Transmit {
         self.arbitrate(ports, fabric, lines);
     }
 
-    /// Tells whoever watches that the head element is done with.
+    /// Tells observers that the head element is done with.
     fn tell_sent(&self, tag: Tag, fabric: &mut Fabric) {
         let element = self.tbuf.next() as u8;
         fabric.journal.tell(fabric.now, || TraceEvent::Tbuf {
@@ -296,7 +296,7 @@ impl Transmit {
     }
 }
 
-/// Tells the lines, and whoever watches, that a frame is lost.
+/// Tells the lines, and observers, that a frame is lost.
 fn lose_frame(lines: &mut dyn Lines, fabric: &mut Fabric, port: u8, tag: Tag, reason: MediaDrop) {
     let frame = tag.frame();
     fabric.journal.tell(fabric.now, || TraceEvent::Dropped {

@@ -86,11 +86,11 @@ impl FromStr for Core {
 /// packet buffers, four rings), which --explain shows and `npsim new` writes out.
 ///
 /// With --trace the frames of a capture arrive at the ports, and the run ends when
-/// all of them have arrived and the media interface has been at rest for the drain
+/// all of them have arrived and the media interface has been idle for the drain
 /// time. With --load or --rate, or a rate in the project's [load], frames are made
 /// (docs/src/traffic.md): they come for --time, 1 ms if nothing is said, and the run
 /// ends in the same way. Without either the run goes on until --until, or until
-/// no events are pending; a program that does not come to rest within 100 ms
+/// no events are pending; a program that still runs after 100 ms of simulated time
 /// needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -137,7 +137,7 @@ pub struct Arguments {
     /// Stop at this time: `2ms`, `500us`, or `100000` (cycles)
     #[arg(long, value_name = "TIME", value_parser = parser::<Time>())]
     pub(super) until: Option<Time>,
-    /// How long the media interface must be at rest after the last frame
+    /// How long the media interface must be idle after the last frame
     #[arg(long, value_name = "TIME", default_value = "100us", value_parser = parser::<Time>())]
     pub(super) drain: Time,
     /// Go on where this check would stop the run (`npsim checks` lists them); may be repeated

@@ -39,7 +39,7 @@ use saver::Saver;
 use source::Source;
 
 /// Simulated milliseconds after which a run without --trace and --until is given
-/// up: what rests at all without traffic rests long before.
+/// up: what ends at all without traffic ends long before.
 const PATIENCE_MS: u64 = 100;
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {

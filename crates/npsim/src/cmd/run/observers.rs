@@ -1,4 +1,4 @@
-//! The options of a run that watch it, and what comes of them.
+//! The options of a run that observe it, and what comes of them.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use super::routers::Router;
 use crate::cmd::value::parser;
 use crate::output;
 
-/// Ways to watch a run. The run is the same with any of them.
+/// Ways to observe a run. The run is the same with any of them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Watching")]
 pub struct ObserverOptions {

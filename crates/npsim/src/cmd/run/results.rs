@@ -36,7 +36,7 @@ pub struct Ended<'a> {
     pub dumps: Vec<(Range, &'a PathBuf)>,
     /// How long the run took.
     pub host_seconds: f64,
-    /// Whether only patience ends a run that does not come to rest.
+    /// Whether no end was given, so that a run that never ends by itself is given up.
     pub open_end: bool,
 }
 
@@ -245,7 +245,7 @@ fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
 
 fn restless() -> Problem {
     Problem::new(format!(
-        "the program did not come to rest within {PATIENCE_MS} ms of simulated time"
+        "the program was still running after {PATIENCE_MS} ms of simulated time"
     ))
     .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
 }

@@ -96,7 +96,7 @@ impl Saver {
             && !std::mem::replace(&mut self.told, true)
         {
             output::message(&render_problem(&problem));
-            output::line("note: the run goes on; the checkpoint before stays");
+            output::line("note: the run goes on; the previous checkpoint stays");
         }
     }
 }
@@ -152,7 +152,7 @@ pub fn restore(
         && until < checkpoint.cycle()
     {
         return Err(Problem::new(format!(
-            "the run stands at cycle {} already, after the cycle {until} of `--until`",
+            "the run is at cycle {} already, after the cycle {until} of `--until`",
             checkpoint.cycle()
         ))
         .help("give a later time, or start the run anew"));

@@ -228,7 +228,7 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
         ("with VLAN tags", tagged),
         ("captured only in part", truncated),
         ("unreadable", unreadable),
-        ("times before the frame before", info.out_of_order),
+        ("timestamps out of order", info.out_of_order),
     ];
     let oddities = oddities
         .into_iter()

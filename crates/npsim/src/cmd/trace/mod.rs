@@ -1,4 +1,4 @@
-//! `npsim trace`: captures are made and looked at.
+//! `npsim trace`: captures are generated and inspected.
 
 mod gen_capture;
 mod info;

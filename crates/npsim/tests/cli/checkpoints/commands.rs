@@ -68,7 +68,7 @@ fn a_run_goes_on_until_later() {
     assert!(dir.read("a.json") == dir.read("b.json"), "counts differ");
     assert!(dir.read("a.pcap") == dir.read("b.pcap"), "captures differ");
     // What was said anew counts from then on.
-    dir.npsim("run --resume @b.ckpt --until 39ms", 1, "stands at cycle");
+    dir.npsim("run --resume @b.ckpt --until 39ms", 1, "is at cycle");
     dir.npsim("run --resume @b.ckpt --stats @c.json", 0, "the time is up");
     assert!(dir.read("a.json") == dir.read("c.json"), "counts differ");
     dir.npsim("run --resume @b.ckpt --until 200ms", 0, "the time is up");

@@ -50,7 +50,7 @@ impl Channel {
         }
     }
 
-    /// Tells whoever watches how long the port is busy with a command and what
+    /// Tells observers how long the port is busy with a command and what
     /// is in its Q-array entry now.
     fn tell(&self, waiting: &Waiting, fabric: &mut Fabric) {
         let now = fabric.now;
