@@ -18,6 +18,7 @@ use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::microengine::Program;
 use crate::profile::Profile;
+use crate::quiescence::{Bounds, Quiescence};
 use crate::stats::Stats;
 use crate::units::msf::MediaSetup;
 use crate::units::msf::receive::NULL_STATUS;
@@ -80,6 +81,9 @@ pub struct Chip {
     pub(crate) units: Units,
     /// The general-purpose core.
     pub(crate) gpp: Gpp,
+    /// Whether and when it skips time.
+    #[serde(skip)]
+    pub(crate) quiescence: Quiescence,
 }
 
 impl Chip {
@@ -120,6 +124,7 @@ impl Chip {
                 .collect(),
             units: Units::new(&profile, &media),
             gpp: Gpp::new(&profile, boot),
+            quiescence: Quiescence::default(),
             fabric: Fabric::new(profile, Units::inlets),
         };
         let profile = chip.fabric.profile.clone();
@@ -203,13 +208,6 @@ impl Chip {
         self.fabric.now
     }
 
-    /// The cycle that the last run was asked to reach; 0 before the first. A run
-    /// that paused before it goes on the same only with the same one.
-    #[must_use]
-    pub const fn horizon(&self) -> Cycle {
-        self.fabric.horizon
-    }
-
     /// Buses, events and commands in flight.
     #[must_use]
     pub const fn fabric(&self) -> &Fabric {
@@ -262,6 +260,12 @@ impl Chip {
         self.units.locks()
     }
 
+    /// The cycle of the next event; `Cycle::MAX` if none is pending.
+    #[must_use]
+    pub fn next_event(&self) -> Cycle {
+        self.fabric.events.next_time()
+    }
+
     /// What the chip has counted until now.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -293,12 +297,31 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
+        self.run_for(until, pause, Cycle::MAX, lines, observer)
+    }
+
+    /// The same, but also comes back with `None` before the first event at `breath`
+    /// or later, unless time is skipped there: for callers who have something to do
+    /// from time to time that the run does not depend on.
+    pub fn run_for(
+        &mut self,
+        until: Cycle,
+        pause: Cycle,
+        breath: Cycle,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> Option<Stop> {
         self.fabric.journal.set(observer.wants());
         let observed = self.fabric.journal.is_open();
+        let bounds = Bounds {
+            until,
+            pause,
+            breath,
+        };
         let stop = if observed {
-            self.advance::<true>(until, pause, lines, observer)
+            self.advance::<true>(bounds, lines, observer)
         } else {
-            self.advance::<false>(until, pause, lines, observer)
+            self.advance::<false>(bounds, lines, observer)
         };
         for core in &mut self.microengines {
             core.forget_before(self.fabric.now);
@@ -315,18 +338,19 @@ impl Chip {
                 journal.leave_out_the_rest();
             }
             Some(Stop::Reached) => journal.hand_on(until, observer),
-            None => journal.hand_on(pause, observer),
+            None => journal.hand_on(pause.min(self.fabric.events.next_time()), observer),
         }
         stop
     }
 
-    fn advance<const OBSERVED: bool>(
+    pub(crate) fn advance<const OBSERVED: bool>(
         &mut self,
-        until: Cycle,
-        pause: Cycle,
+        bounds: Bounds,
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
+        let Bounds { until, .. } = bounds;
+        let pause = bounds.pause.min(bounds.breath);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         loop {
@@ -339,6 +363,14 @@ impl Chip {
             if time >= until.min(pause) {
                 return self.run_out(until);
             }
+            if time >= self.quiescence.try_at {
+                if let Some(stop) = self.rest::<OBSERVED>(bounds, lines, observer) {
+                    return Some(stop);
+                }
+                // Time may have passed.
+                continue;
+            }
+            self.quiescence.handled += 1;
             self.fabric.events.come_to(time);
             self.fabric.now = time;
             if let Some(event) = self.fabric.events.take_other() {
@@ -422,8 +454,11 @@ impl Chip {
             }
             Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
-            Event::Media(code) => self.units.msf.event(code, fabric, lines),
+            Event::Media(code) => {
+                self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
+            }
             Event::Gpp(task) => {
+                self.quiescence.outside += 1;
                 if self.gpp.stop_alone(task, &fabric.events) {
                     return;
                 }

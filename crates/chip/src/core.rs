@@ -46,6 +46,7 @@ use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::ContextState;
 use crate::microengine::program::Program;
 use crate::profile::Profile;
+use crate::quiescence::{NotNumbers, Numbers, Reader};
 
 /// A kind of core: what it is called and how one is made.
 #[derive(Clone, Copy)]
@@ -252,6 +253,33 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// # Errors
     /// The bytes are no such state.
     fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError>;
+
+    /// A number that is the same when the core stands as it did before, relative to
+    /// `now`, and hardly ever otherwise: what tells cheaply when a comparison of
+    /// [all its numbers](Self::write_numbers) may be worth while. `None` if time is
+    /// never skipped with this kind of core.
+    fn pulse(&self, now: Cycle) -> Option<u64> {
+        let _ = now;
+        None
+    }
+
+    /// Writes its state as numbers, in the manner of [`crate::quiescence`].
+    ///
+    /// # Errors
+    /// Its kind cannot.
+    fn write_numbers(&self, out: &mut Numbers) -> Result<(), NotNumbers> {
+        let _ = out;
+        Err(NotNumbers::unsupported())
+    }
+
+    /// Takes over a state from its numbers; what [`Core::save`] leaves out stays.
+    ///
+    /// # Errors
+    /// Its kind cannot, or they are no such numbers.
+    fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {
+        let _ = numbers;
+        Err(NotNumbers::unsupported())
+    }
 
     /// What a context does, as
     /// [`TraceEvent::Context`](crate::kernel::trace_event::TraceEvent::Context) tells

@@ -7,6 +7,7 @@ pub mod command;
 pub mod disturb;
 pub mod event;
 pub mod fabric;
+pub(crate) mod free_slots;
 pub mod journal;
 pub mod lines;
 pub mod lock;

@@ -14,6 +14,7 @@ pub mod gpp;
 pub mod kernel;
 pub mod microengine;
 pub mod profile;
+pub mod quiescence;
 pub mod state;
 pub mod stats;
 pub mod units;

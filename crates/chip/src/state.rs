@@ -65,6 +65,7 @@ impl Chip {
         if !rest.is_empty() {
             return Err(StateError::Long(rest.len()));
         }
+        chip.set_skipping(self.is_skipping());
         *self = chip;
         Ok(())
     }

@@ -149,6 +149,11 @@ macro_rules! units {
                 Ok(())
             }
 
+            /// Takes over what serialization leaves out.
+            pub(crate) fn take_rest(&mut self, from: &mut Self) {
+                $(self.$field.take_rest(&mut from.$field);)+
+            }
+
             /// Bytes of all large memories.
             pub(crate) fn memory_bytes(&self) -> u64 {
                 [$(self.$field.memory_bytes()),+].iter().sum()

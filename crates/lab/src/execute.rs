@@ -74,6 +74,7 @@ pub fn execute(
         allow: ready.allow.clone(),
         seed: ready.seed,
         core: ENGINE,
+        no_skip: false,
     };
     let mut flow_slots = None;
     let frames: Frames<'_> = match &ready.traffic {

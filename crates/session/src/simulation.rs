@@ -33,6 +33,9 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// What executes the microcode.
     pub core: CoreKind,
+    /// Simulate every cycle of time in which the chip's state recurs, which else is
+    /// skipped. The results are the same.
+    pub no_skip: bool,
 }
 
 /// Why a run ended.
@@ -84,8 +87,8 @@ impl Ending {
     }
 }
 
-/// Cycles between two reports of progress.
-const SLICE: Cycle = 60_000;
+/// Cycles after which the caller is told of the progress.
+const BREATH: Cycle = 60_000;
 
 /// Refuses a program whose constants are not all known.
 fn linked(program: &Program) -> Result<(), Problem> {
@@ -155,6 +158,9 @@ impl Simulation {
         }
         if let Some(seed) = settings.seed {
             chip.seed(seed);
+        }
+        if settings.no_skip {
+            chip.set_skipping(false);
         }
         Ok(Self {
             chip,
@@ -231,25 +237,28 @@ impl Simulation {
             let until = self.settings.until.unwrap_or(Cycle::MAX);
             let mut target = now;
             if !self.undecided {
-                let horizon = self.chip.horizon();
-                if now >= horizon && links.is_starved() {
-                    return Came::To(now);
-                }
                 let due = observer.due();
-                // After a pause the slice is the same: how far microengines run ahead
-                // shows in their registers when a fault ends the run.
-                target = if now < horizon {
-                    horizon.min(until)
-                } else {
-                    now.saturating_add(SLICE)
-                        .min(until)
-                        .min(self.rest_end(links))
-                        .min(due)
-                };
+                // The end only grows while the run goes on, so it can be asked for anew
+                // at any time without a microengine having stopped at an earlier one.
+                target = until.min(self.rest_end(links)).min(due).max(now);
                 // The chip asks for the frame after the next when that begins to come.
                 let pause = pause.min(links.known_until());
-                match self.chip.run_or_pause(target, pause, links, observer) {
-                    None => return Came::To(pause),
+                // Once that is asked for, the end may lie further away.
+                let next = self.chip.next_event().max(now);
+                let arrival = self.chip.units().msf.next_arrival();
+                let breath = arrival.clamp(next, next.saturating_add(BREATH));
+                let breath = breath.saturating_add(1);
+                match self.chip.run_for(target, pause, breath, links, observer) {
+                    None if self.chip.next_event() >= pause => return Came::To(pause),
+                    None => {
+                        if links.has_failed() {
+                            return Came::Ended(Ending::OutputFailed);
+                        }
+                        if progress(self.chip.now(), &links.traffic).is_break() {
+                            return Came::Ended(Ending::Interrupted);
+                        }
+                        continue;
+                    }
                     Some(Stop::Fault(fault)) => return Came::Ended(Ending::Fault(fault)),
                     Some(Stop::Quiet) => return Came::Ended(self.rested(Ending::Quiet)),
                     Some(Stop::Reached) => {}

@@ -222,6 +222,11 @@ impl Gpp {
         last.max().unwrap_or(0)
     }
 
+    /// Takes over what serialization leaves out.
+    pub(crate) fn take_rest(&mut self, from: &mut Self) {
+        std::mem::swap(&mut self.tasks, &mut from.tasks);
+    }
+
     /// The tasks' states as bytes, which serialization of the core leaves out.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Bus, TraceEvent};
 use crate::profile::Profile;
+use crate::quiescence::count;
 pub(crate) use arbitration::Admission;
 pub use data_bus::BusUse;
 use data_bus::DataBus;
@@ -83,6 +84,7 @@ pub struct Buses {
     granted_last: [u8; Target::COUNT],
     pressure: [BackPressure; Target::COUNT],
     /// ME cycles that microengines stalled because of the command buses alone.
+    #[serde(with = "count")]
     pub stalled_by_bus: Cycle,
     /// When scratchpad, hash unit and CSR proxy can be sent the next command,
     /// and the cluster whose turn that is.
@@ -97,6 +99,7 @@ pub struct Buses {
     d_push: DataBus,
     d_pull: DataBus,
     /// How often a command had to wait in its FIFO.
+    #[serde(with = "count")]
     pub waits: u64,
 }
 

@@ -161,6 +161,8 @@ pub struct EventQueue {
     words: u64,
     nodes: Vec<Node>,
     free: u32,
+    /// Nodes that are not free.
+    used: usize,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
     /// When each microengine takes its turn; `NEVER` for not at all. Turns come last
@@ -181,6 +183,7 @@ impl Default for EventQueue {
             words: 0,
             nodes: Vec::new(),
             free: NIL,
+            used: 0,
             far: BinaryHeap::new(),
             turns: [NEVER; MICROENGINES],
             base: 0,
@@ -301,6 +304,50 @@ impl EventQueue {
         self.far.push(Reverse(Far { time, order, event }));
     }
 
+    /// Takes an event back that was posted for a time, if it is still pending; not a
+    /// turn. Of several alike the first one goes.
+    pub fn cancel(&mut self, time: Cycle, event: Event) {
+        let near = time.wrapping_sub(self.base) < SPAN as Cycle;
+        let found = near && self.remove(time, event);
+        if !found {
+            let before = self.far.len();
+            let mut first = true;
+            self.far.retain(|far| {
+                let it = first && far.0.time == time && far.0.event == event;
+                first &= !it;
+                !it
+            });
+            if self.far.len() == before {
+                return;
+            }
+            self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+        }
+        self.next = self.find_next();
+    }
+
+    /// Takes an event out of the bucket of a cycle; whether it was there.
+    fn remove(&mut self, time: Cycle, event: Event) -> bool {
+        let bucket = (time & MASK) as usize;
+        let (mut before, mut index) = (NIL, self.buckets[bucket].first);
+        while index != NIL && self.nodes[index as usize].event != event {
+            (before, index) = (index, self.nodes[index as usize].next);
+        }
+        if index == NIL {
+            return false;
+        }
+        let next = self.nodes[index as usize].next;
+        if before == NIL {
+            self.buckets[bucket].first = next;
+        } else {
+            self.nodes[before as usize].next = next;
+        }
+        self.nodes[index as usize].next = self.free;
+        self.free = index;
+        self.used -= 1;
+        self.clear_if_empty(bucket);
+        true
+    }
+
     /// The time of the next event; `Cycle::MAX` when nothing is pending.
     #[must_use]
     #[inline]
@@ -343,6 +390,7 @@ impl EventQueue {
         let event = node.event;
         let next = std::mem::replace(&mut node.next, self.free);
         self.free = first;
+        self.used -= 1;
         self.buckets[bucket].first = next;
         self.leave(bucket);
         Some(event)
@@ -384,13 +432,8 @@ impl EventQueue {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        let mut free = 0;
-        let mut next = self.free;
-        while let Some(node) = self.nodes.get(next as usize) {
-            (free, next) = (free + 1, node.next);
-        }
         let near = |turn: &&Cycle| turn.wrapping_sub(self.base) < SPAN as Cycle;
-        self.nodes.len() - free + self.far.len() + self.turns.iter().filter(near).count()
+        self.used + self.far.len() + self.turns.iter().filter(near).count()
     }
 
     /// Whether nothing is pending.
@@ -442,6 +485,7 @@ impl EventQueue {
         }
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
+        self.used += 1;
         node.order = order;
         node.event = event;
         node.next = after;

@@ -22,6 +22,7 @@ use crate::kernel::bus::{Admission, Buses};
 use crate::kernel::check::{Check, Checks, Fault};
 use crate::kernel::disturb::{Latecomers, Lateness};
 use crate::kernel::event::{Event, EventQueue};
+use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
 use crate::kernel::ring_status::RingStatusLines;
@@ -100,15 +101,20 @@ pub struct Fabric {
     /// The scratch rings' status bits as microengines see them.
     pub ring_lines: RingStatusLines,
     /// Microengines do not run past this cycle, the end of the run in progress.
+    #[serde(skip)]
     pub horizon: Cycle,
     /// Next-neighbour ring of each microengine.
     pub nn_rings: Vec<NnRing>,
     /// What is told to whoever watches, which is nothing of the chip's own.
     #[serde(skip)]
     pub journal: Journal,
+    /// Readings of clocks by microcode from which more may follow than times for its
+    /// timers; where there are such, no period is taken for the next one.
+    #[serde(skip)]
+    pub(crate) clock_readings: u64,
     late: Latecomers,
     slots: Vec<InFlight>,
-    free: Vec<Slot>,
+    free: FreeSlots,
 }
 
 impl Fabric {
@@ -126,10 +132,19 @@ impl Fabric {
             horizon: Cycle::MAX,
             nn_rings,
             journal: Journal::default(),
+            clock_readings: 0,
             late: Latecomers::default(),
             slots: Vec::new(),
-            free: Vec::new(),
+            free: FreeSlots::default(),
         }
+    }
+
+    /// Takes over what serialization leaves out.
+    pub(crate) fn take_rest(&mut self, from: &mut Self) {
+        std::mem::swap(&mut self.profile, &mut from.profile);
+        std::mem::swap(&mut self.journal, &mut from.journal);
+        self.horizon = from.horizon;
+        self.clock_readings = from.clock_readings;
     }
 
     /// Lets completions come late from now on.
@@ -210,8 +225,7 @@ impl Fabric {
 
     #[inline]
     fn place(&mut self, command: &BusCommand, issued: Cycle) -> Slot {
-        // The slot that was freed last is still in the cache. Its data is cleared so that
-        // nothing of an earlier command is ever pushed or saved.
+        // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
         if let Some(slot) = self.free.pop() {
             // Field by field: the data would be moved otherwise.
             let flight = &mut self.slots[slot.0 as usize];

@@ -217,6 +217,20 @@ impl Journal {
         self.enough = (2 * self.told.len()).max(BATCH);
     }
 
+    /// Time has passed in which the same happened again and again: what is written
+    /// down and not handed on happens so many cycles later, and all before `sure` is
+    /// handed on.
+    pub(crate) fn pass(&mut self, by: Cycle, sure: Cycle) {
+        for (at, event) in &mut self.told {
+            *at += by;
+            *event = event.later(by);
+        }
+        for expected in &mut self.expected {
+            expected.due += by;
+        }
+        self.sure = sure;
+    }
+
     /// Forgets what was not handed on: the run has ended before it.
     pub(crate) fn leave_out_the_rest(&mut self) {
         self.told.clear();

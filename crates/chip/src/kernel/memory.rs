@@ -8,15 +8,17 @@ pub(crate) const PAGE: usize = 1024;
 pub struct Paged<T> {
     pages: Vec<Option<Box<[T; PAGE]>>>,
     len: usize,
+    changes: u64,
 }
 
-impl<T: Copy + Default> Paged<T> {
+impl<T: Copy + Default + PartialEq> Paged<T> {
     /// Memory of `len` elements.
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self {
             pages: vec![None; len.div_ceil(PAGE)],
             len,
+            changes: 0,
         }
     }
 
@@ -24,6 +26,11 @@ impl<T: Copy + Default> Paged<T> {
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// How often a write changed something.
+    pub(crate) const fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Whether there is no element.
@@ -54,7 +61,9 @@ impl<T: Copy + Default> Paged<T> {
             return Err(OutOfRange);
         }
         let page = self.pages[index / PAGE].get_or_insert_with(|| Box::new([T::default(); PAGE]));
-        page[index % PAGE] = value;
+        let cell = &mut page[index % PAGE];
+        self.changes += u64::from(*cell != value);
+        *cell = value;
         Ok(())
     }
 
@@ -89,17 +98,17 @@ impl<T: Copy + Default> Paged<T> {
             let at = index + done;
             let run = (PAGE - at % PAGE).min(values.len() - done);
             let page = self.pages[at / PAGE].get_or_insert_with(|| Box::new([T::default(); PAGE]));
-            page[at % PAGE..][..run].copy_from_slice(&values[done..done + run]);
+            let cells = &mut page[at % PAGE..][..run];
+            let values = &values[done..done + run];
+            self.changes += u64::from(cells != values);
+            cells.copy_from_slice(values);
             done += run;
         }
         Ok(())
     }
 
     /// The pages that hold anything but zeros, with their numbers.
-    pub(crate) fn held_pages(&self) -> impl Iterator<Item = (usize, &[T; PAGE])>
-    where
-        T: PartialEq,
-    {
+    pub(crate) fn held_pages(&self) -> impl Iterator<Item = (usize, &[T; PAGE])> {
         let pages = self.pages.iter().enumerate();
         pages.filter_map(|(number, page)| {
             let page = page.as_deref()?;

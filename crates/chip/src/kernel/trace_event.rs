@@ -422,6 +422,35 @@ pub enum TraceEvent {
 }
 
 impl TraceEvent {
+    /// The same event some cycles later.
+    #[must_use]
+    pub(crate) fn later(mut self, by: Cycle) -> Self {
+        match &mut self {
+            Self::Stalled { from, .. } | Self::Departed { from, .. } => *from += by,
+            Self::Arrives { until, .. } | Self::Gpp { until, .. } => *until += by,
+            Self::Served { from, until, .. } | Self::Bus { from, until, .. } => {
+                *from += by;
+                *until += by;
+            }
+            Self::Issued { .. }
+            | Self::Aborted { .. }
+            | Self::Held { .. }
+            | Self::Context { .. }
+            | Self::Command { .. }
+            | Self::Queued { .. }
+            | Self::Done { .. }
+            | Self::Signal { .. }
+            | Self::Ring { .. }
+            | Self::Dropped { .. }
+            | Self::Rbuf { .. }
+            | Self::Tbuf { .. }
+            | Self::Touched { .. }
+            | Self::Lock { .. }
+            | Self::Level { .. } => {}
+        }
+        self
+    }
+
     /// Where it stands among the events of one cycle: 0 for what concerns the
     /// chip, 1 + n for what concerns microengine n.
     #[must_use]

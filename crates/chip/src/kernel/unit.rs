@@ -82,6 +82,15 @@ pub trait Unit {
         Ok(())
     }
 
+    /// Takes over what serialization leaves out, from the unit as it was before its
+    /// state was made anew from numbers ([`crate::quiescence`]).
+    fn take_rest(&mut self, from: &mut Self)
+    where
+        Self: Sized,
+    {
+        let _ = from;
+    }
+
     /// Bytes of its large memories, which bound what [`Self::save`] writes.
     fn memory_bytes(&self) -> u64 {
         0

@@ -2,6 +2,7 @@
 
 use crate::Cycle;
 use crate::core::{ContextPhase, ContextTimes};
+use crate::quiescence::stamp;
 use serde::{Deserialize, Serialize};
 
 /// One hardware thread.
@@ -17,6 +18,7 @@ pub(super) struct Context {
     pub wakeup: u16,
     /// Any of them instead of all.
     pub any: bool,
+    #[serde(with = "stamp::count")]
     pub future_count: u16,
     pub future_signal: u8,
     /// When the timer will match, if armed.

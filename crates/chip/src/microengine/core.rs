@@ -17,6 +17,7 @@ use crate::kernel::disturb::Stall;
 use crate::kernel::fabric::{Fabric, TransferKind};
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::quiescence::{NotNumbers, Numbers, Reader};
 
 impl Core for Microengine {
     fn kind(&self) -> CoreKind {
@@ -258,6 +259,33 @@ impl Core for Microengine {
 
     fn crc_remainder(&self) -> u32 {
         self.datapath.crc_remainder
+    }
+
+    fn pulse(&self, now: Cycle) -> Option<u64> {
+        let mut pulse = u64::from(self.pc) << 32
+            | u64::from(self.datapath.context) << 24
+            | (self.phase as u64) << 16
+            | self.cycle.saturating_sub(now) & 0xffff;
+        for context in &self.contexts {
+            let state = u64::from(context.pc) << 24
+                | u64::from(context.signals) << 8
+                | context.state as u64;
+            pulse = (pulse.rotate_left(9) ^ state).wrapping_mul(0x2545_f491_4f6c_dd1d);
+        }
+        Some(pulse)
+    }
+
+    fn write_numbers(&self, out: &mut Numbers) -> Result<(), NotNumbers> {
+        out.add_core(&(self, &self.thrown), self.program.timers.registers())
+    }
+
+    fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {
+        let (mut it, thrown): (Self, Thrown) = numbers.take()?;
+        it.thrown = thrown;
+        std::mem::swap(&mut it.program, &mut self.program);
+        std::mem::swap(&mut it.lanes, &mut self.lanes);
+        *self = it;
+        Ok(())
     }
 
     /// The program is left out, which the image gives again. What contexts have

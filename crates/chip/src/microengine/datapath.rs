@@ -5,6 +5,7 @@ use super::cam::Cam;
 use super::crc;
 use super::operation::{Kind, Op};
 use super::registers::{SLOTS, new_file};
+use crate::quiescence::stamp;
 use serde::{Deserialize, Serialize};
 
 /// Condition codes as what they come from: a sum `x + y (+ carry) = result`,
@@ -48,12 +49,15 @@ pub(super) enum Next {
 /// State that pure operations read and write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Datapath {
-    #[serde(with = "serde_big_array::BigArray")]
+    #[serde(with = "stamp::registers")]
     pub file: [u32; SLOTS],
+    #[serde(with = "stamp::datapath")]
     pub codes: Codes,
     /// A operand of the previous operation: the count of indirect shifts.
+    #[serde(with = "stamp::datapath")]
     pub previous_a: u32,
     /// Result of the previous operation: the fill of `asr`, the override word.
+    #[serde(with = "stamp::datapath")]
     pub previous_result: u32,
     align_be: u32,
     align_le: u32,

@@ -79,6 +79,7 @@ impl Microengine {
                 u32::from(context.wakeup) | u32::from(context.any) << 16
             }
             csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+                fabric.clock_readings += 1;
                 u32::from(context.future_count)
             }
             csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
@@ -97,11 +98,23 @@ impl Microengine {
             csr::T_INDEX_BYTE_INDEX => self.memory.transfer_index << 2 | self.datapath.byte_index,
             csr::NN_PUT => self.nn_put_pointer(fabric),
             csr::NN_GET => u32::from(fabric.nn_rings[self.index as usize].get),
-            csr::TIMESTAMP_LOW => self.timestamp_now() as u32,
-            csr::TIMESTAMP_HIGH => (self.timestamp_now() >> 32) as u32,
+            csr::TIMESTAMP_LOW => {
+                fabric.clock_readings += u64::from(!self.program.timers.are_all_of(self.pc));
+                self.timestamp_now() as u32
+            }
+            csr::TIMESTAMP_HIGH => {
+                fabric.clock_readings += 1;
+                (self.timestamp_now() >> 32) as u32
+            }
             csr::CRC_REMAINDER => self.datapath.crc_remainder,
-            csr::PROFILE_COUNT => self.profile_count.wrapping_add(self.cycle as u32) & 0xffff,
-            csr::PSEUDO_RANDOM_NUMBER => self.next_random(),
+            csr::PROFILE_COUNT => {
+                fabric.clock_readings += 1;
+                self.profile_count.wrapping_add(self.cycle as u32) & 0xffff
+            }
+            csr::PSEUDO_RANDOM_NUMBER => {
+                fabric.clock_readings += 1;
+                self.next_random()
+            }
             _ => match self.held_csrs.get(usize::from(csr / 4)) {
                 Some(&held) => held,
                 None => return Err(self.no_csr(csr, fabric)),
@@ -290,9 +303,16 @@ impl Microengine {
     /// The timer fires once, when the low half of the timestamp next becomes the
     /// future count.
     fn arm_timer(&mut self, context: usize, fabric: &mut Fabric) {
+        // A timer that is set anew leaves nothing of what it was set to.
+        let timer = Event::Timer {
+            me: self.index,
+            context: context as u8,
+        };
+        if let Some(due) = self.contexts[context].timer_due.take() {
+            fabric.events.cancel(due, timer);
+        }
         let it = &self.contexts[context];
         if it.future_signal == 0 {
-            self.contexts[context].timer_due = None;
             return;
         }
         let counts = (self.cycle - self.timestamp_set) / self.timing.timestamp;
@@ -301,13 +321,7 @@ impl Microengine {
         let due = self.timestamp_set + (counts + left) * self.timing.timestamp;
         let due = due.max(self.cycle + 1);
         self.contexts[context].timer_due = Some(due);
-        fabric.events.post(
-            due,
-            Event::Timer {
-                me: self.index,
-                context: context as u8,
-            },
-        );
+        fabric.events.post(due, timer);
     }
 
     /// Raises a signal as a write of a signal CSR says.

@@ -36,6 +36,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod tight;
+mod timers;
 mod timing;
 mod turn;
 mod unary;
@@ -51,6 +52,7 @@ use crate::core::{ContextPhase, MeStats};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
+use crate::quiescence::stamp;
 use ahead::Thrown;
 use context::Context;
 use datapath::Datapath;
@@ -160,6 +162,7 @@ pub struct Microengine {
     deferred_by: u16,
     /// Slots that are thrown away after the defer slots.
     after_penalty: Cycle,
+    #[serde(with = "stamp::datapath")]
     csr_value: u32,
     line: Line,
     last: u8,

@@ -11,6 +11,7 @@ use super::operation::{Kind, Op, Side};
 use super::predecode::Maker;
 use super::template::Template;
 use super::tight::{Form, find_forms};
+use super::timers::Timers;
 use super::timing::Timing;
 use crate::profile::Profile;
 
@@ -51,6 +52,7 @@ pub struct Program {
     pub(super) forms: Arc<[Form]>,
     /// What its commands look like, as [`Op::x`] numbers them.
     pub(super) templates: Arc<[Template]>,
+    pub(super) timers: Arc<Timers>,
     timing: Timing,
 }
 
@@ -87,6 +89,7 @@ impl Program {
             sides: Arc::new([]),
             forms: Arc::new([]),
             templates: Arc::new([]),
+            timers: Arc::default(),
             timing: Timing::new(profile),
         };
         program.decode(image.contexts);
@@ -103,6 +106,7 @@ impl Program {
             sides: Arc::new([]),
             forms: Arc::new([]),
             templates: Arc::new([]),
+            timers: Arc::default(),
             timing: Timing::new(profile),
         };
         program.decode(ContextMode::Eight);
@@ -119,6 +123,7 @@ impl Program {
             sides: Arc::new([]),
             forms: Arc::new([]),
             templates: Arc::new([]),
+            timers: Arc::default(),
             timing: Timing::default(),
         }
     }
@@ -199,6 +204,7 @@ impl Program {
         }
         self.forms = find_forms(&ops, &sides).into();
         self.templates = templates.into();
+        self.timers = Arc::new(Timers::of(&self.words, limit));
         self.ops = ops;
         self.sides = sides.into();
     }

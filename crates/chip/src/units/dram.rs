@@ -52,6 +52,11 @@ pub struct Dram {
 }
 
 impl Dram {
+    /// How often a write changed the memory.
+    pub(crate) const fn changes(&self) -> u64 {
+        self.memory.changes() + self.tags.changes()
+    }
+
     /// Zeroed memory, idle banks.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
@@ -476,6 +481,11 @@ impl Unit for Dram {
         self.tags = own.tags.clone();
         get_memory(&mut self.memory, rest)?;
         get_memory(&mut self.tags, rest)
+    }
+
+    fn take_rest(&mut self, from: &mut Self) {
+        std::mem::swap(&mut self.memory, &mut from.memory);
+        std::mem::swap(&mut self.tags, &mut from.tags);
     }
 
     fn memory_bytes(&self) -> u64 {

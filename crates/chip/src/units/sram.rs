@@ -128,6 +128,18 @@ impl Sram {
         Ok(())
     }
 
+    /// Commands that devices were handed.
+    pub(crate) fn handovers(&self) -> u64 {
+        self.channels.iter().map(|channel| channel.handovers).sum()
+    }
+
+    /// How often a write changed the memory.
+    pub(crate) fn changes(&self) -> u64 {
+        { self.channels.iter() }
+            .map(|channel| channel.memory.changes())
+            .sum()
+    }
+
     /// The devices of all channels.
     pub fn devices(&self) -> impl Iterator<Item = &dyn Device> {
         self.channels
@@ -357,6 +369,14 @@ impl Unit for Sram {
             get_memory(&mut channel.memory, rest)?;
         }
         Ok(())
+    }
+
+    fn take_rest(&mut self, from: &mut Self) {
+        for (own, from) in self.channels.iter_mut().zip(&mut from.channels) {
+            std::mem::swap(&mut own.memory, &mut from.memory);
+            std::mem::swap(&mut own.devices, &mut from.devices);
+            own.handovers = from.handovers;
+        }
     }
 
     fn memory_bytes(&self) -> u64 {

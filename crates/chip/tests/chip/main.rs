@@ -1,4 +1,5 @@
 //! The chip from outside: whole, with frames on its lines.
 
+mod quiescence;
 mod whole;
 mod wire;

@@ -3,3 +3,4 @@
 mod hops;
 mod in_memory;
 mod microcode;
+mod quiescence;

@@ -10,9 +10,14 @@ use crate::Cycle;
 #[derive(Serialize, Deserialize)]
 struct Pending {
     base: Cycle,
-    sequence: u64,
-    events: Vec<(Cycle, u64, Event)>,
+    sequence: Order,
+    events: Vec<(Cycle, Order, Event)>,
 }
+
+/// What orders the events of a cycle. A type of its own, since it is no time:
+/// [`crate::quiescence`] knows it by its name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Order(u64);
 
 impl EventQueue {
     /// All pending events, in their order.
@@ -21,7 +26,7 @@ impl EventQueue {
     }
 
     /// All pending events in the order in which they will be taken.
-    fn in_order(&self) -> Vec<(Cycle, u64, Event)> {
+    fn in_order(&self) -> Vec<(Cycle, Order, Event)> {
         let start = self.base % SPAN as Cycle;
         let mut all = Vec::new();
         for (bucket, first) in self.buckets.iter().map(|it| it.first).enumerate() {
@@ -30,20 +35,20 @@ impl EventQueue {
             let mut index = first;
             while index != NIL {
                 let node = &self.nodes[index as usize];
-                all.push((self.base + ahead, node.order, node.event));
+                all.push((self.base + ahead, Order(node.order), node.event));
                 index = node.next;
             }
         }
         let far = self.far.iter().map(|far| far.0);
         let far = far.filter(|far| !matches!(far.event, Event::Microengine(_)));
-        all.extend(far.map(|far| (far.time, far.order, far.event)));
+        all.extend(far.map(|far| (far.time, Order(far.order), far.event)));
         let turns = (0u8..).zip(&self.turns);
         all.extend(
             turns
                 .filter(|(_, time)| **time != NEVER)
                 .map(|(me, &time)| {
                     let event = Event::Microengine(me);
-                    (time, u64::from(event.rank()) << 56, event)
+                    (time, Order(u64::from(event.rank()) << 56), event)
                 }),
         );
         all.sort_unstable_by_key(|&(time, order, _)| (time, order));
@@ -55,7 +60,7 @@ impl Serialize for EventQueue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let pending = Pending {
             base: self.base,
-            sequence: self.sequence,
+            sequence: Order(self.sequence),
             events: self.in_order(),
         };
         pending.serialize(serializer)
@@ -67,7 +72,7 @@ impl<'de> Deserialize<'de> for EventQueue {
         let pending = Pending::deserialize(deserializer)?;
         let mut queue = Self {
             base: pending.base,
-            sequence: pending.sequence,
+            sequence: pending.sequence.0,
             ..Self::default()
         };
         for (time, order, event) in pending.events {
@@ -76,7 +81,7 @@ impl<'de> Deserialize<'de> for EventQueue {
             }
             match event {
                 Event::Microengine(me) => queue.post_turn(time, me),
-                _ => queue.put(time, order, event),
+                _ => queue.put(time, order.0, event),
             }
         }
         Ok(queue)
@@ -116,8 +121,8 @@ mod tests {
     fn an_event_of_the_past_is_refused() {
         let pending = super::Pending {
             base: 10,
-            sequence: 1,
-            events: vec![(9, 0, Event::Gpp(0))],
+            sequence: super::Order(1),
+            events: vec![(9, super::Order(0), Event::Gpp(0))],
         };
         let bytes = postcard::to_allocvec(&pending).unwrap();
         assert!(postcard::from_bytes::<EventQueue>(&bytes).is_err());

@@ -20,7 +20,8 @@ impl Fabric {
         self.nn_rings.len() == microengines
             && self.buses.is_like(&other.buses)
             && self.buses.held_slots().all(|slot| self.has(slot))
-            && self.free.iter().all(|&slot| self.has(slot))
+            && self.free.is_whole()
+            && self.free.iter().all(|slot| self.has(slot))
             && self.slots.iter().all(|flight| {
                 flight.data.len() >= usize::from(flight.words)
                     && is_sound(&flight.command, microengines)

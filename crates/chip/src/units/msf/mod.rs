@@ -233,6 +233,12 @@ impl Msf {
         });
     }
 
+    /// The first bit of the next frame that is known; `Cycle::MAX` for none.
+    #[must_use]
+    pub fn next_arrival(&self) -> Cycle {
+        self.receive.next_arrival()
+    }
+
     /// Whether a context waits for an mpacket on a freelist.
     #[must_use]
     pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
@@ -265,10 +271,11 @@ impl Msf {
         self.transmit.tbuf.write(window(address)?, words, tag)
     }
 
-    /// Handles a media event.
-    pub fn event(&mut self, code: u32, fabric: &mut Fabric, lines: &mut dyn Lines) {
+    /// Handles a media event; says whether it had to do with frames, and not with
+    /// threads alone that wait for one.
+    pub fn event(&mut self, code: u32, fabric: &mut Fabric, lines: &mut dyn Lines) -> bool {
         let (code, argument) = Code::of(code);
-        let Some(code) = code else { return };
+        let Some(code) = code else { return false };
         match code {
             Code::Arrival => self.receive.arrival(&mut self.ports, fabric, lines),
             Code::ReceiveBus => self.receive.arbitrate(&self.ports, fabric),
@@ -281,8 +288,10 @@ impl Msf {
                     .line_end(argument as usize, &mut self.ports, fabric, lines);
             }
         }
-        if code != Code::Timeout {
+        let moved = code != Code::Timeout;
+        if moved {
             self.last_activity = fabric.now;
         }
+        moved
     }
 }

@@ -18,6 +18,7 @@ use crate::kernel::fabric::{BusCommand, Fabric, TransferKind};
 use crate::kernel::lines::{Arrival, Lines, MediaDrop, Tag};
 use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
 use crate::profile::Profile;
+use crate::quiescence::count;
 
 /// Number of thread freelists.
 pub(crate) const FREELISTS: usize = 3;
@@ -102,8 +103,8 @@ struct Freelist {
     waiters: VecDeque<Waiter>,
     /// Timeout in cycles, 0 for none.
     timeout: Cycle,
-    /// Tells a live timeout event from one that was overtaken.
-    generation: u32,
+    /// When the countdown that runs is over.
+    due: Option<Cycle>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -130,6 +131,7 @@ pub struct Receive {
     /// Most threads that waited.
     pub freelist_peak: u64,
     /// Null status words pushed.
+    #[serde(with = "count")]
     pub null_pushes: u64,
     /// Frames for ports that the chip does not have.
     pub no_such_port: u64,
@@ -173,6 +175,12 @@ impl Receive {
             .iter()
             .flat_map(|l| &l.waiters)
             .any(|w| (w.me, w.context) == (me, context))
+    }
+
+    /// The first bit of the next frame that is known; `Cycle::MAX` for none.
+    #[must_use]
+    pub(super) fn next_arrival(&self) -> Cycle {
+        { self.next_arrival.as_ref() }.map_or(Cycle::MAX, |arrival| arrival.start)
     }
 
     /// Whether the lines said that no more frames come and all have arrived.
@@ -443,23 +451,21 @@ impl Receive {
     /// and with the first thread.
     fn restart_timeout(&mut self, list: usize, fabric: &mut Fabric) {
         let freelist = &mut self.lists[list];
-        // An event cannot be taken back: the one of a countdown that no longer counts is told
-        // by its generation.
-        freelist.generation = (freelist.generation + 1) & 0xffff;
+        let over = Event::Media(Code::Timeout.with(list as u32));
+        if let Some(due) = freelist.due.take() {
+            fabric.events.cancel(due, over);
+        }
         if freelist.timeout > 0 && !freelist.waiters.is_empty() {
-            let code = Code::Timeout.with((list as u32) << 16 | freelist.generation);
-            fabric
-                .events
-                .post(fabric.now + freelist.timeout, Event::Media(code));
+            let due = fabric.now + freelist.timeout;
+            freelist.due = Some(due);
+            fabric.events.post(due, over);
         }
     }
 
     /// A countdown is over.
     pub(super) fn timed_out(&mut self, argument: u32, fabric: &mut Fabric) {
-        let (list, generation) = ((argument >> 16) as usize, argument & 0xffff);
-        if self.lists[list].generation != generation {
-            return;
-        }
+        let list = argument as usize;
+        self.lists[list].due = None;
         if let Some(waiter) = self.lists[list].waiters.pop_front() {
             self.null_pushes += 1;
             self.push(waiter, [NULL_STATUS, 0], fabric);

@@ -202,7 +202,9 @@ impl Bench {
         };
         self.fabric.now = time;
         match event {
-            Event::Media(code) => self.msf.event(code, &mut self.fabric, &mut self.lines),
+            Event::Media(code) => {
+                self.msf.event(code, &mut self.fabric, &mut self.lines);
+            }
             Event::Ready(slot) => self.msf.ready(slot, &mut self.fabric, &mut NoRegisters),
             Event::Push(slot) => self.pushed(slot),
             Event::Pull(slot) => {

@@ -160,6 +160,9 @@ pub(super) struct Channel {
     /// what type it is only the boot plan knows.
     #[serde(skip)]
     pub devices: Vec<Box<dyn Device>>,
+    /// Commands that were handed to devices.
+    #[serde(skip)]
+    pub handovers: u64,
 }
 
 impl Channel {
@@ -181,6 +184,7 @@ impl Channel {
             locks: Locks::default(),
             counters: UnitCounters::default(),
             devices: Vec::new(),
+            handovers: 0,
         }
     }
 

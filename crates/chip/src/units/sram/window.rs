@@ -160,6 +160,7 @@ impl Channel {
                 _ => u32::MAX,
             },
         };
+        self.handovers += 1;
         let device = &mut self.devices[usize::from(window.device)];
         let data = &mut fabric.flight_mut(slot).data[..count as usize];
         match device.serve(window.request, handover, data) {

@@ -156,6 +156,13 @@ pub struct Arguments {
     /// mistake in one of them. A checkpoint goes on with the core that wrote it.
     #[arg(long, value_name = "NAME", default_value = "engine", value_parser = parser::<Core>())]
     pub(super) core: Core,
+    /// Simulate also the time in which nothing happens but what has just happened
+    ///
+    /// When contexts poll and nothing comes, the state of the chip recurs, and the run
+    /// goes to the next frame, timer or end in one step. The results are the same in
+    /// every byte with and without it.
+    #[arg(long)]
+    pub(super) no_skip: bool,
     /// Do not run a context for a while, as if it hung: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
     /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all

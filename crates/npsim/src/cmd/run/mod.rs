@@ -94,6 +94,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         allow: arguments.allow.clone(),
         seed: arguments.seed,
         core: arguments.core.0,
+        no_skip: arguments.no_skip,
     };
     let hops = arguments.chain.hops();
     if hops > 1 && !source.comes() {

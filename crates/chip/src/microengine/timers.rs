@@ -1,0 +1,310 @@
+//! Readings of the timestamp from which nothing but times for timers follow.
+//!
+//! A context that waits for a time reads the timestamp, adds to it and writes the
+//! sum to its future count. What it does then depends on how long it waits and
+//! not on what time it is, so such a reading does not keep a chip from doing the same
+//! in each period ([`crate::quiescence`]). Any other use of a reading may: a comparison,
+//! a branch, a value that goes to memory. Which is which shows in the program alone,
+//! by following what is made of the value along all ways that control can take.
+
+use npsim_isa::{Access, AluOp, Bank, Flow, Instruction, Leaves, Operand, OperandRole, csr};
+
+use super::program::Word;
+use super::registers::{A, B, SINK, SLOTS};
+
+/// What the readings of a program are for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timers {
+    /// Addresses of the readings that are for timers alone.
+    readings: Vec<u16>,
+    /// Bit r: register r of the flat file may hold what was made of one.
+    registers: Vec<u64>,
+}
+
+/// What a timestamp may have got into at an address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Traces {
+    /// Context-relative general-purpose registers, those of bank B from bit 32 on.
+    registers: u64,
+    /// The condition codes.
+    codes: bool,
+    /// A operand and result of the previous instruction.
+    previous: bool,
+}
+
+impl Traces {
+    fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            registers: self.registers | other.registers,
+            codes: self.codes || other.codes,
+            previous: self.previous || other.previous,
+        }
+    }
+}
+
+/// Another use of the value than for a timer.
+struct Escapes;
+
+/// A program while one reading is followed.
+struct Follow<'a> {
+    words: &'a [Word],
+    /// Registers of a context.
+    limit: u8,
+    /// What there may be before each address.
+    before: Vec<Traces>,
+    /// Addresses to go on from.
+    open: Vec<usize>,
+    /// All that the value got into.
+    touched: u64,
+    sink: bool,
+}
+
+impl Timers {
+    /// Looks through a program whose contexts have `limit` registers of a bank each.
+    pub fn of(words: &[Word], limit: u8) -> Self {
+        let mut timers = Self::default();
+        let mut touched = 0;
+        let mut sink = false;
+        for (address, word) in words.iter().enumerate() {
+            let Word::Instruction(Instruction::LocalCsrRead { csr }) = word else {
+                continue;
+            };
+            if *csr != csr::TIMESTAMP_LOW {
+                continue;
+            }
+            let mut follow = Follow {
+                words,
+                limit,
+                before: vec![Traces::default(); words.len()],
+                open: Vec::new(),
+                touched: 0,
+                sink: false,
+            };
+            if follow.reading(address).is_ok() {
+                timers.readings.push(address as u16);
+                touched |= follow.touched;
+                sink |= follow.sink;
+            }
+        }
+        if timers.readings.is_empty() {
+            return timers;
+        }
+        timers.registers = vec![0; SLOTS / 64];
+        let mut mark = |slot: usize| timers.registers[slot / 64] |= 1 << (slot % 64);
+        if sink {
+            mark(usize::from(SINK));
+        }
+        for bit in (0..64).filter(|bit| touched >> bit & 1 == 1) {
+            let bank = usize::from(if bit < 32 { A } else { B });
+            let register = bit % 32;
+            (register..128)
+                .step_by(usize::from(limit))
+                .for_each(|number| mark(bank + number));
+        }
+        timers
+    }
+
+    /// Whether the reading at an address is for timers alone.
+    pub fn are_all_of(&self, address: u16) -> bool {
+        self.readings.binary_search(&address).is_ok()
+    }
+
+    /// The registers of the flat file that may hold what was made of such a
+    /// reading, register r as bit r of the longwords; none if there is no such
+    /// reading.
+    pub fn registers(&self) -> &[u64] {
+        &self.registers
+    }
+}
+
+impl Follow<'_> {
+    /// Follows the value of the reading at an address.
+    fn reading(&mut self, address: usize) -> Result<(), Escapes> {
+        // It comes with the instruction after it.
+        let Some(Word::Instruction(Instruction::Immed { dest, .. })) = self.words.get(address + 1)
+        else {
+            return Err(Escapes);
+        };
+        let traces = self.written(Traces::default(), *dest)?;
+        let traces = Traces {
+            previous: true,
+            ..traces
+        };
+        self.goes_to(address + 2, traces);
+        while let Some(at) = self.open.pop() {
+            self.step(at)?;
+        }
+        Ok(())
+    }
+
+    /// Control can come to an address with these traces.
+    fn goes_to(&mut self, address: usize, traces: Traces) {
+        let Some(before) = self.before.get_mut(address) else {
+            return;
+        };
+        let joined = before.join(traces);
+        if joined != *before {
+            *before = joined;
+            self.open.push(address);
+        }
+    }
+
+    /// Follows one instruction to all that can come after it.
+    fn step(&mut self, at: usize) -> Result<(), Escapes> {
+        let Word::Instruction(instruction) = &self.words[at] else {
+            return Ok(());
+        };
+        let after = self.through(instruction, self.before[at])?;
+        let flow = instruction.form().flow;
+        let swaps = instruction.swaps();
+        if flow == Flow::Next || flow == Flow::Command && !swaps {
+            self.goes_to(at + 1, after);
+            return Ok(());
+        }
+        // Where control leaves it has gone through the defer slots.
+        let slots = usize::from(instruction.defer());
+        let mut left = after;
+        for slot in 1..=slots {
+            if let Some(Word::Instruction(instruction)) = self.words.get(at + slot) {
+                left = self.through(instruction, left)?;
+            }
+        }
+        if flow == Flow::Jump {
+            (0..self.words.len()).for_each(|to| self.goes_to(to, left));
+            return Ok(());
+        }
+        if let Some(target) = instruction.target() {
+            self.goes_to(usize::from(target), left);
+        }
+        if swaps {
+            if instruction.target().is_none() {
+                self.goes_to(at + 1 + slots, left);
+            }
+            // Codes and previous operands belong to no context: whichever goes on finds them.
+            let shared = Traces {
+                registers: 0,
+                ..left
+            };
+            if !shared.is_empty() {
+                self.all_resume(shared);
+            }
+        } else if flow != Flow::Branch {
+            self.goes_to(at + 1, after);
+        }
+        Ok(())
+    }
+
+    /// All addresses at which a context can go on after a swap.
+    fn all_resume(&mut self, traces: Traces) {
+        self.goes_to(0, traces);
+        for at in 0..self.words.len() {
+            if let Word::Instruction(instruction) = &self.words[at]
+                && instruction.swaps()
+            {
+                let next = at + 1 + usize::from(instruction.defer());
+                let target = instruction.target().map_or(next, usize::from);
+                self.goes_to(target, traces);
+            }
+        }
+    }
+
+    /// What an instruction makes of the traces before it.
+    fn through(&mut self, instruction: &Instruction, before: Traces) -> Result<Traces, Escapes> {
+        if before.codes && instruction.reads_codes()
+            || before.previous && instruction.takes().is_some()
+        {
+            return Err(Escapes);
+        }
+        let mut reads = false;
+        let mut dest = Operand::None;
+        for (role, operand) in instruction.register_operands() {
+            let access = instruction.form().operand(role).map(|info| info.access);
+            if role == OperandRole::Dest {
+                dest = operand;
+            }
+            reads |= access != Some(Access::Write) && self.has(before, operand);
+        }
+        if reads {
+            return self.derived(instruction, before);
+        }
+        let mut after = before;
+        if instruction.sets_codes() {
+            after.codes = false;
+        }
+        match instruction.form().leaves {
+            Leaves::Nothing | Leaves::OperandA => {}
+            Leaves::Result | Leaves::Zero => after.previous = false,
+        }
+        if let Some(bit) = self.bit(dest) {
+            after.registers &= !bit;
+        }
+        Ok(after)
+    }
+
+    /// The same for one that reads the value: what a time for a timer is made by, or
+    /// where it ends.
+    fn derived(&mut self, instruction: &Instruction, before: Traces) -> Result<Traces, Escapes> {
+        match *instruction {
+            Instruction::LocalCsrWrite { csr, .. } if csr == csr::ACTIVE_CTX_FUTURE_COUNT => {
+                Ok(before)
+            }
+            Instruction::Alu { op, dest, a, b } => {
+                let (from_a, from_b) = (self.has(before, a), self.has(before, b));
+                let shifts_alone = match op {
+                    AluOp::Add => from_a != from_b,
+                    AluOp::Sub => from_a && !from_b,
+                    AluOp::B => from_b,
+                    _ => false,
+                };
+                if !shifts_alone {
+                    return Err(Escapes);
+                }
+                let after = self.written(before, dest)?;
+                Ok(Traces {
+                    codes: true,
+                    previous: true,
+                    ..after
+                })
+            }
+            _ => Err(Escapes),
+        }
+    }
+
+    /// The traces after the value was written to an operand.
+    fn written(&mut self, before: Traces, dest: Operand) -> Result<Traces, Escapes> {
+        if dest == Operand::None {
+            self.sink = true;
+            return Ok(before);
+        }
+        let bit = self.bit(dest).ok_or(Escapes)?;
+        self.touched |= bit;
+        Ok(Traces {
+            registers: before.registers | bit,
+            ..before
+        })
+    }
+
+    /// The bit of a context-relative general-purpose register.
+    fn bit(&self, operand: Operand) -> Option<u64> {
+        match operand {
+            Operand::Gpr(Bank::A, n) => Some(1 << (n % self.limit)),
+            Operand::Gpr(Bank::B, n) => Some(1 << (32 + n % self.limit)),
+            _ => None,
+        }
+    }
+
+    /// Whether an operand may hold the value; a register by its absolute number
+    /// may be one of any context.
+    fn has(&self, traces: Traces, operand: Operand) -> bool {
+        let relative = match operand {
+            Operand::GprAbsolute(bank, n) => Operand::Gpr(bank, n % self.limit),
+            other => other,
+        };
+        self.bit(relative)
+            .is_some_and(|bit| traces.registers & bit != 0)
+    }
+}

@@ -1,0 +1,486 @@
+//! Skipping time in which nothing happens but what has just happened.
+//!
+//! When nothing is in a chip but contexts that poll, its state recurs: after a
+//! period it is the same, but that all times are a period later and all counts
+//! higher by what a period adds. What follows a state depends on nothing else, so the
+//! next period must be the same again, and so on until something comes that does
+//! not belong to it: a frame, a task's timer, a stall, the end of the run. The chip
+//! goes there in one step.
+//!
+//! # What makes it exact
+//!
+//! - A period is not guessed. Three states that are a period apart are compared
+//!   number by number ([`numbers`]): values have to be equal, times equal or a period
+//!   apart, counts have to grow alike ([`period`]). All states that a saved chip
+//!   has are in it; large memories are not written in a period.
+//! - A time that does not move on with the periods and lies ahead is a deadline.
+//!   The last period that is skipped ends so early that no microengine has yet
+//!   run ahead to it. One that lies behind has stood there for two periods, which is
+//!   longer than anything on the chip takes ([`shortest`]), so it can have no effect
+//!   that is still to come.
+//! - Microcode that reads a clock could do something else at each reading. If it reads
+//!   one in the period, nothing is skipped, unless all that its program makes of that
+//!   reading are times for its timers (`microengine/timers.rs`).
+//! - Observers are told of each period what they were told of the last one that was
+//!   simulated, that much later.
+//! - What acts on the outside (frames, slow-path tasks, look-aside devices) does not
+//!   act in the period.
+//!
+//! # When it is tried
+//!
+//! Comparing states costs the host some million instructions, so a chip is left alone
+//! until its media interface and tasks have been idle for a while, and as long as
+//! there is little to be gained. A cheap [pulse](crate::core::Core::pulse) of the
+//! microengines tells which lengths are worth a comparison. None of that changes
+//! results, which are the same for all choices.
+
+mod numbers;
+mod period;
+mod reader;
+
+use crate::Cycle;
+use crate::chip::{Chip, Stop};
+use crate::gpp::Gpp;
+use crate::kernel::fabric::Fabric;
+use crate::kernel::lines::Lines;
+use crate::kernel::observer::Observer;
+use crate::kernel::trace_event::{Kinds, TraceEvent};
+use crate::profile::{Parameter, Profile};
+use crate::units::Units;
+pub use numbers::{NotNumbers, Numbers};
+pub(crate) use numbers::{count, stamp};
+use period::{Period, Recurrence};
+pub use reader::Reader;
+
+/// Cycles of the shortest period that is compared, whatever the profile; of shorter
+/// ones several are taken at once.
+const SHORTEST: Cycle = 1024;
+/// Cycles of the longest.
+const LONGEST: Cycle = 1 << 16;
+/// Cycles for which a chip is idle before its first try.
+const FIRST_TRY: Cycle = 1024;
+/// The most cycles for which it has to be idle, where tries come to nothing.
+const LAST_TRY: Cycle = 1 << 20;
+/// Events that have to be saved for a try to pay.
+const WORTH: u64 = 6_000;
+/// Events of which observers are told at once.
+const MOST_TOLD: u64 = 1 << 21;
+/// Multiples of a candidate that are compared.
+const MULTIPLES: u64 = 6;
+
+/// Whether and when a chip tries to skip time.
+#[derive(Clone, Debug)]
+pub(crate) struct Quiescence {
+    on: bool,
+    /// No event before this cycle makes it try.
+    pub try_at: Cycle,
+    /// Events handled.
+    pub handled: u64,
+    /// Jobs of tasks and events of the media interface: whatever can reach the outside.
+    pub outside: u64,
+    /// How long the chip has to be idle before a try.
+    settle: Cycle,
+    /// The period that was found last.
+    last: Option<Cycle>,
+    /// `handled` when idle time began to be measured, and when that was.
+    since: (u64, Cycle),
+    skipped: Cycle,
+    states: [Numbers; 3],
+    next: Vec<u64>,
+}
+
+impl Clone for Numbers {
+    /// A chip that is copied does not need what another one compares.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Default for Quiescence {
+    fn default() -> Self {
+        Self::new(true)
+    }
+}
+
+impl Quiescence {
+    fn new(on: bool) -> Self {
+        Self {
+            on,
+            try_at: if on { 0 } else { Cycle::MAX },
+            handled: 0,
+            outside: 0,
+            settle: FIRST_TRY,
+            last: None,
+            since: (0, 0),
+            skipped: 0,
+            states: Default::default(),
+            next: Vec::new(),
+        }
+    }
+}
+
+/// Why a try came to nothing.
+enum Failure {
+    /// The run ended.
+    Stop(Stop),
+    /// No period was found.
+    None,
+}
+
+/// Tells an observer what happens, and keeps it.
+struct Tape<'a> {
+    observer: &'a mut dyn Observer,
+    /// What was told since the last stop.
+    log: Vec<(Cycle, TraceEvent)>,
+}
+
+impl Tape<'_> {
+    /// Tells what was told in a period once more, that much later each time.
+    fn replay(&mut self, period: Cycle, times: u64) {
+        for by in (1..=times).map(|time| time * period) {
+            for (at, event) in &self.log {
+                self.observer.see(at + by, &event.later(by));
+            }
+        }
+    }
+}
+
+impl Observer for Tape<'_> {
+    fn wants(&self) -> Kinds {
+        self.observer.wants()
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.log.push((at, *event));
+        self.observer.see(at, event);
+    }
+}
+
+/// How far a run may go at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    /// The end of the run.
+    pub until: Cycle,
+    /// Where it is to stop between two events.
+    pub pause: Cycle,
+    /// Where it is to come back if no time is skipped there.
+    pub breath: Cycle,
+}
+
+impl Chip {
+    /// Lets the chip skip time in which its state recurs, which it does unless told
+    /// otherwise. Results are the same either way.
+    pub fn set_skipping(&mut self, on: bool) {
+        self.quiescence = Quiescence::new(on);
+    }
+
+    /// Whether it does.
+    pub(crate) fn is_skipping(&self) -> bool {
+        self.quiescence.on
+    }
+
+    /// Cycles that were skipped so far.
+    #[must_use]
+    pub fn skipped(&self) -> Cycle {
+        self.quiescence.skipped
+    }
+
+    /// Tries to skip time before the next event, if that may pay; says when the run
+    /// ended instead.
+    #[cold]
+    pub(crate) fn rest<const OBSERVED: bool>(
+        &mut self,
+        bounds: Bounds,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> Option<Stop> {
+        let now = self.fabric.events.next_time();
+        let active = self.units.msf.last_activity().max(self.gpp.last_activity());
+        let quiet = now.saturating_sub(active);
+        let quiescence = &mut self.quiescence;
+        if quiet < quiescence.settle {
+            quiescence.try_at = active + quiescence.settle;
+            quiescence.since = (quiescence.handled, now);
+            return None;
+        }
+        let end = { bounds.until.min(bounds.pause) }.min(self.units.msf.next_arrival());
+        let (handled, since) = quiescence.since;
+        let events = u128::from(quiescence.handled - handled) + 1;
+        let passed = u128::from(now.saturating_sub(since)) + 1;
+        let left = u128::from(end.saturating_sub(now));
+        if events * left < passed * u128::from(WORTH) {
+            // What is known now is known until then.
+            quiescence.try_at = end.max(now + 1);
+            return None;
+        }
+        quiescence.try_at = Cycle::MAX;
+        let done = self.skip::<OBSERVED>(end, bounds, lines, observer);
+        let now = self.fabric.events.next_time();
+        let quiescence = &mut self.quiescence;
+        let settle = quiescence.settle;
+        let sooner = (settle / 4 * 3).max(FIRST_TRY);
+        (quiescence.settle, quiescence.try_at) = match done {
+            // Until there no more periods fit.
+            Ok(deadline) if deadline >= end => (sooner, end),
+            Ok(deadline) => (sooner, deadline.saturating_add(sooner)),
+            Err(Failure::None) => {
+                let longer = (settle * 2).min(LAST_TRY);
+                (longer, now.saturating_add(longer))
+            }
+            Err(Failure::Stop(stop)) => return Some(stop),
+        };
+        None
+    }
+
+    /// Runs the chip until its state has recurred twice, then goes on to the last
+    /// period before `end`, or before a deadline in the chip that comes first; gives
+    /// which.
+    fn skip<const OBSERVED: bool>(
+        &mut self,
+        end: Cycle,
+        bounds: Bounds,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) -> Result<Cycle, Failure> {
+        let mut states = std::mem::take(&mut self.quiescence.states);
+        let mut tape = Tape {
+            observer,
+            log: Vec::new(),
+        };
+        let mut run = |chip: &mut Self, to: Cycle| {
+            let (outside, devices) = (chip.quiescence.outside, chip.units.sram.handovers());
+            if to >= end {
+                return Err(Failure::None);
+            }
+            tape.log.clear();
+            if let Some(stop) = chip.advance::<OBSERVED>(
+                Bounds {
+                    pause: to,
+                    breath: Cycle::MAX,
+                    ..bounds
+                },
+                lines,
+                &mut tape,
+            ) {
+                return Err(Failure::Stop(stop));
+            }
+            if OBSERVED {
+                chip.fabric.journal.hand_on(to, &mut tape);
+            }
+            let same = (chip.quiescence.outside, chip.units.sram.handovers()) == (outside, devices);
+            if same { Ok(()) } else { Err(Failure::None) }
+        };
+        let found = self.recurrence(&mut states, &mut run);
+        let done = found.map(|(period, at)| self.leap(period, at, end, &states, &mut tape));
+        self.quiescence.states = states;
+        done
+    }
+
+    /// Finds a period; gives it with the cycle of the last of the three states, at
+    /// which the chip is then.
+    fn recurrence(
+        &mut self,
+        states: &mut [Numbers; 3],
+        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
+    ) -> Result<(Period, Cycle), Failure> {
+        if let Some(last) = self.quiescence.last {
+            let at = self.fabric.events.next_time();
+            if let Some(found) = self.verify(at, last, 1, states, run)? {
+                return Ok(found);
+            }
+        }
+        let (at, candidate) = self.candidate(run)?;
+        let found = self.verify(at, candidate, MULTIPLES, states, run)?;
+        found.ok_or(Failure::None)
+    }
+
+    /// Runs until the microengines stand as they did before: the cycle, and how long
+    /// ago that was.
+    fn candidate(
+        &mut self,
+        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
+    ) -> Result<(Cycle, Cycle), Failure> {
+        let begin = self.fabric.events.next_time();
+        let mut reference = (begin, self.pulse(begin).ok_or(Failure::None)?);
+        let (mut samples, mut renew) = (0_u32, 8);
+        loop {
+            let at = self.fabric.events.next_time().saturating_add(1);
+            if at - begin > LONGEST {
+                return Err(Failure::None);
+            }
+            run(self, at)?;
+            let pulse = self.pulse(at).ok_or(Failure::None)?;
+            if pulse == reference.1 {
+                return Ok((at, at - reference.0));
+            }
+            // A reference that lies in the approach to the recurring states never comes
+            // again, so it is renewed at growing distances.
+            samples += 1;
+            if samples == renew {
+                reference = (at, pulse);
+                renew *= 2;
+            }
+        }
+    }
+
+    /// Compares three states, the first of them at `at`, at distances that are
+    /// multiples of a candidate.
+    fn verify(
+        &mut self,
+        at: Cycle,
+        candidate: Cycle,
+        multiples: u64,
+        states: &mut [Numbers; 3],
+        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), Failure>,
+    ) -> Result<Option<(Period, Cycle)>, Failure> {
+        let step = self.fabric.profile.timestamp_divider().max(1);
+        // Of whole steps of the timestamp, and long enough.
+        let whole = candidate * (step / gcd(candidate, step));
+        let unit = whole * shortest(&self.fabric.profile).div_ceil(whole);
+        let [first, second, third] = states;
+        run(self, at)?;
+        let quiet = self.untold();
+        self.write(first)?;
+        for multiple in 1..=multiples {
+            let cycles = unit * multiple;
+            run(self, at + cycles)?;
+            if self.untold() != quiet {
+                return Ok(None);
+            }
+            self.write(second)?;
+            let period = Period {
+                cycles,
+                steps: cycles / step,
+            };
+            if !period.joins(first, second) {
+                continue;
+            }
+            let last = at + 2 * cycles;
+            run(self, last)?;
+            self.write(third)?;
+            let same = self.untold() == quiet;
+            if same && Recurrence::of(period, [first, second, third]).is_some() {
+                self.quiescence.last = Some(cycles);
+                return Ok(Some((period, last)));
+            }
+            return Ok(None);
+        }
+        Ok(None)
+    }
+
+    /// Goes on by as many periods as fit, from the last of three states, at `at`;
+    /// gives where no more of them would.
+    fn leap(
+        &mut self,
+        period: Period,
+        at: Cycle,
+        end: Cycle,
+        states: &[Numbers; 3],
+        tape: &mut Tape<'_>,
+    ) -> Cycle {
+        let [first, second, third] = states;
+        let Some(recurrence) = Recurrence::of(period, [first, second, third]) else {
+            return end;
+        };
+        // No microengine has compared its time with anything that lies behind the
+        // furthest of them, so a deadline that they have not come to could as well
+        // not be there.
+        let ahead = self.microengines.iter().map(|me| me.local_time());
+        let ahead = ahead.max().unwrap_or(0).max(at) - at;
+        let deadline = end.min(recurrence.deadline(at));
+        let room = deadline.saturating_sub(at + ahead + 1);
+        // Observers are told of each period, which takes its time: the caller is to have a
+        // word now and then.
+        let told = (MOST_TOLD / (tape.log.len() as u64 + 1)).max(1);
+        let periods = (room / period.cycles).min(told);
+        if periods == 0 {
+            return deadline;
+        }
+        let mut next = std::mem::take(&mut self.quiescence.next);
+        recurrence.after(periods, &mut next);
+        let read = self.read(&mut Reader::new(&next));
+        self.quiescence.next = next;
+        assert_eq!(read, Ok(()), "the state that was written can be read");
+        let passed = periods * period.cycles;
+        self.quiescence.skipped += passed;
+        if !tape.log.is_empty() {
+            tape.replay(period.cycles, periods);
+        }
+        self.fabric.journal.pass(passed, at + passed);
+        if periods == told {
+            at + passed
+        } else {
+            deadline
+        }
+    }
+
+    /// What the microengines do, in one number.
+    fn pulse(&self, now: Cycle) -> Option<u64> {
+        let mut pulse = self.fabric.events.len() as u64;
+        for me in &self.microengines {
+            pulse = pulse.rotate_left(5) ^ me.pulse(now)?;
+            pulse = pulse.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        Some(pulse)
+    }
+
+    /// What must not change in a period and is not in the numbers: writes to large
+    /// memories, and readings of clocks from which more than times for timers may
+    /// follow.
+    fn untold(&self) -> (u64, u64) {
+        let units = &self.units;
+        (
+            units.sram.changes() + units.dram.changes(),
+            self.fabric.clock_readings,
+        )
+    }
+
+    fn write(&self, out: &mut Numbers) -> Result<(), Failure> {
+        out.clear();
+        let mut write = || -> Result<(), NotNumbers> {
+            out.add(&(&self.fabric, &self.units, &self.gpp))?;
+            { self.microengines.iter() }.try_for_each(|me| me.write_numbers(out))
+        };
+        write().map_err(|_| Failure::None)
+    }
+
+    fn read(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {
+        let (mut fabric, mut units, mut gpp): (Fabric, Units, Gpp) = numbers.take()?;
+        { self.microengines.iter_mut() }.try_for_each(|me| me.read_numbers(numbers))?;
+        if !numbers.is_empty() {
+            return Err(NotNumbers("too many numbers".to_owned()));
+        }
+        fabric.take_rest(&mut self.fabric);
+        units.take_rest(&mut self.units);
+        gpp.take_rest(&mut self.gpp);
+        (self.fabric, self.units, self.gpp) = (fabric, units, gpp);
+        Ok(())
+    }
+}
+
+/// The shortest period that is compared on a chip: longer than a few of the longest
+/// latencies of its profile one after the other. What the slow path takes is not among
+/// them, since nothing of it happens in a period; nor is the time between refreshes,
+/// each of which has its own cycle in the state.
+fn shortest(profile: &Profile) -> Cycle {
+    let of_hardware = |it: &&Parameter| it.group != "gpp" && it.name != "refresh_interval";
+    let cycles = profile
+        .parameters()
+        .filter(of_hardware)
+        .map(|it| match it.unit {
+            "ME cycles" => it.value,
+            unit if unit.ends_with("cycles") || unit.ends_with("clocks") => {
+                it.value * profile.bus_cycle().max(1)
+            }
+            _ => 0,
+        });
+    SHORTEST.max(4 * cycles.max().unwrap_or(0))
+}
+
+/// The greatest common divisor; of 0 and a number that number.
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,495 @@
+//! A chip's state as a row of numbers, each of a class that says how it may
+//! differ from one period to the next.
+//!
+//! The row is what a saved state holds, by way of the same [`Serialize`]
+//! implementations: nothing of the state can be forgotten here that a checkpoint
+//! does not forget. What a number is comes from its type and from names that the
+//! types carry:
+//!
+//! - An unsigned number of 64 bits is a [time](Class::Time), except
+//! - in the structures of [`COUNTERS`] and the newtypes of [`COUNTS`], where it is a
+//!   [count](Class::Count), and
+//! - in the newtypes of [`stamp`], which hold what microcode may have made of the
+//!   timestamp.
+//! - Everything else is a [value](Class::Value), so that what this list does not
+//!   know can only keep a period from being found, and never make a wrong one.
+
+use std::fmt;
+
+use serde::ser::{self, Serialize};
+
+/// Structures that only count: what is in them never decides what happens.
+const COUNTERS: [&str; 9] = [
+    "BackPressure",
+    "BusUse",
+    "ContextTimes",
+    "LockCounts",
+    "MeStats",
+    "PortCounts",
+    "TaskCounts",
+    "TransmitErrors",
+    "UnitCounters",
+];
+
+/// Newtypes of single counts. What orders the events of one cycle is one as well: of
+/// those that are posted anew each period it grows, and comparisons see no more than
+/// which one is larger.
+const COUNTS: [&str; 2] = [count::NAME, "Order"];
+
+/// For `#[serde(with)]` of a single count.
+pub(crate) mod count {
+    pub use super::stamp::deserialize;
+    use serde::{Serialize, Serializer};
+
+    pub const NAME: &str = "Count";
+
+    pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_newtype_struct(NAME, value)
+    }
+}
+
+/// Newtypes around what may hold a timestamp.
+pub(crate) mod stamp {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// The register file: those of its registers in which the program keeps
+    /// nothing but times for its timers.
+    pub const REGISTERS: &str = "StampRegisters";
+    /// What the datapath remembers of the operation before.
+    pub const DATAPATH: &str = "StampDatapath";
+    /// A future count.
+    pub const COUNT: &str = "StampCount";
+
+    /// For `#[serde(with)]` of a field of the datapath.
+    pub mod datapath {
+        pub use super::deserialize;
+        use super::{DATAPATH, Serialize, Serializer};
+
+        pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+            to.serialize_newtype_struct(DATAPATH, value)
+        }
+    }
+
+    /// For `#[serde(with)]` of a future count.
+    pub mod count {
+        pub use super::deserialize;
+        use super::{COUNT, Serialize, Serializer};
+
+        pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+            to.serialize_newtype_struct(COUNT, value)
+        }
+    }
+
+    /// For `#[serde(with)]` of the register file.
+    pub mod registers {
+        use super::{Deserializer, REGISTERS, Serialize, Serializer};
+        use serde_big_array::BigArray;
+
+        struct File<'a, const N: usize>(&'a [u32; N]);
+
+        impl<const N: usize> Serialize for File<'_, N> {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                BigArray::serialize(self.0, to)
+            }
+        }
+
+        pub fn serialize<S: Serializer, const N: usize>(
+            file: &[u32; N],
+            to: S,
+        ) -> Result<S::Ok, S::Error> {
+            to.serialize_newtype_struct(REGISTERS, &File(file))
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>, const N: usize>(
+            from: D,
+        ) -> Result<[u32; N], D::Error> {
+            BigArray::deserialize(from)
+        }
+    }
+
+    /// A newtype's name is not in what is read: the value alone is.
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<T, D::Error> {
+        T::deserialize(from)
+    }
+}
+
+/// How a number may differ between two states that are a period apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Not at all.
+    Value,
+    /// Not at all, or by the period.
+    Time,
+    /// By anything, if by the same from each period to the next.
+    Count,
+    /// Not at all, or by the steps of the timestamp that a period has, modulo
+    /// 2^32 or 2^16.
+    Stamp { bits: u8 },
+}
+
+/// What can go wrong with a row of numbers, which is a defect of this crate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotNumbers(pub(super) String);
+
+impl NotNumbers {
+    pub(crate) fn unsupported() -> Self {
+        Self("this kind of core has no numbers".to_owned())
+    }
+}
+
+impl fmt::Display for NotNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotNumbers {}
+
+impl ser::Error for NotNumbers {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+impl serde::de::Error for NotNumbers {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+/// A state as numbers.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    pub(super) numbers: Vec<u64>,
+    pub(super) classes: Vec<Class>,
+    /// In how many structures of counters the writer is.
+    counting: u32,
+    stamp: Option<&'static str>,
+    /// Where the register file began.
+    registers: usize,
+    /// Bit r of the longwords: register r holds nothing but times for timers.
+    timer_registers: Vec<u64>,
+}
+
+impl Numbers {
+    /// Adds all that a value holds.
+    pub(crate) fn add(&mut self, value: &impl Serialize) -> Result<(), NotNumbers> {
+        value.serialize(self)
+    }
+
+    /// The same with the set of registers, bit r of the longwords register r of the
+    /// flat file, that hold nothing but times for timers.
+    pub(crate) fn add_core(
+        &mut self,
+        value: &impl Serialize,
+        timer_registers: &[u64],
+    ) -> Result<(), NotNumbers> {
+        self.timer_registers.clear();
+        self.timer_registers.extend_from_slice(timer_registers);
+        value.serialize(self)
+    }
+
+    /// Forgets all numbers and keeps their room.
+    pub(super) fn clear(&mut self) {
+        self.numbers.clear();
+        self.classes.clear();
+    }
+
+    fn put(&mut self, number: u64, class: Class) {
+        self.numbers.push(number);
+        self.classes.push(class);
+    }
+
+    fn value(&mut self, number: u64) {
+        self.put(number, Class::Value);
+    }
+
+    fn narrow(&mut self, number: u64, bits: u8) {
+        let class = match self.stamp {
+            None => Class::Value,
+            Some(stamp::REGISTERS) => {
+                let at = self.numbers.len() - self.registers;
+                let word = self.timer_registers.get(at / 64).copied().unwrap_or(0);
+                if word >> (at % 64) & 1 == 1 {
+                    Class::Stamp { bits }
+                } else {
+                    Class::Value
+                }
+            }
+            Some(stamp::DATAPATH) if self.timer_registers.iter().all(|word| *word == 0) => {
+                Class::Value
+            }
+            Some(_) => Class::Stamp { bits },
+        };
+        self.put(number, class);
+    }
+}
+
+impl ser::Serializer for &mut Numbers {
+    type Ok = ();
+    type Error = NotNumbers;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Struct<Self>;
+    type SerializeStructVariant = Self;
+
+    fn serialize_bool(self, v: bool) -> Result<(), NotNumbers> {
+        self.value(v.into());
+        Ok(())
+    }
+
+    fn serialize_i8(self, v: i8) -> Result<(), NotNumbers> {
+        self.serialize_i64(v.into())
+    }
+
+    fn serialize_i16(self, v: i16) -> Result<(), NotNumbers> {
+        self.serialize_i64(v.into())
+    }
+
+    fn serialize_i32(self, v: i32) -> Result<(), NotNumbers> {
+        self.serialize_i64(v.into())
+    }
+
+    fn serialize_i64(self, v: i64) -> Result<(), NotNumbers> {
+        self.value(v.cast_unsigned());
+        Ok(())
+    }
+
+    fn serialize_u8(self, v: u8) -> Result<(), NotNumbers> {
+        self.value(v.into());
+        Ok(())
+    }
+
+    fn serialize_u16(self, v: u16) -> Result<(), NotNumbers> {
+        self.narrow(v.into(), 16);
+        Ok(())
+    }
+
+    fn serialize_u32(self, v: u32) -> Result<(), NotNumbers> {
+        self.narrow(v.into(), 32);
+        Ok(())
+    }
+
+    fn serialize_u64(self, v: u64) -> Result<(), NotNumbers> {
+        let class = if self.counting > 0 {
+            Class::Count
+        } else {
+            Class::Time
+        };
+        self.put(v, class);
+        Ok(())
+    }
+
+    fn serialize_u128(self, v: u128) -> Result<(), NotNumbers> {
+        self.value(v as u64);
+        self.value((v >> 64) as u64);
+        Ok(())
+    }
+
+    fn serialize_f32(self, v: f32) -> Result<(), NotNumbers> {
+        self.value(v.to_bits().into());
+        Ok(())
+    }
+
+    fn serialize_f64(self, v: f64) -> Result<(), NotNumbers> {
+        self.value(v.to_bits());
+        Ok(())
+    }
+
+    fn serialize_char(self, v: char) -> Result<(), NotNumbers> {
+        self.value(u32::from(v).into());
+        Ok(())
+    }
+
+    fn serialize_str(self, v: &str) -> Result<(), NotNumbers> {
+        self.serialize_bytes(v.as_bytes())
+    }
+
+    fn serialize_bytes(self, v: &[u8]) -> Result<(), NotNumbers> {
+        self.value(v.len() as u64);
+        v.iter().for_each(|byte| self.value(u64::from(*byte)));
+        Ok(())
+    }
+
+    fn serialize_none(self) -> Result<(), NotNumbers> {
+        self.value(0);
+        Ok(())
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<(), NotNumbers> {
+        self.value(1);
+        v.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<(), NotNumbers> {
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), NotNumbers> {
+        Ok(())
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+    ) -> Result<(), NotNumbers> {
+        self.value(index.into());
+        Ok(())
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        v: &T,
+    ) -> Result<(), NotNumbers> {
+        match name {
+            name if COUNTS.contains(&name) => {
+                self.counting += 1;
+                let done = v.serialize(&mut *self);
+                self.counting -= 1;
+                done
+            }
+            stamp::REGISTERS | stamp::DATAPATH | stamp::COUNT => {
+                self.stamp = Some(name);
+                self.registers = self.numbers.len();
+                let done = v.serialize(&mut *self);
+                self.stamp = None;
+                done
+            }
+            _ => v.serialize(self),
+        }
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        v: &T,
+    ) -> Result<(), NotNumbers> {
+        self.value(index.into());
+        v.serialize(self)
+    }
+
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self, NotNumbers> {
+        let len = len.ok_or_else(|| NotNumbers("a sequence without a length".to_owned()))?;
+        self.value(len as u64);
+        Ok(self)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Self, NotNumbers> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, NotNumbers> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, NotNumbers> {
+        self.value(index.into());
+        Ok(self)
+    }
+
+    fn serialize_map(self, len: Option<usize>) -> Result<Self, NotNumbers> {
+        self.serialize_seq(len)
+    }
+
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeStruct, NotNumbers> {
+        let counts = COUNTERS.contains(&name);
+        self.counting += u32::from(counts);
+        Ok(Struct {
+            numbers: self,
+            counts,
+        })
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, NotNumbers> {
+        self.value(index.into());
+        Ok(self)
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+}
+
+/// The fields of a structure.
+pub struct Struct<N> {
+    numbers: N,
+    counts: bool,
+}
+
+impl ser::SerializeStruct for Struct<&mut Numbers> {
+    type Ok = ();
+    type Error = NotNumbers;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        _: &'static str,
+        v: &T,
+    ) -> Result<(), NotNumbers> {
+        v.serialize(&mut *self.numbers)
+    }
+
+    fn end(self) -> Result<(), NotNumbers> {
+        self.numbers.counting -= u32::from(self.counts);
+        Ok(())
+    }
+}
+
+/// What has parts in a row: one like the other.
+macro_rules! parts {
+    ($($trait:ident $($method:ident)+, named: $named:tt;)+) => {
+        $(impl ser::$trait for &mut Numbers {
+            type Ok = ();
+            type Error = NotNumbers;
+            $(parts!(@$named $method);)+
+
+            fn end(self) -> Result<(), NotNumbers> {
+                Ok(())
+            }
+        })+
+    };
+    (@false $method:ident) => {
+        fn $method<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<(), NotNumbers> {
+            v.serialize(&mut **self)
+        }
+    };
+    (@true $method:ident) => {
+        fn $method<T: Serialize + ?Sized>(&mut self, _: &'static str, v: &T) -> Result<(), NotNumbers> {
+            v.serialize(&mut **self)
+        }
+    };
+}
+
+parts! {
+    SerializeSeq serialize_element, named: false;
+    SerializeTuple serialize_element, named: false;
+    SerializeTupleStruct serialize_field, named: false;
+    SerializeTupleVariant serialize_field, named: false;
+    SerializeMap serialize_key serialize_value, named: false;
+    SerializeStructVariant serialize_field, named: true;
+}

@@ -1,0 +1,173 @@
+//! Three states at equal distances, and what follows from them.
+
+use super::numbers::{Class, Numbers};
+use crate::Cycle;
+
+/// A stretch of time after which the chip is in the same state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Period {
+    /// How long it is.
+    pub cycles: Cycle,
+    /// By how much the timestamp grows in it.
+    pub steps: u64,
+}
+
+impl Period {
+    /// Whether a number may follow another one after a period.
+    #[inline]
+    fn allows(self, before: u64, after: u64, class: Class) -> bool {
+        let by = after.wrapping_sub(before);
+        match class {
+            Class::Value => by == 0,
+            Class::Time => by == 0 || by == self.cycles,
+            Class::Count => true,
+            Class::Stamp { bits } => by == 0 || (by ^ self.steps) << (64 - bits) == 0,
+        }
+    }
+
+    /// Whether one state may be that of a period after another.
+    pub fn joins(self, before: &Numbers, after: &Numbers) -> bool {
+        before.classes == after.classes
+            && before
+                .numbers
+                .iter()
+                .zip(&after.numbers)
+                .zip(&before.classes)
+                .all(|((&before, &after), &class)| self.allows(before, after, class))
+    }
+}
+
+/// The last two of three states each of which [joins](Period::joins) the one before,
+/// and whose numbers go on changing as they did.
+#[derive(Debug)]
+pub(super) struct Recurrence<'a> {
+    period: Period,
+    before: &'a Numbers,
+    last: &'a Numbers,
+}
+
+impl<'a> Recurrence<'a> {
+    /// Of three states that are a period apart; `None` if something does not go on.
+    ///
+    /// That times, counts and stamps have changed alike twice is what tells a count
+    /// from a maximum: the largest of the values of a period cannot grow in the next
+    /// one, which has the same values.
+    pub fn of(period: Period, states: [&'a Numbers; 3]) -> Option<Self> {
+        let [first, before, last] = states;
+        let goes_on = period.joins(before, last) && first.numbers.len() == last.numbers.len() && {
+            first.numbers.iter().zip(&before.numbers)
+        }
+        .zip(&last.numbers)
+        .zip(&last.classes)
+        .all(|(((&a, &b), &c), class)| match class {
+            Class::Stamp { bits } => (b.wrapping_sub(a) ^ c.wrapping_sub(b)) << (64 - bits) == 0,
+            _ => b.wrapping_sub(a) == c.wrapping_sub(b),
+        });
+        goes_on.then_some(Self {
+            period,
+            before,
+            last,
+        })
+    }
+
+    /// The earliest time in the last state that lies after `now` and does not move on
+    /// with the periods: something that is yet to come, whatever the chip does
+    /// until then.
+    pub fn deadline(&self, now: Cycle) -> Cycle {
+        { self.before.numbers.iter().zip(&self.last.numbers) }
+            .zip(&self.last.classes)
+            .filter(|((before, last), class)| {
+                **class == Class::Time && before == last && **last > now
+            })
+            .map(|((_, last), _)| *last)
+            .min()
+            .unwrap_or(Cycle::MAX)
+    }
+
+    /// The numbers so many periods after the last state.
+    pub fn after(&self, periods: u64, out: &mut Vec<u64>) {
+        out.clear();
+        out.extend(
+            { self.before.numbers.iter().zip(&self.last.numbers) }
+                .zip(&self.last.classes)
+                .map(|((&before, &last), class)| {
+                    if before == last {
+                        return last;
+                    }
+                    match class {
+                        Class::Stamp { bits } => {
+                            let later = last.wrapping_add(periods.wrapping_mul(self.period.steps));
+                            later << (64 - bits) >> (64 - bits)
+                        }
+                        _ => {
+                            let by = last.wrapping_sub(before);
+                            last.wrapping_add(periods.wrapping_mul(by))
+                        }
+                    }
+                }),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(numbers: &[(u64, Class)]) -> Numbers {
+        let (numbers, classes) = numbers.iter().copied().unzip();
+        Numbers {
+            numbers,
+            classes,
+            ..Numbers::default()
+        }
+    }
+
+    const STAMP: Class = Class::Stamp { bits: 16 };
+
+    #[test]
+    fn times_counts_and_stamps_go_on() {
+        let period = Period {
+            cycles: 800,
+            steps: 50,
+        };
+        let [a, b, c] = [0, 1, 2].map(|n| {
+            state(&[
+                (7, Class::Value),
+                (1000 + 800 * n, Class::Time),
+                (500, Class::Time),
+                (9_000, Class::Time),
+                (3 * n, Class::Count),
+                ((0xffe0 + 50 * n) & 0xffff, STAMP),
+            ])
+        });
+        assert!(period.joins(&a, &b));
+        let recurrence = Recurrence::of(period, [&a, &b, &c]).unwrap();
+        assert_eq!(recurrence.deadline(2600), 9_000);
+        assert_eq!(recurrence.deadline(400), 500);
+        let mut out = Vec::new();
+        recurrence.after(4, &mut out);
+        assert_eq!(out, [7, 5800, 500, 9_000, 18, (0xffe0 + 50 * 6) & 0xffff]);
+    }
+
+    #[test]
+    fn what_changes_otherwise_is_no_period() {
+        let period = Period {
+            cycles: 800,
+            steps: 50,
+        };
+        for (class, numbers) in [
+            (Class::Value, [1, 2, 3]),
+            (Class::Time, [1000, 1400, 1800]),
+            (Class::Time, [1000, 1800, 1800]),
+            (Class::Count, [0, 5, 6]),
+            (STAMP, [0, 49, 98]),
+            (STAMP, [0, 50, 50]),
+        ] {
+            let [a, b, c] = numbers.map(|number| state(&[(number, class)]));
+            let found = period
+                .joins(&a, &b)
+                .then(|| Recurrence::of(period, [&a, &b, &c]));
+            assert!(found.flatten().is_none(), "{class:?} {numbers:?}");
+        }
+    }
+}
