@@ -301,8 +301,9 @@ impl Chip {
     }
 
     /// The same, but also comes back with `None` before the first event at `breath`
-    /// or later, unless time is skipped there: for callers who have something to do
-    /// from time to time that the run does not depend on.
+    /// or later: for callers who have something to do from time to time on which the
+    /// run does not depend. Where time is skipped, that event may lie far behind
+    /// `breath`; whether `pause` is reached, [`Self::next_event`] tells.
     pub fn run_for(
         &mut self,
         until: Cycle,
@@ -364,7 +365,7 @@ impl Chip {
                 return self.run_out(until);
             }
             if time >= self.quiescence.try_at {
-                if let Some(stop) = self.rest::<OBSERVED>(bounds, lines, observer) {
+                if let Some(stop) = self.try_to_skip::<OBSERVED>(bounds, lines, observer) {
                     return Some(stop);
                 }
                 // Time may have passed.

@@ -41,6 +41,7 @@ mod reader;
 use crate::Cycle;
 use crate::chip::{Chip, Stop};
 use crate::gpp::Gpp;
+use crate::kernel::disturb::LAST_CYCLE;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::lines::Lines;
 use crate::kernel::observer::Observer;
@@ -48,7 +49,7 @@ use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::profile::{Parameter, Profile};
 use crate::units::Units;
 pub use numbers::{NotNumbers, Numbers};
-pub(crate) use numbers::{count, stamp};
+pub(crate) use numbers::{bits, count, stamp};
 use period::{Period, Recurrence};
 pub use reader::Reader;
 
@@ -63,13 +64,16 @@ const FIRST_TRY: Cycle = 1024;
 const LAST_TRY: Cycle = 1 << 20;
 /// Events that have to be saved for a try to pay.
 const WORTH: u64 = 6_000;
+/// Cycles that are skipped at once at most: of a run without an end the caller is to
+/// hear from time to time.
+const FURTHEST: Cycle = 1 << 40;
 /// Events of which observers are told at once.
 const MOST_TOLD: u64 = 1 << 21;
 /// Multiples of a candidate that are compared.
 const MULTIPLES: u64 = 6;
 
 /// Whether and when a chip tries to skip time.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Quiescence {
     on: bool,
     /// No event before this cycle makes it try.
@@ -89,10 +93,13 @@ pub(crate) struct Quiescence {
     next: Vec<u64>,
 }
 
-impl Clone for Numbers {
-    /// A chip that is copied does not need what another one compares.
+/// A copied chip finds out anew when to try.
+impl Clone for Quiescence {
     fn clone(&self) -> Self {
-        Self::default()
+        Self {
+            skipped: self.skipped,
+            ..Self::new(self.on)
+        }
     }
 }
 
@@ -125,6 +132,8 @@ enum Failure {
     Stop(Stop),
     /// No period was found.
     None,
+    /// None was found before what is to come.
+    Short,
 }
 
 /// Tells an observer what happens, and keeps it.
@@ -188,7 +197,7 @@ impl Chip {
     /// Tries to skip time before the next event, if that may pay; says when the run
     /// ended instead.
     #[cold]
-    pub(crate) fn rest<const OBSERVED: bool>(
+    pub(crate) fn try_to_skip<const OBSERVED: bool>(
         &mut self,
         bounds: Bounds,
         lines: &mut dyn Lines,
@@ -203,7 +212,10 @@ impl Chip {
             quiescence.since = (quiescence.handled, now);
             return None;
         }
-        let end = { bounds.until.min(bounds.pause) }.min(self.units.msf.next_arrival());
+        let end = { bounds.until.min(bounds.pause) }
+            .min(self.units.msf.next_arrival())
+            .min(now.saturating_add(FURTHEST))
+            .min(LAST_CYCLE);
         let (handled, since) = quiescence.since;
         let events = u128::from(quiescence.handled - handled) + 1;
         let passed = u128::from(now.saturating_sub(since)) + 1;
@@ -227,7 +239,12 @@ impl Chip {
                 let longer = (settle * 2).min(LAST_TRY);
                 (longer, now.saturating_add(longer))
             }
-            Err(Failure::Stop(stop)) => return Some(stop),
+            // There was too little time, which says nothing about periods.
+            Err(Failure::Short) => (settle, end),
+            Err(Failure::Stop(stop)) => {
+                quiescence.try_at = now.saturating_add(settle);
+                return Some(stop);
+            }
         };
         None
     }
@@ -250,7 +267,7 @@ impl Chip {
         let mut run = |chip: &mut Self, to: Cycle| {
             let (outside, devices) = (chip.quiescence.outside, chip.units.sram.handovers());
             if to >= end {
-                return Err(Failure::None);
+                return Err(Failure::Short);
             }
             tape.log.clear();
             if let Some(stop) = chip.advance::<OBSERVED>(
@@ -339,12 +356,12 @@ impl Chip {
         let unit = whole * shortest(&self.fabric.profile).div_ceil(whole);
         let [first, second, third] = states;
         run(self, at)?;
-        let quiet = self.untold();
+        let quiet = self.beside_numbers();
         self.write(first)?;
         for multiple in 1..=multiples {
             let cycles = unit * multiple;
             run(self, at + cycles)?;
-            if self.untold() != quiet {
+            if self.beside_numbers() != quiet {
                 return Ok(None);
             }
             self.write(second)?;
@@ -358,7 +375,7 @@ impl Chip {
             let last = at + 2 * cycles;
             run(self, last)?;
             self.write(third)?;
-            let same = self.untold() == quiet;
+            let same = self.beside_numbers() == quiet;
             if same && Recurrence::of(period, [first, second, third]).is_some() {
                 self.quiescence.last = Some(cycles);
                 return Ok(Some((period, last)));
@@ -403,6 +420,7 @@ impl Chip {
         assert_eq!(read, Ok(()), "the state that was written can be read");
         let passed = periods * period.cycles;
         self.quiescence.skipped += passed;
+        self.quiescence.since.1 += passed;
         if !tape.log.is_empty() {
             tape.replay(period.cycles, periods);
         }
@@ -427,7 +445,7 @@ impl Chip {
     /// What must not change in a period and is not in the numbers: writes to large
     /// memories, and readings of clocks from which more than times for timers may
     /// follow.
-    fn untold(&self) -> (u64, u64) {
+    fn beside_numbers(&self) -> (u64, u64) {
         let units = &self.units;
         (
             units.sram.changes() + units.dram.changes(),

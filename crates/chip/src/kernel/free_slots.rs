@@ -7,11 +7,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::command::Slot;
+use crate::quiescence::bits;
 
 /// A set of places.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FreeSlots {
     /// Bit s % 64 of longword s / 64: place s is free.
+    #[serde(with = "bits")]
     words: Vec<u64>,
     len: usize,
 }

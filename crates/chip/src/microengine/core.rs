@@ -9,7 +9,7 @@ use npsim_isa::Operand;
 use super::Program;
 use super::ahead::Thrown;
 use super::registers::{Claim, transfer_file};
-use super::{Lane, Microengine, Phase};
+use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{ContextPhase, ContextView, Core, CoreKind, MeStats, ahead};
 use crate::engine::ENGINE;
@@ -276,7 +276,18 @@ impl Core for Microengine {
     }
 
     fn write_numbers(&self, out: &mut Numbers) -> Result<(), NotNumbers> {
-        out.add_core(&(self, &self.thrown), self.program.timers.registers())
+        // In defer slots it is not known here where control goes.
+        let deferring = self.slow & slow::DEFER != 0;
+        let contexts: [_; 8] = array::from_fn(|context| {
+            let running = context == usize::from(self.datapath.context);
+            let at = self.context_pc(context as u8);
+            (
+                context as u8,
+                if running && deferring { u16::MAX } else { at },
+            )
+        });
+        let timers = self.program.timers.registers(&contexts);
+        out.add_core(&(self, &self.thrown), timers.as_ref().map(|it| &it[..]))
     }
 
     fn read_numbers(&mut self, numbers: &mut Reader<'_>) -> Result<(), NotNumbers> {

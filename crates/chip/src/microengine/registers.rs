@@ -1,5 +1,6 @@
 //! The flat register file and who owns transfer registers at the moment.
 
+use crate::quiescence::bits;
 use npsim_isa::{Bank, CommandOp, Operand};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +98,7 @@ pub(super) const fn resolve(slot: u16, base: u16) -> usize {
 
 /// Which slots have ever been written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Initialised([u64; SLOTS / 64]);
+pub(super) struct Initialised(#[serde(with = "bits")] [u64; SLOTS / 64]);
 
 impl Initialised {
     pub fn new() -> Self {

@@ -17,8 +17,11 @@ use super::registers::{A, B, SINK, SLOTS};
 pub(super) struct Timers {
     /// Addresses of the readings that are for timers alone.
     readings: Vec<u16>,
-    /// Bit r: register r of the flat file may hold what was made of one.
+    /// For each address the registers that may hold what was made of one there, as in
+    /// [`Traces`]. All that can still become of their values is a time for a timer.
     registers: Vec<u64>,
+    /// Whether such a value is written to no register at all.
+    sink: bool,
 }
 
 /// What a timestamp may have got into at an address.
@@ -67,13 +70,16 @@ impl Timers {
     /// Looks through a program whose contexts have `limit` registers of a bank each.
     pub fn of(words: &[Word], limit: u8) -> Self {
         let mut timers = Self::default();
-        let mut touched = 0;
-        let mut sink = false;
+        if words.iter().any(upsets) {
+            return timers;
+        }
         for (address, word) in words.iter().enumerate() {
             let Word::Instruction(Instruction::LocalCsrRead { csr }) = word else {
                 continue;
             };
-            if *csr != csr::TIMESTAMP_LOW {
+            // Behind the last defer slot the value comes with another instruction.
+            let deferred = is_deferred(words, address) || is_deferred(words, address + 1);
+            if *csr != csr::TIMESTAMP_LOW || deferred {
                 continue;
             }
             let mut follow = Follow {
@@ -84,26 +90,14 @@ impl Timers {
                 touched: 0,
                 sink: false,
             };
-            if follow.reading(address).is_ok() {
+            if follow.reading(address).is_ok() && !follow.is_shared() {
                 timers.readings.push(address as u16);
-                touched |= follow.touched;
-                sink |= follow.sink;
+                timers.registers.resize(words.len(), 0);
+                for (all, before) in timers.registers.iter_mut().zip(&follow.before) {
+                    *all |= before.registers;
+                }
+                timers.sink |= follow.sink;
             }
-        }
-        if timers.readings.is_empty() {
-            return timers;
-        }
-        timers.registers = vec![0; SLOTS / 64];
-        let mut mark = |slot: usize| timers.registers[slot / 64] |= 1 << (slot % 64);
-        if sink {
-            mark(usize::from(SINK));
-        }
-        for bit in (0..64).filter(|bit| touched >> bit & 1 == 1) {
-            let bank = usize::from(if bit < 32 { A } else { B });
-            let register = bit % 32;
-            (register..128)
-                .step_by(usize::from(limit))
-                .for_each(|number| mark(bank + number));
         }
         timers
     }
@@ -113,12 +107,48 @@ impl Timers {
         self.readings.binary_search(&address).is_ok()
     }
 
-    /// The registers of the flat file that may hold what was made of such a
-    /// reading, register r as bit r of the longwords; none if there is no such
-    /// reading.
-    pub fn registers(&self) -> &[u64] {
-        &self.registers
+    /// The registers of the flat file that hold nothing but what a timer may be set to,
+    /// of contexts of which each is to go on at an address: register r as bit r of the
+    /// longwords. `None` if the program has no such reading.
+    pub fn registers(&self, contexts: &[(u8, u16)]) -> Option<[u64; SLOTS / 64]> {
+        if self.readings.is_empty() {
+            return None;
+        }
+        let mut registers = [0; SLOTS / 64];
+        let mut mark = |slot: usize| registers[slot / 64] |= 1 << (slot % 64);
+        if self.sink {
+            mark(usize::from(SINK));
+        }
+        for (context, address) in contexts {
+            let traces = self.registers.get(usize::from(*address));
+            let traces = traces.copied().unwrap_or(0);
+            for bit in (0..64).filter(|bit| traces >> bit & 1 == 1) {
+                let bank = if bit < 32 { A } else { B };
+                mark(usize::from(bank) + usize::from(*context) * 16 + bit % 32);
+            }
+        }
+        Some(registers)
     }
+}
+
+/// Whether an instruction makes that what is found here about the way of control and
+/// about the condition codes need not hold.
+fn upsets(word: &Word) -> bool {
+    matches!(
+        word,
+        Word::Instruction(Instruction::LocalCsrWrite {
+            csr: csr::CC_ENABLE | csr::CTX_ENABLES | csr::INDIRECT_CTX_STS,
+            ..
+        })
+    )
+}
+
+/// Whether an address lies in defer slots.
+fn is_deferred(words: &[Word], address: usize) -> bool {
+    (1..=3).any(|back| {
+        let before = address.checked_sub(back).and_then(|at| words.get(at));
+        matches!(before, Some(Word::Instruction(it)) if usize::from(it.defer()) >= back)
+    })
 }
 
 impl Follow<'_> {
@@ -210,6 +240,23 @@ impl Follow<'_> {
                 self.goes_to(target, traces);
             }
         }
+    }
+
+    /// Whether any context can get at the registers by their absolute numbers.
+    fn is_shared(&self) -> bool {
+        let touched = Traces {
+            registers: self.touched,
+            ..Traces::default()
+        };
+        self.words.iter().any(|word| {
+            let Word::Instruction(instruction) = word else {
+                return false;
+            };
+            let mut operands = instruction.register_operands();
+            operands.any(|(_, operand)| {
+                matches!(operand, Operand::GprAbsolute(..)) && self.has(touched, operand)
+            })
+        })
     }
 
     /// What an instruction makes of the traces before it.

@@ -8,7 +8,8 @@
 //!
 //! - An unsigned number of 64 bits is a [time](Class::Time), except
 //! - in the structures of [`COUNTERS`] and the newtypes of [`COUNTS`], where it is a
-//!   [count](Class::Count), and
+//!   [count](Class::Count),
+//! - in the newtype of [`bits`], where it is a value, and
 //! - in the newtypes of [`stamp`], which hold what microcode may have made of the
 //!   timestamp.
 //! - Everything else is a [value](Class::Value), so that what this list does not
@@ -42,6 +43,18 @@ pub(crate) mod count {
     use serde::{Serialize, Serializer};
 
     pub const NAME: &str = "Count";
+
+    pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_newtype_struct(NAME, value)
+    }
+}
+
+/// For `#[serde(with)]` of longwords of 64 bits that are sets or patterns.
+pub(crate) mod bits {
+    pub use super::stamp::deserialize;
+    use serde::{Serialize, Serializer};
+
+    pub const NAME: &str = "Bits";
 
     pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_newtype_struct(NAME, value)
@@ -166,10 +179,13 @@ pub struct Numbers {
     pub(super) classes: Vec<Class>,
     /// In how many structures of counters the writer is.
     counting: u32,
+    bits: bool,
     stamp: Option<&'static str>,
     /// Where the register file began.
     registers: usize,
-    /// Bit r of the longwords: register r holds nothing but times for timers.
+    /// Whether the core has timers, and bit r of the longwords: register r holds nothing
+    /// but times for them.
+    timers: bool,
     timer_registers: Vec<u64>,
 }
 
@@ -180,14 +196,16 @@ impl Numbers {
     }
 
     /// The same with the set of registers, bit r of the longwords register r of the
-    /// flat file, that hold nothing but times for timers.
+    /// flat file, that hold nothing but times for timers, of a core that has any.
     pub(crate) fn add_core(
         &mut self,
         value: &impl Serialize,
-        timer_registers: &[u64],
+        timer_registers: Option<&[u64]>,
     ) -> Result<(), NotNumbers> {
+        self.timers = timer_registers.is_some();
         self.timer_registers.clear();
-        self.timer_registers.extend_from_slice(timer_registers);
+        self.timer_registers
+            .extend_from_slice(timer_registers.unwrap_or_default());
         value.serialize(self)
     }
 
@@ -218,9 +236,7 @@ impl Numbers {
                     Class::Value
                 }
             }
-            Some(stamp::DATAPATH) if self.timer_registers.iter().all(|word| *word == 0) => {
-                Class::Value
-            }
+            Some(stamp::DATAPATH) if !self.timers => Class::Value,
             Some(_) => Class::Stamp { bits },
         };
         self.put(number, class);
@@ -276,10 +292,10 @@ impl ser::Serializer for &mut Numbers {
     }
 
     fn serialize_u64(self, v: u64) -> Result<(), NotNumbers> {
-        let class = if self.counting > 0 {
-            Class::Count
-        } else {
-            Class::Time
+        let class = match self.counting {
+            _ if self.bits => Class::Value,
+            0 => Class::Time,
+            _ => Class::Count,
         };
         self.put(v, class);
         Ok(())
@@ -354,6 +370,12 @@ impl ser::Serializer for &mut Numbers {
                 self.counting += 1;
                 let done = v.serialize(&mut *self);
                 self.counting -= 1;
+                done
+            }
+            bits::NAME => {
+                self.bits = true;
+                let done = v.serialize(&mut *self);
+                self.bits = false;
                 done
             }
             stamp::REGISTERS | stamp::DATAPATH | stamp::COUNT => {

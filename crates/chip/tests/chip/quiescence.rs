@@ -72,6 +72,11 @@ enum Piece {
     Random,
     /// Counts rounds and does something else after so many.
     Change(u16),
+    /// Counts in the register that times for timers are made in, and does something
+    /// else after so many.
+    CountInTime(u8),
+    /// Reads the timestamp in defer slots and branches by a bit of it behind them.
+    Deferred(u8),
 }
 
 impl Piece {
@@ -146,6 +151,16 @@ impl Piece {
                 "alu[count, count, +, 1]\nimmed[time, {rounds}]\nalu[--, count, -, time]\n\
                  blt[at{number}#]\nctx_arb[kill]\nat{number}#:"
             ),
+            Self::CountInTime(step) => writeln!(
+                text,
+                "alu[time, count, +, {step}]\nalu[count, --, B, time]\nalu[--, time, -, base]\n\
+                 br_bclr[time, 12, at{number}#]\nctx_arb[kill]\nat{number}#:"
+            ),
+            Self::Deferred(bit) => writeln!(
+                text,
+                "br[to{number}#], defer[2]\nlocal_csr_rd[TIMESTAMP_LOW]\nimmed[time, 0]\n\
+                 nop\nto{number}#:\nbr_bset[time, {bit}, at{number}#]\nnop\nnop\nat{number}#:"
+            ),
         };
         done.unwrap();
     }
@@ -169,6 +184,8 @@ fn piece() -> impl Strategy<Value = Piece> {
         1 => (24..26_u8).prop_map(Piece::Increment),
         1 => Just(Piece::Random),
         2 => (1..2000_u16).prop_map(Piece::Change),
+        1 => (1..60_u8).prop_map(Piece::CountInTime),
+        1 => (6..14_u8).prop_map(Piece::Deferred),
     ]
 }
 
@@ -312,6 +329,8 @@ fn what_polls_is_skipped_and_what_reads_the_clock_is_not() {
         Piece::Increment(24),
         Piece::Random,
         Piece::Change(9_999),
+        Piece::CountInTime(1),
+        Piece::Deferred(13),
     ] {
         let pieces = [Piece::Read("scratch", 9), aperiodic];
         assert_eq!(skipped(&pieces), 0, "{aperiodic:?}");
