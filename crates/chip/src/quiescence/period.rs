@@ -115,11 +115,10 @@ mod tests {
 
     fn state(numbers: &[(u64, Class)]) -> Numbers {
         let (numbers, classes) = numbers.iter().copied().unzip();
-        Numbers {
-            numbers,
-            classes,
-            ..Numbers::default()
-        }
+        let mut row = Numbers::default();
+        row.numbers = numbers;
+        row.classes = classes;
+        row
     }
 
     const STAMP: Class = Class::Stamp { bits: 16 };
