@@ -360,32 +360,29 @@ impl Chip {
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(Stop::Fault(Box::new(fault.clone())));
             }
-            if self.fabric.events.next_time() >= until {
-                if self.fabric.events.is_empty() {
-                    return Some(self.quiet());
-                }
-                self.fabric.now = until;
-                self.fabric.events.advance_to(until);
-                return Some(Stop::Reached);
+            let time = self.fabric.events.next_time();
+            if time >= until.min(pause) {
+                return self.run_out(until);
             }
-            // Unlike the end of a run, a pause does not move `now`: the run goes on as if it
-            // had never come.
-            if self.fabric.events.next_time() >= pause {
-                return None;
-            }
-            if self.fabric.events.next_time() >= self.quiescence.try_at {
+            if time >= self.quiescence.try_at {
                 if let Some(stop) = self.try_to_skip::<OBSERVED>(bounds, lines, observer) {
                     return Some(stop);
                 }
                 // Time may have passed.
                 continue;
             }
-            let Some((time, event)) = self.fabric.events.pop() else {
-                return Some(self.quiet());
-            };
             self.quiescence.handled += 1;
+            self.fabric.events.come_to(time);
             self.fabric.now = time;
-            self.handle::<OBSERVED>(event, lines);
+            if let Some(event) = self.fabric.events.take_other() {
+                self.handle::<OBSERVED>(event, lines);
+            } else {
+                if OBSERVED {
+                    self.fabric.journal.begin_turn();
+                }
+                let me = self.fabric.events.take_turn();
+                self.microengines[me as usize].run(&mut self.fabric);
+            }
             // Whatever put a word on a ring, a microengine or a loader's register write: the
             // core's tasks that poll doze until then, since polls that find nothing need no
             // events.
@@ -399,6 +396,23 @@ impl Chip {
         }
     }
 
+    /// Nothing is left to do before the end of the run, or before the pause.
+    fn run_out(&mut self, until: Cycle) -> Option<Stop> {
+        if self.fabric.events.next_time() < until {
+            // Unlike the end of a run, a pause does not move `now`: the run goes on as if it
+            // had never come.
+            return None;
+        }
+        if self.fabric.events.is_empty() {
+            return Some(self.quiet());
+        }
+        self.fabric.now = until;
+        self.fabric.events.advance_to(until);
+        Some(Stop::Reached)
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
@@ -526,9 +540,8 @@ impl Chip {
         let flight = fabric.flight_mut(slot);
         let command = flight.command;
         let me = &mut self.microengines[command.transfer_me as usize];
-        let (pulled, rest) = flight.data.split_at_mut(flight.words as usize);
+        let pulled = &mut flight.data[..flight.words as usize];
         me.pull(command.transfer_kind, command.transfer, pulled);
-        rest.fill(0);
         if command.pull_signals != 0 {
             let late = fabric.late(slot);
             if late > 0 {

@@ -113,7 +113,7 @@ impl Rig {
     pub fn issue(&mut self, at: Cycle, command: BusCommand) -> Issue {
         self.run_until(at);
         self.fabric.now = at;
-        self.fabric.issue(at, command)
+        self.fabric.issue(at, &command)
     }
 
     /// Issues a command on an idle chip with `data` in its OUT registers and
@@ -232,7 +232,7 @@ impl Rig {
             return;
         };
         let now = self.fabric.now;
-        match self.fabric.issue(now, command) {
+        match self.fabric.issue(now, &command) {
             Issue::Accepted(_) => {
                 self.out[me as usize][command.transfer_kind as usize][command.transfer as usize..]
                     [..data.len()]

@@ -168,7 +168,7 @@ impl Reference {
         if own {
             self.check_transfer(claims, fabric)?;
         }
-        let target = match fabric.issue(self.state.cycle, command) {
+        let target = match fabric.issue(self.state.cycle, &command) {
             Issue::Accepted(target) => target,
             Issue::Held => return Err(Stop::Held),
         };

@@ -185,6 +185,7 @@ impl Buses {
     /// Where a command goes. An address of a channel that the chip lacks goes to
     /// channel 0, which refuses it.
     #[must_use]
+    #[inline]
     pub(crate) fn target_of(&self, command: &BusCommand) -> Target {
         self.inlets.target_of(command)
     }

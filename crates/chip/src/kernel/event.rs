@@ -8,9 +8,9 @@
 //! Nearly all events lie less than four thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a short list in order; a bitmap
 //! finds the next bucket that is not empty. Later events wait in a heap and
-//! move to the wheel when their time comes near. Turns of microengines, two
-//! fifths of all events, are last in their cycle and one each, so they are kept
-//! as one time for each microengine.
+//! move to the wheel when their time comes near. Turns of microengines, half of
+//! all events, are last in their cycle and one each, so in the wheel they are but
+//! a bit for each microengine.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -95,31 +95,33 @@ impl Event {
 const SPAN: usize = 64 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
-/// Microengines of the largest chip, in two halves.
+/// Microengines of the largest chip.
 const MICROENGINES: usize = 16;
-const HALF: usize = MICROENGINES / 2;
 /// End of a bucket's list and of the list of free nodes.
 const NIL: u32 = u32::MAX;
 
 /// The turn of a microengine that has none.
-const NEVER: u64 = u64::MAX;
+const NEVER: Cycle = Cycle::MAX;
 
-/// A turn as one number, in whose order turns are taken. Times beyond 2^60
-/// cycles, sixty years, do not come.
-#[inline]
-const fn turn_key(time: Cycle, me: usize) -> u64 {
-    time << 4 | me as u64
+/// What happens in one cycle.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    /// The first of the list of events but turns.
+    first: u32,
+    /// Bit m: microengine m has its turn.
+    turns: u16,
 }
 
-#[inline]
-const fn turn_time(key: u64) -> Cycle {
-    if key == NEVER { Cycle::MAX } else { key >> 4 }
-}
+const EMPTY: Bucket = Bucket {
+    first: NIL,
+    turns: 0,
+};
 
-/// The earliest of eight turns, in a tree: no comparison waits for all before it.
-#[inline]
-fn earliest(&[a, b, c, d, e, f, g, h]: &[u64; HALF]) -> u64 {
-    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+impl Bucket {
+    #[inline]
+    const fn is_empty(self) -> bool {
+        self.first == NIL && self.turns == 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,47 +154,41 @@ struct Node {
 /// All pending events.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// First node of each bucket; every event in the wheel has a time in
-    /// `base .. base + SPAN`.
-    buckets: Vec<u32>,
+    /// Every event in the wheel has a time in `base .. base + SPAN`.
+    buckets: Vec<Bucket>,
     /// Bit per bucket that is not empty, and bit per word of them that is not 0.
     occupied: [u64; WORDS],
     words: u64,
     nodes: Vec<Node>,
     free: u32,
+    /// Nodes that are not free.
+    used: usize,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
-    /// When each microengine takes its turn, as a [`turn_key`]; `NEVER` for not
-    /// at all. Turns come last in their cycle, by the microengine's number, so
-    /// they need no place in the wheel.
-    turns: [[u64; HALF]; 2],
+    /// When each microengine takes its turn; `NEVER` for not at all. Turns come last
+    /// in their cycle, by the microengine's number.
+    turns: [Cycle; MICROENGINES],
     base: Cycle,
-    /// The earliest of all events but turns, of `far`, and of all.
-    next_other: Cycle,
+    /// The earliest of `far`, and of all.
     next_far: Cycle,
     next: Cycle,
-    /// The earliest of `turns`.
-    next_turn: u64,
-    len: usize,
     sequence: u64,
 }
 
 impl Default for EventQueue {
     fn default() -> Self {
         Self {
-            buckets: vec![NIL; SPAN],
+            buckets: vec![EMPTY; SPAN],
             occupied: [0; WORDS],
             words: 0,
             nodes: Vec::new(),
             free: NIL,
+            used: 0,
             far: BinaryHeap::new(),
-            turns: [[NEVER; HALF]; 2],
+            turns: [NEVER; MICROENGINES],
             base: 0,
-            next_other: Cycle::MAX,
             next_far: Cycle::MAX,
             next: Cycle::MAX,
-            next_turn: NEVER,
-            len: 0,
             sequence: 0,
         }
     }
@@ -219,15 +215,56 @@ impl EventQueue {
     fn post_turn(&mut self, time: Cycle, me: u8) {
         let time = time.max(self.base);
         let me = me as usize % MICROENGINES;
-        let key = turn_key(time, me);
         // A microengine that goes on attends to all that has happened, whoever woke it. So the
         // later of two turns would find nothing to do, and the earlier one posts what it
         // needs.
-        let turn = &mut self.turns[me / HALF][me % HALF];
-        self.len += usize::from(*turn == NEVER);
-        *turn = key.min(*turn);
-        self.next_turn = self.next_turn.min(key);
+        let turn = self.turns[me];
+        if turn <= time {
+            return;
+        }
+        if turn == NEVER {
+        } else {
+            self.withdraw_turn(turn, me);
+        }
+        self.turns[me] = time;
         self.next = self.next.min(time);
+        if time - self.base < SPAN as Cycle {
+            self.insert_turn(time, me);
+        } else {
+            let event = Event::Microengine(me as u8);
+            self.post_far(time, u64::from(event.rank()) << 56, event);
+        }
+    }
+
+    #[inline]
+    fn insert_turn(&mut self, time: Cycle, me: usize) {
+        let bucket = (time & MASK) as usize;
+        self.buckets[bucket].turns |= 1 << me;
+        self.occupied[bucket / 64] |= 1 << (bucket % 64);
+        self.words |= 1 << (bucket / 64);
+    }
+
+    /// Takes a turn back.
+    #[inline(never)]
+    fn withdraw_turn(&mut self, time: Cycle, me: usize) {
+        if time - self.base < SPAN as Cycle {
+            let bucket = (time & MASK) as usize;
+            self.buckets[bucket].turns &= !(1 << me);
+            self.clear_if_empty(bucket);
+        } else {
+            let turn = Event::Microengine(me as u8);
+            self.far.retain(|far| far.0.event != turn);
+            self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
+        }
+    }
+
+    #[inline]
+    fn clear_if_empty(&mut self, bucket: usize) {
+        if self.buckets[bucket].is_empty() {
+            let word = &mut self.occupied[bucket / 64];
+            *word &= !(1 << (bucket % 64));
+            self.words &= !(u64::from(*word == 0) << (bucket / 64));
+        }
     }
 
     #[inline(never)]
@@ -237,12 +274,23 @@ impl EventQueue {
         self.put(time.max(self.base), order, event);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is what its one busy caller does.
     fn put(&mut self, time: Cycle, order: u64, event: Event) {
-        self.len += 1;
-        self.next_other = self.next_other.min(time);
+        // Calls are last, so that what is done nearly always need not keep registers for them.
+        if self.free == NIL || time - self.base >= SPAN as Cycle {
+            return self.put_rarely(time, order, event);
+        }
+        self.next = self.next.min(time);
+        self.insert(time, order, event);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_rarely(&mut self, time: Cycle, order: u64, event: Event) {
         self.next = self.next.min(time);
         if time - self.base < SPAN as Cycle {
+            self.grow();
             self.insert(time, order, event);
         } else {
             self.post_far(time, order, event);
@@ -274,15 +322,13 @@ impl EventQueue {
             }
             self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
         }
-        self.len -= 1;
-        self.next_other = self.find_next();
-        self.next = self.next_other.min(turn_time(self.next_turn));
+        self.next = self.find_next();
     }
 
     /// Takes an event out of the bucket of a cycle; whether it was there.
     fn remove(&mut self, time: Cycle, event: Event) -> bool {
         let bucket = (time & MASK) as usize;
-        let (mut before, mut index) = (NIL, self.buckets[bucket]);
+        let (mut before, mut index) = (NIL, self.buckets[bucket].first);
         while index != NIL && self.nodes[index as usize].event != event {
             (before, index) = (index, self.nodes[index as usize].next);
         }
@@ -291,17 +337,14 @@ impl EventQueue {
         }
         let next = self.nodes[index as usize].next;
         if before == NIL {
-            self.buckets[bucket] = next;
+            self.buckets[bucket].first = next;
         } else {
             self.nodes[before as usize].next = next;
         }
         self.nodes[index as usize].next = self.free;
         self.free = index;
-        if self.buckets[bucket] == NIL {
-            let word = &mut self.occupied[bucket / 64];
-            *word &= !(1 << (bucket % 64));
-            self.words &= !(u64::from(*word == 0) << (bucket / 64));
-        }
+        self.used -= 1;
+        self.clear_if_empty(bucket);
         true
     }
 
@@ -313,29 +356,67 @@ impl EventQueue {
     }
 
     /// Takes the next event.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // The event loop is compiled twice; both want it in line.
     pub fn pop(&mut self) -> Option<(Cycle, Event)> {
-        if self.len == 0 {
+        let time = self.next;
+        if time == Cycle::MAX {
             return None;
         }
-        self.len -= 1;
-        let time = self.next;
+        self.come_to(time);
+        let event = match self.take_other() {
+            Some(event) => event,
+            None => Event::Microengine(self.take_turn()),
+        };
+        Some((time, event))
+    }
+
+    /// The time comes to that of the next event, which there is.
+    #[inline]
+    pub(crate) fn come_to(&mut self, time: Cycle) {
         self.base = time;
         // An empty heap says `Cycle::MAX`, which lies beyond every span: one comparison stands
         // for "is there any, and is it near".
         if self.next_far.wrapping_sub(time) < SPAN as Cycle {
             self.come_near();
         }
-        // Turns have the last ranks of a cycle, so another event of the same cycle comes first
-        // without a comparison of ranks.
-        let event = if self.next_other == time {
-            self.take(time)
-        } else {
-            self.take_turn()
-        };
-        self.next = self.next_other.min(turn_time(self.next_turn));
-        Some((time, event))
+    }
+
+    /// Takes the next event of the present cycle but for turns. Turns have the last
+    /// ranks of a cycle, so any other event comes before them.
+    #[inline]
+    pub(crate) fn take_other(&mut self) -> Option<Event> {
+        let bucket = (self.base & MASK) as usize;
+        let first = self.buckets[bucket].first;
+        let node = self.nodes.get_mut(first as usize)?;
+        let event = node.event;
+        let next = std::mem::replace(&mut node.next, self.free);
+        self.free = first;
+        self.used -= 1;
+        self.buckets[bucket].first = next;
+        self.leave(bucket);
+        Some(event)
+    }
+
+    /// Takes the first turn of the present cycle; there is one when there is no other
+    /// event.
+    #[inline]
+    pub(crate) fn take_turn(&mut self) -> u8 {
+        let bucket = (self.base & MASK) as usize;
+        let turns = &mut self.buckets[bucket].turns;
+        let me = turns.trailing_zeros() as usize % MICROENGINES;
+        *turns &= turns.wrapping_sub(1);
+        self.turns[me] = NEVER;
+        self.leave(bucket);
+        me as u8
+    }
+
+    /// An event of the present cycle has been taken. As long as there are more the
+    /// next is of this cycle too, and no bitmap need be read.
+    #[inline]
+    fn leave(&mut self, bucket: usize) {
+        if self.buckets[bucket].is_empty() {
+            self.clear_if_empty(bucket);
+            self.next = self.find_next();
+        }
     }
 
     /// The time has come to this cycle, and no event before it is pending. Without
@@ -351,44 +432,14 @@ impl EventQueue {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        let near = |turn: &&Cycle| turn.wrapping_sub(self.base) < SPAN as Cycle;
+        self.used + self.far.len() + self.turns.iter().filter(near).count()
     }
 
     /// Whether nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Takes the turn that is due.
-    #[inline]
-    fn take_turn(&mut self) -> Event {
-        let first = self.next_turn as usize % MICROENGINES;
-        self.turns[first / HALF][first % HALF] = NEVER;
-        let [low, high] = &self.turns;
-        self.next_turn = earliest(low).min(earliest(high));
-        Event::Microengine(first as u8)
-    }
-
-    /// Takes the first event of the bucket of a cycle.
-    #[inline]
-    fn take(&mut self, time: Cycle) -> Event {
-        let bucket = (time & MASK) as usize;
-        let index = self.buckets[bucket];
-        let node = &mut self.nodes[index as usize];
-        let (event, next) = (node.event, node.next);
-        node.next = self.free;
-        self.free = index;
-        self.buckets[bucket] = next;
-        // As long as the bucket holds more the next event is of this cycle too, and no bitmap
-        // need be read.
-        if next == NIL {
-            let word = &mut self.occupied[bucket / 64];
-            *word &= !(1 << (bucket % 64));
-            self.words &= !(u64::from(*word == 0) << (bucket / 64));
-            self.next_other = self.find_next();
-        }
-        event
+        self.next == Cycle::MAX
     }
 
     /// Moves what lies in the wheel's span now from the heap to the wheel.
@@ -399,7 +450,15 @@ impl EventQueue {
             && far.time - self.base < SPAN as Cycle
         {
             self.far.pop();
-            self.insert(far.time, far.order, far.event);
+            match far.event {
+                Event::Microengine(me) => self.insert_turn(far.time, me as usize % MICROENGINES),
+                event => {
+                    if self.free == NIL {
+                        self.grow();
+                    }
+                    self.insert(far.time, far.order, event);
+                }
+            }
         }
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
     }
@@ -407,12 +466,9 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // All posts but the far ones end here, by way of one function.
     fn insert(&mut self, time: Cycle, order: u64, event: Event) {
-        if self.free == NIL {
-            self.grow();
-        }
         let index = self.free;
         let bucket = (time & MASK) as usize;
-        let (mut before, mut after) = (NIL, self.buckets[bucket]);
+        let (mut before, mut after) = (NIL, self.buckets[bucket].first);
         if after == NIL {
             self.occupied[bucket / 64] |= 1 << (bucket % 64);
             self.words |= 1 << (bucket / 64);
@@ -429,11 +485,12 @@ impl EventQueue {
         }
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
+        self.used += 1;
         node.order = order;
         node.event = event;
         node.next = after;
         if before == NIL {
-            self.buckets[bucket] = index;
+            self.buckets[bucket].first = index;
         } else {
             self.nodes[before as usize].next = index;
         }

@@ -192,15 +192,17 @@ impl Fabric {
 
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
-    pub fn issue(&mut self, now: Cycle, command: BusCommand) -> Issue {
-        let target = self.buses.target_of(&command);
+    pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
+        let target = self.buses.target_of(command);
         let admission = self.buses.admit(now, command.me, target, &mut self.journal);
         if admission == Admission::Full {
             return Issue::Held;
         }
         let slot = self.place(command, now);
-        self.journal
-            .tell(now, || TraceEvent::Command { slot, command });
+        self.journal.tell(now, || TraceEvent::Command {
+            slot,
+            command: *command,
+        });
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
         if let Admission::Arrives(arrival) = admission {
@@ -216,26 +218,27 @@ impl Fabric {
     /// Opens a command that no microengine issued, for data that a unit pushes
     /// on its own.
     pub fn open(&mut self, command: BusCommand) -> Slot {
-        let slot = self.place(command, self.now);
+        let slot = self.place(&command, self.now);
         self.flight_mut(slot).note = UNASKED;
         slot
     }
 
-    fn place(&mut self, command: BusCommand, issued: Cycle) -> Slot {
+    #[inline]
+    fn place(&mut self, command: &BusCommand, issued: Cycle) -> Slot {
         // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
         if let Some(slot) = self.free.pop() {
             // Field by field: the data would be moved otherwise.
             let flight = &mut self.slots[slot.0 as usize];
-            flight.command = command;
+            flight.command = *command;
             flight.issued = issued;
-            flight.data.fill(0);
+            flight.data = [0; 32];
             flight.words = 0;
             flight.note = 0;
             flight.tag = Tag::default();
             slot
         } else {
             self.slots.push(InFlight {
-                command,
+                command: *command,
                 issued,
                 data: [0; 32],
                 words: 0,
@@ -300,6 +303,7 @@ impl Fabric {
     }
 
     /// Lets a cluster arbitrate when a command of it can go.
+    #[inline]
     fn post_arbitration(&mut self, now: Cycle, cluster: usize) {
         if let Some(at) = self.buses.next_arbitration(now, cluster) {
             self.events.post(at, Event::CommandBus(cluster as u8));

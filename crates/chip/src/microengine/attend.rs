@@ -16,7 +16,8 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
 
 impl Microengine {
-    /// Executes one instruction.
+    /// Executes one instruction, which is there; if it polls, it may.
+    #[inline]
     pub(super) fn attentive<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
         self.attentive_or::<OBSERVED>(fabric)
             .unwrap_or_else(|flow| flow)
@@ -24,37 +25,29 @@ impl Microengine {
 
     /// Everything that can keep the instruction from executing now comes before
     /// its first effect, so that it can be tried again.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the loop around it.
     fn attentive_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
-        if self.slow & slow::PENDING != 0 {
-            self.memory
-                .settle(self.cycle, &mut self.datapath.byte_index);
-            if !self.memory.has_pending() {
-                self.slow &= !slow::PENDING;
-            }
+        if self.slow & slow::PENDING != 0 && self.memory.due() <= self.cycle {
+            self.settle();
         }
         let pc = self.pc as usize;
-        let (Some(&op), Some(side)) = (self.lane().ops().get(pc), self.program.sides.get(pc))
-        else {
-            return Err(self.no_instruction(fabric));
-        };
-        let (looks, sets_codes) = (side.looks, side.sets_codes);
-        if looks && !self.may_look(fabric) {
-            return Err(Flow::Post(self.cycle));
-        }
-        if op.attention != 0 {
+        let op = self.lane().ops()[pc];
+        if op.marks & Op::ATTENTION != 0 {
             self.prepare(pc, &op, fabric)?;
         }
         let csr = self.slow & slow::CSR != 0;
-        let next = if op.kind == Kind::Outside {
+        let next = if op.kind.is_outside() {
             match self.outside(&op, fabric)? {
-                Outcome::Next(next) => next,
+                Outcome::Sequential => Next::Sequential,
+                Outcome::Taken => Next::Taken,
                 Outcome::Swap { defer, resume } => {
-                    self.issued::<OBSERVED>(op.kind, csr, fabric);
-                    self.finish(pc, fabric);
+                    self.issued::<OBSERVED>(&op, csr, fabric);
+                    self.finish(pc, &op, fabric);
                     return Ok(self.yields(defer, resume));
                 }
                 Outcome::Halt => {
-                    self.issued::<OBSERVED>(op.kind, csr, fabric);
+                    self.issued::<OBSERVED>(&op, csr, fabric);
                     return Ok(Flow::Halt);
                 }
             }
@@ -62,24 +55,23 @@ impl Microengine {
             self.pure(op, pc, csr)
         };
         let target = match next {
-            Next::Sequential | Next::Outside => {
-                self.issued::<OBSERVED>(op.kind, csr, fabric);
-                self.finish(pc, fabric);
-                return Ok(self.advance::<OBSERVED>(sets_codes, fabric));
+            Next::Sequential => {
+                self.issued::<OBSERVED>(&op, csr, fabric);
+                self.finish(pc, &op, fabric);
+                return Ok(self.advance::<OBSERVED>(&op, fabric));
             }
             Next::Taken => op.d,
             Next::Jump(to) => to.min(self.program.words.len() as u32 - 1) as u16,
         };
         self.refuse_in_slot(fabric)?;
         self.enter_checked(target, fabric)?;
-        let slots = Cycle::from(penalty(
-            &op,
-            self.cycle == self.arrived,
-            self.arrived_with_codes,
-        ));
-        let slots = slots.saturating_sub(Cycle::from(op.n));
-        self.issued::<OBSERVED>(op.kind, csr, fabric);
-        self.finish(pc, fabric);
+        let slots = if op.kind == Kind::Jump {
+            Cycle::from(op.y)
+        } else {
+            penalty(&op, self.cycle == self.line.arrived, self.line.with_codes)
+        };
+        self.issued::<OBSERVED>(&op, csr, fabric);
+        self.finish(pc, &op, fabric);
         if op.n == 0 {
             self.go::<OBSERVED>(target, slots, false, fabric);
         } else {
@@ -91,7 +83,8 @@ impl Microengine {
 
     /// An instruction has executed: it took its cycle, a local CSR's value was
     /// there for it alone, and a tested signal is consumed.
-    fn issued<const OBSERVED: bool>(&mut self, kind: Kind, csr: bool, fabric: &mut Fabric) {
+    #[inline]
+    fn issued<const OBSERVED: bool>(&mut self, op: &Op, csr: bool, fabric: &mut Fabric) {
         if OBSERVED {
             let issued = TraceEvent::Issued {
                 me: self.index,
@@ -103,24 +96,18 @@ impl Microengine {
         }
         self.cycle += 1;
         self.stats.instructions += 1;
-        let mut csr_read = false;
-        if kind == Kind::Outside {
-            match self.program.words[self.pc as usize] {
-                Word::Instruction(Instruction::BranchSignal { signal, .. }) => {
-                    self.contexts[self.datapath.context as usize].signals &= !(1 << signal);
-                }
-                Word::Instruction(Instruction::LocalCsrRead { .. }) => csr_read = true,
-                _ => {}
-            }
+        if matches!(op.kind, Kind::BrSignal | Kind::BrNoSignal) {
+            self.contexts[self.datapath.context as usize & 7].signals &= !(op.x as u16);
         }
-        if csr && !csr_read {
+        if csr && op.kind != Kind::CsrRead {
             self.slow &= !slow::CSR;
         }
     }
 
     /// To the next word, or to where the control instruction goes whose last
     /// defer slot this was.
-    fn advance<const OBSERVED: bool>(&mut self, sets_codes: bool, fabric: &mut Fabric) -> Flow {
+    #[inline]
+    fn advance<const OBSERVED: bool>(&mut self, op: &Op, fabric: &mut Fabric) -> Flow {
         self.pc += 1;
         if self.slow & slow::DEFER == 0 {
             return Flow::Continue;
@@ -134,8 +121,8 @@ impl Microengine {
             After::Jump(target) => {
                 self.throw_away::<OBSERVED>(self.deferred_by, self.after_penalty, fabric);
                 self.pc = target;
-                self.arrived = self.cycle;
-                self.arrived_with_codes = sets_codes && self.after_penalty == 0;
+                self.line.arrived = self.cycle;
+                self.line.with_codes = op.marks & Op::SETS_CODES != 0 && self.after_penalty == 0;
                 Flow::Continue
             }
             After::Swap(resume) => {
@@ -154,8 +141,8 @@ impl Microengine {
     ) {
         self.throw_away::<OBSERVED>(self.pc, slots, fabric);
         self.pc = target;
-        self.arrived = self.cycle;
-        self.arrived_with_codes = with_codes;
+        self.line.arrived = self.cycle;
+        self.line.with_codes = with_codes;
     }
 
     /// Throws issue slots away from the present cycle on.
@@ -199,8 +186,36 @@ impl Microengine {
         Flow::Continue
     }
 
+    /// Lets the writes of index registers take effect that are due.
+    #[inline(never)]
+    fn settle(&mut self) {
+        self.memory
+            .settle(self.cycle, &mut self.datapath.byte_index);
+        if !self.memory.has_pending() {
+            self.slow &= !slow::PENDING;
+        }
+    }
+
     /// An operation of the datapath with what the tight loop never sees.
+    #[inline]
     fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> Next {
+        match op.kind {
+            Kind::LdField | Kind::LdFieldCc | Kind::CamLookup => self.complete(&mut op, pc),
+            Kind::Immed if csr => op.x = self.csr_value,
+            _ => {}
+        }
+        let codes = self.datapath.codes;
+        let next = self.datapath.step(&op);
+        if self.slow & slow::CODES_OFF != 0 {
+            self.datapath.codes = codes;
+        }
+        next
+    }
+
+    /// Puts into an operation what is known only now: an indirect shift count. Or
+    /// writes the pointer that a lookup loads.
+    #[inline(never)]
+    fn complete(&mut self, op: &mut Op, pc: usize) {
         match self.program.words[pc] {
             Word::Instruction(Instruction::LdField { mask, shift, .. }) => {
                 let count = self.datapath.previous_a & 31;
@@ -224,15 +239,8 @@ impl Microengine {
                 let words = (u32::from(block) << 10 | found & 0x3ff) >> 2;
                 self.index_write(Index::Pointer(pointer & 1), words, self.timing.lm_addr_gap);
             }
-            Word::Instruction(Instruction::Immed { .. }) if csr => op.x = self.csr_value,
             _ => {}
         }
-        let codes = self.datapath.codes;
-        let next = self.datapath.step(&op);
-        if self.slow & slow::CODES_OFF != 0 {
-            self.datapath.codes = codes;
-        }
-        next
     }
 
     /// A delayed write of an index register.
@@ -242,6 +250,7 @@ impl Microengine {
     }
 
     /// Checks operands and fetches those that are no plain registers.
+    #[inline(never)]
     fn prepare(&mut self, pc: usize, op: &Op, fabric: &mut Fabric) -> Result<(), Flow> {
         let side = self.program.sides[pc];
         let mut clean = true;
@@ -313,7 +322,7 @@ impl Microengine {
         if let Some(at) = target {
             datapath.file[TEMP_D as usize] = *memory.words.get(at)?;
         }
-        datapath.operate(op);
+        datapath.operate_apart(op);
         if let Some(at) = target {
             memory.words[at] = datapath.file[TEMP_D as usize];
         }
@@ -397,8 +406,8 @@ impl Microengine {
 
     /// Stores a special destination and moves indices, each once.
     #[inline]
-    fn finish(&mut self, pc: usize, fabric: &mut Fabric) {
-        if self.program.sides[pc].always {
+    fn finish(&mut self, pc: usize, op: &Op, fabric: &mut Fabric) {
+        if op.marks & Op::FINISHES != 0 {
             self.finish_specials(pc, fabric);
         }
     }

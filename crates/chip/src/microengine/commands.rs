@@ -1,14 +1,12 @@
 //! Memory and I/O commands: from the instruction to what the bus carries.
 
-use npsim_isa::{
-    CapAccess, CapCsr, Command, CommandOp, Completion, SignalRule, TransferRegister, Unit, Words,
-};
+use npsim_isa::{CapAccess, CapCsr, Command, CommandOp, Completion, TransferRegister, Unit, Words};
 
 use super::control::Outcome;
-use super::datapath::Next;
 use super::registers::{Claim, transfer_file};
+use super::template::{awaited, registers_of, signals_of, words_of};
 use super::{Flow, Microengine};
-use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
+use crate::kernel::fabric::{BusCommand, Fabric, Issue};
 
 /// A command as the instruction gives it.
 struct Request {
@@ -24,6 +22,8 @@ struct Request {
 /// A command ready for the bus and the longwords it moves.
 struct Prepared {
     command: BusCommand,
+    /// Whether it names transfer registers of this microengine.
+    transfers: bool,
     pulled: u8,
     pushed: u8,
 }
@@ -89,24 +89,68 @@ impl Microengine {
         self.issue(&request, fabric)
     }
 
+    /// Issues a command that is known but for its address.
+    pub(super) fn template_command(
+        &mut self,
+        number: u32,
+        address: u32,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        let template = &self.program.templates[number as usize];
+        let (swap, context) = (template.swap, self.datapath.context);
+        let mut prepared = Prepared {
+            command: template.command,
+            transfers: template.transfers,
+            pulled: template.pulled,
+            pushed: template.pushed,
+        };
+        let command = &mut prepared.command;
+        command.transfer = (context * 16 + template.register) & 127;
+        (command.me, command.transfer_me) = (self.index, self.index);
+        (command.context, command.signal_context) = (context, context);
+        command.pc = self.pc;
+        command.address = address;
+        if swap.is_some() {
+            self.refuse_in_slot(fabric)?;
+        }
+        self.send_off(&prepared, swap, fabric)
+    }
+
     fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Flow> {
         if matches!(request.completion, Completion::CtxSwap { .. }) {
             self.refuse_in_slot(fabric)?;
         }
         let prepared = self.bus_command(request, fabric)?;
-        self.check_transfer(request, &prepared, fabric)?;
-        let command = prepared.command;
-        let target = match fabric.issue(self.cycle, command) {
+        let swap = match request.completion {
+            Completion::CtxSwap { signal, defer } => {
+                let command = &prepared.command;
+                let mask = awaited(command.pull_signals, command.push_signals, signal);
+                Some((mask, defer))
+            }
+            Completion::Silent | Completion::SigDone(_) => None,
+        };
+        self.send_off(&prepared, swap, fabric)
+    }
+
+    /// Hands a command over to the fabric; `swap` says what the context waits for
+    /// and after how many slots, if it gives up the pipeline.
+    fn send_off(
+        &mut self,
+        prepared: &Prepared,
+        swap: Option<(u16, u8)>,
+        fabric: &mut Fabric,
+    ) -> Result<Outcome, Flow> {
+        self.check_transfer(prepared, fabric)?;
+        let target = match fabric.issue(self.cycle, &prepared.command) {
             Issue::Accepted(target) => target,
             Issue::Held => return Err(Flow::Held),
         };
         self.stats.references[target.index()] += 1;
-        self.claim(request, &prepared);
-        let Completion::CtxSwap { signal, defer } = request.completion else {
-            return Ok(Outcome::Next(Next::Sequential));
+        self.claim(prepared);
+        let Some((mask, defer)) = swap else {
+            return Ok(Outcome::Sequential);
         };
-        let raised = command.pull_signals | command.push_signals;
-        self.waits_for(if raised == 0 { 1 << signal } else { raised }, false);
+        self.waits_for(mask, false);
         Ok(Outcome::Swap {
             defer,
             resume: None,
@@ -115,14 +159,10 @@ impl Microengine {
 
     /// Data that is to be pulled must have been written, and registers that are
     /// to be filled must not be waiting for another command's data.
-    fn check_transfer(
-        &mut self,
-        request: &Request,
-        prepared: &Prepared,
-        fabric: &mut Fabric,
-    ) -> Result<(), Flow> {
+    #[inline]
+    fn check_transfer(&mut self, prepared: &Prepared, fabric: &mut Fabric) -> Result<(), Flow> {
         let command = &prepared.command;
-        if command.transfer_me != self.index || request.transfer == TransferRegister::None {
+        if command.transfer_me != self.index || !prepared.transfers {
             return Ok(());
         }
         let register = u16::from(command.transfer);
@@ -163,9 +203,10 @@ impl Microengine {
     }
 
     /// The registers belong to the unit until it has taken or filled them.
-    fn claim(&mut self, request: &Request, prepared: &Prepared) {
+    #[inline]
+    fn claim(&mut self, prepared: &Prepared) {
         let command = &prepared.command;
-        if command.transfer_me != self.index || request.transfer == TransferRegister::None {
+        if command.transfer_me != self.index || !prepared.transfers {
             return;
         }
         for (words, incoming) in [(prepared.pulled, false), (prepared.pushed, true)] {
@@ -186,14 +227,7 @@ impl Microengine {
     fn bus_command(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Prepared, Flow> {
         let info = request.op.info();
         let context = self.datapath.context;
-        let (kind, register) = match request.transfer {
-            TransferRegister::S(n) => (TransferKind::S, n),
-            TransferRegister::D(n) => (TransferKind::D, n),
-            TransferRegister::None => match info.default_transfer {
-                npsim_isa::TransferKind::S => (TransferKind::S, 0),
-                npsim_isa::TransferKind::D => (TransferKind::D, 0),
-            },
-        };
+        let (kind, register) = registers_of(info, request.transfer);
         let mut command = BusCommand {
             op: request.op,
             me: self.index,
@@ -214,32 +248,13 @@ impl Microengine {
         if let Some(word) = command.indirect {
             self.override_with(word, &mut command, fabric)?;
         }
-        let count = u32::from(command.count);
         let immediate = command.immediate.is_some();
-        let pulled = if immediate {
-            0
-        } else {
-            info.pull_words.of(count).min(32) as u8
-        };
-        let pushed = info.push_words.of(count).min(32) as u8;
-        let signal = match request.completion {
-            Completion::Silent => 0,
-            Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => signal,
-        };
-        if signal != 0 && !(immediate && pushed == 0) {
-            let (one, other) = (1 << signal, 1 << (signal | 1));
-            (command.pull_signals, command.push_signals) = match info.signals {
-                SignalRule::None => (0, 0),
-                SignalRule::Single if pulled != 0 && pushed == 0 => (one, 0),
-                SignalRule::Single => (0, one),
-                SignalRule::Pair if pulled != 0 && pushed == 0 => (one | other, 0),
-                SignalRule::Pair => (0, one | other),
-                SignalRule::PullPush if pulled != 0 => (one, other),
-                SignalRule::PullPush | SignalRule::PushOdd => (0, other),
-            };
-        }
+        let (pulled, pushed) = words_of(info, command.count, immediate);
+        (command.pull_signals, command.push_signals) =
+            signals_of(info, request.completion, (pulled, pushed), immediate);
         Ok(Prepared {
             command,
+            transfers: request.transfer != TransferRegister::None,
             pulled,
             pushed,
         })

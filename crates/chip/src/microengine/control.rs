@@ -1,10 +1,9 @@
 //! Instructions that leave the datapath: signals, input states, context swaps,
 //! local CSRs and commands.
 
-use npsim_isa::{CtxArb, InputState, Instruction};
+use npsim_isa::{CtxArb, Instruction};
 
-use super::datapath::Next;
-use super::operation::Op;
+use super::operation::{Kind, Op};
 use super::program::Word;
 use super::{Flow, Microengine};
 use crate::kernel::fabric::Fabric;
@@ -12,67 +11,91 @@ use crate::kernel::fabric::Fabric;
 /// What an instruction outside the datapath leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    Next(Next),
+    /// The next word follows.
+    Sequential,
+    /// To the operation's target.
+    Taken,
     /// The context gives up the pipeline after its defer slots.
-    Swap {
-        defer: u8,
-        resume: Option<u16>,
-    },
+    Swap { defer: u8, resume: Option<u16> },
     /// A breakpoint.
     Halt,
 }
 
 impl Microengine {
+    /// Executes what is not of the datapath.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Else all that it gives goes through memory.
     pub(super) fn outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, Flow> {
-        // Each arm copies what it needs: a whole instruction is large.
+        let taken = |condition: bool| {
+            if condition {
+                Outcome::Taken
+            } else {
+                Outcome::Sequential
+            }
+        };
+        match op.kind {
+            // The test consumes the signal when the branch is issued.
+            Kind::BrSignal | Kind::BrNoSignal => {
+                let context = &self.contexts[self.datapath.context as usize & 7];
+                let arrived = u32::from(context.signals) & op.x != 0;
+                Ok(taken(arrived == (op.kind == Kind::BrSignal)))
+            }
+            Kind::BrState | Kind::BrNoState => {
+                let state = self.input_state(op.x as u8, fabric);
+                Ok(taken(state == (op.kind == Kind::BrState)))
+            }
+            Kind::Arb => {
+                self.refuse_in_slot(fabric)?;
+                if op.x & Op::KEEP_MASK == 0 {
+                    self.waits_for(op.x as u16, op.x & Op::ANY != 0);
+                }
+                let (defer, resume) = (op.n, None);
+                Ok(Outcome::Swap { defer, resume })
+            }
+            Kind::CsrRead => {
+                self.csr_value = self.read_csr(op.x as u16, fabric)?;
+                self.slow |= super::slow::CSR;
+                Ok(Outcome::Sequential)
+            }
+            Kind::CsrWrite => {
+                let value = self.datapath.get(op.a);
+                self.write_csr(op.x as u16, value, fabric)?;
+                Ok(Outcome::Sequential)
+            }
+            Kind::Command => self.template_command(op.x, self.address(op), fabric),
+            _ => self.rarely_outside(op, fabric),
+        }
+    }
+
+    /// Where a command goes.
+    fn address(&self, op: &Op) -> u32 {
+        let (a, b) = (self.datapath.get(op.a), self.datapath.get(op.b));
+        a.wrapping_add(b)
+    }
+
+    /// The same for what has no kind of its own.
+    #[inline(never)]
+    fn rarely_outside(&mut self, op: &Op, fabric: &mut Fabric) -> Result<Outcome, Flow> {
         let Word::Instruction(instruction) = &self.program.words[self.pc as usize] else {
             return Err(self.no_instruction(fabric));
         };
-        let taken = |condition: bool| {
-            Outcome::Next(if condition {
-                Next::Taken
-            } else {
-                Next::Sequential
-            })
-        };
         match *instruction {
-            Instruction::BranchSignal { set, signal, .. } => {
-                let context = &self.contexts[self.datapath.context as usize];
-                // The test consumes the signal when the branch is issued.
-                let arrived = context.signals & 1 << signal != 0;
-                Ok(taken(arrived == set))
-            }
-            Instruction::BranchInputState { set, state, .. } => {
-                Ok(taken(self.input_state(state, fabric) == set))
-            }
             Instruction::CtxArb(arb) => self.ctx_arb(&arb, fabric),
-            Instruction::LocalCsrRead { csr } => {
-                self.csr_value = self.read_csr(csr, fabric)?;
-                self.slow |= super::slow::CSR;
-                Ok(Outcome::Next(Next::Sequential))
-            }
-            Instruction::LocalCsrWrite { csr, .. } => {
-                let value = self.datapath.get(op.a);
-                self.write_csr(csr, value, fabric)?;
-                Ok(Outcome::Next(Next::Sequential))
-            }
             Instruction::Command(command) => {
-                let address = self
-                    .datapath
-                    .get(op.a)
-                    .wrapping_add(self.datapath.get(op.b));
-                self.memory_command(&command, address, fabric)
+                let command = self.program.command_at(self.pc, command, self.mode);
+                self.memory_command(&command, self.address(op), fabric)
             }
             Instruction::CapFastWrite { csr, data } => {
                 self.cap_fast_write(csr, u32::from(data), fabric)
             }
             Instruction::CapCsr(access) => self.cap_csr(&access, fabric),
-            _ => Ok(Outcome::Next(Next::Sequential)),
+            _ => Ok(Outcome::Sequential),
         }
     }
 
-    fn input_state(&self, state: InputState, fabric: &Fabric) -> bool {
-        match state.number() {
+    #[inline(never)]
+    fn input_state(&self, number: u8, fabric: &Fabric) -> bool {
+        match number {
             0 => self.ring_is_empty(fabric),
             1 => self.ring_is_full(fabric),
             number @ 2..=13 => fabric.ring_status(number - 2, self.cycle),
@@ -101,7 +124,7 @@ impl Microengine {
 
     /// Loads the running context's wake-up mask.
     pub(super) fn waits_for(&mut self, mask: u16, any: bool) {
-        let context = &mut self.contexts[self.datapath.context as usize];
+        let context = &mut self.contexts[self.datapath.context as usize & 7];
         context.wakeup = mask;
         context.any = any;
     }

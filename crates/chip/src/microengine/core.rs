@@ -320,7 +320,7 @@ impl Core for Microengine {
         }
         for (context, (lane, watched)) in it.lanes.iter_mut().zip(&watched).enumerate() {
             if !watched.is_empty() {
-                *lane = Lane::new(&it.program.ops, context as u16 * 16);
+                *lane = Lane::new(&it.program, context as u16 * 16);
                 lane.relieve_as(watched);
             }
         }

@@ -44,8 +44,6 @@ pub(super) enum Next {
     Taken,
     /// To a computed address.
     Jump(u32),
-    /// The operation is not the datapath's.
-    Outside,
 }
 
 /// State that pure operations read and write.
@@ -135,7 +133,6 @@ impl Datapath {
     pub fn step(&mut self, op: &Op) -> Next {
         match op.kind {
             Kind::Jump => Next::Jump(self.get(op.a).wrapping_add(op.x)),
-            Kind::Outside => Next::Outside,
             kind if kind.branches() => {
                 if self.condition(op) {
                     Next::Taken
@@ -144,7 +141,7 @@ impl Datapath {
                 }
             }
             _ => {
-                self.operate(op);
+                self.operate_apart(op);
                 Next::Sequential
             }
         }
@@ -183,6 +180,19 @@ impl Datapath {
     #[inline(always)]
     #[allow(clippy::inline_always)] // The two callers are the hot loop and its slow twin.
     pub fn operate(&mut self, op: &Op) {
+        self.operate_as(op.kind, op);
+    }
+
+    /// The same, apart, so that the hot loop stays small.
+    #[inline(never)]
+    pub fn operate_apart(&mut self, op: &Op) {
+        self.operate(op);
+    }
+
+    /// Executes an operation that is known to be of a kind.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
+    pub fn operate_as(&mut self, kind: Kind, op: &Op) {
         let (a, b) = (op.a, op.b);
         macro_rules! a {
             () => {
@@ -205,7 +215,7 @@ impl Datapath {
                 self.logical(op, $a, $result)
             }};
         }
-        match op.kind {
+        match kind {
             Kind::B => logical!(x, y, y, b!()),
             Kind::NotB => logical!(x, y, !y, b!()),
             Kind::And => logical!(x, y, x & y, b!()),
@@ -270,7 +280,7 @@ impl Datapath {
                 self.logical(op, x, result);
             }
             Kind::DblShf | Kind::DblShfIndirect => {
-                let count = if op.kind == Kind::DblShf {
+                let count = if kind == Kind::DblShf {
                     u32::from(op.n)
                 } else {
                     self.previous_a & 31
@@ -280,7 +290,7 @@ impl Datapath {
                 self.logical(op, x, result);
             }
             Kind::Asr | Kind::AsrIndirect => {
-                let count = if op.kind == Kind::Asr {
+                let count = if kind == Kind::Asr {
                     u32::from(op.n)
                 } else {
                     self.previous_a & 31
@@ -306,7 +316,7 @@ impl Datapath {
             Kind::LdField | Kind::LdFieldCc => {
                 let old = a!();
                 let result = old & self.get(op.y) | shifted!();
-                if op.kind == Kind::LdFieldCc {
+                if kind == Kind::LdFieldCc {
                     self.logical(op, old, result);
                 } else {
                     self.plain(op, old, result);
@@ -386,6 +396,14 @@ impl Datapath {
             | Kind::BrByte
             | Kind::BrNotByte
             | Kind::Jump
+            | Kind::BrSignal
+            | Kind::BrNoSignal
+            | Kind::BrState
+            | Kind::BrNoState
+            | Kind::Arb
+            | Kind::CsrRead
+            | Kind::CsrWrite
+            | Kind::Command
             | Kind::Outside => {}
         }
     }

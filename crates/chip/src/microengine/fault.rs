@@ -28,7 +28,7 @@ impl Microengine {
         report: impl FnOnce(&Self) -> Report,
     ) -> Result<(), Flow> {
         if !self.may_look(fabric) {
-            return Err(Flow::Post(self.cycle));
+            return Err(Flow::Post);
         }
         let allowed = check.is_some_and(|check| fabric.checks.is_allowed(check));
         let Report {
@@ -64,6 +64,8 @@ impl Microengine {
     }
 
     /// The word here is no instruction.
+    #[cold]
+    #[inline(never)]
     pub(super) fn no_instruction(&mut self, fabric: &mut Fabric) -> Flow {
         self.stop(fabric, |me| match me.program.words.get(me.pc as usize) {
             Some(Word::Invalid(reason)) => Report {
@@ -107,7 +109,7 @@ impl Microengine {
             return Ok(());
         }
         if !self.may_look(fabric) {
-            return Err(Flow::Post(self.cycle));
+            return Err(Flow::Post);
         }
         let Some(&claim) = self.claims.of(slot) else {
             return Ok(());
@@ -141,6 +143,8 @@ impl Microengine {
     }
 
     /// The register was never written.
+    #[cold]
+    #[inline(never)]
     pub(super) fn uninitialised(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), Flow> {
         self.complain(Some(Check::UninitialisedRead), fabric, |me| Report {
             message: format!(
@@ -159,6 +163,8 @@ impl Microengine {
     }
 
     /// Local memory is used before a write of its address took effect.
+    #[cold]
+    #[inline(never)]
     pub(super) fn local_memory_early(
         &mut self,
         pointer: u8,
@@ -178,6 +184,8 @@ impl Microengine {
     }
 
     /// The local memory address has no word.
+    #[cold]
+    #[inline(never)]
     pub(super) fn local_memory_missing(
         &mut self,
         pointer: u8,
@@ -195,10 +203,17 @@ impl Microengine {
     }
 
     /// A control instruction stands in a defer slot of another that takes effect.
+    #[inline]
     pub(super) fn refuse_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
         if self.slow & slow::DEFER == 0 {
             return Ok(());
         }
+        self.refused_in_slot(fabric)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refused_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
         Err(self.stop(fabric, |_| Report {
             message: "a control instruction takes effect in a defer slot of another".to_owned(),
             notes: Vec::new(),
@@ -207,15 +222,18 @@ impl Microengine {
     }
 
     /// Control goes to an address that may be a defer slot.
+    #[inline]
     pub(super) fn enter_checked(&mut self, target: u16, fabric: &mut Fabric) -> Result<(), Flow> {
-        let Some(owner) = self
-            .program
-            .sides
-            .get(target as usize)
-            .and_then(|side| side.slot_of)
-        else {
-            return Ok(());
-        };
+        let side = self.program.sides.get(target as usize);
+        match side.and_then(|side| side.slot_of) {
+            None => Ok(()),
+            Some(owner) => self.enters_slot(target, owner, fabric),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enters_slot(&mut self, target: u16, owner: u16, fabric: &mut Fabric) -> Result<(), Flow> {
         self.complain(Some(Check::DeferSlotEntry), fabric, |me| Report {
             message: format!(
                 "control goes to address {target}, a defer slot of the instruction at {owner}"
@@ -226,6 +244,8 @@ impl Microengine {
     }
 
     /// There is no such local CSR.
+    #[cold]
+    #[inline(never)]
     pub(super) fn no_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Flow {
         self.stop(fabric, |_| Report {
             message: format!("there is no local CSR at 0x{csr:03x}"),
@@ -235,6 +255,8 @@ impl Microengine {
     }
 
     /// An override names a microengine that the chip does not have.
+    #[cold]
+    #[inline(never)]
     pub(super) fn no_microengine(&mut self, number: u8, fabric: &mut Fabric) -> Flow {
         self.stop(fabric, |me| Report {
             message: format!("the indirect_ref override names microengine 0x{number:02x}, which is not there"),
@@ -244,6 +266,8 @@ impl Microengine {
     }
 
     /// Signals that had arrived and were not consumed are raised again.
+    #[cold]
+    #[inline(never)]
     pub(super) fn raised_twice(&mut self, context: u8, again: u16, fabric: &mut Fabric) {
         let pc = self.context(context).place();
         let names: Vec<_> = (1..16)

@@ -1,21 +1,23 @@
 //! A program as one context runs it: its operands resolved to the context's own
-//! registers, and how far it goes without a check.
+//! registers, and what the tight loop does at each address.
 
-use super::operation::{Kind, Op};
+use std::sync::Arc;
+
+use super::operation::Op;
+use super::program::Program;
 use super::registers::{RELATIVE, resolve};
+use super::tight::{Action, Form, action_at};
 
 /// The operations of one context.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lane {
     ops: Vec<Op>,
-    /// For each address, how many plain operations follow one another from
-    /// there: none of them branches, leaves the datapath or needs attention.
-    runs: Vec<u16>,
+    forms: Arc<[Form]>,
 }
 
 impl Lane {
     /// A program's operations for the context whose first register is `base`.
-    pub fn new(ops: &[Op], base: u16) -> Self {
+    pub fn new(program: &Program, base: u16) -> Self {
         let own = |slot: u16| {
             if slot & RELATIVE == 0 {
                 slot
@@ -23,7 +25,8 @@ impl Lane {
                 resolve(slot, base) as u16
             }
         };
-        let ops: Vec<_> = ops
+        let ops: Vec<_> = program
+            .ops
             .iter()
             .map(|&op| Op {
                 d: own(op.d),
@@ -33,13 +36,9 @@ impl Lane {
                 ..op
             })
             .collect();
-        let mut lane = Self {
-            runs: vec![0; ops.len()],
-            ops,
-        };
-        for at in (0..lane.ops.len()).rev() {
-            lane.measure(at);
-        }
+        let forms = Arc::clone(&program.forms);
+        let mut lane = Self { ops, forms };
+        (0..lane.ops.len()).for_each(|at| lane.set_action(at));
         lane
     }
 
@@ -47,32 +46,29 @@ impl Lane {
         self.ops.is_empty()
     }
 
+    #[inline]
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    pub fn runs(&self) -> &[u16] {
-        &self.runs
-    }
-
-    /// Whether the tight loop may get past an address.
+    /// What the tight loop does at an address, and the marks of what stands there;
+    /// `None` beyond the program.
     #[inline]
-    pub fn is_tight(&self, at: u16) -> bool {
-        let at = usize::from(at);
-        self.runs.get(at).is_some_and(|&run| run != 0)
-            || self
-                .ops
-                .get(at)
-                .is_some_and(|op| op.kind != Kind::Outside && op.attention & Op::WATCHED == 0)
+    pub fn glance(&self, at: u16) -> Option<(Action, u8)> {
+        self.ops
+            .get(usize::from(at))
+            .map(|op| (op.action, op.marks))
     }
 
     /// The operation needs no attention from now on.
     pub fn relieve(&mut self, at: usize) {
-        self.ops[at].attention &= !Op::WATCHED;
-        for at in (0..=at).rev() {
-            if !self.measure(at) {
-                break;
-            }
+        if self.ops[at].marks & Op::WATCHED == 0 {
+            return;
+        }
+        self.ops[at].marks &= !Op::WATCHED;
+        // Its neighbours may now run into it, or take its result from hand.
+        for at in at.saturating_sub(2)..(at + 3).min(self.ops.len()) {
+            self.set_action(at);
         }
     }
 
@@ -81,7 +77,7 @@ impl Lane {
     pub fn watched(&self) -> Vec<u8> {
         let mut bits = vec![0; self.ops.len().div_ceil(8)];
         for (at, op) in self.ops.iter().enumerate() {
-            if op.attention & Op::WATCHED != 0 {
+            if op.marks & Op::WATCHED != 0 {
                 bits[at / 8] |= 1 << (at % 8);
             }
         }
@@ -94,18 +90,13 @@ impl Lane {
             let kept = watched
                 .get(at / 8)
                 .is_some_and(|byte| byte & 1 << (at % 8) != 0);
-            if !kept && self.ops[at].attention & Op::WATCHED != 0 {
+            if !kept && self.ops[at].marks & Op::WATCHED != 0 {
                 self.relieve(at);
             }
         }
     }
 
-    /// Counts the plain operations from an address; whether there are any.
-    fn measure(&mut self, at: usize) -> bool {
-        let op = &self.ops[at];
-        let plain = op.attention == 0 && op.kind.is_of_datapath();
-        let rest = self.runs.get(at + 1).copied().unwrap_or(0);
-        self.runs[at] = if plain { rest + 1 } else { 0 };
-        plain
+    fn set_action(&mut self, at: usize) {
+        self.ops[at].action = action_at(&self.ops, &self.forms, at);
     }
 }

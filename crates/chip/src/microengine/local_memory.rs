@@ -64,11 +64,19 @@ impl LocalMemory {
         });
     }
 
+    /// When the first of the writes takes effect; 0 if there are none.
+    #[inline]
+    pub fn due(&self) -> Cycle {
+        let due = self.pending.iter().map(|write| write.effective).min();
+        due.unwrap_or(0)
+    }
+
     pub fn has_pending(&self) -> bool {
         !self.pending.is_empty()
     }
 
     /// Lets the writes that are due by `now` take effect.
+    #[inline(never)]
     pub fn settle(&mut self, now: Cycle, byte_index: &mut u32) {
         let mut at = 0;
         while at < self.pending.len() {
@@ -100,8 +108,11 @@ impl LocalMemory {
     }
 
     /// Takes the context's pointers out, with all writes done.
+    #[inline]
     pub fn swap_out(&mut self, context: u8, byte_index: &mut u32) {
-        self.settle(Cycle::MAX, byte_index);
+        if self.has_pending() {
+            self.settle(Cycle::MAX, byte_index);
+        }
         self.effective = [0; 2];
         for pointer in 0..2 {
             if !self.global[pointer] {

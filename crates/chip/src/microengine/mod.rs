@@ -1,14 +1,15 @@
 //! The microengine: an interpreter of decoded instructions that runs ahead of
-//! the rest of the chip until it must look at it.
+//! the rest of the chip until it must poll it.
 //!
 //! Pure operations (`datapath`) run in a tight loop on the microengine's own
-//! time. Whatever reads what others write, or reaches them, is a look: it
-//! executes only when no event of the chip is due before it, so all looks of
+//! time. Whatever reads what others write, or reaches them, is a poll: it
+//! executes only when no event of the chip is due before it, so all polls of
 //! all microengines happen in one order. An operation's first execution by a
 //! context takes the attentive path, which checks and records what is
 //! initialised; then the tight loop has it, unless it needs attention always
 //! (indexed transfer registers, the next-neighbour ring). A `lane` is the
-//! program as one context runs it; `quick` forms leave out what nobody reads.
+//! program as one context runs it; `tight` is the tight loop, whose quick forms
+//! leave out what nobody reads; a `template` is what is known of a command.
 
 mod ahead;
 mod attend;
@@ -28,12 +29,13 @@ mod operation;
 mod predecode;
 pub(crate) mod profile;
 pub(crate) mod program;
-mod quick;
 mod random;
 mod registers;
 mod stall;
+mod template;
 #[cfg(test)]
 mod tests;
+mod tight;
 mod timers;
 mod timing;
 mod turn;
@@ -58,6 +60,7 @@ use lane::Lane;
 use local_memory::LocalMemory;
 use registers::{Claims, Initialised, RELATIVE, resolve};
 use stall::Stalls;
+use tight::Line;
 use timing::Timing;
 
 /// What the microengine does when it gets its turn.
@@ -81,8 +84,8 @@ enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Continue,
-    /// To go on at this cycle.
-    Post(Cycle),
+    /// To go on when the chip has come to its cycle.
+    Post,
     /// The context gives up the pipeline.
     Swap,
     /// The command FIFO is full.
@@ -115,10 +118,6 @@ mod slow {
 
 /// One microengine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent flags of the hardware"
-)]
 pub struct Microengine {
     index: u8,
     number: u8,
@@ -165,10 +164,7 @@ pub struct Microengine {
     after_penalty: Cycle,
     #[serde(with = "stamp::datapath")]
     csr_value: u32,
-    /// When the context came to its present stretch of code, and whether the
-    /// instruction before set the codes.
-    arrived: Cycle,
-    arrived_with_codes: bool,
+    line: Line,
     last: u8,
     pick_latency: Cycle,
     /// When the last refill after an idle time begins and ends.
@@ -180,6 +176,9 @@ pub struct Microengine {
     entered: Cycle,
     #[serde(skip)]
     limit: Cycle,
+    /// Before this cycle the limit is farther away than the program is long.
+    #[serde(skip)]
+    calm: Cycle,
     /// Saved on its own.
     #[serde(skip)]
     thrown: Thrown,
@@ -228,14 +227,14 @@ impl Microengine {
             deferred_by: 0,
             after_penalty: 0,
             csr_value: 0,
-            arrived: 0,
-            arrived_with_codes: false,
+            line: Line::default(),
             last: 7,
             pick_latency: 0,
             refilled: (0, 0),
             thrown: Thrown::default(),
             entered: 0,
             limit: 0,
+            calm: 0,
             running: false,
             stalls: Stalls::none(),
             stats: MeStats::default(),
@@ -252,7 +251,7 @@ impl Microengine {
         let base = self.datapath.base();
         let lane = &mut self.lanes[self.datapath.context as usize & 7];
         if lane.is_empty() {
-            *lane = Lane::new(&self.program.ops, base);
+            *lane = Lane::new(&self.program, base);
         }
     }
 
@@ -264,6 +263,7 @@ impl Microengine {
     }
 
     /// Posts the arbiter's turn.
+    #[inline]
     fn wake(&mut self, latency: Cycle, fabric: &mut Fabric) {
         self.phase = Phase::Pick;
         self.pick_latency = latency;
@@ -272,6 +272,7 @@ impl Microengine {
             .post(fabric.now, Event::Microengine(self.index));
     }
 
+    #[inline]
     fn raise(&mut self, context: u8, mask: u16, fabric: &mut Fabric) {
         let at = context as usize & 7;
         let again = self.contexts[at].signals & mask & !1;
@@ -283,6 +284,7 @@ impl Microengine {
     }
 
     /// A sleeping context whose condition holds becomes ready.
+    #[inline]
     fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
         let now = fabric.now;
         let it = &mut self.contexts[context as usize];

@@ -9,7 +9,7 @@
 
 use npsim_isa::Operand;
 
-use super::quick::{Quick, Trace};
+use super::tight::{Action, Trace};
 
 /// What an operation does. The operands named here are those of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,22 @@ pub(super) enum Kind {
     BrNotByte,
     /// a: register, `x`: base
     Jump,
-    /// Needs more than the datapath: see the instruction itself.
+    /// `x`: the signal's bit
+    BrSignal,
+    BrNoSignal,
+    /// `x`: the input state's number
+    BrState,
+    BrNoState,
+    /// Gives up the pipeline, without more ado; `n`: defer slots, `x`: the wake-up
+    /// mask with [`Op::ANY`] and [`Op::KEEP_MASK`].
+    Arb,
+    /// `x`: the local CSR
+    CsrRead,
+    /// a: register, `x`: the local CSR
+    CsrWrite,
+    /// a, b: address, `x`: the template ([`super::program::Program::templates`])
+    Command,
+    /// Needs more than all these: see the instruction itself.
     Outside,
 }
 
@@ -99,6 +114,12 @@ impl Kind {
     #[inline]
     pub fn is_of_datapath(self) -> bool {
         (self as u8) < Self::Br as u8
+    }
+
+    /// Whether it leaves the microengine's own registers and memory.
+    #[inline]
+    pub fn is_outside(self) -> bool {
+        self as u8 > Self::Jump as u8
     }
 
     /// Whether it is a branch to a fixed target.
@@ -112,20 +133,22 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
     pub kind: Kind,
-    /// The form to run when the next word follows in line.
-    pub quick: Quick,
+    /// What the tight loop does with it; a [`super::lane::Lane`] finds it from
+    /// `form` and what is around it.
+    pub action: Action,
     /// Shift count, defer slots or a small number.
     pub n: u8,
-    /// [`Op::WATCHED`], [`Op::GUARDED`]
-    pub attention: u8,
+    /// Facts as bits, [`Op::WATCHED`] and so on.
+    pub marks: u8,
     /// Destination slot; target of a branch.
     pub d: u16,
-    /// Slot of A; for branches the penalty when the previous word ran before.
+    /// Slot of A; for branches the slots thrown away when the previous word ran
+    /// before.
     pub a: u16,
     /// Slot of B.
     pub b: u16,
-    /// A further slot; for branches the penalty on arrival from elsewhere: low
-    /// byte when the codes are old, high byte when they are new.
+    /// A further slot; for branches the slots thrown away on arrival from
+    /// elsewhere: low byte when the codes are old, high byte when they are new.
     pub y: u16,
     pub x: u32,
 }
@@ -135,7 +158,29 @@ impl Op {
     pub const WATCHED: u8 = 1;
     /// Operands are in local memory or in transfer registers: the tight loop
     /// fetches the former and checks that no unit owns the latter.
-    pub const GUARDED: u8 = 2;
+    pub const GUARDED: u8 = 1 << 1;
+    /// It reads what others write, or orders itself among them, so it must run in
+    /// global order.
+    pub const POLLS: u8 = 1 << 2;
+    /// It sets the condition codes.
+    pub const SETS_CODES: u8 = 1 << 3;
+    /// There is more to do when it has executed.
+    pub const FINISHES: u8 = 1 << 4;
+    /// An operand is in local memory.
+    pub const LOCAL: u8 = 1 << 5;
+    /// Either of those that keep it from being an operation of registers alone.
+    pub const ATTENTION: u8 = Self::WATCHED | Self::GUARDED;
+
+    /// In the mask of [`Kind::Arb`]: one of the signals is enough.
+    pub const ANY: u32 = 1 << 16;
+    /// There: the mask stays as it is.
+    pub const KEEP_MASK: u32 = 1 << 17;
+
+    /// Whether it works on registers alone and the next word follows.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.marks & Self::ATTENTION == 0 && self.kind.is_of_datapath()
+    }
 }
 
 /// An operand that is no plain register.
@@ -184,7 +229,7 @@ pub(super) struct Side {
     /// The old value of a special destination is needed.
     pub merges: bool,
     /// It reads what others write, so it must run in global order.
-    pub looks: bool,
+    pub polls: bool,
     /// Attention is never taken off.
     pub always: bool,
     /// It has operands in local memory or in transfer registers, and nothing else

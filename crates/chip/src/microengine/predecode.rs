@@ -8,16 +8,16 @@ use npsim_isa::{
 
 use super::crc;
 use super::operation::{Kind, Op, Side, Special};
-use super::quick::{Quick, Trace};
 use super::registers::{
     CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
     source_slot,
 };
+use super::tight::{Action, Trace};
 use super::timing::Timing;
 
 /// Reads or writes of a local CSR that must happen in global order: others
 /// write the register, or its write reaches others or the event queue.
-fn csr_looks(address: u16, write: bool) -> bool {
+fn csr_polls(address: u16, write: bool) -> bool {
     match address {
         csr::INDIRECT_CTX_STS
         | csr::INDIRECT_CTX_SIG_EVENTS
@@ -56,8 +56,8 @@ impl<'a> Maker<'a> {
         let op = Op {
             kind: Kind::Outside,
             n: 0,
-            quick: Quick::Whole,
-            attention: 0,
+            action: Action::Stop,
+            marks: 0,
             d: 0,
             a: CONSTANT,
             b: CONSTANT,
@@ -71,7 +71,7 @@ impl<'a> Maker<'a> {
             special_b: Special::None,
             special_d: Special::None,
             merges: false,
-            looks: false,
+            polls: false,
             always: false,
             guarded: false,
             local: false,
@@ -115,15 +115,15 @@ impl<'a> Maker<'a> {
                 step: by(step),
             },
             Operand::NnPeek => {
-                self.side.looks = true;
+                self.side.polls = true;
                 Special::Ring { take: false }
             }
             Operand::NnRing => {
-                self.side.looks = true;
+                self.side.polls = true;
                 Special::Ring { take: true }
             }
             Operand::Nn(register) => {
-                self.side.looks = true;
+                self.side.polls = true;
                 Special::Neighbour {
                     register: register % self.limit,
                 }
@@ -134,11 +134,11 @@ impl<'a> Maker<'a> {
 
     fn watch(&mut self, operand: Operand) {
         match operand {
-            Operand::Gpr(..) | Operand::GprAbsolute(..) => self.op.attention |= Op::WATCHED,
+            Operand::Gpr(..) | Operand::GprAbsolute(..) => self.op.marks |= Op::WATCHED,
             Operand::STransfer(_) | Operand::DTransfer(_) => self.side.always = true,
             Operand::Nn(_) => {
                 self.side.always = true;
-                self.side.looks = true;
+                self.side.polls = true;
             }
             _ => {}
         }
@@ -200,8 +200,7 @@ impl<'a> Maker<'a> {
     fn target(&mut self, target: u16, defer: u8, penalty: u8) {
         self.op.d = target.min(self.end as u16);
         self.op.n = defer;
-        self.op.a = u16::from(penalty);
-        self.op.y = u16::from(penalty) << 8 | u16::from(penalty);
+        self.penalties(penalty, penalty, penalty);
     }
 
     pub fn instruction(&mut self, instruction: &Instruction) {
@@ -353,9 +352,30 @@ impl<'a> Maker<'a> {
                 self.op.x = u32::from(context);
                 self.target(target, defer, self.timing.state);
             }
-            Instruction::BranchSignal { target, defer, .. }
-            | Instruction::BranchInputState { target, defer, .. } => {
-                self.side.looks = true;
+            Instruction::BranchSignal {
+                set,
+                signal,
+                target,
+                defer,
+            } => {
+                self.op.kind = if set {
+                    Kind::BrSignal
+                } else {
+                    Kind::BrNoSignal
+                };
+                self.op.x = 1 << (signal & 15);
+                self.side.polls = true;
+                self.target(target, defer, self.timing.state);
+            }
+            Instruction::BranchInputState {
+                set,
+                state,
+                target,
+                defer,
+            } => {
+                self.op.kind = if set { Kind::BrState } else { Kind::BrNoState };
+                self.op.x = u32::from(state.number());
+                self.side.polls = true;
                 self.target(target, defer, self.timing.state);
             }
             Instruction::BranchBit {
@@ -392,27 +412,50 @@ impl<'a> Maker<'a> {
                 self.op.x = u32::from(base);
                 self.op.n = defer;
                 self.a(src);
-                self.op.y = u16::from(self.timing.jump);
+                self.op.y = u16::from(self.timing.jump.saturating_sub(defer));
             }
-            Instruction::LocalCsrRead { csr } => self.side.looks = csr_looks(csr, false),
+            Instruction::LocalCsrRead { csr } => {
+                self.op.kind = Kind::CsrRead;
+                self.op.x = u32::from(csr);
+                self.side.polls = csr_polls(csr, false);
+            }
             Instruction::LocalCsrWrite { csr, src } => {
-                self.side.looks = csr_looks(csr, true);
+                self.op.kind = Kind::CsrWrite;
+                self.op.x = u32::from(csr);
+                self.side.polls = csr_polls(csr, true);
                 self.a(src);
             }
+            // The program adds the template.
             Instruction::Command(command) => {
-                self.side.looks = true;
+                self.side.polls = true;
                 self.a(command.a);
                 self.b(command.b);
             }
-            Instruction::CtxArb(_) | Instruction::CapFastWrite { .. } | Instruction::CapCsr(_) => {
-                self.side.looks = true;
+            Instruction::CtxArb(arb) => {
+                self.side.polls = true;
+                if !arb.breakpoint && arb.resume.is_none() {
+                    self.op.kind = Kind::Arb;
+                    self.op.n = arb.defer;
+                    let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+                    self.op.x = u32::from(arb.mask)
+                        | bit(arb.any, Op::ANY)
+                        | bit(arb.keep_mask, Op::KEEP_MASK);
+                }
+            }
+            Instruction::CapFastWrite { .. } | Instruction::CapCsr(_) => {
+                self.side.polls = true;
             }
         }
         self.side.sets_codes = instruction.sets_codes();
         self.side.trace = Trace::of(instruction);
         self.side.guarded = self.is_guarded(instruction);
-        if self.side.guarded {
-            self.op.attention |= Op::GUARDED;
+        for (mark, holds) in [
+            (Op::GUARDED, self.side.guarded),
+            (Op::POLLS, self.side.polls),
+            (Op::SETS_CODES, self.side.sets_codes),
+            (Op::LOCAL, self.side.local),
+        ] {
+            self.op.marks |= if holds { mark } else { 0 };
         }
     }
 
@@ -432,7 +475,7 @@ impl<'a> Maker<'a> {
                     Special::None | Special::Local { .. } | Special::LocalStep { .. }
                 )
             })
-            && !side.looks
+            && !side.polls
             && !indirect
             && instruction.indexes_written().is_empty()
             && (self.op.kind.is_of_datapath() || self.op.kind.branches() && !side.local)
@@ -533,8 +576,18 @@ impl<'a> Maker<'a> {
             _ => Kind::Bgt,
         };
         let (new, old) = (self.timing.condition_new, self.timing.condition_old);
-        self.target(target, defer, if self.after_codes { new } else { old });
-        self.op.y = u16::from(new) << 8 | u16::from(old);
+        let behind = if self.after_codes { new } else { old };
+        self.target(target, defer, behind);
+        self.penalties(behind, new, old);
+    }
+
+    /// The slots that a taken branch throws away, which defer slots fill, when the
+    /// word before ran before it, and on arrival from elsewhere with new codes and
+    /// with old ones.
+    fn penalties(&mut self, behind: u8, new: u8, old: u8) {
+        let slots = |penalty: u8| u16::from(penalty.saturating_sub(self.op.n));
+        let (behind, both) = (slots(behind), slots(new) << 8 | slots(old));
+        (self.op.a, self.op.y) = (behind, both);
     }
 }
 

@@ -7,9 +7,10 @@ use npsim_image::ContextMode;
 use npsim_image::Image;
 use npsim_isa::{Command, Instruction, TransferRegister, decode_lenient};
 
-use super::operation::{Op, Side};
+use super::operation::{Kind, Op, Side};
 use super::predecode::Maker;
-use super::quick;
+use super::template::Template;
+use super::tight::{Form, find_forms};
 use super::timers::Timers;
 use super::timing::Timing;
 use crate::profile::Profile;
@@ -48,6 +49,9 @@ pub struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) words: Arc<[Word]>,
     pub(super) sides: Arc<[Side]>,
+    pub(super) forms: Arc<[Form]>,
+    /// What its commands look like, as [`Op::x`] numbers them.
+    pub(super) templates: Arc<[Template]>,
     pub(super) timers: Arc<Timers>,
     timing: Timing,
 }
@@ -83,6 +87,8 @@ impl Program {
             ops: Vec::new(),
             words: words.into(),
             sides: Arc::new([]),
+            forms: Arc::new([]),
+            templates: Arc::new([]),
             timers: Arc::default(),
             timing: Timing::new(profile),
         };
@@ -98,6 +104,8 @@ impl Program {
             ops: Vec::new(),
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
+            forms: Arc::new([]),
+            templates: Arc::new([]),
             timers: Arc::default(),
             timing: Timing::new(profile),
         };
@@ -113,6 +121,8 @@ impl Program {
             ops: Vec::new(),
             words: Arc::new([Word::End]),
             sides: Arc::new([]),
+            forms: Arc::new([]),
+            templates: Arc::new([]),
             timers: Arc::default(),
             timing: Timing::default(),
         }
@@ -124,6 +134,26 @@ impl Program {
         &self.image
     }
 
+    /// A command of the program as a context mode reads it. With four contexts the
+    /// transfer field is a 5-bit register of the unit's own kind; with eight its top
+    /// bit selects the other kind, which is how the decoder reads it.
+    pub(super) fn command_at(&self, address: u16, command: Command, mode: ContextMode) -> Command {
+        let word = self.image.words.get(usize::from(address));
+        let register = (word.copied().unwrap_or_default() >> 20 & 31) as u8;
+        let named = command.transfer != TransferRegister::None;
+        if mode == ContextMode::Eight || register < 16 || !named {
+            return command;
+        }
+        let transfer = match command.op.info().default_transfer {
+            npsim_isa::TransferKind::S => TransferRegister::S(register),
+            npsim_isa::TransferKind::D => TransferRegister::D(register),
+        };
+        Command {
+            transfer,
+            ..command
+        }
+    }
+
     /// Resolves operands for a context mode.
     pub(super) fn decode(&mut self, mode: ContextMode) {
         let limit = match mode {
@@ -132,12 +162,20 @@ impl Program {
         };
         let mut ops = Vec::with_capacity(self.words.len());
         let mut sides: Vec<Side> = Vec::with_capacity(self.words.len());
+        let mut templates = Vec::new();
         for (address, word) in self.words.iter().enumerate() {
             let mut maker = Maker::new(limit, &self.timing, self.words.len() - 1);
             maker.after_codes = sides.last().is_some_and(|side| side.sets_codes);
             if let Word::Instruction(instruction) = word {
-                let raw = self.image.words.get(address).copied().unwrap_or_default();
-                maker.instruction(&with_transfer_of(*instruction, raw, mode));
+                maker.instruction(instruction);
+                if let Instruction::Command(command) = *instruction
+                    && let Some(template) =
+                        Template::of(&self.command_at(address as u16, command, mode))
+                {
+                    maker.op.kind = Kind::Command;
+                    maker.op.x = templates.len() as u32;
+                    templates.push(template);
+                }
             }
             ops.push(maker.op);
             sides.push(maker.side);
@@ -161,10 +199,11 @@ impl Program {
                 side.guarded = false;
             }
             if side.always {
-                op.attention |= Op::WATCHED;
+                op.marks |= Op::WATCHED | Op::FINISHES;
             }
         }
-        quick::find(&mut ops, &sides);
+        self.forms = find_forms(&ops, &sides).into();
+        self.templates = templates.into();
         self.timers = Arc::new(Timers::of(&self.words, limit));
         self.ops = ops;
         self.sides = sides.into();
@@ -184,32 +223,5 @@ fn decode_word(word: u64) -> Word {
     match decode_lenient(word) {
         Ok(instruction) => Word::Instruction(instruction),
         Err(error) => Word::Invalid(error.to_string()),
-    }
-}
-
-/// In four-context mode the transfer field of a memory command is a 5-bit
-/// register of the unit's own kind; with eight contexts its top bit selects the
-/// other kind, which is how the decoder reads it.
-pub(super) fn with_transfer_of(
-    instruction: Instruction,
-    word: u64,
-    mode: ContextMode,
-) -> Instruction {
-    let register = (word >> 20 & 31) as u8;
-    if mode == ContextMode::Eight || register < 16 {
-        return instruction;
-    }
-    match instruction {
-        Instruction::Command(command) if command.transfer != TransferRegister::None => {
-            let transfer = match command.op.info().default_transfer {
-                npsim_isa::TransferKind::S => TransferRegister::S(register),
-                npsim_isa::TransferKind::D => TransferRegister::D(register),
-            };
-            Instruction::Command(Command {
-                transfer,
-                ..command
-            })
-        }
-        other => other,
     }
 }

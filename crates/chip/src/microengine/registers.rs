@@ -116,6 +116,7 @@ impl Initialised {
     }
 
     /// Whether all of up to 63 slots have been written.
+    #[inline]
     pub fn has_all(&self, first: u16, words: u8) -> bool {
         let mut all = true;
         Bits::new(first, words).each(|at, bits| {
@@ -193,26 +194,45 @@ impl Bits {
 }
 
 /// All claims of a microengine, and one bit a slot to ask quickly.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Claims {
-    /// Oldest first.
-    open: Vec<Claim>,
-    owned: [u64; NN as usize / 64],
-    /// Claims may have slots in common, which only a check that is allowed lets
-    /// happen.
-    shared: bool,
+    /// Claims by their first slot. No two of them have a slot in common.
+    places: Vec<Option<Claim>>,
+    /// Claims that had slots in common with another when they came, oldest first:
+    /// only a check that is allowed lets that happen.
+    shared: Vec<Claim>,
+    owned: [u64; SLOTS / 64],
+}
+
+impl Default for Claims {
+    fn default() -> Self {
+        Self {
+            places: vec![None; usize::from(NN)],
+            shared: Vec::new(),
+            owned: [0; SLOTS / 64],
+        }
+    }
 }
 
 impl Claims {
+    #[inline]
     pub fn add(&mut self, claim: Claim) {
-        if self.open.is_empty() {
-            self.shared = false;
+        match self.places.get_mut(usize::from(claim.first)) {
+            Some(place) if !Self::any(&self.owned, &claim) => *place = Some(claim),
+            _ => self.shared.push(claim),
         }
-        self.shared |= self.owns_any(claim.first, claim.words);
-        self.open.push(claim);
         self.cover(&claim);
     }
 
+    fn any(owned: &[u64], claim: &Claim) -> bool {
+        let mut any = false;
+        claim.bits().each(|at, bits| {
+            any |= owned.get(at).is_some_and(|word| word & bits != 0);
+        });
+        any
+    }
+
+    #[inline]
     fn cover(&mut self, claim: &Claim) {
         claim.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
@@ -224,8 +244,8 @@ impl Claims {
     /// Whether a unit owns a slot.
     #[inline]
     pub fn owns(&self, slot: u16) -> bool {
-        let word = self.owned.get(usize::from(slot / 64)).copied();
-        word.unwrap_or(0) & 1 << (slot % 64) != 0
+        let word = self.owned[usize::from(slot / 64) % (SLOTS / 64)];
+        word & 1 << (slot % 64) != 0
     }
 
     /// Whether a unit owns one of up to 63 slots.
@@ -238,34 +258,47 @@ impl Claims {
         any
     }
 
+    /// All claims, older ones before those that share slots with them.
+    fn all(&self) -> impl Iterator<Item = &Claim> {
+        self.places.iter().flatten().chain(&self.shared)
+    }
+
     /// The oldest claim of a slot.
     pub fn of(&self, slot: usize) -> Option<&Claim> {
         if !self.owns(slot as u16) {
             return None;
         }
-        self.open.iter().find(|claim| claim.covers(slot))
+        self.all().find(|claim| claim.covers(slot))
     }
 
     /// Ends the oldest claim that begins at a slot.
+    #[inline]
     pub fn release(&mut self, first: u16) {
-        let Some(at) = self.open.iter().position(|claim| claim.first == first) else {
-            return;
+        let place = self.places.get_mut(usize::from(first));
+        let ended = match place.and_then(Option::take) {
+            Some(ended) => ended,
+            None => match self.shared.iter().position(|claim| claim.first == first) {
+                Some(at) => self.shared.remove(at),
+                None => return,
+            },
         };
-        let ended = self.open.remove(at);
         ended.bits().each(|at, bits| {
             if let Some(word) = self.owned.get_mut(at) {
                 *word &= !bits;
             }
         });
-        if self.shared {
-            for at in 0..self.open.len() {
-                let claim = self.open[at];
-                if claim.slots().start < ended.slots().end
-                    && ended.slots().start < claim.slots().end
-                {
-                    self.cover(&claim);
-                }
-            }
+        // One that shares slots goes on owning them.
+        if !self.shared.is_empty() {
+            self.cover_all();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cover_all(&mut self) {
+        let all: Vec<Claim> = self.all().copied().collect();
+        for claim in &all {
+            self.cover(claim);
         }
     }
 }

@@ -1,18 +1,17 @@
-//! A microengine's turn: the arbiter, context swaps, and the tight loop that
-//! runs pure operations ahead of the chip.
+//! A microengine's turn: the arbiter, context swaps, and how far it goes on its
+//! own time.
 
-use super::operation::{Kind, Op};
-use super::registers::Claims;
+use super::operation::Op;
+use super::tight::Action;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{ContextPhase, Core};
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::journal::Journal;
 use crate::kernel::trace_event::TraceEvent;
 
 /// How far a microengine runs before it lets the event loop go round. It bounds
-/// a program that never looks; results do not depend on it.
+/// a program that never polls; results do not depend on it.
 const QUANTUM: Cycle = 1 << 14;
 
 impl Microengine {
@@ -30,6 +29,9 @@ impl Microengine {
     fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
         self.limit = fabric.horizon.min(self.entered + QUANTUM);
+        self.calm = self
+            .limit
+            .saturating_sub(self.program.ops.len() as Cycle + 4);
         self.thrown.begin_turn(self.entered);
         loop {
             let flow = match self.phase {
@@ -48,16 +50,17 @@ impl Microengine {
                     self.swap::<OBSERVED>(fabric);
                     Flow::Continue
                 }
-                Phase::Swap => Flow::Post(self.cycle - 1),
+                Phase::Swap => {
+                    fabric
+                        .events
+                        .post(self.cycle - 1, Event::Microengine(self.index));
+                    return;
+                }
             };
             match flow {
                 Flow::Continue => {}
                 Flow::Swap => self.phase = Phase::Swap,
-                Flow::Post(at) => {
-                    fabric.events.post(at, Event::Microengine(self.index));
-                    return;
-                }
-                Flow::Stop => {
+                Flow::Post | Flow::Stop => {
                     fabric
                         .events
                         .post(self.cycle, Event::Microengine(self.index));
@@ -85,6 +88,7 @@ impl Microengine {
 
     /// Whether the chip's state at a cycle is final, so that it may be looked
     /// at; then it is the chip's present.
+    #[inline]
     fn look_at(&self, at: Cycle, fabric: &mut Fabric) -> bool {
         if at == self.entered {
             return true;
@@ -96,6 +100,7 @@ impl Microengine {
         allowed
     }
 
+    #[inline]
     pub(super) fn may_look(&self, fabric: &mut Fabric) -> bool {
         self.look_at(self.cycle, fabric)
     }
@@ -136,8 +141,8 @@ impl Microengine {
         self.open_lane();
         self.memory.swap_in(context);
         self.cycle = at;
-        self.arrived = at;
-        self.arrived_with_codes = false;
+        self.line.arrived = at;
+        self.line.with_codes = false;
         self.phase = Phase::Run;
     }
 
@@ -218,13 +223,23 @@ impl Microengine {
     }
 
     /// Runs the present context on its own time.
+    #[inline]
     fn execute<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
         loop {
-            if self.slow == 0 && self.lane().is_tight(self.pc) {
-                self.tight::<OBSERVED>(&mut fabric.journal);
-            }
             if self.cycle >= self.limit {
-                return Flow::Post(self.cycle);
+                return Flow::Post;
+            }
+            let Some((action, mut marks)) = self.lane().glance(self.pc) else {
+                return self.no_instruction(fabric);
+            };
+            if action != Action::Stop && self.slow == 0 && self.cycle < self.calm {
+                let Some(stopped_at) = self.tight::<OBSERVED>(&mut fabric.journal) else {
+                    continue;
+                };
+                marks = stopped_at;
+            }
+            if marks & Op::POLLS != 0 && !self.may_look(fabric) {
+                return Flow::Post;
             }
             match self.attentive::<OBSERVED>(fabric) {
                 Flow::Continue => {}
@@ -232,135 +247,14 @@ impl Microengine {
             }
         }
     }
-
-    /// The tight loop: operations that need no attention, in stretches up to the
-    /// next branch. It ends before the first other one, or at the limit.
-    #[inline(never)]
-    fn tight<const OBSERVED: bool>(&mut self, journal: &mut Journal) {
-        let Self {
-            program,
-            lanes,
-            datapath,
-            memory,
-            claims,
-            limit,
-            thrown,
-            ..
-        } = self;
-        let (me, context, limit) = (self.index, datapath.context, *limit);
-        let lane = &lanes[context as usize & 7];
-        let (ops, runs) = (lane.ops(), lane.runs());
-        let begin = self.cycle;
-        let mut cycle = begin;
-        let mut pc = self.pc as usize;
-        let mut aborted = 0;
-        let mut arrived = self.arrived;
-        let mut with_codes = self.arrived_with_codes;
-        while cycle < limit {
-            let Some(&run) = runs.get(pc) else { break };
-            if run != 0 {
-                let count = Cycle::from(run).min(limit - cycle) as usize;
-                datapath.in_line(ops, pc, count);
-                tell::<OBSERVED>(journal, (me, context), pc, cycle, count);
-                pc += count;
-                cycle += count as Cycle;
-                if cycle >= limit {
-                    break;
-                }
-            }
-            let op = &ops[pc];
-            if op.attention & Op::WATCHED != 0 || op.attention != 0 && is_owned(op, claims) {
-                break;
-            }
-            if op.kind.is_of_datapath() {
-                let side = &program.sides[pc];
-                if !side.local {
-                    datapath.operate(op);
-                } else if Self::local_step(datapath, memory, op, side).is_none() {
-                    break;
-                }
-            } else if !op.kind.branches() {
-                break;
-            } else if datapath.condition(op) {
-                let deferred = op.n as usize;
-                if deferred != 0 {
-                    let fits = limit - cycle > deferred as Cycle;
-                    if !fits || usize::from(runs[pc + 1]) < deferred {
-                        break;
-                    }
-                    datapath.in_defer_slots(ops, pc + 1, deferred);
-                }
-                tell::<OBSERVED>(journal, (me, context), pc, cycle, 1 + deferred);
-                let penalty = penalty(op, cycle == arrived, with_codes);
-                let slots = Cycle::from(penalty.saturating_sub(op.n));
-                cycle += 1 + deferred as Cycle;
-                if slots != 0 {
-                    thrown.add(cycle, slots);
-                    if OBSERVED {
-                        let pc = pc as u16;
-                        let aborted = TraceEvent::Aborted {
-                            me,
-                            context,
-                            pc,
-                            slots,
-                        };
-                        journal.put(cycle, aborted);
-                    }
-                }
-                with_codes = deferred != 0 && slots == 0 && program.sides[pc + deferred].sets_codes;
-                aborted += slots;
-                cycle += slots;
-                arrived = cycle;
-                pc = op.d as usize;
-                continue;
-            }
-            tell::<OBSERVED>(journal, (me, context), pc, cycle, 1);
-            pc += 1;
-            cycle += 1;
-        }
-        self.pc = pc as u16;
-        self.cycle = cycle;
-        self.arrived = arrived;
-        self.arrived_with_codes = with_codes;
-        self.stats.aborted += aborted;
-        self.stats.instructions += cycle - begin - aborted;
-    }
 }
 
-/// Whether a unit owns one of the operation's registers.
+/// Slots that a taken branch throws away.
 #[inline]
-fn is_owned(op: &Op, claims: &Claims) -> bool {
-    // The other fields of a branch are no slots.
-    claims.owns(op.b) || op.kind.is_of_datapath() && (claims.owns(op.a) || claims.owns(op.d))
-}
-
-/// Tells of instructions that followed one another.
-#[inline]
-fn tell<const OBSERVED: bool>(
-    journal: &mut Journal,
-    (me, context): (u8, u8),
-    pc: usize,
-    cycle: Cycle,
-    count: usize,
-) {
-    if OBSERVED {
-        let issued = TraceEvent::Issued {
-            me,
-            context,
-            pc: pc as u16,
-            count: count as u16,
-        };
-        journal.put(cycle, issued);
-    }
-}
-
-/// Slots that a taken branch throws away when nothing is deferred.
-#[inline]
-pub(super) fn penalty(op: &Op, arrived: bool, with_codes: bool) -> u8 {
-    match (arrived, with_codes) {
-        _ if op.kind == Kind::Jump => op.y as u8,
-        (false, _) => op.a as u8,
-        (true, true) => (op.y >> 8) as u8,
-        (true, false) => op.y as u8,
-    }
+pub(super) fn penalty(op: &Op, arrived: bool, with_codes: bool) -> Cycle {
+    Cycle::from(match (arrived, with_codes) {
+        (false, _) => op.a,
+        (true, true) => op.y >> 8,
+        (true, false) => op.y & 0xff,
+    })
 }

@@ -149,11 +149,17 @@ impl Buses {
 
     /// When the cluster must arbitrate next, if one of its commands could go and no
     /// arbitration is posted already.
+    #[inline]
     pub(crate) fn next_arbitration(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster];
         if state.posted || state.held == 0 {
             return None;
         }
+        self.plan_arbitration(now, cluster)
+    }
+
+    fn plan_arbitration(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
+        let state = &self.clusters[cluster];
         // None is posted for a command whose unit is full: the unit's release asks again.
         // So a blocked arbiter costs no events however long it waits.
         let soonest = state.command_free.max(now).next_multiple_of(self.bus_cycle);
@@ -233,6 +239,7 @@ impl Buses {
 
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
+    #[inline]
     fn depart(
         &mut self,
         (granted, since): (Cycle, Cycle),

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Event, EventQueue, NEVER, NIL, SPAN, turn_time};
+use super::{Event, EventQueue, NEVER, NIL, SPAN};
 use crate::Cycle;
 
 /// What a queue is made again from.
@@ -28,8 +28,8 @@ impl EventQueue {
     /// All pending events in the order in which they will be taken.
     fn in_order(&self) -> Vec<(Cycle, Order, Event)> {
         let start = self.base % SPAN as Cycle;
-        let mut all = Vec::with_capacity(self.len);
-        for (bucket, &first) in self.buckets.iter().enumerate() {
+        let mut all = Vec::new();
+        for (bucket, first) in self.buckets.iter().map(|it| it.first).enumerate() {
             // Every bucket stands for one cycle of `base .. base + SPAN`.
             let ahead = (bucket as Cycle + SPAN as Cycle - start) % SPAN as Cycle;
             let mut index = first;
@@ -39,16 +39,18 @@ impl EventQueue {
                 index = node.next;
             }
         }
+        let far = self.far.iter().map(|far| far.0);
+        let far = far.filter(|far| !matches!(far.event, Event::Microengine(_)));
+        all.extend(far.map(|far| (far.time, Order(far.order), far.event)));
+        let turns = (0u8..).zip(&self.turns);
         all.extend(
-            self.far
-                .iter()
-                .map(|far| (far.0.time, Order(far.0.order), far.0.event)),
+            turns
+                .filter(|(_, time)| **time != NEVER)
+                .map(|(me, &time)| {
+                    let event = Event::Microengine(me);
+                    (time, Order(u64::from(event.rank()) << 56), event)
+                }),
         );
-        let turns = (0u8..).zip(self.turns.iter().flatten());
-        all.extend(turns.filter(|(_, key)| **key != NEVER).map(|(me, &key)| {
-            let event = Event::Microengine(me);
-            (turn_time(key), Order(u64::from(event.rank()) << 56), event)
-        }));
         all.sort_unstable_by_key(|&(time, order, _)| (time, order));
         all
     }

@@ -69,6 +69,31 @@ fn a_read_names_its_absolute_registers_and_its_signal() {
 }
 
 #[test]
+fn with_four_contexts_the_field_of_the_other_kind_is_that_of_a_higher_register() {
+    let read = |indirect| {
+        Instruction::Command(Command {
+            indirect,
+            ..command(
+                CommandOp::SramRead,
+                TransferRegister::D(4),
+                Completion::SigDone(5),
+            )
+        })
+    };
+    let mut image = super::image(&[immed(a(0), 0), read(false), read(true), KILL]);
+    image.contexts = npsim_image::ContextMode::Four;
+    let mut bench = Bench::of_image(&image).allow(Check::TransferInFlight);
+    bench.start(1 << 2);
+    assert_eq!(bench.until(1000), None);
+    for (bus, _) in &bench.trace.commands {
+        assert_eq!((bus.transfer_kind, bus.transfer), (TransferKind::S, 52));
+    }
+    assert_eq!(bench.trace.commands.len(), 2);
+    let bus = issued(None, 2, read(false));
+    assert_eq!((bus.transfer_kind, bus.transfer), (TransferKind::D, 36));
+}
+
+#[test]
 fn signals_follow_what_a_command_moves() {
     let masks = |op, transfer, signal| {
         let bus = issued(

@@ -113,14 +113,16 @@ const fn port(op: CommandOp) -> Port {
 }
 
 /// The FIFO that a command waits in: 0 of those that read, 1 of the others.
-const fn fifo(op: CommandOp) -> usize {
-    matches!(port(op), Port::Write) as usize
+const fn fifo(port: Port) -> usize {
+    matches!(port, Port::Write) as usize
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) slot: Slot,
-    op: CommandOp,
+    port: Port,
+    /// Whether it reads and writes a longword in one.
+    atomic: bool,
     concern: Concern,
     /// Whether it needs the push bus.
     pushes: bool,
@@ -199,7 +201,8 @@ impl Channel {
         };
         self.waiting.push(Waiting {
             slot,
-            op: command.op,
+            port: port(command.op),
+            atomic: atomic::shape(command.op).is_some(),
             concern: match window {
                 None => Concern::of(&command),
                 Some(window) => window.concern(),
@@ -215,11 +218,18 @@ impl Channel {
     }
 
     /// Lets commands out of the inlet, in order, as long as their FIFO has room.
+    #[inline]
     fn take(&mut self, fabric: &mut Fabric, leads: &Leads) {
         let taken = self.in_fifo[0] + self.in_fifo[1];
+        if taken < self.waiting.len() {
+            self.take_from(taken, fabric, leads);
+        }
+    }
+
+    fn take_from(&mut self, taken: usize, fabric: &mut Fabric, leads: &Leads) {
         // The inlet is in order, so those that have left it stand before the rest.
         for waiting in &mut self.waiting[taken..] {
-            let fifo = &mut self.in_fifo[fifo(waiting.op)];
+            let fifo = &mut self.in_fifo[fifo(waiting.port)];
             if *fifo >= self.fifo_depth {
                 return;
             }
@@ -337,7 +347,7 @@ impl Channel {
             }
             let candidate = *candidate;
             self.waiting.remove(at);
-            self.in_fifo[fifo(candidate.op)] -= 1;
+            self.in_fifo[fifo(candidate.port)] -= 1;
             self.counters.queue(now, self.waiting.len());
             self.take(fabric, leads);
             self.start(&candidate, fabric, leads);
@@ -352,8 +362,9 @@ impl Channel {
         }
     }
 
+    #[inline]
     fn free_at(&self, waiting: &Waiting) -> Cycle {
-        let port = match port(waiting.op) {
+        let port = match waiting.port {
             Port::Read => self.read_free,
             Port::Write => self.write_free,
             Port::None => 0,
@@ -367,7 +378,7 @@ impl Channel {
                 first,
                 writes: true,
                 ..
-            } if atomic::shape(waiting.op).is_some() => self
+            } if waiting.atomic => self
                 .atomics
                 .iter()
                 .find(|busy| busy.0 == first)

@@ -2,7 +2,7 @@
 
 use npsim_isa::CommandOp;
 
-use super::{Channel, Concern, Port, Waiting, longword, masked, paced, port, words};
+use super::{Channel, Concern, Port, Waiting, longword, masked, paced, words};
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
@@ -11,6 +11,9 @@ use crate::units::sram::atomic::{self, Atomic};
 use crate::units::sram::{Leads, Sram};
 
 impl Channel {
+    /// Apart from the search for what can start, which it would burden with all that
+    /// it needs.
+    #[inline(never)]
     pub(super) fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let command = fabric.flight(waiting.slot).command;
@@ -51,7 +54,7 @@ impl Channel {
     /// is in its Q-array entry now.
     fn tell(&self, waiting: &Waiting, fabric: &mut Fabric) {
         let now = fabric.now;
-        let (lane, until) = match port(waiting.op) {
+        let (lane, until) = match waiting.port {
             Port::Write => (1, self.write_free),
             Port::Read => (0, self.read_free),
             Port::None => (0, now),

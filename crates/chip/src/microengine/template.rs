@@ -1,0 +1,129 @@
+//! What is known of a command before it is issued: the unit and its operation,
+//! how many longwords it moves, and which signals it raises.
+
+use npsim_isa::{Command, CommandInfo, CommandOp, Completion, SignalRule, TransferRegister};
+
+use crate::kernel::fabric::{BusCommand, TransferKind};
+
+/// A command but for who issues it and its address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Template {
+    /// Complete but for microengine, context and their registers.
+    pub command: BusCommand,
+    /// First transfer register, relative to the context.
+    pub register: u8,
+    /// Whether it names transfer registers at all.
+    pub transfers: bool,
+    /// Longwords that it pulls and pushes.
+    pub pulled: u8,
+    pub pushed: u8,
+    /// The context gives up the pipeline until these signals, after so many slots.
+    pub swap: Option<(u16, u8)>,
+}
+
+/// Longwords that a command pulls and pushes.
+pub(super) fn words_of(info: &CommandInfo, count: u8, immediate: bool) -> (u8, u8) {
+    let count = u32::from(count);
+    let pulled = if immediate {
+        0
+    } else {
+        info.pull_words.of(count).min(32) as u8
+    };
+    (pulled, info.push_words.of(count).min(32) as u8)
+}
+
+/// The signals of a completion that are raised when data has been pulled, and when
+/// it has been pushed.
+pub(super) fn signals_of(
+    info: &CommandInfo,
+    completion: Completion,
+    (pulled, pushed): (u8, u8),
+    immediate: bool,
+) -> (u16, u16) {
+    let signal = match completion {
+        Completion::Silent => 0,
+        Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => signal,
+    };
+    if signal == 0 || immediate && pushed == 0 {
+        return (0, 0);
+    }
+    let (one, other) = (1 << signal, 1 << (signal | 1));
+    match info.signals {
+        SignalRule::None => (0, 0),
+        SignalRule::Single if pulled != 0 && pushed == 0 => (one, 0),
+        SignalRule::Single => (0, one),
+        SignalRule::Pair if pulled != 0 && pushed == 0 => (one | other, 0),
+        SignalRule::Pair => (0, one | other),
+        SignalRule::PullPush if pulled != 0 => (one, other),
+        SignalRule::PullPush | SignalRule::PushOdd => (0, other),
+    }
+}
+
+/// The signals that a context waits for which swaps out with a command.
+pub(super) const fn awaited(pull_signals: u16, push_signals: u16, signal: u8) -> u16 {
+    match pull_signals | push_signals {
+        0 => 1 << signal,
+        raised => raised,
+    }
+}
+
+/// Which registers an instruction names, and the first of them.
+pub(super) const fn registers_of(
+    info: &CommandInfo,
+    transfer: TransferRegister,
+) -> (TransferKind, u8) {
+    match transfer {
+        TransferRegister::S(n) => (TransferKind::S, n),
+        TransferRegister::D(n) => (TransferKind::D, n),
+        TransferRegister::None => match info.default_transfer {
+            npsim_isa::TransferKind::S => (TransferKind::S, 0),
+            npsim_isa::TransferKind::D => (TransferKind::D, 0),
+        },
+    }
+}
+
+impl Template {
+    /// The template of a command. `None` for those that are put together when they
+    /// are issued: an override word changes them, or they carry data above their
+    /// address.
+    pub fn of(command: &Command) -> Option<Self> {
+        if command.indirect || command.op == CommandOp::MsfFastWr {
+            return None;
+        }
+        let info = command.op.info();
+        let (kind, register) = registers_of(info, command.transfer);
+        let count = command.count.max(1);
+        let (pulled, pushed) = words_of(info, count, false);
+        let (pull_signals, push_signals) =
+            signals_of(info, command.completion, (pulled, pushed), false);
+        Some(Self {
+            command: BusCommand {
+                op: command.op,
+                me: 0,
+                context: 0,
+                pc: 0,
+                address: 0,
+                count,
+                transfer_me: 0,
+                transfer: 0,
+                transfer_kind: kind,
+                signal_context: 0,
+                pull_signals,
+                push_signals,
+                byte_mask: 0xff,
+                immediate: None,
+                indirect: None,
+            },
+            register,
+            transfers: command.transfer != TransferRegister::None,
+            pulled,
+            pushed,
+            swap: match command.completion {
+                Completion::CtxSwap { signal, defer } => {
+                    Some((awaited(pull_signals, push_signals, signal), defer))
+                }
+                Completion::Silent | Completion::SigDone(_) => None,
+            },
+        })
+    }
+}
