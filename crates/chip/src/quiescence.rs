@@ -10,19 +10,20 @@
 //! # What makes it exact
 //!
 //! - A period is not guessed. Three states that are a period apart are compared
-//!   number by number ([`numbers`]): values have to be equal, times equal or a period
-//!   apart, counts have to grow alike ([`period`]). All states that a saved chip
+//!   number by number (`numbers.rs`): values have to be equal, times equal or a period
+//!   apart, counts have to grow alike (`period.rs`). All states that a saved chip
 //!   has are in it; large memories are not written in a period.
 //! - A time that does not move on with the periods and lies ahead is a deadline.
 //!   The last period that is skipped ends so early that no microengine has yet
 //!   run ahead to it. One that lies behind has stood there for two periods, which is
-//!   longer than anything on the chip takes ([`shortest`]), so it can have no effect
+//!   longer than anything on the chip takes (`shortest`, below), so it can have no effect
 //!   that is still to come.
 //! - Microcode that reads a clock could do something else at each reading. If it reads
 //!   one in the period, nothing is skipped, unless all that its program makes of that
 //!   reading are times for its timers (`microengine/timers.rs`).
 //! - Observers are told of each period what they were told of the last one that was
 //!   simulated, that much later.
+//! - Timers are set as far ahead in each period.
 //! - What acts on the outside (frames, slow-path tasks, look-aside devices) does not
 //!   act in the period.
 //!
@@ -61,12 +62,14 @@ const LONGEST: Cycle = 1 << 16;
 /// Cycles for which a chip is idle before its first try.
 const FIRST_TRY: Cycle = 1024;
 /// The most cycles for which it has to be idle, where tries come to nothing.
-const LAST_TRY: Cycle = 1 << 20;
+const LAST_TRY: Cycle = 1 << 26;
 /// Events that have to be saved for a try to pay.
 const WORTH: u64 = 6_000;
 /// Cycles that are skipped at once at most: of a run without an end the caller is to
 /// hear from time to time.
 const FURTHEST: Cycle = 1 << 40;
+/// Steps of the timestamp after which a future count stands for another time.
+const FUTURE_COUNTS: u64 = 1 << 16;
 /// Events of which observers are told at once.
 const MOST_TOLD: u64 = 1 << 21;
 /// Multiples of a candidate that are compared.
@@ -226,12 +229,21 @@ impl Chip {
             return None;
         }
         quiescence.try_at = Cycle::MAX;
+        let skipped = quiescence.skipped;
         let done = self.skip::<OBSERVED>(end, bounds, lines, observer);
         let now = self.fabric.events.next_time();
         let quiescence = &mut self.quiescence;
         let settle = quiescence.settle;
         let sooner = (settle / 4 * 3).max(FIRST_TRY);
         (quiescence.settle, quiescence.try_at) = match done {
+            // So little came of it that it did not pay.
+            Ok(_)
+                if events * u128::from(quiescence.skipped - skipped)
+                    < passed * u128::from(WORTH) =>
+            {
+                let longer = (settle * 2).min(LAST_TRY);
+                (longer, now.saturating_add(longer))
+            }
             // Until there no more periods fit.
             Ok(deadline) if deadline >= end => (sooner, end),
             Ok(deadline) => (sooner, deadline.saturating_add(sooner)),
@@ -357,9 +369,13 @@ impl Chip {
         let [first, second, third] = states;
         run(self, at)?;
         let quiet = self.beside_numbers();
+        self.fabric.take_timers_set();
         self.write(first)?;
         for multiple in 1..=multiples {
             let cycles = unit * multiple;
+            if cycles / step >= FUTURE_COUNTS {
+                return Ok(None);
+            }
             run(self, at + cycles)?;
             if self.beside_numbers() != quiet {
                 return Ok(None);
@@ -373,9 +389,13 @@ impl Chip {
                 continue;
             }
             let last = at + 2 * cycles;
+            let timers = self.fabric.take_timers_set();
             run(self, last)?;
             self.write(third)?;
-            let same = self.beside_numbers() == quiet;
+            // The count that a timer is set to is a sum of readings and constants. If it is
+            // as far ahead in both periods it is so in all; one that is made of no
+            // reading, or of more than one, is not.
+            let same = self.beside_numbers() == quiet && self.fabric.take_timers_set() == timers;
             if same && Recurrence::of(period, [first, second, third]).is_some() {
                 self.quiescence.last = Some(cycles);
                 return Ok(Some((period, last)));

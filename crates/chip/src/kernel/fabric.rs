@@ -112,6 +112,9 @@ pub struct Fabric {
     /// timers; where there are such, no period is taken for the next one.
     #[serde(skip)]
     pub(crate) clock_readings: u64,
+    /// A digest of how far ahead timers were set, in order, since this was last taken.
+    #[serde(skip)]
+    timers_set: u64,
     late: Latecomers,
     slots: Vec<InFlight>,
     free: FreeSlots,
@@ -133,6 +136,7 @@ impl Fabric {
             nn_rings,
             journal: Journal::default(),
             clock_readings: 0,
+            timers_set: 0,
             late: Latecomers::default(),
             slots: Vec::new(),
             free: FreeSlots::default(),
@@ -145,6 +149,20 @@ impl Fabric {
         std::mem::swap(&mut self.journal, &mut from.journal);
         self.horizon = from.horizon;
         self.clock_readings = from.clock_readings;
+    }
+
+    /// A context's timer was set to a count that comes so many steps of the timestamp
+    /// later.
+    #[inline]
+    pub(crate) fn timer_set(&mut self, me: u8, context: u8, steps: u64) {
+        let timer = steps << 16 | u64::from(me) << 8 | u64::from(context) | 1 << 7;
+        self.timers_set =
+            (self.timers_set.rotate_left(7) ^ timer).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    /// Takes the digest of how far ahead timers were set.
+    pub(crate) fn take_timers_set(&mut self) -> u64 {
+        std::mem::take(&mut self.timers_set)
     }
 
     /// Lets completions come late from now on.

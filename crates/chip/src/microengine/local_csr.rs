@@ -318,6 +318,7 @@ impl Microengine {
         let counts = (self.cycle - self.timestamp_set) / self.timing.timestamp;
         let now = (self.timestamp + counts) as u16;
         let left = Cycle::from(it.future_count.wrapping_sub(now));
+        fabric.timer_set(self.index, context as u8, left);
         let due = self.timestamp_set + (counts + left) * self.timing.timestamp;
         let due = due.max(self.cycle + 1);
         self.contexts[context].timer_due = Some(due);

@@ -49,7 +49,8 @@ pub(crate) mod count {
     }
 }
 
-/// For `#[serde(with)]` of longwords of 64 bits that are sets or patterns.
+/// For `#[serde(with)]` of longwords of 64 bits that are neither times nor counts: sets,
+/// sizes, rates.
 pub(crate) mod bits {
     pub use super::stamp::deserialize;
     use serde::{Serialize, Serializer};

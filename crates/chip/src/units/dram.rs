@@ -23,6 +23,7 @@ use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
 use crate::kernel::unit::{Lanes, Placed, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use crate::profile::Profile;
+use crate::quiescence::bits;
 use channel::{Booked, Channel, Part};
 
 /// Bytes of memory that share one packet tag.
@@ -37,6 +38,7 @@ pub struct Dram {
     tags: Paged<Tag>,
     channels: Vec<Channel>,
     interleave: u32,
+    #[serde(with = "bits")]
     bytes: u64,
     write_lead: Cycle,
     rbuf_lead: Cycle,

@@ -4,6 +4,7 @@ use super::link::Link;
 use crate::Cycle;
 use crate::board::MediaBus;
 use crate::profile::Profile;
+use crate::quiescence::bits;
 use serde::{Deserialize, Serialize};
 
 /// What timing and sizes the media interface has.
@@ -12,8 +13,10 @@ pub struct MediaParameters {
     /// The kind of media bus.
     pub bus: MediaBus,
     /// Microengine clock.
+    #[serde(with = "bits")]
     pub microengine_hz: u64,
     /// Clock of the media bus.
+    #[serde(with = "bits")]
     pub media_hz: u64,
     /// Bytes that the media bus moves per clock.
     pub bus_bytes: u64,

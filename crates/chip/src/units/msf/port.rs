@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::clock::Clock;
 use crate::Cycle;
 use crate::kernel::lines::{Arrival, Tag};
+use crate::quiescence::bits;
 
 /// Preamble and start delimiter, bytes.
 pub(crate) const PREAMBLE: u64 = 8;
@@ -106,6 +107,7 @@ pub struct PortCounts {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Port {
     /// Line rate.
+    #[serde(with = "bits")]
     pub bits_per_second: u64,
     /// Frames that arrive, first one first.
     pub incoming: VecDeque<Incoming>,
@@ -119,6 +121,7 @@ pub struct Port {
     leaving: Option<Leaving>,
     /// Bytes of all frames in the transmit FIFO, the whole of the one on the line.
     held: u64,
+    #[serde(with = "bits")]
     capacity: u64,
     /// Cycles a bit takes as a fraction `(a, b)`. A line tick is 1/b of a cycle.
     bit: (u64, u64),

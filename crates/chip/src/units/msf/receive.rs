@@ -18,7 +18,7 @@ use crate::kernel::fabric::{BusCommand, Fabric, TransferKind};
 use crate::kernel::lines::{Arrival, Lines, MediaDrop, Tag};
 use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
 use crate::profile::Profile;
-use crate::quiescence::count;
+use crate::quiescence::{bits, count};
 
 /// Number of thread freelists.
 pub(crate) const FREELISTS: usize = 3;
@@ -124,6 +124,7 @@ pub struct Receive {
     link: Link,
     transfer: Option<Transfer>,
     turn: usize,
+    #[serde(with = "bits")]
     fifo_bytes: u64,
     autopush: Cycle,
     /// Elements given to threads.
