@@ -117,12 +117,16 @@ impl Microengine {
             return Flow::Continue;
         }
         self.slow &= !slow::DEFER;
-        match self.after {
+        // What is done with leaves nothing in the state: the tight loop, which may have run
+        // the same slots, never wrote it down.
+        let deferred_by = std::mem::take(&mut self.deferred_by);
+        match std::mem::replace(&mut self.after, After::Jump(0)) {
             After::Jump(target) => {
-                self.throw_away::<OBSERVED>(self.deferred_by, self.after_penalty, fabric);
+                let penalty = std::mem::take(&mut self.after_penalty);
+                self.throw_away::<OBSERVED>(deferred_by, penalty, fabric);
                 self.pc = target;
                 self.line.arrived = self.cycle;
-                self.line.with_codes = op.marks & Op::SETS_CODES != 0 && self.after_penalty == 0;
+                self.line.with_codes = op.marks & Op::SETS_CODES != 0 && penalty == 0;
                 Flow::Continue
             }
             After::Swap(resume) => {

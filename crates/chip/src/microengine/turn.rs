@@ -148,8 +148,9 @@ impl Microengine {
 
     /// The running context goes to sleep and the arbiter chooses another.
     fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
-        let end = self.cycle + self.after_penalty;
-        self.stats.aborted += self.after_penalty;
+        let penalty = std::mem::take(&mut self.after_penalty);
+        let end = self.cycle + penalty;
+        self.stats.aborted += penalty;
         self.stats.swaps += 1;
         let context = self.datapath.context;
         self.memory.swap_out(context, &mut self.datapath.byte_index);
@@ -164,14 +165,14 @@ impl Microengine {
                 it.enter(ContextPhase::Ready, end);
             }
         }
-        if self.after_penalty != 0 {
-            self.thrown.add(self.cycle, self.after_penalty);
+        if penalty != 0 {
+            self.thrown.add(self.cycle, penalty);
             if OBSERVED {
                 let aborted = TraceEvent::Aborted {
                     me: self.index,
                     context,
                     pc: it.yielded_at,
-                    slots: self.after_penalty,
+                    slots: penalty,
                 };
                 fabric.journal.put(self.cycle, aborted);
             }
