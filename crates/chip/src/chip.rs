@@ -377,11 +377,8 @@ impl Chip {
             if let Some(event) = self.fabric.events.take_other() {
                 self.handle::<OBSERVED>(event, lines);
             } else {
-                if OBSERVED {
-                    self.fabric.journal.begin_turn();
-                }
                 let me = self.fabric.events.take_turn();
-                self.microengines[me as usize].run(&mut self.fabric);
+                self.turn::<OBSERVED>(me);
             }
             // Whatever put a word on a ring, a microengine or a loader's register write: the
             // core's tasks that poll doze until then, since polls that find nothing need no
@@ -394,6 +391,15 @@ impl Chip {
                 self.fabric.journal.hand_on(sure, observer);
             }
         }
+    }
+
+    /// A microengine's turn, which is no event in the queue but stands in one for others.
+    #[inline]
+    fn turn<const OBSERVED: bool>(&mut self, me: u8) {
+        if OBSERVED {
+            self.fabric.journal.begin_turn();
+        }
+        self.microengines[me as usize].run(&mut self.fabric);
     }
 
     /// Nothing is left to do before the end of the run, or before the pause.
@@ -416,12 +422,7 @@ impl Chip {
     fn handle<const OBSERVED: bool>(&mut self, event: Event, lines: &mut dyn Lines) {
         let fabric = &mut self.fabric;
         match event {
-            Event::Microengine(me) => {
-                if OBSERVED {
-                    fabric.journal.begin_turn();
-                }
-                self.microengines[me as usize].run(fabric);
-            }
+            Event::Microengine(me) => self.turn::<OBSERVED>(me),
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),
             Event::Ready(slot) => {

@@ -49,9 +49,10 @@ use crate::kernel::observer::Observer;
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::profile::{Parameter, Profile};
 use crate::units::Units;
+use crate::units::msf::clock::gcd;
 pub use numbers::{NotNumbers, Numbers};
 pub(crate) use numbers::{bits, count, stamp};
-use period::{Period, Recurrence};
+use period::{Period, Recurrence, goes_on};
 pub use reader::Reader;
 
 /// Cycles of the shortest period that is compared, whatever the profile; of shorter
@@ -235,22 +236,15 @@ impl Chip {
         let quiescence = &mut self.quiescence;
         let settle = quiescence.settle;
         let sooner = (settle / 4 * 3).max(FIRST_TRY);
+        let longer = (settle * 2).min(LAST_TRY);
+        let saved = events * u128::from(quiescence.skipped - skipped);
         (quiescence.settle, quiescence.try_at) = match done {
+            Err(Failure::None) => (longer, now.saturating_add(longer)),
             // So little came of it that it did not pay.
-            Ok(_)
-                if events * u128::from(quiescence.skipped - skipped)
-                    < passed * u128::from(WORTH) =>
-            {
-                let longer = (settle * 2).min(LAST_TRY);
-                (longer, now.saturating_add(longer))
-            }
+            Ok(_) if saved < passed * u128::from(WORTH) => (longer, now.saturating_add(longer)),
             // Until there no more periods fit.
             Ok(deadline) if deadline >= end => (sooner, end),
             Ok(deadline) => (sooner, deadline.saturating_add(sooner)),
-            Err(Failure::None) => {
-                let longer = (settle * 2).min(LAST_TRY);
-                (longer, now.saturating_add(longer))
-            }
             // There was too little time, which says nothing about periods.
             Err(Failure::Short) => (settle, end),
             Err(Failure::Stop(stop)) => {
@@ -396,7 +390,7 @@ impl Chip {
             // as far ahead in both periods it is so in all; one that is made of no
             // reading, or of more than one, is not.
             let same = self.beside_numbers() == quiet && self.fabric.take_timers_set() == timers;
-            if same && Recurrence::of(period, [first, second, third]).is_some() {
+            if same && goes_on([first, second, third]) {
                 self.quiescence.last = Some(cycles);
                 return Ok(Some((period, last)));
             }
@@ -415,9 +409,11 @@ impl Chip {
         states: &[Numbers; 3],
         tape: &mut Tape<'_>,
     ) -> Cycle {
-        let [first, second, third] = states;
-        let Some(recurrence) = Recurrence::of(period, [first, second, third]) else {
-            return end;
+        let [_, before, last] = states;
+        let recurrence = Recurrence {
+            period,
+            before,
+            last,
         };
         // No microengine has compared its time with anything that lies behind the
         // furthest of them, so a deadline that they have not come to could as well
@@ -513,12 +509,4 @@ fn shortest(profile: &Profile) -> Cycle {
             _ => 0,
         });
     SHORTEST.max(4 * cycles.max().unwrap_or(0))
-}
-
-/// The greatest common divisor; of 0 and a number that number.
-const fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

@@ -69,26 +69,17 @@ pub fn command(op: CommandOp, address: u32, count: u8) -> BusCommand {
         rule if info.pulls && !info.pushes => (rule.mask(SIGNAL), 0),
         rule => (0, rule.mask(SIGNAL)),
     };
+    let kind = if info.unit == Unit::Dram {
+        TransferKind::D
+    } else {
+        TransferKind::S
+    };
     BusCommand {
-        op,
-        me: 0,
-        context: 0,
-        pc: 0,
         address,
         count,
-        transfer_me: 0,
-        transfer: 0,
-        transfer_kind: if info.unit == Unit::Dram {
-            TransferKind::D
-        } else {
-            TransferKind::S
-        },
-        signal_context: 0,
         pull_signals,
         push_signals,
-        byte_mask: 0xff,
-        immediate: None,
-        indirect: None,
+        ..BusCommand::blank(op, kind)
     }
 }
 

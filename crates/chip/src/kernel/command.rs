@@ -16,6 +16,31 @@ pub enum TransferKind {
     D,
 }
 
+impl BusCommand {
+    /// A command of microengine 0, context 0 for one reference at address 0, without
+    /// signals: what others begin with.
+    #[must_use]
+    pub const fn blank(op: CommandOp, transfer_kind: TransferKind) -> Self {
+        Self {
+            op,
+            me: 0,
+            context: 0,
+            pc: 0,
+            address: 0,
+            count: 1,
+            transfer_me: 0,
+            transfer: 0,
+            transfer_kind,
+            signal_context: 0,
+            pull_signals: 0,
+            push_signals: 0,
+            byte_mask: 0xff,
+            immediate: None,
+            indirect: None,
+        }
+    }
+}
+
 /// A command as the bus carries it. Built by the microengine at issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusCommand {

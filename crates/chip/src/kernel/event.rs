@@ -222,8 +222,7 @@ impl EventQueue {
         if turn <= time {
             return;
         }
-        if turn == NEVER {
-        } else {
+        if turn != NEVER {
             self.withdraw_turn(turn, me);
         }
         self.turns[me] = time;

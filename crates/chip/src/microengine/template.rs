@@ -98,21 +98,10 @@ impl Template {
             signals_of(info, command.completion, (pulled, pushed), false);
         Some(Self {
             command: BusCommand {
-                op: command.op,
-                me: 0,
-                context: 0,
-                pc: 0,
-                address: 0,
                 count,
-                transfer_me: 0,
-                transfer: 0,
-                transfer_kind: kind,
-                signal_context: 0,
                 pull_signals,
                 push_signals,
-                byte_mask: 0xff,
-                immediate: None,
-                indirect: None,
+                ..BusCommand::blank(command.op, kind)
             },
             register,
             transfers: command.transfer != TransferRegister::None,

@@ -37,39 +37,34 @@ impl Period {
     }
 }
 
-/// The last two of three states each of which [joins](Period::joins) the one before,
-/// and whose numbers go on changing as they did.
-#[derive(Debug)]
-pub(super) struct Recurrence<'a> {
-    period: Period,
-    before: &'a Numbers,
-    last: &'a Numbers,
-}
-
-impl<'a> Recurrence<'a> {
-    /// Of three states that are a period apart; `None` if something does not go on.
-    ///
-    /// That times, counts and stamps have changed alike twice is what tells a count
-    /// from a maximum: the largest of the values of a period cannot grow in the next
-    /// one, which has the same values.
-    pub fn of(period: Period, states: [&'a Numbers; 3]) -> Option<Self> {
-        let [first, before, last] = states;
-        let goes_on = period.joins(before, last) && first.row.len() == last.row.len() && {
-            first.row.iter().zip(&before.row)
-        }
+/// Whether of three states, the first two of which a period [joins](Period::joins), the
+/// numbers change as much from the second to the third as from the first to the
+/// second.
+///
+/// That is what tells a count from a maximum: the largest of the values of a period
+/// cannot grow in the next one, which has the same values.
+pub(super) fn goes_on([first, before, last]: [&Numbers; 3]) -> bool {
+    before.classes == last.classes && { first.row.iter().zip(&before.row) }
         .zip(&last.row)
         .zip(&last.classes)
-        .all(|(((&a, &b), &c), class)| match class {
-            Class::Stamp { bits } => (b.wrapping_sub(a) ^ c.wrapping_sub(b)) << (64 - bits) == 0,
-            _ => b.wrapping_sub(a) == c.wrapping_sub(b),
-        });
-        goes_on.then_some(Self {
-            period,
-            before,
-            last,
+        .all(|(((&a, &b), &c), class)| {
+            let by = b.wrapping_sub(a) ^ c.wrapping_sub(b);
+            match class {
+                Class::Stamp { bits } => by << (64 - bits) == 0,
+                _ => by == 0,
+            }
         })
-    }
+}
 
+/// The last two of three states that [go on](goes_on).
+#[derive(Debug)]
+pub(super) struct Recurrence<'a> {
+    pub period: Period,
+    pub before: &'a Numbers,
+    pub last: &'a Numbers,
+}
+
+impl Recurrence<'_> {
     /// The earliest time in the last state that lies after `now` and does not move on
     /// with the periods: something that is yet to come, whatever the chip does
     /// until then.
@@ -133,7 +128,12 @@ mod tests {
             ])
         });
         assert!(period.joins(&a, &b));
-        let recurrence = Recurrence::of(period, [&a, &b, &c]).unwrap();
+        assert!(goes_on([&a, &b, &c]));
+        let recurrence = Recurrence {
+            period,
+            before: &b,
+            last: &c,
+        };
         assert_eq!(recurrence.deadline(2600), 9_000);
         assert_eq!(recurrence.deadline(400), 500);
         let mut out = Vec::new();
@@ -156,10 +156,8 @@ mod tests {
             (STAMP, [0, 50, 50]),
         ] {
             let [a, b, c] = numbers.map(|number| state(&[(number, class)]));
-            let found = period
-                .joins(&a, &b)
-                .then(|| Recurrence::of(period, [&a, &b, &c]));
-            assert!(found.flatten().is_none(), "{class:?} {numbers:?}");
+            let found = period.joins(&a, &b) && goes_on([&a, &b, &c]);
+            assert!(!found, "{class:?} {numbers:?}");
         }
     }
 }

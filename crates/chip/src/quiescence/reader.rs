@@ -118,10 +118,7 @@ impl<'de> de::VariantAccess<'de> for &mut Reader<'_> {
         len: usize,
         visitor: V,
     ) -> Result<V::Value, NotNumbers> {
-        visitor.visit_seq(Parts {
-            reader: self,
-            left: len,
-        })
+        de::Deserializer::deserialize_tuple(self, len, visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -129,7 +126,7 @@ impl<'de> de::VariantAccess<'de> for &mut Reader<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, NotNumbers> {
-        self.tuple_variant(fields.len(), visitor)
+        de::Deserializer::deserialize_tuple(self, fields.len(), visitor)
     }
 }
 

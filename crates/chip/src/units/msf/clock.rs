@@ -50,7 +50,7 @@ const fn at_least_one(value: u64) -> u64 {
     if value == 0 { 1 } else { value }
 }
 
-const fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(crate) const fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

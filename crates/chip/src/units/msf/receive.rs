@@ -75,25 +75,18 @@ impl Waiter {
 
     fn command(self) -> BusCommand {
         BusCommand {
-            op: CommandOp::MsfRead,
             me: self.me,
             context: self.context,
-            pc: 0,
-            address: 0,
             count: 2,
             transfer_me: self.me,
             transfer: self.absolute_register(),
-            transfer_kind: TransferKind::S,
             signal_context: self.context,
-            pull_signals: 0,
             push_signals: if self.signal == 0 {
                 0
             } else {
                 1 << self.signal
             },
-            byte_mask: 0xff,
-            immediate: None,
-            indirect: None,
+            ..BusCommand::blank(CommandOp::MsfRead, TransferKind::S)
         }
     }
 }
