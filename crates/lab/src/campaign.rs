@@ -4,8 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use npsim_chip::Cycle;
 use npsim_project::problem::{Problem, Problems};
 use rayon::prelude::*;
 
@@ -16,6 +17,7 @@ use crate::places::Places;
 use crate::points::Point;
 use crate::prepare::{Ready, prepare};
 use crate::profiles::Chip;
+use crate::queue;
 use crate::store::{Outcome, Store};
 use crate::study::Study;
 
@@ -38,15 +40,20 @@ pub struct Campaign<'a> {
 
 /// Is told how far a campaign is, from any thread.
 pub trait Watcher: Sync {
-    /// So many points are to be run, so many were run before.
-    fn begins(&self, to_run: usize, done_before: usize);
+    /// So many points are to be run, which simulate so many cycles, of all routers, if
+    /// none of them ends early; so many were run before.
+    fn begins(&self, to_run: usize, cycles: Cycle, done_before: usize);
+    /// So many cycles of it are behind a point. What one that ends early leaves comes
+    /// with its end.
+    fn advanced(&self, cycles: Cycle);
     /// A point is done.
     fn finished(&self, point: &Point, outcome: &Outcome);
 }
 
 /// Nobody.
 impl Watcher for () {
-    fn begins(&self, _: usize, _: usize) {}
+    fn begins(&self, _: usize, _: Cycle, _: usize) {}
+    fn advanced(&self, _: Cycle) {}
     fn finished(&self, _: &Point, _: &Outcome) {}
 }
 
@@ -59,6 +66,8 @@ pub struct Keyed {
     pub key: String,
     /// The chip that it runs on.
     pub chip: Chip,
+    /// Cycles that it simulates, of all routers, if it does not end early.
+    pub cycles: Cycle,
 }
 
 /// What a campaign came to.
@@ -113,6 +122,7 @@ impl Campaign<'_> {
                     Ok(Keyed {
                         point,
                         chip: Chip::of(&ready.project),
+                        cycles: ready.cycles(),
                         key: ready.key,
                     })
                 })
@@ -149,27 +159,22 @@ impl Campaign<'_> {
                 _ => to_run.push(keyed),
             }
         }
-        watcher.begins(to_run.len(), outcomes.len());
-        // Points run beside each other; only where there are few of them do the
-        // routers of a chain.
-        let threads = self.jobs / to_run.len().max(1);
-        let done: Vec<Result<Option<Outcome>, Problems>> = self.pool()?.install(|| {
-            to_run
-                .par_iter()
-                .map(|keyed| {
-                    if stop.load(Ordering::Relaxed) {
-                        return Ok(None);
-                    }
-                    let outcome = self.run_one(keyed, &store, &assemblies, threads, stop);
-                    match &outcome {
-                        Ok(Some(outcome)) => watcher.finished(&keyed.point, outcome),
-                        Ok(None) => {}
-                        // The others would come to nothing as well, or be lost.
-                        Err(_) => stop.store(true, Ordering::Relaxed),
-                    }
-                    outcome
-                })
-                .collect()
+        let all = to_run.iter().map(|keyed| keyed.cycles).sum();
+        watcher.begins(to_run.len(), all, outcomes.len());
+        let cost = |keyed: &&Keyed| keyed.cycles;
+        let done = queue::run(&to_run, cost, self.jobs, |keyed, threads| {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let (store, assemblies) = (&store, &assemblies);
+            let outcome = self.run_one(keyed, (store, assemblies), threads, stop, watcher);
+            match &outcome {
+                Ok(Some(outcome)) => watcher.finished(&keyed.point, outcome),
+                Ok(None) => {}
+                // The others would come to nothing as well, or be lost.
+                Err(_) => stop.store(true, Ordering::Relaxed),
+            }
+            outcome
         });
         let mut ran = 0;
         let mut interrupted = false;
@@ -240,10 +245,10 @@ impl Campaign<'_> {
     fn run_one(
         &self,
         keyed: &Keyed,
-        store: &Store,
-        assemblies: &Assemblies,
+        (store, assemblies): (&Store, &Assemblies),
         threads: usize,
         stop: &AtomicBool,
+        watcher: &dyn Watcher,
     ) -> Result<Option<Outcome>, Problems> {
         let ready = self.ready(&keyed.point, assemblies)?;
         if ready.key != keyed.key {
@@ -261,13 +266,23 @@ impl Campaign<'_> {
             .map(|sweep| self.study.metrics_of(sweep))
             .unwrap_or_default();
         let files = self.files(&keyed.key);
-        let outcome = execute(&ready, &metrics, &files, threads, stop).map_err(|problem| {
+        let behind = AtomicU64::new(0);
+        // Routers of a chain run beside each other: the furthest tells for all.
+        let hops = ready.hops as Cycle;
+        let come_to = |cycle: Cycle| {
+            let before = behind.fetch_max(cycle, Ordering::Relaxed);
+            watcher.advanced(cycle.saturating_sub(before) * hops);
+            !stop.load(Ordering::Relaxed)
+        };
+        let outcome = execute(&ready, &metrics, &files, threads, &come_to).map_err(|problem| {
             problem.note(format!(
                 "in point {}, {}",
                 keyed.point.number,
                 keyed.point.shown()
             ))
         })?;
+        let told = behind.into_inner().saturating_mul(hops);
+        watcher.advanced(keyed.cycles.saturating_sub(told));
         if let Some(outcome) = &outcome {
             store.put(outcome)?;
         }

@@ -1,7 +1,6 @@
 //! Runs one point and measures it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use npsim_chip::Cycle;
@@ -39,7 +38,8 @@ pub(crate) struct Ran {
     pub rest: Cycle,
 }
 
-/// Runs a point; `None` if `stop` was set before the end. Routers of a chain run
+/// Runs a point; `None` if it was broken off. `come_to` is told how far it is, in
+/// cycles, from any thread, and whether to go on is its answer. Routers of a chain run
 /// on so many `threads`.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ pub fn execute(
     metrics: &BTreeMap<&str, &Metric>,
     files: &PointFiles,
     threads: usize,
-    stop: &AtomicBool,
+    come_to: &(dyn Fn(Cycle) -> bool + Sync),
 ) -> Result<Option<Outcome>, Problem> {
     files.refuse_chain(ready.hops)?;
     let hertz = ready.project.capacity.hertz;
@@ -98,7 +98,7 @@ pub fn execute(
         before,
         after,
         rest,
-    } = hops::run(ready, settings, frames, (&watch, files), threads, stop)?;
+    } = hops::run(ready, settings, frames, (&watch, files), threads, come_to)?;
     if ending == Ending::Interrupted {
         return Ok(None);
     }

@@ -3,7 +3,6 @@
 //! them.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use npsim_chip::Cycle;
 use npsim_chip::stats::Stats;
@@ -42,7 +41,7 @@ pub(crate) fn run(
     frames: Frames<'_>,
     (watch, files): (&Journal, &PointFiles),
     threads: usize,
-    stop: &AtomicBool,
+    come_to: &(dyn Fn(Cycle) -> bool + Sync),
 ) -> Result<Ran, Problem> {
     let plan = Plan {
         project: &ready.project,
@@ -69,11 +68,11 @@ pub(crate) fn run(
     let mut observers = observers
         .map(|node| wanted.open(&ready.project, node.chip()))
         .collect::<Result<Vec<_>, _>>()?;
-    session.run_to(Cycle::MAX, &mut observers, &mut |_| {
-        if stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
+    session.run_to(Cycle::MAX, &mut observers, &mut |cycle| {
+        if come_to(cycle) {
             ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     });
     session

@@ -49,6 +49,7 @@ pub mod places;
 pub mod points;
 pub mod prepare;
 pub mod profiles;
+mod queue;
 pub mod store;
 pub mod studies;
 pub mod study;

@@ -31,7 +31,7 @@ pub struct Point {
     pub settings: Vec<Setting>,
     /// The capture, if one is played.
     pub trace: Option<TraceText>,
-    /// Begins the microengines' pseudo-random numbers.
+    /// Begins the pseudo-random numbers of generated traffic and of the microengines.
     pub seed: Option<u64>,
     /// How many routers stand one behind the other; one if not given.
     pub hops: Option<usize>,

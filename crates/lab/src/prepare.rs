@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
 use npsim_net::capture::Capture;
 use npsim_net::load::{Load, Span};
@@ -63,10 +64,32 @@ pub struct Ready {
     pub window: Window,
     /// Checks that do not stop it.
     pub allow: Vec<Check>,
-    /// Begins the microengines' pseudo-random numbers.
+    /// Begins the microengines' pseudo-random numbers; the load has it too.
     pub seed: Option<u64>,
     /// How many routers stand one behind the other.
     pub hops: usize,
+}
+
+impl Ready {
+    /// Cycles that all its routers simulate if none of them ends early: until the end of
+    /// the window, or of the traffic.
+    #[must_use]
+    pub fn cycles(&self) -> Cycle {
+        let arrivals = || {
+            let picoseconds = match &self.traffic {
+                Traffic::Nothing => 0,
+                Traffic::Trace(trace) => trace.plan.end_ps(),
+                Traffic::Load(load) => load.time.picoseconds(),
+            };
+            let hertz = u128::from(self.project.capacity.hertz);
+            let cycles = u128::from(picoseconds) * hertz / 1_000_000_000_000;
+            Cycle::try_from(cycles).unwrap_or(Cycle::MAX)
+        };
+        let measured = self.window.measure;
+        let end = measured.map(|measure| self.window.warm_up.saturating_add(measure));
+        end.unwrap_or_else(arrivals)
+            .saturating_mul(self.hops as Cycle)
+    }
 }
 
 /// Makes a point ready; programs that are in `assemblies` are taken from there.
@@ -130,7 +153,7 @@ fn make_ready(
             (Traffic::Trace(trace), key)
         }
         (None, Some(load)) => {
-            let load = make(load, &project, window)?;
+            let load = make(load, &project, window, point.seed)?;
             let key = serde_json::to_value(&load).map_err(|e| Problem::new(e.to_string()))?;
             (Traffic::Load(Box::new(load)), key)
         }
@@ -265,9 +288,15 @@ fn programs_data(project: &Project, programs: &[Program]) -> Value {
 }
 
 /// The project's load as it comes in at a point: with the destinations of the
-/// project, and for as long as is measured.
-fn make(load: &Load, project: &Project, window: Window) -> Result<Load, Problem> {
+/// project, the point's seed if it has one, and for as long as is measured.
+fn make(
+    load: &Load,
+    project: &Project,
+    window: Window,
+    seed: Option<u64>,
+) -> Result<Load, Problem> {
     let mut load = npsim_project::load::resolved(load.clone(), project);
+    load.seed = seed.unwrap_or(load.seed);
     if let Some(measure) = window.measure {
         let cycles = u128::from(window.warm_up.saturating_add(measure));
         let picoseconds = cycles * 1_000_000_000_000 / u128::from(project.capacity.hertz.max(1));

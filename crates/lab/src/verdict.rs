@@ -328,6 +328,7 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
                 point,
                 key,
                 chip: Chip::default(),
+                cycles: 0,
             });
         }
         results

@@ -2,6 +2,8 @@
 //! buffer, and which gives it on. Learnt from the commands of a run, since
 //! microcode computes its ring numbers.
 
+mod given;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -13,6 +15,8 @@ use npsim_chip::kernel::trace_event::{Kind, Kinds, LockStep, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_isa::{CommandOp, Unit, msf_csr};
 use npsim_project::layout::Space;
+
+use given::Given;
 
 /// Where the elements of RBUF (read) and TBUF (written) lie in the address
 /// space of the media interface.
@@ -78,6 +82,7 @@ struct Memory {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrafficFlow {
     ends: BTreeMap<(u8, Direction, End), u64>,
+    given: Given,
     units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
     memories: Vec<Memory>,
     /// Commands by microengine and index of the memory.
@@ -181,6 +186,20 @@ impl TrafficFlow {
             .map(|((_, _, end), count)| (*end, *count))
     }
 
+    /// Notes that a microengine gave so often to an end at a cycle, not before what was
+    /// noted earlier.
+    pub fn note_given(&mut self, at: Cycle, me: u8, end: End, count: u64) {
+        self.given.add(at, me, end, count);
+        *self.ends.entry((me, Direction::Gives, end)).or_default() += count;
+    }
+
+    /// How often each microengine gave to which end before a cycle, or to the end of
+    /// the thousandth part of the run in which the cycle is.
+    pub fn given_before(&self, cycle: Cycle) -> impl Iterator<Item = (u8, End, u64)> + '_ {
+        let counts = self.given.before(cycle).iter();
+        counts.map(|((me, end), count)| (*me, *end, *count))
+    }
+
     /// How many commands a microengine sent to the unit of this name in the
     /// statistics. Which DRAM channel a command goes to is the controller's
     /// choice, so all of them count for each.
@@ -207,9 +226,9 @@ impl Observer for TrafficFlow {
         Kinds::of(&[Kind::Command, Kind::Lock])
     }
 
-    fn see(&mut self, _: Cycle, what: &TraceEvent) {
+    fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match what {
-            TraceEvent::Command { command, .. } => self.command(command),
+            TraceEvent::Command { command, .. } => self.command(at, command),
             TraceEvent::Lock {
                 lock,
                 step: LockStep::Taken { by, .. },
@@ -220,7 +239,7 @@ impl Observer for TrafficFlow {
 }
 
 impl TrafficFlow {
-    fn command(&mut self, command: &BusCommand) {
+    fn command(&mut self, at: Cycle, command: &BusCommand) {
         use CommandOp as Op;
         let (me, address) = (command.me, command.address);
         let info = command.op.info();
@@ -257,6 +276,9 @@ impl TrafficFlow {
             }
             _ => return,
         };
-        self.note(me, direction, end);
+        match direction {
+            Direction::Takes => self.note(me, direction, end),
+            Direction::Gives => self.note_given(at, me, end, 1),
+        }
     }
 }

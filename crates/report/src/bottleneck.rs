@@ -6,6 +6,7 @@
 //! for, a lock that they all want, or a stage whose contexts all sleep. Where nothing is full nothing
 //! limits, and what comes nearest says how much more would pass.
 
+mod backlog;
 mod hand_overs;
 mod limits;
 mod loads;
@@ -107,12 +108,13 @@ pub fn analyse(observed: &Observed<'_>) -> Analysis {
     let mut stages = limits::stage_loads(observed, &window);
     let waits = hand_overs::held_up(observed, &window, &mut stages);
     let locks = locks::saturated(observed, &window);
-    let limits = limits::limits(observed, &window, &loads, &stages, &waits, &locks);
     let reasons = narrative::Reasons {
         stages: &stages,
         waits: &waits,
         locks: &locks,
+        backlog: backlog::find(observed, &window),
     };
+    let limits = limits::limits(observed, &window, &loads, &reasons);
     narrative::tell(observed, &window, loads, reasons, limits)
 }
 

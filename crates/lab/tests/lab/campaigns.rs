@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use npsim_chip::Cycle;
 use npsim_lab::campaign::{Keyed, Results, Watcher};
 use npsim_lab::points::Point;
 use npsim_lab::store::Outcome;
@@ -288,12 +289,73 @@ struct Stopper<'a> {
 }
 
 impl Watcher for Stopper<'_> {
-    fn begins(&self, _: usize, _: usize) {}
+    fn begins(&self, _: usize, _: Cycle, _: usize) {}
+    fn advanced(&self, _: Cycle) {}
     fn finished(&self, _: &Point, _: &Outcome) {
         if self.after.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
+}
+
+/// Adds up what it is told of.
+#[derive(Default)]
+struct Sum {
+    ahead: AtomicU64,
+    behind: AtomicU64,
+    steps: AtomicUsize,
+}
+
+impl Watcher for Sum {
+    fn begins(&self, _: usize, cycles: Cycle, _: usize) {
+        self.ahead.store(cycles, Ordering::Relaxed);
+    }
+    fn advanced(&self, cycles: Cycle) {
+        self.behind.fetch_add(cycles, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+    fn finished(&self, _: &Point, _: &Outcome) {}
+}
+
+#[test]
+fn progress_comes_to_all_that_was_ahead() {
+    let bench = Bench::forwarder();
+    let sum = Sum::default();
+    bench.with(STUDY, false, 2, |campaign, points| {
+        let stop = AtomicBool::new(false);
+        campaign.run(points, &stop, &sum).expect("results")
+    });
+    // Four points, by a clock of 600 MHz.
+    let ahead = sum.ahead.into_inner();
+    assert_eq!(ahead, 4 * 80 * 600);
+    assert_eq!(sum.behind.into_inner(), ahead);
+    // It moves within a point.
+    let steps = sum.steps.into_inner();
+    assert!(steps > 8, "{steps} steps");
+}
+
+#[test]
+fn a_seed_is_that_of_the_traffic_too() {
+    let study = format!(
+        "{}[[sweep.forward.axis]]\nname = \"seed\"\nkey = \"seed\"\nvalues = [1, 2]\n",
+        STUDY
+            .split("[sweep.unstamped]")
+            .next()
+            .expect("the first sweep")
+            .replace(
+                "system =",
+                "set = { \"load.arrivals\" = \"poisson\" }\nsystem ="
+            )
+    );
+    let results = Bench::forwarder().run(&study, 2);
+    let latency = |seed: f64| -> Vec<Option<f64>> {
+        let points = results.points.iter();
+        let of = points.filter(|keyed| keyed.point.coordinates[1].x == seed);
+        of.map(|keyed| results.outcomes[&keyed.key].metrics["latency"].value)
+            .collect()
+    };
+    assert_eq!(latency(1.0).len(), 3);
+    assert_ne!(latency(1.0), latency(2.0));
 }
 
 #[test]

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use npsim_chip::Cycle;
 use npsim_lab::campaign::{Results, Watcher};
 use npsim_lab::observed::Observe;
 use npsim_lab::points::Point;
@@ -67,29 +69,50 @@ impl LabOptions {
     }
 }
 
-/// A bar on standard error, on a terminal only.
+/// A bar on standard error, on a terminal only. Its length is simulated time, so it
+/// moves within a point as well, and the time left is one that one can believe.
 #[derive(Default)]
-pub struct Bar(OnceLock<ProgressBar>);
+pub struct Bar(OnceLock<Drawn>);
+
+struct Drawn {
+    bar: ProgressBar,
+    points: usize,
+    done: AtomicUsize,
+}
 
 impl Watcher for Bar {
-    fn begins(&self, to_run: usize, _: usize) {
+    fn begins(&self, to_run: usize, cycles: Cycle, _: usize) {
         if to_run == 0 || !std::io::stderr().is_terminal() {
             return;
         }
-        let bar = ProgressBar::new(to_run as u64);
-        if let Ok(style) = ProgressStyle::with_template(
-            "{bar:40} {pos} of {len} points, {elapsed}, {eta} to go  {msg}",
-        ) {
+        let bar = ProgressBar::new(cycles);
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:40} {elapsed}, {eta} to go  {wide_msg}")
+        {
             bar.set_style(style);
         }
+        bar.set_message(format!("0 of {to_run} points"));
         bar.tick();
-        self.0.get_or_init(|| bar);
+        self.0.get_or_init(|| Drawn {
+            bar,
+            points: to_run,
+            done: AtomicUsize::new(0),
+        });
+    }
+
+    fn advanced(&self, cycles: Cycle) {
+        if let Some(drawn) = self.0.get() {
+            drawn.bar.inc(cycles);
+        }
     }
 
     fn finished(&self, point: &Point, _: &Outcome) {
-        if let Some(bar) = self.0.get() {
-            bar.set_message(point.shown());
-            bar.inc(1);
+        if let Some(drawn) = self.0.get() {
+            let done = drawn.done.fetch_add(1, Ordering::Relaxed) + 1;
+            let (all, shown) = (drawn.points, point.shown());
+            drawn
+                .bar
+                .set_message(format!("{done} of {all} points, last {shown}"));
         }
     }
 }
@@ -97,8 +120,8 @@ impl Watcher for Bar {
 impl Bar {
     /// Takes the bar away.
     pub fn finish(&self) {
-        if let Some(bar) = self.0.get() {
-            bar.finish_and_clear();
+        if let Some(drawn) = self.0.get() {
+            drawn.bar.finish_and_clear();
         }
     }
 }
@@ -122,13 +145,23 @@ pub fn tell_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<Strin
     }
 }
 
-/// `4 points: 3 run, 1 from before`.
+/// `5 points: 3 run now, 1 from before, 1 the same as another`; what was broken off or
+/// lost is told apart, so that the numbers add up.
 pub fn tally(results: &Results) -> String {
     let all = results.points.len();
     let word = if all == 1 { "point" } else { "points" };
-    format!(
-        "{all} {word}: {} run now, {} from before",
-        results.ran,
-        results.outcomes.len() - results.ran
-    )
+    let keys: BTreeSet<&str> = results.points.iter().map(|point| &*point.key).collect();
+    let mut parts = vec![
+        format!("{} run now", results.ran),
+        format!("{} from before", results.outcomes.len() - results.ran),
+    ];
+    let same = all - keys.len();
+    if same > 0 {
+        parts.push(format!("{same} the same as another"));
+    }
+    let left = keys.len() - results.outcomes.len();
+    if left > 0 {
+        parts.push(format!("{left} not run yet"));
+    }
+    format!("{all} {word}: {}", parts.join(", "))
 }

@@ -68,6 +68,16 @@ fn a_sweep_writes_tables_and_goes_on() {
 }
 
 #[test]
+fn points_that_are_the_same_are_counted_apart() {
+    let text = SWEEP.replace("[10, 100, 200]", "[10, 100, 10, 10]");
+    let dir = Dir::new().with("count.uc", COUNT).with("turns.toml", text);
+    dir.npsim("sweep turns.toml").expect(
+        0,
+        &["4 points: 2 run now, 0 from before, 2 the same as another"],
+    );
+}
+
+#[test]
 fn a_metric_that_fits_no_count_is_told() {
     let text = SWEEP.replace("0.executing", "0.exekuting");
     let dir = Dir::new().with("count.uc", COUNT).with("turns.toml", text);

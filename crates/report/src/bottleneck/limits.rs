@@ -6,9 +6,8 @@ use npsim_chip::stats::permille;
 use npsim_observe::series::PlaceKind;
 use serde::Serialize;
 
-use super::hand_overs::HeldUp;
 use super::loads::{Load, LoadKind};
-use super::locks::LockLoad;
+use super::narrative::Reasons;
 use super::window::Window;
 use super::{Observed, Stage};
 use npsim_observe::flow::Direction;
@@ -20,6 +19,9 @@ pub(super) const OCCUPIED: u64 = 900;
 const BUSY: u64 = 900;
 /// A line of which so much is used is full; frames do not divide time evenly.
 const LINE_FULL: u64 = 970;
+/// A line that is used so much while frames wait for the stage in front of it, which has
+/// time to spare, is full: what is missing is where a burst begins and ends.
+const LINE_BUSY: u64 = 900;
 /// A stage that stands still so much of the time is held up by a unit.
 const STALLED: u64 = 200;
 
@@ -191,10 +193,16 @@ pub(super) fn limits(
     observed: &Observed<'_>,
     window: &Window,
     loads: &[Load],
-    stages: &[StageLoad],
-    waits: &[HeldUp],
-    locks: &[LockLoad],
+    reasons: &Reasons<'_>,
 ) -> Vec<Limit> {
+    let Reasons {
+        stages,
+        waits,
+        locks,
+        backlog,
+    } = *reasons;
+    let in_front_of_backlog =
+        backlog.map_or_else(BTreeSet::new, |backlog| in_front_of(stages, backlog.stage));
     let lost = |places: &[usize]| -> u64 {
         places
             .iter()
@@ -207,16 +215,23 @@ pub(super) fn limits(
     for (index, (stage, load)) in observed.stages.iter().zip(stages).enumerate() {
         // What is lost in front of a stage that waits is the other's fault.
         let waiting = waits.iter().filter(|wait| wait.by == index);
-        let in_front: Vec<usize> = waiting
+        let mut in_front: Vec<usize> = waiting
             .flat_map(|wait| stages[wait.who].takes.iter().copied())
             .collect();
-        if waits.iter().any(|wait| wait.who == index) || (in_front.is_empty() && !any(&load.takes))
-        {
+        if backlog.is_some_and(|backlog| backlog.stage == index) {
+            let all = in_front_of_backlog.iter();
+            in_front.extend(all.flat_map(|&stage| stages[stage].takes.iter().copied()));
+        }
+        // Who waits for a buffer, or for another stage, is no limit itself.
+        let waiting =
+            waits.iter().any(|wait| wait.who == index) || in_front_of_backlog.contains(&index);
+        if waiting || (in_front.is_empty() && !any(&load.takes)) {
             continue;
         }
         let mut before = in_front;
         before.extend(&load.takes);
-        before.dedup();
+        let mut known = BTreeSet::new();
+        before.retain(|&place| known.insert(place));
         let share = load.share(load.occupied());
         let mut limit = Limit {
             kind: LimitKind::Compute,
@@ -227,7 +242,12 @@ pub(super) fn limits(
             before,
             after: load.gives.clone(),
         };
-        let line = full_line(observed, loads, load);
+        let enough = if share < OCCUPIED {
+            LINE_BUSY
+        } else {
+            LINE_FULL
+        };
+        let line = full_line(observed, loads, load, enough);
         let unit = busiest_unit(observed, loads, stage);
         if let Some(unit) = unit.filter(|unit| {
             unit.permille >= BUSY && (share < OCCUPIED || load.share(load.stalled) >= STALLED)
@@ -284,8 +304,31 @@ pub(super) fn limits(
     limits
 }
 
-/// The fullest line that a stage feeds, if it is full.
-fn full_line(observed: &Observed<'_>, loads: &[Load], stage: &StageLoad) -> Option<(u8, u64)> {
+/// The stages from which packets come to one, near and far, without itself.
+fn in_front_of(stages: &[StageLoad], index: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut ahead = vec![index];
+    while let Some(stage) = ahead.pop() {
+        for (other, load) in stages.iter().enumerate() {
+            let feeds = load
+                .gives
+                .iter()
+                .any(|place| stages[stage].takes.contains(place));
+            if other != index && feeds && found.insert(other) {
+                ahead.push(other);
+            }
+        }
+    }
+    found
+}
+
+/// The fullest line that a stage feeds, if it is used so much.
+fn full_line(
+    observed: &Observed<'_>,
+    loads: &[Load],
+    stage: &StageLoad,
+    enough: u64,
+) -> Option<(u8, u64)> {
     let transmits = stage
         .gives
         .iter()
@@ -294,7 +337,7 @@ fn full_line(observed: &Observed<'_>, loads: &[Load], stage: &StageLoad) -> Opti
         let LoadKind::LineOut(port) = load.kind else {
             return None;
         };
-        (load.permille >= LINE_FULL).then_some((port, load.permille))
+        (load.permille >= enough).then_some((port, load.permille))
     })
 }
 

@@ -4,6 +4,7 @@ use npsim_chip::stats::permille;
 use npsim_observe::series::PlaceKind;
 use npsim_project::quantity::grouped;
 
+use super::backlog::Backlog;
 use super::hand_overs::HeldUp;
 use super::limits::{Limit, LimitKind, StageLoad, stage_name};
 use super::loads::{Load, LoadKind};
@@ -49,6 +50,7 @@ struct Teller<'a> {
     stages: &'a [StageLoad],
     waits: &'a [HeldUp],
     locks: &'a [LockLoad],
+    backlog: Option<Backlog>,
 }
 
 /// What the limits were found from.
@@ -57,6 +59,7 @@ pub(super) struct Reasons<'a> {
     pub stages: &'a [StageLoad],
     pub waits: &'a [HeldUp],
     pub locks: &'a [LockLoad],
+    pub backlog: Option<Backlog>,
 }
 
 pub(super) fn tell(
@@ -73,6 +76,7 @@ pub(super) fn tell(
         stages: reasons.stages,
         waits: reasons.waits,
         locks: reasons.locks,
+        backlog: reasons.backlog,
     };
     let (headline, evidence, advice) = match limits.first() {
         Some(first) => teller.limited(first, &limits[1..]),
@@ -149,6 +153,7 @@ impl Teller<'_> {
         if let Some(stage) = first.stage {
             evidence.extend(self.stage(stage));
             evidence.extend(self.held_up_by(stage));
+            evidence.extend(self.kept_by(stage));
         }
         if let Some(lock) = self.lock(first) {
             evidence.extend(lock.evidence(self.observed.stages, self.window));
@@ -276,6 +281,17 @@ impl Teller<'_> {
         waits.map(one).collect()
     }
 
+    /// How many packets wait in a stage while there are no buffers for others.
+    fn kept_by(&self, stage: usize) -> Option<String> {
+        let backlog = self.backlog.filter(|backlog| backlog.stage == stage)?;
+        Some(format!(
+            "All {} packet buffers are in use: {} packets have come into {} and not gone on, more than it has contexts.",
+            grouped(backlog.buffers),
+            grouped(backlog.packets),
+            stage_name(&self.observed.stages[stage]),
+        ))
+    }
+
     /// How full places were, and who found no room in them.
     fn places(&self, side: &str, places: &[usize]) -> Vec<String> {
         let known = self.observed.series.places();
@@ -393,7 +409,7 @@ impl Teller<'_> {
                 if let Some((stage, _)) = stage {
                     let more = unused.map_or(String::new(), |unused| format!(" ({unused})"));
                     advice.push(format!(
-                        "More contexts hide more latency: run {} on more microengines{more}.",
+                        "More contexts hide more latency, where order and locks leave them room: run {} on more microengines{more}.",
                         stage.name
                     ));
                 }

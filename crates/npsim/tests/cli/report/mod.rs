@@ -2,6 +2,7 @@
 //! browser.
 
 mod browser;
+mod interventions;
 mod locks;
 mod page;
 mod router;

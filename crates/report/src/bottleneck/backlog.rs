@@ -1,0 +1,96 @@
+//! Stages in which packets pile up.
+//!
+//! Where all packet buffers are in use, frames wait in front of the stage that takes
+//! them in, whoever holds the buffers up. Between stages packets wait on rings, which
+//! are seen. Inside a stage they wait in memory of its own, which nothing counts. But
+//! what came into it and did not go on is there: a stage that has more packets than
+//! contexts keeps the others waiting.
+
+use std::collections::BTreeSet;
+
+use npsim_observe::flow::{Direction, End};
+use npsim_observe::series::{Place, PlaceKind};
+
+use super::Observed;
+use super::window::Window;
+
+/// Contexts of a microengine, each of which may work on a packet.
+const CONTEXTS: u64 = 8;
+
+/// A stage that keeps packets waiting while all buffers are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Backlog {
+    /// Index of the stage.
+    pub stage: usize,
+    /// Packets in it.
+    pub packets: u64,
+    /// Packet buffers, all in use.
+    pub buffers: u64,
+}
+
+/// The stage in which most packets wait, if there are no free buffers because of it.
+pub(super) fn find(observed: &Observed<'_>, window: &Window) -> Option<Backlog> {
+    let places = observed.series.places();
+    let buffers = used_up(places, window)?;
+    let stages = 0..observed.stages.len();
+    let held = stages.filter_map(|stage| {
+        let packets = inside(observed, window, stage)?;
+        let contexts = observed.stages[stage].microengines.len() as u64 * CONTEXTS;
+        (packets > contexts).then_some(Backlog {
+            stage,
+            packets,
+            buffers,
+        })
+    });
+    held.max_by_key(|held| held.packets)
+}
+
+/// How many buffers there are, if they were all in use most of the time.
+fn used_up(places: &[Place], window: &Window) -> Option<u64> {
+    let mut pools = places.iter().zip(&window.fills);
+    pools.find_map(|(place, fill)| {
+        let pool = matches!(place.kind, PlaceKind::Buffers { .. });
+        (pool && fill.samples > 0 && fill.full * 2 >= fill.samples).then_some(place.capacity?)
+    })
+}
+
+/// Packets that had come into a stage by rings and queues at the end of the time, and
+/// had not gone on by one or given their buffers back. Nothing for a stage that takes
+/// packets in from elsewhere.
+fn inside(observed: &Observed<'_>, window: &Window, stage: usize) -> Option<u64> {
+    let microengines = &observed.stages[stage].microengines;
+    let takes: BTreeSet<End> = { microengines.iter() }
+        .flat_map(|&me| observed.flow.ends(me, Direction::Takes))
+        .map(|(end, _)| end)
+        .filter(|end| !is_pool(observed, *end))
+        .collect();
+    if takes.is_empty() || takes.contains(&End::Receive) {
+        return None;
+    }
+    let (mut came, mut went) = (0u64, 0u64);
+    for (me, end, count) in observed.flow.given_before(window.after.cycle) {
+        let mine = microengines.contains(&me);
+        if takes.contains(&end) {
+            came += count;
+        } else if mine && matches!(end, End::Ring(_) | End::Queue(..)) {
+            went += count;
+        }
+    }
+    let places = observed.series.places().iter().zip(&window.fills);
+    let waiting = places
+        .filter(|(place, _)| takes.iter().any(|end| end.is_seen_in(place)))
+        .map(|(_, fill)| fill.most)
+        .sum();
+    Some(came.saturating_sub(went).saturating_sub(waiting))
+}
+
+/// Whether free packet buffers come from there.
+fn is_pool(observed: &Observed<'_>, end: End) -> bool {
+    let mut places = observed.series.places().iter();
+    places.any(|place| {
+        let PlaceKind::Buffers { channel, entry } = place.kind else {
+            return false;
+        };
+        end == End::Queue(channel, entry)
+    })
+}
