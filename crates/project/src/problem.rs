@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use npsim_asm::spelling::closest;
 
 /// A text and the place in it that a [`Problem`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +52,10 @@ impl Problem {
             reason(error)
         ));
         match error.kind() {
-            std::io::ErrorKind::NotFound => problem.help("check the spelling of the path"),
+            std::io::ErrorKind::NotFound => problem.help(match nearest(path) {
+                Some(near) => format!("did you mean `{}`?", near.display()),
+                None => "check the spelling of the path".to_owned(),
+            }),
             _ => problem,
         }
     }
@@ -136,3 +141,29 @@ impl fmt::Display for Problems {
 }
 
 impl std::error::Error for Problems {}
+
+/// The path with its first part that is not there replaced by what is there and has
+/// nearly the same name.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    let gone = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let missing = path.ancestors().take_while(gone).last()?;
+    let folder = missing.parent()?;
+    let listed = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let mut names: Vec<String> = std::fs::read_dir(listed)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let near = closest(
+        missing.file_name()?.to_str()?,
+        names.iter().map(String::as_str),
+    )?;
+    let rest = path.strip_prefix(missing).ok()?;
+    let mut found = folder.join(near);
+    found.extend(rest);
+    found.exists().then_some(found)
+}

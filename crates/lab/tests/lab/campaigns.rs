@@ -348,14 +348,14 @@ fn a_seed_is_that_of_the_traffic_too() {
             )
     );
     let results = Bench::forwarder().run(&study, 2);
-    let latency = |seed: f64| -> Vec<Option<f64>> {
+    let latency = |seed: &str| -> Vec<Option<f64>> {
         let points = results.points.iter();
-        let of = points.filter(|keyed| keyed.point.coordinates[1].x == seed);
+        let of = points.filter(|keyed| keyed.point.coordinates[1].label == seed);
         of.map(|keyed| results.outcomes[&keyed.key].metrics["latency"].value)
             .collect()
     };
-    assert_eq!(latency(1.0).len(), 3);
-    assert_ne!(latency(1.0), latency(2.0));
+    assert_eq!(latency("1").len(), 3);
+    assert_ne!(latency("1"), latency("2"));
 }
 
 #[test]

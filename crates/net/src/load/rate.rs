@@ -46,8 +46,18 @@ pub enum RateError {
         source: RatioError,
     },
     /// More than back to back.
-    #[error("a load of `{0}` is more than the lines carry; 1 is back to back on every port")]
+    #[error(
+        "a load of `{0}` is more than the lines carry: 1 is back to back on every port; a number of frames or bits has a unit, as in 5Mpps or 3Gbps"
+    )]
     MoreThanAll(String),
+    /// A small letter where the prefix is a capital one.
+    #[error("`{text}` is not a rate: the prefix is a capital letter, as in {meant}")]
+    SmallPrefix {
+        /// The text.
+        text: String,
+        /// With the capital letter.
+        meant: String,
+    },
 }
 
 impl FromStr for Amount {
@@ -56,6 +66,14 @@ impl FromStr for Amount {
     /// Reads `0.33`, `33%`, `1/3`, `200pps`, `4.5Mpps`, `3Gbps`, `100 Mb/s`.
     fn from_str(text: &str) -> Result<Self, RateError> {
         let of_number = |digits: &str, factor: u64| {
+            if let Some(number) = digits.strip_suffix(['m', 'g'])
+                && number::ratio(number).is_ok()
+            {
+                let (at, prefix) = (number.len(), &digits[number.len()..]);
+                let meant = format!("{number}{}{}", prefix.to_uppercase(), &text[at + 1..]);
+                let text = text.to_string();
+                return Err(RateError::SmallPrefix { text, meant });
+            }
             number::ratio(digits)
                 .and_then(|ratio| ratio.times(factor))
                 .map_err(|source| RateError::Number {

@@ -234,3 +234,18 @@ name = \"SEEN\"
         .expect(0, &["the capture has no frames"]);
     assert!(!dir.files().contains(&"x.txt".to_owned()));
 }
+
+#[test]
+fn what_is_nearly_right_is_offered() {
+    let dir = Dir::new().with("microcode/wire/npsim.toml", "");
+    let meant = ["did you mean `microcode/wire`?"];
+    dir.npsim("run microcode/wier").expect(1, &meant);
+    let meant = ["did you mean `microcode/wire/npsim.toml`?"];
+    dir.npsim("run microcoed/wire/npsim.toml").expect(1, &meant);
+    let none = ["check the spelling of the path"];
+    dir.npsim("run elsewhere/wire").expect(1, &none);
+    dir.npsim("run microcode/wire --rate 3gbps")
+        .expect(2, &["the prefix is a capital letter, as in 3Gbps"]);
+    dir.npsim("run microcode/wire --rate 5")
+        .expect(2, &["has a unit, as in 5Mpps or 3Gbps"]);
+}

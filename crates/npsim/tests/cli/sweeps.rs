@@ -69,7 +69,7 @@ fn a_sweep_writes_tables_and_goes_on() {
 
 #[test]
 fn points_that_are_the_same_are_counted_apart() {
-    let text = SWEEP.replace("[10, 100, 200]", "[10, 100, 10, 10]");
+    let text = SWEEP.replace("[10, 100, 200]", "[10, 100, 10, 10]\nx = [1, 2, 3, 4]");
     let dir = Dir::new().with("count.uc", COUNT).with("turns.toml", text);
     dir.npsim("sweep turns.toml").expect(
         0,
