@@ -34,7 +34,7 @@ use std::fmt;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
-pub use report::{WaitInfo, signal_name};
+pub use report::{WaitInfo, signal_name_at};
 pub use stats::{ContextTimes, MeStats, ahead};
 
 use crate::Cycle;
@@ -211,6 +211,12 @@ pub trait Core: fmt::Debug + Send + Sync {
 
     /// A context as it stands.
     fn context(&self, context: u8) -> ContextView;
+
+    /// The context that has stopped the whole microengine with a breakpoint; it stands at
+    /// that instruction, since the cycle behind it.
+    fn halted(&self) -> Option<u8> {
+        None
+    }
 
     /// Writes a register from outside: general-purpose, next-neighbour, IN
     /// transfer. Other operands are left alone.

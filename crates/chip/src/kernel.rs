@@ -15,6 +15,7 @@ pub mod memory;
 pub mod neighbours;
 pub mod observer;
 pub(crate) mod profile;
+pub mod raiser;
 pub mod ring_status;
 pub mod saved_memory;
 pub mod target;

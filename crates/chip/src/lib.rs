@@ -12,6 +12,7 @@ pub mod core;
 pub mod engine;
 pub mod gpp;
 pub mod kernel;
+pub mod liveness;
 pub mod microengine;
 pub mod profile;
 pub mod quiescence;

@@ -185,9 +185,15 @@ pub fn render_problem(problem: &Problem) -> String {
 }
 
 /// What stopped a run: with the source line of the instruction, if the program
-/// was made from a source, and the macros it came through.
+/// was made from a source, the macros it came through, and the other places that have to
+/// do with it. `programs` are what the microengines run.
 #[must_use]
-pub fn render_fault(fault: &Fault, program: Option<(&Image, &SourceMap)>) -> String {
+pub fn render_fault(fault: &Fault, programs: &[(u8, &Image, &SourceMap)]) -> String {
+    let of = |me: u8| {
+        let found = programs.iter().find(|program| program.0 == me);
+        found.map(|&(_, image, sources)| (image, sources))
+    };
+    let program = fault.me.and_then(of);
     let id = fault
         .check
         .map_or("fault", npsim_chip::kernel::check::Check::name);
@@ -207,6 +213,29 @@ pub fn render_fault(fault: &Fault, program: Option<(&Image, &SourceMap)>) -> Str
     if let (Some((image, sources)), Some(pc)) = (program, fault.pc) {
         origin_places(image, sources, pc, &who, &mut places);
     }
+    let mut elsewhere = Vec::new();
+    for also in &fault.also {
+        let place = match of(also.me) {
+            Some((image, sources)) => {
+                let mut others = Vec::new();
+                origin_places(image, sources, also.pc, &also.what, &mut others);
+                for other in &mut others {
+                    other.primary = false;
+                }
+                // In the same words as that of the fault itself it would only be doubled.
+                let new = |other: &Place<'_>| {
+                    places.iter().all(|it: &Place<'_>| {
+                        !(std::ptr::eq(it.file, other.file) && it.span == other.span)
+                    })
+                };
+                others.retain(new);
+                places.extend(others);
+                image.place(also.pc)
+            }
+            None => format!("address {}", also.pc),
+        };
+        elsewhere.push(format!("{}: {place}", also.what));
+    }
     let title = Shown::ERROR.primary_title(fault.message.as_str()).id(id);
     let mut group = if places.is_empty() {
         let place = match (program, fault.pc) {
@@ -217,7 +246,7 @@ pub fn render_fault(fault: &Fault, program: Option<(&Image, &SourceMap)>) -> Str
     } else {
         title.elements(snippets(&places))
     };
-    for note in &fault.notes {
+    for note in elsewhere.iter().chain(&fault.notes) {
         group = group.element(Shown::NOTE.message(note.as_str()));
     }
     if let Some(help) = &fault.help {
@@ -401,8 +430,9 @@ mod tests {
             message: "all sleep".into(),
             notes: vec!["context 3 waits for s1".into()],
             help: None,
+            also: Vec::new(),
         };
-        let text = plain(&render_fault(&fault, Some((&image, &sources))));
+        let text = plain(&render_fault(&fault, &[(0, &image, &sources)]));
         for part in [
             "error[deadlock]: all sleep",
             "m.uc:2:3",

@@ -1,8 +1,9 @@
 //! What a program must not do.
 
-use npsim_chip::core::signal_name;
-use npsim_chip::kernel::check::{Check, Fault};
+use npsim_chip::core::signal_name_at;
+use npsim_chip::kernel::check::{Check, Fault, PATIENCE};
 use npsim_chip::kernel::fabric::Fabric;
+use npsim_isa::{Instruction, Operand, csr};
 
 use crate::state::{Delayed, FileName};
 use crate::{Reference, Stop};
@@ -37,7 +38,22 @@ impl Reference {
             message,
             notes: Vec::new(),
             help: None,
+            also: Vec::new(),
         }
+    }
+
+    /// The running context must not have had the pipeline for too long.
+    pub(crate) fn check_patience(&mut self, fabric: &mut Fabric) -> Result<(), Stop> {
+        if self.state.cycle < self.state.looked + PATIENCE {
+            return Ok(());
+        }
+        let message = format!(
+            "context {} has run for {PATIENCE} cycles without giving up the pipeline or looking at anything",
+            self.state.running
+        );
+        self.complain(Check::NeverYields, message, fabric)?;
+        self.state.looked = self.state.cycle;
+        Ok(())
     }
 
     /// No unit may own a transfer register that the program touches.
@@ -121,22 +137,80 @@ impl Reference {
         if again == 0 {
             return;
         }
+        let pc = self.view(context).place();
         let names: Vec<_> = (1..16)
             .filter(|signal| again >> signal & 1 == 1)
-            .map(|signal| signal_name(self.program.image(), signal))
+            .map(|signal| signal_name_at(self.program.image(), signal, pc))
             .collect();
+        let signal = again.trailing_zeros() as u8;
+        let twice = fabric.raisers.twice((self.index, context, pc), signal);
+        let (me, by, at) = twice.second;
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
             cycle: fabric.now,
-            me: Some(self.index),
-            context: Some(context),
-            pc: Some(self.view(context).place()),
+            me: Some(me),
+            context: Some(by),
+            pc: Some(at),
             message: format!(
-                "{} of context {context} is raised again before it was consumed",
-                names.join(" and ")
+                "{} of microengine {} context {context} is raised again before it was consumed",
+                names.join(" and "),
+                self.index
             ),
-            notes: Vec::new(),
+            notes: twice.notes,
             help: None,
+            also: twice.also,
         });
     }
 }
+
+/// Whether an instruction gives up the pipeline, issues a command, or looks at what
+/// others change or can see what it does.
+pub(crate) fn looks(instruction: &Instruction) -> bool {
+    match *instruction {
+        Instruction::BranchSignal { .. }
+        | Instruction::BranchInputState { .. }
+        | Instruction::CtxArb(_)
+        | Instruction::Command(_)
+        | Instruction::CapFastWrite { .. }
+        | Instruction::CapCsr(_) => true,
+        Instruction::LocalCsrRead { csr } => SHARED_READS.contains(&csr),
+        Instruction::LocalCsrWrite { csr, .. } => SHARED_WRITES.contains(&csr),
+        other => other.register_operands().any(|(_, operand)| {
+            matches!(operand, Operand::Nn(_) | Operand::NnPeek | Operand::NnRing)
+        }),
+    }
+}
+
+/// Registers that others, or time, change.
+const SHARED_READS: [u16; 9] = [
+    csr::INDIRECT_CTX_STS,
+    csr::INDIRECT_CTX_SIG_EVENTS,
+    csr::ACTIVE_CTX_SIG_EVENTS,
+    csr::INDIRECT_CTX_WAKEUP_EVENTS,
+    csr::ACTIVE_CTX_WAKEUP_EVENTS,
+    csr::NN_PUT,
+    csr::NN_GET,
+    csr::TIMESTAMP_LOW,
+    csr::TIMESTAMP_HIGH,
+];
+
+/// Registers of which others notice that they are written.
+const SHARED_WRITES: [u16; 17] = [
+    csr::INDIRECT_CTX_STS,
+    csr::INDIRECT_CTX_SIG_EVENTS,
+    csr::ACTIVE_CTX_SIG_EVENTS,
+    csr::INDIRECT_CTX_WAKEUP_EVENTS,
+    csr::ACTIVE_CTX_WAKEUP_EVENTS,
+    csr::NN_PUT,
+    csr::NN_GET,
+    csr::CTX_ENABLES,
+    csr::INDIRECT_CTX_FUTURE_COUNT,
+    csr::ACTIVE_CTX_FUTURE_COUNT,
+    csr::INDIRECT_FUTURE_COUNT_SIGNAL,
+    csr::ACTIVE_FUTURE_COUNT_SIGNAL,
+    csr::TIMESTAMP_LOW,
+    csr::TIMESTAMP_HIGH,
+    csr::NEXT_NEIGHBOR_SIGNAL,
+    csr::PREV_NEIGHBOR_SIGNAL,
+    csr::SAME_ME_SIGNAL,
+];

@@ -150,6 +150,7 @@ impl Reference {
         let mut command = self.bus_command(request);
         if let Some(word) = command.indirect {
             self.override_with(word, &mut command, fabric)?;
+            fabric.note_override(&command);
         }
         let info = request.op.info();
         let count = u32::from(command.count);

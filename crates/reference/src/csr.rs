@@ -4,6 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::Fabric;
+use npsim_chip::kernel::raiser::Raiser;
 use npsim_chip::kernel::trace_event::Cause;
 use npsim_isa::csr;
 
@@ -358,6 +359,7 @@ impl Reference {
             me,
             context,
             signal,
+            by: Raiser::at(sender, own, self.state.pc),
         };
         fabric.events.post(due, event);
     }

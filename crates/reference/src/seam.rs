@@ -6,6 +6,7 @@ use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, ContextView, Core, CoreKind, MeStats};
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{Fabric, TransferKind};
+use npsim_chip::kernel::raiser::Raiser;
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 use npsim_chip::microengine::Program;
 use npsim_chip::state::StateError;
@@ -169,6 +170,7 @@ impl Core for Reference {
             signals,
             cause: Cause::Timer,
         });
+        fabric.raisers.note(me, context, signals, Raiser::TIMER);
         self.signal(context, signals, fabric);
     }
 
@@ -231,6 +233,10 @@ impl Core for Reference {
 
     fn stats_at(&self, now: Cycle) -> MeStats {
         self.state.stats_at(now)
+    }
+
+    fn halted(&self) -> Option<u8> {
+        (self.state.phase == Phase::Halted).then_some(self.state.running & 7)
     }
 
     fn context(&self, context: u8) -> ContextView {

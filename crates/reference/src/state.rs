@@ -125,6 +125,8 @@ pub struct State {
     pub phase: Phase,
     /// The cycle of the next instruction.
     pub cycle: Cycle,
+    /// When the running context last got the pipeline or looked at what others change.
+    pub looked: Cycle,
     pub pc: u16,
     /// The context that has the pipeline, or had it last.
     pub running: u8,
@@ -214,6 +216,7 @@ impl State {
         Self {
             phase: Phase::Idle,
             cycle: 0,
+            looked: 0,
             pc: 0,
             running: 0,
             last: 7,

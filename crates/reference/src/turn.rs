@@ -7,6 +7,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::Instruction;
 
+use crate::checks::looks;
 use crate::perform::Outcome;
 use crate::state::{Deferral, Delayed, Phase, Then};
 use crate::{Reference, Steps, Stop};
@@ -97,6 +98,7 @@ impl Reference {
         let state = &mut self.state;
         state.running = context;
         state.cycle = at;
+        state.looked = at;
         state.phase = Phase::Run;
         state.codes_are_new = false;
         let it = &mut state.contexts[usize::from(context)];
@@ -116,6 +118,7 @@ impl Reference {
         let (from, until) = (self.state.cycle, fabric.now.max(self.state.cycle));
         self.state.stats.stalled += until - from;
         self.state.cycle = until;
+        self.state.looked = until;
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
         fabric.journal.tell(until, || TraceEvent::Stalled {
             me,
@@ -127,12 +130,18 @@ impl Reference {
 
     /// One instruction, at its own cycle.
     fn execute(&mut self, fabric: &mut Fabric) {
+        if self.check_patience(fabric).is_err() {
+            return;
+        }
         self.settle(self.state.cycle);
         self.steps = Steps::default();
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
-        let performed = self
-            .instruction(pc, fabric)
-            .and_then(|instruction| Ok((instruction, self.perform(&instruction, fabric)?)));
+        let performed = self.instruction(pc, fabric).and_then(|instruction| {
+            if looks(&instruction) {
+                self.state.looked = self.state.cycle;
+            }
+            Ok((instruction, self.perform(&instruction, fabric)?))
+        });
         let (instruction, outcome) = match performed {
             Ok(performed) => performed,
             Err(Stop::Held) => {

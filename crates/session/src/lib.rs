@@ -57,6 +57,7 @@ pub mod histogram;
 pub mod links;
 pub mod measure;
 pub mod memory_dump;
+pub mod registers;
 pub mod remarks;
 pub mod report;
 pub mod session;

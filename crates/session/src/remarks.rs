@@ -4,6 +4,7 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::core::ContextPhase;
 use npsim_chip::units::msf::rbuf::Holder;
 use npsim_net::pace::Survey;
 
@@ -61,12 +62,12 @@ pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
     })
 }
 
-/// Why frames did not leave, as far as the media interface shows it. A run that
-/// a fault stopped or whose time was up has frames inside that mean nothing.
+/// Why frames did not leave, as far as the media interface shows it. A run that was
+/// stopped under way or whose time was up has frames inside that mean nothing.
 #[must_use]
 pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
     let mut lines = Vec::new();
-    if !matches!(report.ending, "drained" | "quiet") || report.packets.unaccounted <= 0 {
+    if report.packets.lost == 0 {
         return lines;
     }
     let (rbuf, tbuf) = (
@@ -90,11 +91,7 @@ pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
         .iter()
         .map(|port| port.waiting_frames + port.sending_frames)
         .sum();
-    let taken = report
-        .packets
-        .unaccounted
-        .unsigned_abs()
-        .saturating_sub(untaken + outside);
+    let taken = report.packets.lost.saturating_sub(untaken + outside);
     if taken > 0 {
         lines.push(format!(
             "{} frames were taken from RBUF and neither sent nor counted as dropped",
@@ -113,6 +110,35 @@ pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
             grouped(tbuf.valid() as u64),
             tbuf.next()
         ));
+    }
+    lines
+}
+
+/// Contexts that have had the pipeline for long when the run ends while others of their
+/// microengine wait for it. One that looks at nothing is stopped in the end by
+/// [`Check::NeverYields`](npsim_chip::kernel::check::Check::NeverYields); one that polls, or
+/// a run that ends before that, is told of here.
+#[must_use]
+pub fn of_long_holds(chip: &Chip) -> Vec<String> {
+    const LONG: Cycle = 1 << 16;
+    let mut lines = Vec::new();
+    for (me, core) in chip.microengines().iter().enumerate() {
+        let contexts: Vec<_> = (0..8).map(|context| core.context(context)).collect();
+        let phase = |wanted| contexts.iter().position(|it| it.phase == wanted);
+        let Some(running) = phase(ContextPhase::Executing) else {
+            continue;
+        };
+        let ready = contexts.iter().filter(|it| it.phase == ContextPhase::Ready);
+        let ready = ready.count();
+        let it = &contexts[running];
+        if ready > 0 && chip.now().saturating_sub(it.since) >= LONG {
+            lines.push(format!(
+                "microengine {me} context {running} has not given up the pipeline since cycle {}, at {}; {ready} other {} could have run. Let its loop come to an end, or give others a turn in it (`npsim checks never-yields`)",
+                grouped(it.since),
+                core.program().image().place(it.pc),
+                if ready == 1 { "context" } else { "contexts" },
+            ));
+        }
     }
     lines
 }

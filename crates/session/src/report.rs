@@ -1,7 +1,8 @@
 //! What a run came to, as plain data: the summary and the stats file are two
 //! ways of showing it. Nothing in it depends on the host.
 
-use npsim_chip::kernel::check::Fault;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::disturb::Disturbances;
 use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::stats::Stats;
@@ -10,6 +11,7 @@ use serde::Serialize;
 
 use crate::histogram::Histogram;
 use crate::links::Traffic;
+use crate::registers::{self, RegisterValue};
 use crate::session::{Session, project_of, seed_of};
 use crate::simulation::Ending;
 use npsim_project::ProfileChange;
@@ -82,6 +84,8 @@ pub struct NodeReport {
     pub ending: &'static str,
     /// What stopped it.
     pub fault: Option<FaultReport>,
+    /// Microengines that a breakpoint has stopped.
+    pub halts: Vec<HaltReport>,
     /// Frames in, out and lost.
     pub packets: Packets,
     /// Why frames were lost.
@@ -121,6 +125,42 @@ pub struct FaultReport {
     pub place: Option<String>,
     /// Reasons.
     pub notes: Vec<String>,
+    /// Other places that have to do with it.
+    pub also: Vec<PlaceReport>,
+    /// The registers that matter at the instruction, of its context.
+    pub registers: Vec<RegisterValue>,
+}
+
+/// A place in a program and what happens there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlaceReport {
+    /// Microengine.
+    pub me: u8,
+    /// Context.
+    pub context: u8,
+    /// Word address.
+    pub pc: u16,
+    /// The source line and the macros it came through.
+    pub place: String,
+    /// What happens there.
+    pub what: String,
+}
+
+/// A microengine that a breakpoint has stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HaltReport {
+    /// Microengine.
+    pub me: u8,
+    /// The context that came to the breakpoint.
+    pub context: u8,
+    /// The first cycle in which nothing runs there any more.
+    pub cycle: u64,
+    /// Word address.
+    pub pc: u16,
+    /// The source line and the macros it came through.
+    pub place: String,
+    /// The registers that matter there, of this context.
+    pub registers: Vec<RegisterValue>,
 }
 
 /// Frames, counted where they are first and last seen.
@@ -147,6 +187,9 @@ pub struct Packets {
     /// Offered less all of the above but `untraced`: still inside, or dropped
     /// without a counter. Negative if the microcode makes packets.
     pub unaccounted: i64,
+    /// Those of them that will not leave any more: the run has come to rest, or a check
+    /// found at its end why they stay. 0 where frames may still be under way.
+    pub lost: u64,
 }
 
 /// A number of frames and why.
@@ -205,6 +248,10 @@ impl Report {
                 node.traffic(),
                 node.stats(),
             );
+            if let (Some(report), Some(Ending::Fault(fault))) = (&mut report.fault, node.ending()) {
+                report.locate(fault, node.chip());
+            }
+            report.halts = halts(node.chip());
             report.node = at + 1;
             report.seed = session.seed().map(|seed| seed_of(seed, at));
             let own = project_of(project, at);
@@ -311,6 +358,15 @@ impl NodeReport {
             exceptions: chip.gpp.exceptions,
             on_links: 0,
             unaccounted: traffic.offered_frames as i64 - gone as i64,
+            lost: 0,
+        };
+        let packets = Packets {
+            lost: if is_at_rest(ending) {
+                packets.unaccounted.max(0).unsigned_abs()
+            } else {
+                0
+            },
+            ..packets
         };
         let latency = latency(&traffic.latencies, chip.mhz);
         Self {
@@ -323,6 +379,7 @@ impl NodeReport {
             } else {
                 None
             },
+            halts: Vec::new(),
             packets,
             drops,
             exceptions,
@@ -331,6 +388,57 @@ impl NodeReport {
             latency_since_entry: latency,
             chip,
         }
+    }
+}
+
+impl FaultReport {
+    /// Adds what only the chip knows: where the other places are, and what stands in
+    /// the registers.
+    fn locate(&mut self, fault: &Fault, chip: &Chip) {
+        self.also = { fault.also.iter() }
+            .map(|also| PlaceReport {
+                me: also.me,
+                context: also.context,
+                pc: also.pc,
+                place: place_on(chip, also.me, also.pc),
+                what: also.what.clone(),
+            })
+            .collect();
+        if let (Some(me), Some(context), Some(pc)) = (fault.me, fault.context, fault.pc) {
+            self.registers = registers::that_matter(chip, me, context, pc);
+        }
+    }
+}
+
+fn place_on(chip: &Chip, me: u8, pc: u16) -> String {
+    let core = chip.microengines().get(usize::from(me));
+    core.map_or_else(String::new, |core| core.program().image().place(pc))
+}
+
+/// The microengines that a breakpoint has stopped.
+fn halts(chip: &Chip) -> Vec<HaltReport> {
+    let cores = (0..).zip(chip.microengines());
+    let halted = cores.filter_map(|(me, core)| {
+        let context = core.halted()?;
+        let it = core.context(context);
+        Some(HaltReport {
+            me,
+            context,
+            cycle: it.since,
+            pc: it.pc,
+            place: place_on(chip, me, it.pc),
+            registers: registers::that_matter(chip, me, context, it.pc),
+        })
+    });
+    halted.collect()
+}
+
+/// Whether nothing that came in will leave any more.
+fn is_at_rest(ending: Option<&Ending>) -> bool {
+    match ending {
+        Some(Ending::Drained | Ending::Quiet) => true,
+        Some(Ending::Fault(fault)) => fault.check.is_some_and(Check::is_of_the_end),
+        _ => false,
     }
 }
 
@@ -366,6 +474,7 @@ fn packets(nodes: &[NodeReport]) -> Packets {
     sum.dropped_media = total(|packets| packets.dropped_media);
     sum.dropped_microcode = total(|packets| packets.dropped_microcode);
     sum.exceptions = total(|packets| packets.exceptions);
+    sum.lost = total(|packets| packets.lost);
     sum.unaccounted = nodes.iter().map(|node| node.packets.unaccounted).sum();
     let pairs = nodes.iter().zip(nodes.iter().skip(1));
     let between = pairs.map(|(from, to)| from.packets.sent.saturating_sub(to.packets.offered));
@@ -375,7 +484,7 @@ fn packets(nodes: &[NodeReport]) -> Packets {
 
 fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
     FaultReport {
-        check: fault.check.map(npsim_chip::kernel::check::Check::name),
+        check: fault.check.map(Check::name),
         message: fault.message.clone(),
         cycle: fault.cycle,
         me: fault.me,
@@ -383,6 +492,8 @@ fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
         pc: fault.pc,
         place,
         notes: fault.notes.clone(),
+        also: Vec::new(),
+        registers: Vec::new(),
     }
 }
 
@@ -527,7 +638,7 @@ mod tests {
             frames: 2,
         }];
         let report = NodeReport::new(Some(&Ending::Drained), None, &traffic, chip);
-        assert_eq!(report.packets.unaccounted, 1);
+        assert_eq!((report.packets.unaccounted, report.packets.lost), (1, 1));
         assert_eq!(
             (
                 report.packets.dropped_media,

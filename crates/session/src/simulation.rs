@@ -307,10 +307,27 @@ impl Simulation {
     /// The end of a run after which no frame moves, unless a check on what is
     /// left behind finds something.
     fn rested(&mut self, ending: Ending) -> Ending {
+        // Who allows that all sleep for ever has nothing against some. What a context holds
+        // that does is no leak of its own.
+        if ending != Ending::Quiet || !self.settings.allow.contains(&Check::Deadlock) {
+            self.chip.raise_never_woken();
+        }
         self.chip.raise_leaks();
         match self.chip.fault() {
             Some(fault) => Ending::Fault(Box::new(fault.clone())),
             None => ending,
+        }
+    }
+
+    /// The end of a run whose time is up, unless contexts sleep for ever. Nothing of it
+    /// is left in the chip, which can go on.
+    pub(crate) fn timed_out(&self) -> Ending {
+        if self.settings.allow.contains(&Check::NeverWoken) {
+            return Ending::Reached;
+        }
+        match self.chip.never_woken_fault() {
+            Some(fault) => Ending::Fault(Box::new(fault)),
+            None => Ending::Reached,
         }
     }
 

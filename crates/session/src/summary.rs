@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use comfy_table::{CellAlignment, Table, presets};
 use npsim_chip::stats::{LockStats, Stats};
 
-use crate::report::{NodeDrop, NodeReport, Report};
+use crate::report::{NodeDrop, NodeReport, Packets, Report};
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 
 /// The summary's text. `host_seconds` is how long the run took here.
@@ -27,7 +27,7 @@ fn write_summary(out: &mut String, report: &Report, host_seconds: f64) -> fmt::R
     if !alone {
         write!(out, "{} routers ", nodes.len())?;
     }
-    writeln!(out, "{} on {chip}: {}", report.project, ending(report))?;
+    writeln!(out, "{} on {chip}: {}", report.project, headline(report))?;
     let longest = nodes.iter().map(|node| node.chip.nanoseconds).max();
     let cycles: u64 = nodes.iter().map(|node| node.chip.cycles).sum();
     let instructions: u64 = nodes
@@ -126,10 +126,36 @@ fn write_node(out: &mut String, node: &NodeReport) -> fmt::Result {
     Ok(())
 }
 
+/// Why the run ended; before that, frames that it has swallowed.
+fn headline(report: &Report) -> String {
+    let ending = ending(report);
+    let Some(lost) = frames_lost(&report.packets) else {
+        return ending;
+    };
+    if report.ending == "fault" {
+        format!("{lost}; {ending}")
+    } else {
+        lost
+    }
+}
+
+/// Frames that came in and neither left nor were counted as dropped, where none of them
+/// can leave any more.
+#[must_use]
+pub fn frames_lost(packets: &Packets) -> Option<String> {
+    (packets.lost > 0).then(|| {
+        format!(
+            "{} of {} frames came in and neither left nor were counted as dropped",
+            grouped(packets.lost),
+            grouped(packets.offered)
+        )
+    })
+}
+
 fn ending(report: &Report) -> String {
     match report.ending {
         "drained" => "all traffic is handled".into(),
-        "quiet" => "no events pending".into(),
+        "quiet" => halted(report).unwrap_or_else(|| "no events pending".into()),
         "reached" => "the time is up".into(),
         "interrupted" => "interrupted".into(),
         "running" => "it runs".into(),
@@ -152,6 +178,22 @@ fn ending(report: &Report) -> String {
         }
         _ => "the output could not be written".into(),
     }
+}
+
+/// Says so where breakpoints are why nothing is pending.
+fn halted(report: &Report) -> Option<String> {
+    let halts: Vec<_> = { report.nodes.iter() }
+        .flat_map(|node| &node.halts)
+        .collect();
+    let first = halts.first()?;
+    let more = match halts.len() {
+        1 => String::new(),
+        n => format!(", and {} more", n - 1),
+    };
+    Some(format!(
+        "no events pending; microengine {} was halted by context {} at {}{more}",
+        first.me, first.context, first.place
+    ))
 }
 
 fn host(cycles: u64, instructions: u64, seconds: f64) -> String {

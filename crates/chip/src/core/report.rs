@@ -1,6 +1,6 @@
 //! What a core is doing, for people.
 
-use npsim_image::Image;
+use npsim_image::{Image, Point, SignalUse};
 
 use super::{ContextPhase, ContextView, Core};
 use crate::Cycle;
@@ -42,7 +42,7 @@ pub(super) fn waiting(context: &ContextView, image: &Image) -> Option<WaitInfo> 
     }
     let missing = (1..16)
         .filter(|s| context.wakeup & !context.signals & 1 << s != 0)
-        .map(|s| signal_name(image, s))
+        .map(|s| signal_name_at(image, s, context.yielded_at))
         .collect();
     Some(WaitInfo {
         signals: context.wakeup,
@@ -55,9 +55,25 @@ pub(super) fn waiting(context: &ContextView, image: &Image) -> Option<WaitInfo> 
     })
 }
 
-/// A signal by the name that its program gives it.
+/// A signal by the name that its program gives it at an address, where it is waited for
+/// or tested, or else by the only one that it has anywhere.
 #[must_use]
-pub fn signal_name(image: &Image, number: u8) -> String {
+pub fn signal_name_at(image: &Image, number: u8, address: u16) -> String {
+    if image.has_live_ranges() {
+        for point in [Point::before(address), Point::after(address)] {
+            let found = image.signal_at(SignalUse { number, point });
+            let mut names: Vec<_> = found.iter().map(|signal| signal.name.as_str()).collect();
+            names.dedup();
+            if let [name] = names[..] {
+                return format!("signal {number} (`{name}`)");
+            }
+        }
+    }
+    signal_name(image, number)
+}
+
+/// A signal by the name that its program gives it.
+fn signal_name(image: &Image, number: u8) -> String {
     let mut names: Vec<_> = image
         .signals
         .iter()

@@ -154,6 +154,7 @@ impl Exceptions {
                 "put the reason code in bits 31-24 and the descriptor's longword address in 23-0"
                     .to_owned(),
             ),
+            also: Vec::new(),
         });
     }
 }

@@ -39,6 +39,10 @@ checks! {
     UninitialisedRead = "uninitialised-read",
     /// Every context sleeps and no event is pending that could wake one.
     Deadlock = "deadlock",
+    /// A context waits when the run ends for a signal that nothing can raise any more.
+    NeverWoken = "never-woken",
+    /// A context ran for 1,048,576 cycles without giving up the pipeline, issuing a command or looking at anything that others change.
+    NeverYields = "never-yields",
     /// A context got an RBUF element and had not freed it when the run ended.
     RbufLeak = "rbuf-leak",
     /// An RBUF element was freed while it was free.
@@ -51,6 +55,22 @@ checks! {
     RingOverflow = "ring-overflow",
     /// Control flow entered the defer slots of a branch from elsewhere.
     DeferSlotEntry = "defer-slot-entry",
+}
+
+/// Cycles for which a context may run without giving up the pipeline, issuing a command
+/// or looking at anything that others change (a signal, an input state, a ring, the
+/// clock), before [`Check::NeverYields`] stops it. It is 256 times the longest program of an
+/// IXP2400, where it lasts 1.7 ms: in that time a context could write all its local memory
+/// a thousand times.
+pub const PATIENCE: Cycle = 1 << 20;
+
+impl Check {
+    /// Whether it looks at what is left behind when a run ends, so that what came in and
+    /// did not leave will not leave any more.
+    #[must_use]
+    pub const fn is_of_the_end(self) -> bool {
+        matches!(self, Self::Deadlock | Self::NeverWoken | Self::RbufLeak)
+    }
 }
 
 impl fmt::Display for Check {
@@ -94,6 +114,21 @@ pub struct Fault {
     pub notes: Vec<String>,
     /// What to do.
     pub help: Option<String>,
+    /// Other places that have to do with it.
+    pub also: Vec<Also>,
+}
+
+/// A place in a program that has to do with a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Also {
+    /// Index of the microengine.
+    pub me: u8,
+    /// Its context.
+    pub context: u8,
+    /// The word address of the instruction.
+    pub pc: u16,
+    /// What happens there.
+    pub what: String,
 }
 
 /// The checks in force and the first fault that was found.

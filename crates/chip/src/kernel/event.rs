@@ -18,6 +18,7 @@ use std::collections::BinaryHeap;
 
 use crate::Cycle;
 use crate::kernel::command::Slot;
+use crate::kernel::raiser::Raiser;
 use crate::kernel::target::Target;
 
 /// Something that happens at a cycle.
@@ -35,6 +36,8 @@ pub enum Event {
         context: u8,
         /// Signal number 1-15.
         signal: u8,
+        /// Who raised it.
+        by: Raiser,
     },
     /// A word reaches a microengine's next-neighbour ring (rank 0).
     NnPut {

@@ -25,6 +25,7 @@ use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
+use crate::kernel::raiser::{Raiser, Raisers};
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
@@ -115,6 +116,10 @@ pub struct Fabric {
     /// A digest of how far ahead timers were set, in order, since this was last taken.
     #[serde(skip)]
     timers_set: u64,
+    /// Who raised which signal.
+    pub raisers: Raisers,
+    /// A command has given its signals to another context than its own.
+    pub(crate) signals_others: bool,
     late: Latecomers,
     slots: Vec<InFlight>,
     free: FreeSlots,
@@ -124,7 +129,8 @@ impl Fabric {
     /// A quiet interior between the units that have these inlets.
     #[must_use]
     pub fn new(profile: Profile, inlets: fn(&Profile) -> Inlets) -> Self {
-        let nn_rings = vec![NnRing::default(); profile.microengines() as usize];
+        let microengines = profile.microengines();
+        let nn_rings = vec![NnRing::default(); microengines as usize];
         Self {
             now: 0,
             events: EventQueue::default(),
@@ -137,6 +143,8 @@ impl Fabric {
             journal: Journal::default(),
             clock_readings: 0,
             timers_set: 0,
+            raisers: Raisers::new(microengines),
+            signals_others: false,
             late: Latecomers::default(),
             slots: Vec::new(),
             free: FreeSlots::default(),
@@ -163,6 +171,12 @@ impl Fabric {
     /// Takes the digest of how far ahead timers were set.
     pub(crate) fn take_timers_set(&mut self) -> u64 {
         std::mem::take(&mut self.timers_set)
+    }
+
+    /// An `indirect_ref` has changed a command that is about to be issued.
+    pub fn note_override(&mut self, command: &BusCommand) {
+        self.signals_others |=
+            (command.transfer_me, command.signal_context) != (command.me, command.context);
     }
 
     /// Lets completions come late from now on.
@@ -203,6 +217,7 @@ impl Fabric {
                 me,
                 context,
                 signal,
+                by: Raiser::at(command.me, command.context, command.pc),
             };
             self.events.post(due, event);
         }
@@ -345,6 +360,15 @@ impl Fabric {
         &mut self.slots[slot.0 as usize]
     }
 
+    /// All commands in flight.
+    pub fn flights(&self) -> impl Iterator<Item = &InFlight> {
+        let free: Vec<_> = self.free.iter().collect();
+        let slots = (0..).map(Slot).zip(&self.slots);
+        slots
+            .filter(move |(slot, _)| free.binary_search(slot).is_err())
+            .map(|(_, flight)| flight)
+    }
+
     /// Number of commands in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
@@ -437,6 +461,7 @@ impl Fabric {
             message,
             notes: Vec::new(),
             help,
+            also: Vec::new(),
         };
         self.checks.raise(fault);
     }

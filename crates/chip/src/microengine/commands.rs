@@ -247,6 +247,7 @@ impl Microengine {
         };
         if let Some(word) = command.indirect {
             self.override_with(word, &mut command, fabric)?;
+            fabric.note_override(&command);
         }
         let immediate = command.immediate.is_some();
         let (pulled, pushed) = words_of(info, command.count, immediate);

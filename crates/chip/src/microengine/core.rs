@@ -15,6 +15,7 @@ use crate::core::{ContextPhase, ContextView, Core, CoreKind, MeStats, ahead};
 use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
 use crate::kernel::fabric::{Fabric, TransferKind};
+use crate::kernel::raiser::Raiser;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::quiescence::{NotNumbers, Numbers, Reader};
@@ -106,6 +107,7 @@ impl Core for Microengine {
                 signals: mask,
                 cause: Cause::Timer,
             });
+            fabric.raisers.note(me, context, mask, Raiser::TIMER);
             self.raise(context & 7, mask, fabric);
         }
     }
@@ -198,6 +200,10 @@ impl Core for Microengine {
 
     fn forget_before(&mut self, now: Cycle) {
         self.thrown.forget_before(now);
+    }
+
+    fn halted(&self) -> Option<u8> {
+        (self.phase == Phase::Halted).then_some(self.datapath.context & 7)
     }
 
     fn context(&self, context: u8) -> ContextView {

@@ -7,9 +7,14 @@ use super::program::Word;
 use super::registers::{B, D_IN, D_OUT, NN, S_IN, S_OUT};
 use super::{Flow, Microengine, slow};
 use crate::Cycle;
-use crate::core::{ContextPhase, Core, signal_name};
-use crate::kernel::check::{Check, Fault};
+use crate::core::{ContextPhase, Core, signal_name_at};
+use crate::kernel::check::{Check, Fault, PATIENCE};
+use crate::kernel::disturb::numbered;
 use crate::kernel::fabric::Fabric;
+use crate::liveness;
+
+/// The most names that are told of a register.
+const MOST_NAMES: usize = 3;
 
 /// What a fault says.
 struct Report {
@@ -53,6 +58,7 @@ impl Microengine {
             message,
             notes,
             help: Some(help.to_owned()),
+            also: Vec::new(),
         });
         if allowed { Ok(()) } else { Err(Flow::Stop) }
     }
@@ -265,6 +271,28 @@ impl Microengine {
         })
     }
 
+    /// The running context has had the pipeline for too long.
+    pub(super) fn never_yields(&mut self, fabric: &mut Fabric) -> Result<(), Flow> {
+        self.complain(Some(Check::NeverYields), fabric, |me| {
+            let context = me.datapath.context;
+            let since = me.contexts[context as usize & 7].since();
+            let mut notes = vec![format!("it has had the pipeline since cycle {since}")];
+            notes.extend(liveness::round_of(&me.program.image, context, me.pc));
+            let waits = |it: &u8| me.contexts[*it as usize].state == ContextPhase::Ready;
+            let ready: Vec<_> = (0..8).filter(waits).collect();
+            if !ready.is_empty() {
+                notes.push(format!("meanwhile {} could have run", numbered(&ready)));
+            }
+            Report {
+                message: format!(
+                    "context {context} has run for {PATIENCE} cycles without giving up the pipeline, issuing a command or looking at anything that others change"
+                ),
+                notes,
+                help: "let the loop come to an end; if it waits for something, let it wait for the signal with ctx_arb, or read it anew in each round and give others a turn with ctx_arb[voluntary]",
+            }
+        })
+    }
+
     /// Signals that had arrived and were not consumed are raised again.
     #[cold]
     #[inline(never)]
@@ -272,26 +300,28 @@ impl Microengine {
         let pc = self.context(context).place();
         let names: Vec<_> = (1..16)
             .filter(|s| again & 1 << s != 0)
-            .map(|s| signal_name(&self.program.image, s))
+            .map(|s| signal_name_at(&self.program.image, s, pc))
             .collect();
+        let signal = again.trailing_zeros() as u8;
+        let twice = fabric.raisers.twice((self.index, context, pc), signal);
+        let (me, by, at) = twice.second;
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
             cycle: fabric.now,
-            me: Some(self.index),
-            context: Some(context),
-            pc: Some(pc),
+            me: Some(me),
+            context: Some(by),
+            pc: Some(at),
             message: format!(
-                "{} of context {context} is raised again before it was consumed",
-                names.join(" and ")
+                "{} of microengine {} context {context} is raised again before it was consumed",
+                names.join(" and "),
+                self.index
             ),
-            notes: vec![format!(
-                "the context is at {}",
-                self.program.image.place(pc)
-            )],
+            notes: twice.notes,
             help: Some(
-                "wait for the signal, or test it with br_signal, before asking for it again"
+                "wait for the signal, or test it with br_signal, before asking for it again; pass on a turn only after waiting for it"
                     .to_owned(),
             ),
+            also: twice.also,
         });
     }
 
@@ -364,9 +394,11 @@ impl Microengine {
                 operand(absolute as u8 % span as u8)
             ),
         };
-        match names[..] {
-            [name] => format!("`{name}` ({physical})"),
-            _ => physical,
+        // More than one only where it cannot be known which of them is meant.
+        if names.is_empty() || names.len() > MOST_NAMES {
+            return physical;
         }
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        format!("{} ({physical})", names.join(" or "))
     }
 }

@@ -7,8 +7,10 @@ use super::local_memory::Index;
 use super::{Flow, Microengine, random, slow};
 use crate::Cycle;
 use crate::core::ContextPhase;
+use crate::kernel::check::PATIENCE;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
+use crate::kernel::raiser::Raiser;
 use crate::kernel::trace_event::Cause;
 
 /// Bits of `CTX_ENABLES` with a meaning here.
@@ -100,10 +102,12 @@ impl Microengine {
             csr::NN_GET => u32::from(fabric.nn_rings[self.index as usize].get),
             csr::TIMESTAMP_LOW => {
                 fabric.clock_readings += u64::from(!self.program.timers.are_all_of(self.pc));
+                self.bark = self.cycle + PATIENCE;
                 self.timestamp_now() as u32
             }
             csr::TIMESTAMP_HIGH => {
                 fabric.clock_readings += 1;
+                self.bark = self.cycle + PATIENCE;
                 (self.timestamp_now() >> 32) as u32
             }
             csr::CRC_REMAINDER => self.datapath.crc_remainder,
@@ -351,6 +355,7 @@ impl Microengine {
                     me,
                     context,
                     signal,
+                    by: Raiser::at(self.index, self.datapath.context, self.pc),
                 },
             );
         }

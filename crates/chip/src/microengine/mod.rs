@@ -183,6 +183,9 @@ pub struct Microengine {
     #[serde(skip)]
     thrown: Thrown,
     running: bool,
+    /// The cycle at which the running context has had the pipeline for too long without
+    /// looking at anything that others change; none while nobody has it.
+    bark: Cycle,
     /// When which context hangs, if the user wants that.
     stalls: Stalls,
     stats: MeStats,
@@ -236,6 +239,7 @@ impl Microengine {
             limit: 0,
             calm: 0,
             running: false,
+            bark: Cycle::MAX,
             stalls: Stalls::none(),
             stats: MeStats::default(),
         }

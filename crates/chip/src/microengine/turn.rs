@@ -6,6 +6,7 @@ use super::tight::Action;
 use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{ContextPhase, Core};
+use crate::kernel::check::PATIENCE;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
@@ -28,7 +29,7 @@ impl Microengine {
     /// without any trace of one.
     fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.entered = fabric.now;
-        self.limit = fabric.horizon.min(self.entered + QUANTUM);
+        self.limit = { fabric.horizon.min(self.entered + QUANTUM) }.min(self.bark);
         self.calm = self
             .limit
             .saturating_sub(self.program.ops.len() as Cycle + 4);
@@ -118,12 +119,13 @@ impl Microengine {
         }
         self.stats.stalled += until - self.cycle;
         self.cycle = until;
+        self.bark = until + PATIENCE;
     }
 
     fn pick<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let at = self.cycle.max(fabric.now + self.pick_latency);
         let Some(next) = self.choose(self.last, at, fabric) else {
-            self.phase = Phase::Idle;
+            self.idle();
             return;
         };
         self.stats.idle += at - self.cycle;
@@ -141,6 +143,7 @@ impl Microengine {
         self.open_lane();
         self.memory.swap_in(context);
         self.cycle = at;
+        self.bark = at + PATIENCE;
         self.line.arrived = at;
         self.line.with_codes = false;
         self.phase = Phase::Run;
@@ -186,8 +189,14 @@ impl Microengine {
                 self.dispatch(next, end);
                 self.tell_context::<OBSERVED>(next, fabric);
             }
-            None => self.phase = Phase::Idle,
+            None => self.idle(),
         }
+    }
+
+    /// Nobody has the pipeline.
+    fn idle(&mut self) {
+        self.phase = Phase::Idle;
+        self.bark = Cycle::MAX;
     }
 
     /// A breakpoint: all contexts are disabled where they are.
@@ -200,6 +209,7 @@ impl Microengine {
             it.enter(ContextPhase::Inactive, self.cycle);
         }
         self.phase = Phase::Halted;
+        self.bark = Cycle::MAX;
         (0..8).for_each(|context| self.tell_context::<OBSERVED>(context, fabric));
     }
 
@@ -223,12 +233,25 @@ impl Microengine {
         (self.contexts[context as usize & 7].since(), what)
     }
 
+    /// The turn is over, or the patience with the running context.
+    #[cold]
+    #[inline(never)]
+    fn pause(&mut self, fabric: &mut Fabric) -> Flow {
+        if self.cycle >= self.bark {
+            if let Err(flow) = self.never_yields(fabric) {
+                return flow;
+            }
+            self.bark = self.cycle + PATIENCE;
+        }
+        Flow::Post
+    }
+
     /// Runs the present context on its own time.
     #[inline]
     fn execute<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
         loop {
             if self.cycle >= self.limit {
-                return Flow::Post;
+                return self.pause(fabric);
             }
             let Some((action, mut marks)) = self.lane().glance(self.pc) else {
                 return self.no_instruction(fabric);
@@ -239,8 +262,11 @@ impl Microengine {
                 };
                 marks = stopped_at;
             }
-            if marks & Op::POLLS != 0 && !self.may_look(fabric) {
-                return Flow::Post;
+            if marks & Op::POLLS != 0 {
+                if !self.may_look(fabric) {
+                    return Flow::Post;
+                }
+                self.bark = self.cycle + PATIENCE;
             }
             match self.attentive::<OBSERVED>(fabric) {
                 Flow::Continue => {}

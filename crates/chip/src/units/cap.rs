@@ -11,6 +11,7 @@ use crate::Cycle;
 use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Slot, TransferKind};
 use crate::kernel::neighbours::{CsrBank, InterruptLine, Interrupts};
+use crate::kernel::raiser::Raiser;
 use crate::kernel::target::{Inlet, Interleave};
 use crate::kernel::trace_event::Cause;
 use crate::kernel::unit::{Placed, Unit};
@@ -234,6 +235,7 @@ impl Cap {
                         me,
                         context,
                         signal,
+                        by: Raiser::at(command.me, command.context, command.pc),
                     },
                 );
             }

@@ -82,6 +82,18 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "See who waits for what: the command that raises the signal was never issued, names \
              another signal, or was waited for already.",
         ),
+        Check::NeverWoken => (
+            "Whoever should have raised the signal sleeps for ever too, has gone another way, or \
+             does not exist. Others that poll make the chip look busy meanwhile.",
+            "Follow the signal: a turn has to be passed on also where a packet is dropped. A \
+             context that has nothing more to do gives up with ctx_arb[kill].",
+        ),
+        Check::NeverYields => (
+            "Nothing takes the pipeline from a context: the others of its microengine wait until \
+             it gives it up, and a loop without end stops them all.",
+            "Let the loop come to an end, or give up the pipeline in it: wait for a signal with \
+             `ctx_arb`, or read what it waits for anew in each round.",
+        ),
         Check::RbufLeak => (
             "The receive buffer has few elements; each one that is not given back is lost, and \
              when none is left the ports take in nothing more.",

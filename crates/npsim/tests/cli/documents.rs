@@ -71,6 +71,7 @@ fn full_report() -> Report {
         message: "m".into(),
         notes: vec!["n".into()],
         help: None,
+        also: Vec::new(),
     };
     let ending = Ending::Fault(Box::new(fault));
     let node = NodeReport::new(Some(&ending), Some("a.uc:1".into()), &traffic, chip);

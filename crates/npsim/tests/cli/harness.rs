@@ -111,4 +111,4 @@ pub fn pcap(link_type: u32, frames: &[(u32, u32)]) -> Vec<u8> {
 }
 
 /// Firmware that does nothing and has no end.
-pub const LOOP: &str = "here#:\n    br[here#]\n";
+pub const LOOP: &str = "here#:\n    ctx_arb[voluntary], br[here#]\n";

@@ -3,6 +3,7 @@
 
 mod harness;
 
+mod at_the_place;
 mod bad_input;
 mod boards;
 mod checking;
@@ -16,6 +17,7 @@ mod held_locks;
 mod hops;
 mod images;
 mod linking;
+mod liveness;
 mod lsp;
 mod order;
 mod projects;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use npsim_observe::series::{Fill, Place, PlaceKind, Sample};
 use npsim_project::quantity::{grouped, percent};
 use npsim_session::report::NodeReport;
+use npsim_session::summary::frames_lost;
 use serde::Serialize;
 
 use super::Run;
@@ -184,6 +185,9 @@ fn duration(ns: f64) -> String {
 }
 
 fn ending(report: &NodeReport) -> String {
+    if let Some(lost) = frames_lost(&report.packets) {
+        return lost;
+    }
     match report.ending {
         "drained" => "all traffic was handled",
         "quiet" => "nothing could happen any more",

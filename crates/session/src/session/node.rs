@@ -231,7 +231,10 @@ impl<'a> Node<'a> {
                 self.handled
             }
             Came::Ended(ending) => {
-                self.ending = Some(ending);
+                self.ending = Some(match ending {
+                    Ending::Reached => self.simulation.timed_out(),
+                    other => other,
+                });
                 self.handled = self.handled.max(self.simulation.now());
                 Cycle::MAX
             }

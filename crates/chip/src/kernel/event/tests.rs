@@ -87,6 +87,7 @@ fn ranks_order_one_cycle() {
             me: 0,
             context: 0,
             signal: 1,
+            by: Raiser::UNKNOWN,
         },
     );
     let order: Vec<_> = std::iter::from_fn(|| queue.pop())

@@ -18,6 +18,7 @@ impl Fabric {
     pub(crate) fn is_sound_beside(&self, other: &Self) -> bool {
         let microengines = other.nn_rings.len();
         self.nn_rings.len() == microengines
+            && self.raisers.len() == other.raisers.len()
             && self.buses.is_like(&other.buses)
             && self.buses.held_slots().all(|slot| self.has(slot))
             && self.free.is_whole()
@@ -45,6 +46,7 @@ impl Fabric {
                 me,
                 context,
                 signal,
+                ..
             } => usize::from(me) < microengines && context < CONTEXTS && signal < SIGNALS,
             Event::NnPut { me, index, .. } => usize::from(me) < microengines && index < NN_PLACES,
             Event::Timer { me, context } => usize::from(me) < microengines && context < CONTEXTS,

@@ -173,6 +173,7 @@ impl Bench {
                     me,
                     context,
                     signal,
+                    ..
                 } => self.mes[me as usize].signal(context, 1 << signal, fabric),
                 Event::StallOver(me) => self.mes[me as usize].stall_over(fabric),
                 Event::Timer { me, context } => self.mes[me as usize].timer(context, fabric),

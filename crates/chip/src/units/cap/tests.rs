@@ -1,6 +1,7 @@
 use super::*;
 use crate::gpp::Gpp;
 use crate::gpp::boot::Boot;
+use crate::kernel::raiser::Raiser;
 use crate::units::Units;
 use crate::units::hash::{Hash, HashWidth};
 use crate::units::scratch::Scratch;
@@ -122,7 +123,8 @@ fn an_interthread_signal_reaches_another_microengine_in_its_time() {
             Event::Signal {
                 me: 6,
                 context: 6,
-                signal: 9
+                signal: 9,
+                by: Raiser::at(5, 3, 0)
             }
         )]
     );

@@ -251,6 +251,9 @@ impl Msf {
         match Waiter::from_register(data, &fabric.profile) {
             Ok(waiter) => {
                 registers.give_away(waiter.me, waiter.absolute_register(), 2);
+                let command = &fabric.flight(slot).command;
+                self.receive.lists_others |=
+                    (command.me, command.context) != (waiter.me, waiter.context);
                 let handed = self.receive.handed;
                 if let Err(message) =
                     self.receive

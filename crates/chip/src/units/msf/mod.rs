@@ -230,6 +230,7 @@ impl Msf {
                 "free each element with a fast_wr of its number to RBUF_ELEMENT_DONE, also where a packet is dropped; if it was still at work on them, let the run go on longer (`--drain`)"
                     .to_owned(),
             ),
+            also: Vec::new(),
         });
     }
 

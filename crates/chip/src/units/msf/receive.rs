@@ -129,6 +129,8 @@ pub struct Receive {
     pub null_pushes: u64,
     /// Frames for ports that the chip does not have.
     pub no_such_port: u64,
+    /// A thread has put another one on a freelist.
+    pub(crate) lists_others: bool,
 }
 
 impl Receive {
@@ -147,6 +149,7 @@ impl Receive {
             freelist_peak: 0,
             null_pushes: 0,
             no_such_port: 0,
+            lists_others: false,
         }
     }
 
@@ -162,12 +165,15 @@ impl Receive {
         self.lists.iter().map(|l| l.waiters.len()).sum()
     }
 
+    /// The threads that wait, list by list.
+    pub(crate) fn all_waiters(&self) -> impl Iterator<Item = &Waiter> {
+        self.lists.iter().flat_map(|list| &list.waiters)
+    }
+
     /// Whether a thread waits for an mpacket.
     #[must_use]
     pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
-        self.lists
-            .iter()
-            .flat_map(|l| &l.waiters)
+        self.all_waiters()
             .any(|w| (w.me, w.context) == (me, context))
     }
 

@@ -9,6 +9,7 @@ use npsim::diagnostics::{render_fault, render_problem};
 use npsim::memory_dump::{self, Range};
 use npsim::observe::set::{ObserverSet, Seen};
 use npsim::problem::Problem;
+use npsim::registers::{self, RegisterValue};
 use npsim::remarks;
 use npsim::report::{NodeReport, Report};
 use npsim::session::{Node, Plan, Session};
@@ -74,10 +75,11 @@ impl Ended<'_> {
                 output::print(&format!("\n{}{text}", router.prefix()))?;
             }
             hints(arguments, &report, &self.session);
+            show_halts(arguments, &report);
         }
         let watched = self.show(observed);
         if let Some((at, Ending::Fault(fault))) = self.session.ending() {
-            show_faults(at, fault, &self.session);
+            show_faults(at, fault, &report, &self.session);
             return after_fault(files_written, watched);
         }
         files_written?;
@@ -144,13 +146,20 @@ impl Ended<'_> {
 }
 
 /// Shows the fault of the first router that has one, and which others have one.
-fn show_faults(at: usize, fault: &Fault, session: &Session<'_>) {
+fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session<'_>) {
     let nodes = session.nodes();
     if nodes.len() > 1 {
         output::line(&format!("\nrouter {}:", at + 1));
     }
     let state = nodes.get(at).map(Node::state_report);
-    show_fault(fault, session.programs(), &state.unwrap_or_default());
+    let own = report.nodes.get(at).and_then(|node| node.fault.as_ref());
+    let registers = own.map_or(&[][..], |own| &own.registers);
+    show_fault(
+        fault,
+        session.programs(),
+        &state.unwrap_or_default(),
+        registers,
+    );
     for (other, behind) in (1..).zip(nodes).skip(at + 1) {
         if let Some(Ending::Fault(fault)) = behind.ending() {
             output::line(&format!(
@@ -180,18 +189,41 @@ fn changed(reason: String) -> Problem {
 }
 
 /// Shows where the microcode went wrong, and what each context did then.
-fn show_fault(fault: &Fault, programs: &[Program], state: &[String]) {
-    let program = fault
-        .me
-        .and_then(|me| programs.iter().find(|program| program.me == me));
+fn show_fault(fault: &Fault, programs: &[Program], state: &[String], registers: &[RegisterValue]) {
+    let programs: Vec<_> = { programs.iter() }
+        .map(|program| (program.me, &program.image, &program.sources))
+        .collect();
     output::line("");
-    output::message(&render_fault(
-        fault,
-        program.map(|program| (&program.image, &program.sources)),
-    ));
+    output::message(&render_fault(fault, &programs));
     // A deadlock's notes have these lines already.
     for line in state.iter().filter(|line| !fault.notes.contains(line)) {
         output::line(line);
+    }
+    if let (Some(me), Some(context), false) = (fault.me, fault.context, registers.is_empty()) {
+        output::line(&format!("registers of microengine {me} context {context}:"));
+        for line in registers::as_text(registers) {
+            output::line(&line);
+        }
+    }
+}
+
+/// Shows who came to a breakpoint, and with what in the registers.
+fn show_halts(arguments: &Arguments, report: &Report) {
+    for (router, node) in arguments.chain.all().zip(&report.nodes) {
+        for halt in &node.halts {
+            output::line(&format!(
+                "\nnote: {}microengine {} was halted at cycle {} by context {} at {} (address {}), with all its contexts",
+                router.prefix(),
+                halt.me,
+                halt.cycle,
+                halt.context,
+                halt.place,
+                halt.pc
+            ));
+            for line in registers::as_text(&halt.registers) {
+                output::line(&line);
+            }
+        }
     }
 }
 
@@ -218,13 +250,17 @@ fn hints(arguments: &Arguments, report: &Report, session: &Session<'_>) {
     let mut lines = Vec::new();
     let nodes = report.nodes.iter().zip(session.nodes());
     for (router, (report, node)) in arguments.chain.all().zip(nodes) {
-        let inside = match report.fault {
-            Some(_) => Vec::new(),
-            None => remarks::of_frames_inside(report, node.chip()),
-        };
+        let inside = remarks::of_frames_inside(report, node.chip());
+        let mut own = inside;
+        if report.fault.is_none() {
+            own.extend(remarks::of_long_holds(node.chip()));
+        }
         // A lock that nobody releases may be why it came to the fault.
-        let own = inside.into_iter().chain(remarks::of_held_locks(report));
-        lines.extend(own.map(|line| format!("{}{line}", router.prefix())));
+        own.extend(remarks::of_held_locks(report));
+        lines.extend(
+            own.into_iter()
+                .map(|line| format!("{}{line}", router.prefix())),
+        );
     }
     let first = report.nodes.first().filter(|first| first.fault.is_none());
     lines.extend(first.and_then(|first| slow_arrivals(arguments, first)));

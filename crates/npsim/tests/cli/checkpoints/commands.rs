@@ -114,7 +114,7 @@ fn what_has_changed_is_named() {
     copy("traces/exceptions.pcap", "in.pcap");
     std::fs::write(
         dir.file("own.uc"),
-        ".reg a\nimmed[a, 1]\nagain#:\nalu[a, a, +, 1]\nbr[again#]\n",
+        ".reg a\nimmed[a, 1]\nagain#:\nalu[a, a, +, 1]\nctx_arb[voluntary], br[again#]\n",
     )
     .expect("write the source");
     dir.npsim(

@@ -5,7 +5,7 @@
 //! repository:
 //!
 //! * a block that opens with `uc,file=NAME` is written to that file, one that opens
-//!   with `toml,append=NAME` is added at its end;
+//!   with `toml,append=NAME` is added at its end, or begins it;
 //! * `uc,same=NAME` must be the same as that file of the repository;
 //! * `json,from=FILE,at=POINTER` must be the value in that file;
 //! * of a `console` block, lines after `$ ` are run, and what follows is what

@@ -142,7 +142,7 @@ fn listing(block: &Block, folder: &Path, repository: &Path) -> Option<String> {
     }
     if let Some(name) = block.value("append") {
         let path = folder.join(name);
-        let text = fs::read_to_string(&path).expect("a listing to add to");
+        let text = fs::read_to_string(&path).unwrap_or_default();
         fs::write(path, text + &block.body).expect("write a listing");
     }
     if let Some(name) = block.value("same") {

@@ -1,0 +1,372 @@
+//! Contexts that sleep and that nothing can wake any more.
+//!
+//! A context that waits for a signal goes on if something that is under way raises it (a
+//! command, a timer, a frame that may come), or another context that can still go on. So
+//! those are sought that can: whoever is awake, whoever waits for what is under way, and,
+//! again and again, whoever waits for what an instruction raises that one of these may
+//! still come to (`raise.rs`). The others sleep for ever, however busy the rest of
+//! the chip is.
+//!
+//! All that is not known counts as possible: the value of a register, the way a branch
+//! goes, where a computed jump leads. So a context that is named here does sleep for ever;
+//! one that is not named may. Two things are taken from what has happened: a command gives
+//! its signals to another context by `indirect_ref`, and a context puts another one on a
+//! freelist, only if some have done so in the run.
+
+mod raise;
+
+use std::sync::Arc;
+
+use npsim_image::Image;
+use npsim_isa::Unit;
+
+use crate::Cycle;
+use crate::chip::Chip;
+use crate::core::{ContextPhase, signal_name_at};
+use crate::kernel::check::{Check, Fault};
+use crate::kernel::disturb::numbered;
+use crate::kernel::event::Event;
+use crate::kernel::trace_event::ContextState;
+use raise::{Among, Code, Raise, of_instruction, reachable};
+
+/// Signals 1 to 15.
+const ALL_SIGNALS: u16 = 0xfffe;
+/// Places that a message names.
+const PLACES_SHOWN: usize = 4;
+
+/// Contexts of a microengine that wait for the same at the same place, for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeverWoken {
+    /// Index of the microengine.
+    pub me: u8,
+    /// The contexts, ascending.
+    pub contexts: Vec<u8>,
+    /// Since when all of them wait.
+    pub since: Cycle,
+    /// The instruction with which they gave up the pipeline.
+    pub at: u16,
+    /// The same in the source.
+    pub place: String,
+    /// Bit s: signal s is missing and nothing raises it.
+    pub signals: u16,
+    /// One of them would do.
+    pub any: bool,
+    /// The signals by the names that the program gives them.
+    pub names: Vec<String>,
+}
+
+impl NeverWoken {
+    /// `8 contexts of microengine 0 wait since cycle 900 for signal 3 (`police`)`
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let joint = if self.any { " or " } else { " and " };
+        let (who, waits) = match self.contexts[..] {
+            [one] => (format!("context {one}"), "waits"),
+            _ => (format!("{} contexts", self.contexts.len()), "wait"),
+        };
+        format!(
+            "{who} of microengine {} {waits} since cycle {} for {}",
+            self.me,
+            self.since,
+            self.names.join(joint)
+        )
+    }
+}
+
+/// A context as the search sees it.
+#[derive(Clone, Copy)]
+struct Sleeper {
+    me: u8,
+    context: u8,
+    missing: u16,
+    any: bool,
+    /// Signals that may still reach it.
+    possible: u16,
+    alive: bool,
+}
+
+impl Sleeper {
+    fn is_woken(self) -> bool {
+        if self.any {
+            self.missing & self.possible != 0
+        } else {
+            self.missing & !self.possible == 0
+        }
+    }
+}
+
+/// The loop that a context is in which never leaves it, in words: its addresses and its
+/// first and last line. `None` where the address is in no loop.
+pub(crate) fn round_of(image: &Arc<Image>, context: u8, pc: u16) -> Option<String> {
+    let code = Code::of(image);
+    let ahead = reachable(&code, context, pc..=pc);
+    let back = |at: &u16| *at != pc && reachable(&code, context, *at..=*at).contains(&pc);
+    let mut round: Vec<u16> = ahead.into_iter().filter(back).collect();
+    round.push(pc);
+    round.sort_unstable();
+    let (first, last) = (*round.first()?, *round.last()?);
+    let (from, to) = (image.place(first), image.place(last));
+    Some(if from == to {
+        format!("it goes round at {from} (address {first})")
+    } else {
+        format!("it goes round among the addresses {first} to {last}, {from} to {to}")
+    })
+}
+
+impl Chip {
+    /// The contexts that sleep for ever, by microengine and place. A search through the
+    /// programs: for the end of a run.
+    #[must_use]
+    pub fn never_woken(&self) -> Vec<NeverWoken> {
+        let mut all = self.contexts_in_search();
+        self.count_what_is_under_way(&mut all);
+        if all
+            .iter()
+            .all(|it| it.alive || it.missing == 0 || it.is_woken())
+        {
+            return Vec::new();
+        }
+        self.spread_life(&mut all, &self.codes());
+        let mut groups: Vec<NeverWoken> = Vec::new();
+        for it in all.iter().filter(|it| !it.alive && it.missing != 0) {
+            let core = &self.microengines()[usize::from(it.me)];
+            let view = core.context(it.context);
+            let image = core.program().image();
+            let signals = it.missing & !it.possible;
+            let same = |group: &&mut NeverWoken| {
+                (group.me, group.at, group.signals, group.any)
+                    == (it.me, view.yielded_at, signals, it.any)
+            };
+            if let Some(group) = groups.iter_mut().find(same) {
+                group.contexts.push(it.context);
+                group.since = group.since.max(view.since);
+                continue;
+            }
+            groups.push(NeverWoken {
+                me: it.me,
+                contexts: vec![it.context],
+                since: view.since,
+                at: view.yielded_at,
+                place: image.place(view.yielded_at),
+                signals,
+                any: it.any,
+                names: (1..16)
+                    .filter(|signal| signals >> signal & 1 == 1)
+                    .map(|signal| signal_name_at(image, signal, view.yielded_at))
+                    .collect(),
+            });
+        }
+        groups
+    }
+
+    /// What [`Self::never_woken`] finds, as a fault at the present cycle; nothing where
+    /// it finds nothing.
+    #[must_use]
+    pub fn never_woken_fault(&self) -> Option<Fault> {
+        let groups = self.never_woken();
+        let first = groups.iter().max_by_key(|group| {
+            let earlier = std::cmp::Reverse((group.since, group.me, group.at));
+            (group.contexts.len(), earlier)
+        })?;
+        let mut notes = Vec::new();
+        let raisers = self.places_that_raise(first);
+        let one = first.signals.is_power_of_two();
+        notes.push(match &raisers[..] {
+            [] if one => "no instruction of any program raises it".to_owned(),
+            [] => "no instruction of any program raises them".to_owned(),
+            some => format!(
+                "raised at {}, where only contexts come that sleep for ever themselves, or none",
+                some.join("; ")
+            ),
+        });
+        for group in groups.iter().filter(|group| *group != first) {
+            notes.push(format!("{}, at {}", group.sentence(), group.place));
+        }
+        let which = numbered(&first.contexts);
+        if first.contexts.len() > 1 {
+            notes.push(format!("these are {which} of microengine {}", first.me));
+        }
+        Some(Fault {
+            check: Some(Check::NeverWoken),
+            cycle: self.now(),
+            me: Some(first.me),
+            context: first.contexts.first().copied(),
+            pc: Some(first.at),
+            message: format!(
+                "{}, which nothing raises any more",
+                first.sentence()
+            ),
+            notes,
+            help: Some(
+                "raise it on every path: a turn has to be passed on also where a packet is dropped; a context that has nothing more to do gives up with ctx_arb[kill]"
+                    .to_owned(),
+            ),
+            also: Vec::new(),
+        })
+    }
+
+    /// Raises [`Check::NeverWoken`] for contexts that sleep for ever: for the end of a
+    /// run.
+    pub fn raise_never_woken(&mut self) {
+        if let Some(fault) = self.never_woken_fault() {
+            self.fabric.checks.raise(fault);
+        }
+    }
+
+    fn codes(&self) -> Vec<Code> {
+        let cores = self.microengines().iter();
+        cores.map(|core| Code::of(core.program().image())).collect()
+    }
+
+    fn contexts_in_search(&self) -> Vec<Sleeper> {
+        let cores = (0..).zip(self.microengines());
+        let running = cores.filter(|(_, core)| !core.program().image().words.is_empty());
+        let contexts =
+            running.flat_map(|(me, core)| (0..8).map(move |context| (me, core, context)));
+        contexts
+            .map(|(me, core, context)| {
+                let view = core.context(context);
+                let waits = match view.state() {
+                    ContextState::Waiting { signals, .. } => signals & !view.signals & ALL_SIGNALS,
+                    _ => 0,
+                };
+                let awake = matches!(view.phase, ContextPhase::Ready | ContextPhase::Executing);
+                Sleeper {
+                    me,
+                    context,
+                    missing: waits,
+                    any: view.any,
+                    possible: 0,
+                    alive: awake,
+                }
+            })
+            .collect()
+    }
+
+    /// What commands, events and frames that may come raise.
+    fn count_what_is_under_way(&self, all: &mut [Sleeper]) {
+        let mut may_reach = |me: u8, context: u8, signals: u16| {
+            let found = all
+                .iter_mut()
+                .find(|it| (it.me, it.context) == (me, context));
+            if let Some(it) = found {
+                it.possible |= signals;
+            }
+        };
+        let mut anything = false;
+        for flight in self.fabric.flights() {
+            let command = &flight.command;
+            let signals = command.pull_signals | command.push_signals;
+            may_reach(command.transfer_me, command.signal_context, signals);
+            // It may be about to put its context on a freelist, or to raise a signal.
+            match command.op.info().unit {
+                Unit::Msf => may_reach(command.me, command.context, ALL_SIGNALS),
+                Unit::Cap => anything = true,
+                _ => {}
+            }
+        }
+        for event in self.fabric.events.pending() {
+            match event {
+                Event::Signal {
+                    me,
+                    context,
+                    signal,
+                    ..
+                } => may_reach(me, context, 1 << signal),
+                // What it raises stands in a register that is not looked at here.
+                Event::Timer { me, context } => may_reach(me, context, ALL_SIGNALS),
+                _ => {}
+            }
+        }
+        for waiter in self.units.msf.receive.all_waiters() {
+            may_reach(waiter.me, waiter.context, 1 << waiter.signal);
+        }
+        if anything {
+            for it in all.iter_mut() {
+                it.possible = ALL_SIGNALS;
+            }
+        }
+    }
+
+    /// Wakes whoever waits for what those raise that are awake, until that wakes nobody.
+    fn spread_life(&self, all: &mut [Sleeper], codes: &[Code]) {
+        let mut done = vec![false; all.len()];
+        loop {
+            for it in all.iter_mut().filter(|it| it.missing != 0 && !it.alive) {
+                it.alive = it.is_woken();
+            }
+            let Some(next) = (0..all.len()).find(|&at| all[at].alive && !done[at]) else {
+                return;
+            };
+            done[next] = true;
+            let code = &codes[usize::from(all[next].me)];
+            for raise in self.raised_by(all[next].me, all[next].context, code) {
+                for it in all.iter_mut() {
+                    if raise.me.is_none_or(|me| me == it.me)
+                        && raise.contexts >> it.context & 1 == 1
+                    {
+                        it.possible |= raise.signals;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a context may still raise that is awake or comes to be.
+    fn raised_by(&self, me: u8, context: u8, code: &Code) -> Vec<Raise> {
+        let view = self.microengines()[usize::from(me)].context(context);
+        // One that executes may be in the defer slots of a branch that lies before it.
+        let from = if view.phase == ContextPhase::Executing {
+            view.pc.saturating_sub(3)..=view.pc
+        } else {
+            view.pc..=view.pc
+        };
+        let among = self.among(me, context);
+        let reached = reachable(code, context, from);
+        let raises = reached
+            .into_iter()
+            .filter_map(|at| of_instruction(code, at, among));
+        let mut raises: Vec<_> = raises.collect();
+        raises.sort_unstable();
+        raises.dedup();
+        raises
+    }
+
+    fn among(&self, me: u8, context: u8) -> Among<'_> {
+        Among {
+            profile: self.profile(),
+            me,
+            context,
+            lists_others: self.units.msf.receive.lists_others,
+            signals_others: self.fabric.signals_others,
+        }
+    }
+
+    /// Where programs have an instruction that raises what these contexts miss.
+    fn places_that_raise(&self, group: &NeverWoken) -> Vec<String> {
+        let mut places = Vec::new();
+        for (me, code) in (0..).zip(&self.codes()) {
+            for at in code.addresses() {
+                let raises = (0..8).any(|context| {
+                    let raise = of_instruction(code, at, self.among(me, context));
+                    raise.is_some_and(|it| {
+                        it.signals & group.signals != 0
+                            && it.me.is_none_or(|me| me == group.me)
+                            && group.contexts.iter().any(|one| it.contexts >> one & 1 == 1)
+                    })
+                });
+                if raises {
+                    places.push(code.image.place(at));
+                }
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        let more = places.len().saturating_sub(PLACES_SHOWN);
+        places.truncate(PLACES_SHOWN);
+        if more > 0 {
+            places.push(format!("{more} more places"));
+        }
+        places
+    }
+}

@@ -1,0 +1,190 @@
+//! What a run that was stopped says of the place: who halted, registers by name, and the
+//! first of two that raised a signal.
+
+use serde_json::Value;
+
+use crate::harness::Dir;
+
+const HALT: &str = "\
+.num_contexts 8
+.reg total step
+    br!=ctx[3, rest#]
+    immed[total, 40]
+    immed[step, 2]
+    alu[total, total, +, step]
+    ctx_arb[bpt]
+    alu[total, total, +, step]
+rest#:
+    ctx_arb[kill]
+";
+
+#[test]
+fn a_halt_says_who_where_and_with_what_in_the_registers() {
+    let dir = Dir::new().with("a.uc", HALT);
+    for core in ["engine", "reference"] {
+        dir.npsim(&format!("run a.uc --stats out.json --core {core}"))
+            .expect(
+                0,
+                &[
+                    "no events pending; microengine 0 was halted by context 3 at a.uc:7",
+                    "note: microengine 0 was halted at cycle",
+                    "by context 3 at a.uc:7 (address 4), with all its contexts",
+                    "total = 0x0000002a (42)",
+                    "step  = 0x00000002 (2)",
+                ],
+            );
+        let stats: Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
+        let halt = &stats["nodes"][0]["halts"][0];
+        assert_eq!(
+            (&halt["me"], &halt["context"], &halt["pc"]),
+            (&0.into(), &3.into(), &4.into())
+        );
+        let registers = halt["registers"].as_array().expect("a list");
+        let total = registers
+            .iter()
+            .find(|it| it["name"] == "total")
+            .expect("it is there");
+        assert_eq!(total["value"], 42);
+    }
+}
+
+/// The data of the read is wanted before it is there.
+const EARLY: &str = "\
+.num_contexts 8
+.reg read $word
+.reg base sum limit
+.sig done
+    br=ctx[0, start#]
+    ctx_arb[kill]
+start#:
+    immed[base, 0x40]
+    immed[limit, 9]
+    immed[sum, 5]
+    scratch[read, $word, base, 0, 1], sig_done[done]
+    alu[sum, sum, +, $word]
+    ctx_arb[done]
+    alu[--, sum, -, limit]
+    ctx_arb[kill]
+";
+
+#[test]
+fn a_fault_shows_the_registers_of_the_instruction_and_those_alive_by_name() {
+    let dir = Dir::new().with("a.uc", EARLY);
+    let done = dir.npsim("run a.uc --stats out.json").expect(
+        3,
+        &[
+            "error[transfer-in-flight]: `$word` ($0 of context 0) is read while a unit owns it",
+            "registers of microengine 0 context 0:",
+            "  sum   = 0x00000005 (5)",
+            "  limit = 0x00000009 (9)",
+        ],
+    );
+    // Nothing needs it any more.
+    assert!(!done.out.contains("  base "), "{}", done.out);
+    let stats: Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
+    let registers = stats["nodes"][0]["fault"]["registers"]
+        .as_array()
+        .expect("a list");
+    let names: Vec<_> = registers
+        .iter()
+        .map(|it| it["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["sum", "$word", "limit"]);
+}
+
+/// Context 1 passes on a turn to context 2, and so does context 0.
+const TWICE: &str = "\
+.num_contexts 8
+.sig volatile go
+.reg at
+    immed[at, (2 | (&go << 3))]
+    br=ctx[0, second#]
+    br=ctx[1, first#]
+    br=ctx[2, wait#]
+    ctx_arb[kill]
+second#:
+    ctx_arb[voluntary]
+    local_csr_wr[SAME_ME_SIGNAL, at]
+    .set_sig go
+    ctx_arb[kill]
+first#:
+    local_csr_wr[SAME_ME_SIGNAL, at]
+    .set_sig go
+    ctx_arb[kill]
+wait#:
+    ctx_arb[voluntary]
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    ctx_arb[go]
+    ctx_arb[kill]
+";
+
+#[test]
+fn both_who_raised_a_signal_are_named() {
+    let dir = Dir::new().with("a.uc", TWICE);
+    for core in ["engine", "reference"] {
+        let done = dir
+            .npsim(&format!("run a.uc --stats out.json --core {core}"))
+            .expect(
+                3,
+                &[
+                    "(`go`) of microengine 0 context 2 is raised again before it was consumed",
+                    "a.uc:11:5",
+                    "ME 0, context 0, pc",
+                    "raised first by ME 0 context 1: a.uc:15",
+                    "ME 0 context 2, whose signal it is, is here: a.uc:",
+                ],
+            );
+        // Both are underlined.
+        assert!(
+            done.err
+                .contains("15 |     local_csr_wr[SAME_ME_SIGNAL, at]"),
+            "{}",
+            done.err
+        );
+        let stats: Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
+        let fault = &stats["nodes"][0]["fault"];
+        assert_eq!((&fault["me"], &fault["context"]), (&0.into(), &0.into()));
+        assert_eq!(fault["also"][0]["place"], "a.uc:15");
+        assert_eq!(fault["also"][0]["context"], 1);
+    }
+}
+
+/// Two signals have one number, and two registers one place, at different times.
+const SHARED: &str = "\
+.num_contexts 8
+.reg read $first $second
+.reg base
+    br=ctx[0, start#]
+    ctx_arb[kill]
+start#:
+    immed[base, 0]
+.begin
+    .sig early
+    scratch[read, $first, base, 0, 1], ctx_swap[early]
+    alu[base, base, +, $first]
+.end
+.begin
+    .sig late
+    scratch[read, $second, base, 0, 1], sig_done[late]
+    ctx_arb[late]
+    ctx_arb[late]
+.end
+    alu[--, base, +, $second]
+    ctx_arb[kill]
+";
+
+#[test]
+fn a_name_is_told_though_others_share_its_number() {
+    let dir = Dir::new().with("a.uc", SHARED);
+    dir.npsim("run a.uc")
+        .expect(3, &["waits for signal 1 (`late`)"]);
+}

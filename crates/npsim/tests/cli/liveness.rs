@@ -1,0 +1,302 @@
+//! Contexts that sleep for ever while others poll, frames that stay inside, and contexts
+//! that never give up the pipeline.
+
+use serde_json::Value;
+
+use crate::harness::{Dir, pcap, root};
+
+/// Takes frames in turn, and forgets to pass a turn on where a frame is short.
+const WORKER: &str = "\
+#include \"turn.uc\"
+#include \"rbuf.uc\"
+
+.num_contexts 8
+
+.reg read $status $checksum
+.xfer_order $status $checksum
+.sig volatile police
+.sig volatile arrived
+.reg ticket status element bytes counter
+
+    immed[counter, SHORT]
+    receive_ticket(ticket, arrived, $status)
+    br!=ctx[0, next#]
+    turn_start(police)
+next#:
+    receive_request(ticket, arrived)
+    ctx_arb[arrived]
+    .set $status $checksum
+    alu[status, --, B, $status]
+    alu_shf[element, 0x7f, AND, status, >>24]
+    alu_shf[bytes, 0xff, AND, status, >>16]
+    ctx_arb[police]
+    receive_free(element)
+    scratch[incr, --, counter, 0]
+    alu[--, bytes, -, 64]
+    beq[next#]                          ; the turn is lost here
+    turn_pass(police)
+    br[next#]
+";
+
+/// The same with the turn passed on in both cases.
+fn mended() -> String {
+    WORKER.replace(
+        "    beq[next#]                          ; the turn is lost here\n",
+        "",
+    )
+}
+
+/// Polls a ring on which nothing ever is.
+const POLLER: &str = "\
+.num_contexts 8
+.reg read $word
+.reg ring
+.sig got
+    immed[ring, IDLE]
+poll#:
+    scratch[get, $word, ring, 0, 1], ctx_swap[got]
+    br[poll#]
+";
+
+const PROJECT: &str = "\
+name = \"lost-turn\"
+include = [\"LIB\"]
+[chip]
+profile = \"ixp2400\"
+[[me]]
+id = \"0\"
+source = \"worker.uc\"
+[[me]]
+id = \"1\"
+source = \"poller.uc\"
+[[port]]
+rate = \"1Gbps\"
+mac = \"02:00:5e:00:00:00\"
+[media]
+element_size = 64
+[[ring]]
+name = \"IDLE\"
+size = 128
+[[counter]]
+name = \"SHORT\"
+COUNTED
+text = \"seen\"
+";
+
+fn folder(worker: &str, drop: bool) -> Dir {
+    let library = root()
+        .join("microcode/lib")
+        .canonicalize()
+        .expect("a folder");
+    let frames: Vec<_> = (0..40)
+        .map(|n| (n * 5, if n == 30 { 64 } else { 60 }))
+        .collect();
+    let counted = if drop { "drop = true" } else { "drop = false" };
+    let project = PROJECT
+        .replace("LIB", &library.display().to_string())
+        .replace("COUNTED", counted);
+    Dir::new()
+        .with("npsim.toml", project)
+        .with("worker.uc", worker)
+        .with("poller.uc", POLLER)
+        .with("in.pcap", pcap(1, &frames))
+}
+
+fn stats(dir: &Dir) -> Value {
+    serde_json::from_slice(&dir.read("out.json")).expect("JSON")
+}
+
+#[test]
+fn a_lost_turn_is_a_fault_though_another_microengine_polls() {
+    let dir = folder(WORKER, true);
+    let done = dir.npsim("run . --trace in.pcap --stats out.json").expect(
+        3,
+        &[
+            "error[never-woken]: 8 contexts of microengine 0 wait since cycle",
+            "(`police`), which nothing raises any more",
+            "worker.uc:23:5",
+            "turn.uc:21 (in turn_pass, worker.uc:28)",
+            "contexts 0 to 7 of microengine 0",
+            "--allow never-woken",
+        ],
+    );
+    let headline = done.out.lines().next().expect("a summary");
+    assert!(
+        headline.contains("9 of 40 frames came in and neither left nor were counted as dropped"),
+        "{headline}"
+    );
+    let stats = stats(&dir);
+    let fault = &stats["nodes"][0]["fault"];
+    assert_eq!(
+        (&stats["ending"], &fault["check"]),
+        (&"fault".into(), &"never-woken".into())
+    );
+    assert_eq!((&fault["me"], &fault["context"]), (&0.into(), &0.into()));
+    assert_eq!(stats["packets"]["lost"], 9);
+}
+
+#[test]
+fn the_same_program_with_its_turn_passed_on_is_well() {
+    let dir = folder(&mended(), true);
+    let done = dir
+        .npsim("run . --trace in.pcap --stats out.json")
+        .expect(0, &["all traffic is handled"]);
+    assert!(!done.out.contains("neither left"), "{}", done.out);
+    assert_eq!(stats(&dir)["packets"]["lost"], 0);
+}
+
+#[test]
+fn a_run_whose_time_is_up_tells_it_as_well() {
+    let dir = folder(WORKER, true);
+    dir.npsim("run . --trace in.pcap --until 250us")
+        .expect(3, &["error[never-woken]: 8 contexts of microengine 0"]);
+    // Before the frame that does it, nothing is wrong.
+    dir.npsim("run . --trace in.pcap --until 100us")
+        .expect(0, &["the time is up"]);
+    dir.npsim("run . --trace in.pcap --until 250us --allow never-woken")
+        .expect(0, &["the time is up"]);
+}
+
+#[test]
+fn both_cores_say_the_same() {
+    let dir = folder(WORKER, true);
+    let text = |core: &str| {
+        let done = dir.npsim(&format!("run . --trace in.pcap --quiet --core {core}"));
+        (done.code, done.err)
+    };
+    assert_eq!(text("engine"), text("reference"));
+}
+
+#[test]
+fn frames_that_stay_inside_are_the_headline() {
+    let dir = folder(&mended(), false);
+    let done = dir
+        .npsim("run . --trace in.pcap --stats out.json")
+        .expect(0, &["unaccounted 40"]);
+    assert!(
+        done.out
+            .starts_with("lost-turn on ixp2400: 40 of 40 frames came in and neither left"),
+        "{}",
+        done.out
+    );
+    let stats = stats(&dir);
+    assert_eq!(
+        (&stats["packets"]["lost"], &stats["ending"]),
+        (&40.into(), &"drained".into())
+    );
+}
+
+/// Contexts 1 to 7 wait for what context 0, which polls, passes on in a branch that it
+/// never takes here: nobody can know that.
+#[test]
+fn what_somebody_may_still_raise_is_no_fault() {
+    let may = POLLER
+        .replace(".sig got", ".sig got\n.sig volatile go\n.reg bit")
+        .replace("    immed[ring, IDLE]\n", "    immed[ring, IDLE]\n    br=ctx[0, poll#]\n    ctx_arb[go]\n")
+        .replace(
+            "    br[poll#]\n",
+            "    alu[bit, --, B, $word]\n    beq[poll#]\n    local_csr_wr[SAME_ME_SIGNAL, (1 | (&go << 3))]\n    .set_sig go\n    br[poll#]\n",
+        );
+    let dir = folder(&mended(), true).with("poller.uc", &may);
+    // Context 1 alone is named by what context 0 may raise; 2 to 7 wait for ever.
+    dir.npsim("run . --trace in.pcap").expect(
+        3,
+        &[
+            "error[never-woken]: 6 contexts of microengine 1 wait",
+            "contexts 2 to 7 of microengine 1",
+        ],
+    );
+    let to_the_next = may.replace("(1 | (&go << 3))", "(0x80 | (&go << 3))");
+    let dir = folder(&mended(), true).with("poller.uc", &to_the_next);
+    dir.npsim("run . --trace in.pcap")
+        .expect(0, &["all traffic is handled"]);
+}
+
+/// Counts on and on, and no signal that is waited for comes of it.
+const ENDLESS: &str = "\
+.num_contexts 8
+.reg count
+    immed[count, 0]
+    br!=ctx[2, rest#]
+round#:
+    alu[count, count, +, 1]
+    br[round#]
+rest#:
+    ctx_arb[voluntary], br[rest#]
+";
+
+#[test]
+fn a_context_that_never_yields_is_stopped_while_it_runs() {
+    let dir = Dir::new().with("a.uc", ENDLESS);
+    for core in ["engine", "reference"] {
+        let done = dir.npsim(&format!(
+            "run a.uc --until 1s --stats {core}.json --core {core}"
+        ));
+        assert_eq!(done.code, 3, "{}", done.err);
+    }
+    dir.npsim("run a.uc --until 1s").expect(
+        3,
+        &[
+            "error[never-yields]: context 2 has run for 1048576 cycles without giving up",
+            "ME 0, context 2",
+            "it goes round among the addresses 2 to 3, a.uc:6 to a.uc:7",
+            "meanwhile contexts 0, 1, 3, 4, 5, 6 and 7 could have run",
+            "ctx_arb[voluntary]",
+        ],
+    );
+    let fault = |core: &str| {
+        let stats: Value =
+            serde_json::from_slice(&dir.read(&format!("{core}.json"))).expect("JSON");
+        let fault = &stats["nodes"][0]["fault"];
+        ["check", "cycle", "me", "context", "pc"].map(|field| fault[field].clone())
+    };
+    assert_eq!(fault("engine"), fault("reference"));
+}
+
+#[test]
+fn it_is_the_same_whether_time_is_skipped_or_cut() {
+    let dir = Dir::new()
+        .with("a.uc", ENDLESS)
+        .with("b.uc", "here#:\n    br[here#]\n");
+    for source in ["a.uc", "b.uc"] {
+        let text = |options: &str| {
+            let done = dir.npsim(&format!("run {source} --until 1s --quiet {options}"));
+            (done.code, done.err)
+        };
+        let plain = text("");
+        assert_eq!(plain.0, 3);
+        assert_eq!(plain, text("--no-skip"));
+        assert_eq!(plain, text("--profile"));
+    }
+}
+
+#[test]
+fn it_is_counted_once_for_each_such_time_if_it_is_allowed() {
+    let dir = Dir::new().with("b.uc", "here#:\n    br[here#]\n");
+    // 6,000,000 cycles have five times 1,048,576 in them.
+    dir.npsim("run b.uc --until 10ms --allow never-yields")
+        .expect(0, &["never-yields would have stopped the run 5 times"]);
+}
+
+#[test]
+fn who_looks_at_what_others_change_may_go_on() {
+    let polls = |what: &str| format!(".sig volatile s\n.reg a\nhere#:\n{what}\n    br[here#]\n");
+    for what in [
+        "    br_signal[s, here#]",
+        "    br_inp_state[SCR_Ring0_Status, here#]",
+        "    local_csr_rd[TIMESTAMP_LOW]\n    immed[a, 0]",
+    ] {
+        let dir = Dir::new().with("a.uc", polls(what));
+        for core in ["engine", "reference"] {
+            // The others of the microengine never run, of which a note speaks.
+            dir.npsim(&format!("run a.uc --until 4ms --core {core}"))
+                .expect(
+                    0,
+                    &[
+                        "microengine 0 context 0 has not given up the pipeline since cycle",
+                        "7 other contexts could have run",
+                    ],
+                );
+        }
+    }
+}

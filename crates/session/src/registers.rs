@@ -1,0 +1,94 @@
+//! The registers that matter where a context stands, by the names of its program: those
+//! that the instruction there reads, then all others that hold a value of a name.
+
+use npsim_chip::chip::Chip;
+use npsim_chip::core::Core;
+use npsim_chip::kernel::fabric::TransferKind;
+use npsim_image::{Direction, Image, Point, RegisterUse};
+use npsim_isa::Operand;
+use serde::Serialize;
+
+/// Registers that are told of at most.
+const MOST: usize = 16;
+
+/// A register and its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RegisterValue {
+    /// Its name in the source, or its number where it has none.
+    pub name: String,
+    /// What it holds.
+    pub value: u32,
+}
+
+/// The registers that matter for a context at an instruction; of a register that a
+/// transfer fills and of one that it empties, both are told.
+#[must_use]
+pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterValue> {
+    let Some(core) = chip.microengines().get(usize::from(me)) else {
+        return Vec::new();
+    };
+    let image = core.program().image();
+    let mut found: Vec<RegisterValue> = Vec::new();
+    let mut add = |name: String, operand: Operand, side: Direction| {
+        if found.len() < MOST && found.iter().all(|it| it.name != name) {
+            let value = value_of(core.as_ref(), context, operand, side);
+            found.push(RegisterValue { name, value });
+        }
+    };
+    // What it writes is not written yet.
+    let read = |used: &RegisterUse| !used.point.after;
+    for used in image.registers_used(pc).into_iter().filter(read) {
+        add(name_of(image, used), used.operand, used.side);
+    }
+    if !image.has_live_ranges() {
+        return found;
+    }
+    for side in [Direction::Read, Direction::Write] {
+        for symbol in &image.registers {
+            let transfer = matches!(
+                symbol.operand,
+                Operand::STransfer(_) | Operand::DTransfer(_)
+            );
+            let here =
+                { symbol.live_on(side).iter() }.any(|range| range.contains(Point::before(pc)));
+            if here && (transfer || side == Direction::Read) {
+                add(symbol.name.clone(), symbol.operand, side);
+            }
+        }
+    }
+    found
+}
+
+/// Lines for people: `length = 0x00000040 (64)`.
+#[must_use]
+pub fn as_text(registers: &[RegisterValue]) -> Vec<String> {
+    let width = { registers.iter() }
+        .map(|it| it.name.len())
+        .max()
+        .unwrap_or(0);
+    let line =
+        |it: &RegisterValue| format!("  {:width$} = 0x{:08x} ({})", it.name, it.value, it.value);
+    registers.iter().map(line).collect()
+}
+
+fn name_of(image: &Image, used: RegisterUse) -> String {
+    let mut names: Vec<_> = image.register_at(used).map(|it| it.name.as_str()).collect();
+    names.dedup();
+    match names[..] {
+        [name] => name.to_owned(),
+        _ => used.operand.to_string(),
+    }
+}
+
+fn value_of(core: &dyn Core, context: u8, operand: Operand, side: Direction) -> u32 {
+    let (kind, number) = match operand {
+        Operand::STransfer(number) => (TransferKind::S, number),
+        Operand::DTransfer(number) => (TransferKind::D, number),
+        other => return core.read_register(other, context),
+    };
+    if side == Direction::Write {
+        core.read_out_register(kind, ((context & 7) * 16 + number) & 127)
+    } else {
+        core.read_register(operand, context)
+    }
+}
