@@ -85,6 +85,11 @@ pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
     }
 }
 
+/// A gap as `timer_wait` takes it: no wait, or two steps at least.
+pub const fn waited(gap: u16) -> u16 {
+    if gap == 1 { 2 } else { gap }
+}
+
 pub fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }

@@ -7,7 +7,7 @@ use npsim_chip::chip::Chip;
 use npsim_protocols::quick_start::option::rate_units;
 use npsim_protocols::quick_start::pool::grant;
 
-use super::bench::{Loaded, driver, ensure, go};
+use super::bench::{Loaded, driver, ensure, go, waited};
 use crate::microcode::Edit;
 use npsim_chip::Cycle;
 
@@ -123,7 +123,7 @@ impl Contest {
             for (index, request) in contest.lists[context].clone().iter().enumerate() {
                 let word = u32::from(request.code)
                     | u32::from(request.group) << 4
-                    | u32::from(request.gap) << 16;
+                    | u32::from(waited(request.gap)) << 16;
                 let at = contest.entry(context, index);
                 assert!(contest.chip.units_mut().sram.write_word(at, word));
             }

@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 
-use super::bench::{CONTEXTS, Loaded, driver, ensure, go};
+use super::bench::{CONTEXTS, Loaded, driver, ensure, go, waited};
 use crate::microcode::Edit;
 
 const FRAME: u32 = 64;
@@ -86,7 +86,7 @@ impl Packets {
                         .chip
                         .units_mut()
                         .sram
-                        .write_word(note, u32::from(packet.gap) << 16)
+                        .write_word(note, u32::from(waited(packet.gap)) << 16)
                 );
             }
         }
