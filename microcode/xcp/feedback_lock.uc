@@ -28,7 +28,7 @@
 #macro xcp_multiply()
 .begin
     .reg x rtt high low
-    alu[x, --, B, *l$index1[XCP_X]]
+    alu[x, --, B, *l$index1[XCP_TIMED]]
     alu[rtt, --, B, *l$index1[XCP_RTT]]
     multiply_32x32(high, low, x, rtt)
     alu[*l$index1[XCP_PRODUCT_LOW], --, B, low]
@@ -40,7 +40,7 @@
 ;   Steps 1 to 6 of the draft on $sum0 to $sum4.
 #macro xcp_arrive(size)
     alu[$sum0, size, +, $sum0]
-    alu[$sum1, $sum1, +, *l$index1[XCP_X]]
+    alu[$sum1, $sum1, +, *l$index1[XCP_TIMED]]
     alu[$sum2, $sum2, +carry, 0]
     alu[$sum3, $sum3, +, *l$index1[XCP_PRODUCT_LOW]]
     alu[$sum4, $sum4, +carry, *l$index1[XCP_PRODUCT_HIGH]]

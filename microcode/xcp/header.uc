@@ -21,8 +21,11 @@
 #define XCP_RTT_SHIFT 12
 
 ; Fields in the context's local memory, of which ACTIVE_LM_ADDR_1 is the address.
-#define XCP_X   6
-#define XCP_RTT 7
+#define XCP_X     6
+#define XCP_RTT   7
+; X as the sums count it: 0 of a packet whose sender does not know the round-trip
+; time, which is 0 then. It would be in one sum and not in the other.
+#define XCP_TIMED 9
 
 ; xcp_delta(delta)
 ;   delta <- the change that the packet asks for.
@@ -33,14 +36,20 @@
 
 ; xcp_request(delta)
 ;   delta <- the change that the packet asks for; in local memory the time between
-;   packets, and the round-trip time up to MAX_INTERVAL and without its lowest bits.
+;   packets, the same for the sums, and the round-trip time up to MAX_INTERVAL and
+;   without its lowest bits.
 #macro xcp_request(delta)
 .begin
     .reg x rtt
     alu_shf[x, --, B, $$h9, <<16]
-    alu_shf[*l$index1[XCP_X], x, OR, $$h10, >>16]
+    alu_shf[x, x, OR, $$h10, >>16]
+    alu[*l$index1[XCP_X], --, B, x]
     alu_shf[rtt, --, B, $$h10, <<16]
     alu_shf[rtt, rtt, OR, $$h11, >>16]
+    bne[timed#], defer[1]
+    alu[*l$index1[XCP_TIMED], --, B, x]
+    immed[*l$index1[XCP_TIMED], 0]
+timed#:
     ; The smaller of both, MAX_INTERVAL being a power of two.
     alu_shf[--, --, B, rtt, >>XCP_MAX_INTERVAL_LOG]
     beq[known#], defer[1]

@@ -3,6 +3,7 @@
 ;    0  input_traffic  bytes that arrived
 ;    1  sum_x          sum of the times between packets, lower and upper half
 ;    3  sum_xrtt       sum of time between packets * round-trip time >> 12
+; both of packets whose round-trip time is known, not 0.
 ; They only grow, modulo 2^32 and 2^64; the slow path takes differences.
 
 #ifndef XCP_SUMS_UC
@@ -44,7 +45,7 @@ before#:
     .reg x rtt high low place
     thread_counters_select(port_out)
     xcp_summed_before()
-    alu[x, --, B, *l$index1[XCP_X]]
+    alu[x, --, B, *l$index1[XCP_TIMED]]
     alu[rtt, --, B, *l$index1[XCP_RTT]]
     multiply_32x32(high, low, x, rtt)
     alu[THREAD_COUNTER[0], size, +, THREAD_COUNTER[0]]

@@ -26,11 +26,13 @@ pub struct Sums {
 
 impl Sums {
     /// Steps 1 to 6: counts a packet of `size` bytes (IP total length). `header` is its congestion
-    /// header if it has one; times count only of those that take feedback. A round-trip time of 0
-    /// (unknown) adds nothing to the products, while its time between packets counts.
+    /// header if it has one; times count only of those that take feedback. With a round-trip time of 0
+    /// (unknown) neither sum of times grows: their quotient is the mean of the round-trip times that
+    /// are known.
     pub fn arrive(&mut self, size: u16, header: Option<&Header>, max_interval: u32) {
         self.input_traffic = self.input_traffic.wrapping_add(u32::from(size));
-        if let Some(header) = header.filter(|header| header.takes_feedback()) {
+        let timed = |header: &&Header| header.takes_feedback() && header.rtt != 0;
+        if let Some(header) = header.filter(timed) {
             self.sum_x = self.sum_x.wrapping_add(u64::from(header.x));
             let rtt = header.rtt.min(max_interval) >> RTT_SHIFT;
             self.sum_xrtt = self
@@ -283,7 +285,7 @@ mod tests {
         sums.arrive(500, Some(&slow), SECOND);
         let expected = Sums {
             input_traffic: 2_100,
-            sum_x: 2 * 42_950 + u64::from(u32::MAX),
+            sum_x: 42_950 + u64::from(u32::MAX),
             sum_xrtt: 42_950 * 6_553 + (u64::from(u32::MAX) << 16),
         };
         assert_eq!(sums, expected);
