@@ -16,7 +16,8 @@ const COVERED: &[&str] = &[
     "../chip/src",
     "../chip/profiles",
     "../net/src",
-    "../system/src",
+    "../project/src",
+    "../session/src",
     "src",
 ];
 

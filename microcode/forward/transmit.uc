@@ -17,7 +17,9 @@
 
 ; Steps of 16 cycles between two polls of an empty ring: a quarter of the time
 ; that the smallest frame takes on the line, and scratch is left to others.
+#ifndef POLL_GAP
 #define POLL_GAP 6
+#endif
 
 .num_contexts 8
 

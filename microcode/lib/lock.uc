@@ -8,7 +8,9 @@
 
 ; Steps of 16 cycles between two tries. Contexts that try without a pause keep the
 ; unit busy that the holder needs.
+#ifndef LOCK_GAP
 #define LOCK_GAP 18
+#endif
 
 ; lock_take($bit, base, offset, space, done, rung)
 ;   Waits for the lock at base + offset in `space`, scratch or sram: tries again

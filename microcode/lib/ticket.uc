@@ -9,7 +9,9 @@
 #include "timer.uc"
 
 ; Numbers before one's own for which it is worth to sleep longer still.
+#ifndef TICKET_FAR
 #define TICKET_FAR 16
+#endif
 
 ; ticket_take(number, $given, $serving, base, took, seen, rung)
 ;   Waits for the lock at `base`: number <- the number that it was given. Who comes

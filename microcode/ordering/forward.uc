@@ -7,7 +7,9 @@
 ;   SLOTS_STRIDED     every context has a slot, the first contexts of all
 ;                     microengines side by side, then the second ones
 ;   SLOTS_LOCAL       every microengine has as many slots as contexts, side by side;
-;                     its contexts claim the next one under a mutex
+;                     its contexts claim the next one under a mutex. With SLOTS_HELD
+;                     they hold that for as long as they have a packet, so that a
+;                     microengine has one at a time
 ;   SLOTS_GLOBAL      the next elements, whoever comes; claimed under one mutex in
 ;                     scratch
 ;
@@ -19,11 +21,57 @@
 #include "transmit.uc"
 #include "ipv4.uc"
 #include "ticket.uc"
+#include "turn.uc"
 #include "slots.uc"
 
 .num_contexts 8
 
+#ifndef SLOTS_HELD
+#define SLOTS_HELD 0
+#endif
+
 .reg buffer
+
+; held_begin(), held_end()
+;   The time of a packet in a microengine that has one at a time: contexts that have a
+;   slot take turns.
+#if (SLOTS_HELD)
+.sig volatile hold
+.reg pass_hold
+
+#macro held_begin()
+    ctx_arb[hold]
+#endm
+
+#macro held_end()
+    local_csr_wr[SAME_ME_SIGNAL, pass_hold]
+    .set_sig hold
+#endm
+
+#macro held_set_up(context)
+    alu[pass_hold, context, +, 1]
+    alu[--, pass_hold, -, CONTEXTS_USED]
+    blo[others#]
+    immed[pass_hold, 0]
+others#:
+    alu[pass_hold, pass_hold, OR, (&hold << 3)]
+    alu[--, --, B, context]
+    bne[placed#]
+    turn_start(hold)
+placed#:
+#endm
+#define AFTER_IDLE over#
+#else
+#define AFTER_IDLE next#
+#macro held_begin()
+#endm
+
+#macro held_end()
+#endm
+
+#macro held_set_up(context)
+#endm
+#endif
 
 .begin
     .reg context base
@@ -41,12 +89,14 @@ works#:
     receive_ticket(ticket, arrived, $status)
     transmit_set_up()
     slots_set_up(context)
+    held_set_up(context)
 .end
 
 next#:
 .begin
     .reg count status length port_out verdict place end
 
+    held_begin()
     receive_take(count, status)
     alu[--, --, B, count]
     beq[idle#]
@@ -59,6 +109,7 @@ next#:
 #if (SLOT_PARTS > 1)
     transmit_skip(place, end)
 #endif
+    held_end()
     br[next#]
 
 idle#:
@@ -67,18 +118,23 @@ idle#:
 #if (!SLOTS_GLOBAL)
     immed[place, TX_SEQUENCE_0]
     msf[read, $sequence, place, 0, 1], ctx_swap[valid]
-    br_bset[$sequence, 31, next#]
+    br_bset[$sequence, 31, AFTER_IDLE]
     slot_next(place)
     alu[place, place, -, $sequence]
     alu[--, place, AND, 0xff]
-    bne[next#]
+    bne[AFTER_IDLE]
     immed[length, 1]
     slot_claim(place, end, length)
     transmit_skip(place, end)
 #endif
+#if (SLOTS_HELD)
+over#:
+#endif
+    held_end()
     br[next#]
 
 drop#:
     scratch[incr, --, verdict, 0]
+    held_end()
     br[next#]
 .end

@@ -100,7 +100,9 @@ first#:
 
 ; Countdown of the receive freelist in steps of two cycles, 1 us: when nothing has
 ; come for so long, the contexts that wait are woken one after the other.
+#ifndef FREELIST_TIMEOUT
 #define FREELIST_TIMEOUT 300
+#endif
 
 ; slot_fits(length, verdict, drop)
 ;   A packet that is longer than a slot goes to drop# with a verdict.

@@ -7,7 +7,9 @@
 
 ; Steps of 16 cycles between two polls of an empty ring: the time of two of the
 ; smallest packets. Dozens of contexts look, and scratch has other work too.
+#ifndef RING_GAP
 #define RING_GAP 12
+#endif
 
 ; ring_take($first, ring, count, got, rung)
 ;   Takes `count` longwords off a scratch ring into $first and the registers after

@@ -25,7 +25,12 @@
 ; written when its number is less than WINDOW ahead of that, so that no more than
 ; WINDOW packets wait there when the queue manager is behind.
 #define SLOTS          32
+#ifndef WINDOW
 #define WINDOW         16
+#endif
+#if (WINDOW > SLOTS)
+#error "WINDOW: there are SLOTS slots, and no more than that may be filled"
+#endif
 #define FIRST_SEQUENCE 0x100
 #define SLOT_SKIP_BIT  15
 

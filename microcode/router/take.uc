@@ -4,7 +4,9 @@
 #define TAKE_UC
 
 ; Steps of 16 cycles between two polls of an empty ring.
+#ifndef TAKE_GAP
 #define TAKE_GAP 2
+#endif
 
 ; ring_take($message, ring, count, turn, pass, got, @busy, slow#)
 ;   Takes `count` longwords off `ring` into $message and its followers, when it

@@ -90,6 +90,14 @@ impl Results {
         self.outcomes.get(&keyed.key)
     }
 
+    /// Points that had not settled when their longest warm-up was over.
+    pub fn unsettled(&self) -> impl Iterator<Item = &Keyed> {
+        let settled = |keyed: &&Keyed| self.outcome(keyed).and_then(|o| o.settled);
+        self.points
+            .iter()
+            .filter(move |keyed| settled(keyed) == Some(false))
+    }
+
     /// Points that were stopped by a fault.
     pub fn faults(&self) -> impl Iterator<Item = (&Keyed, &str)> {
         self.points.iter().filter_map(|keyed| {
@@ -119,9 +127,11 @@ impl Campaign<'_> {
                 .into_par_iter()
                 .map(|point| {
                     let ready = self.ready(&point, assemblies)?;
+                    let sweep = self.study.sweep.get(&point.sweep);
+                    let other = sweep.and_then(|sweep| sweep.other_chip.as_ref());
                     Ok(Keyed {
+                        chip: Chip::of(&ready.project).meant(other),
                         point,
-                        chip: Chip::of(&ready.project),
                         cycles: ready.cycles(),
                         key: ready.key,
                     })

@@ -45,7 +45,7 @@ fn sum(value: &Value, keys: &[&str]) -> Option<f64> {
 }
 
 /// Whether a name is what a pattern with `*` says.
-fn fits(pattern: &str, name: &str) -> bool {
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else {
         return pattern == name;
     };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::campaign::Results;
-use crate::curves::{Sample, measured_samples};
+use crate::curves::{Runs, Sample, measured_samples};
 use crate::evaluate::value;
 use crate::expression::{CurveName, Measured};
 use crate::formula::Formula;
@@ -60,8 +60,13 @@ impl Derived {
 
 /// The samples of a derived curve.
 #[must_use]
-pub fn samples(study: &Study, results: &Results, derived: &Derived) -> Vec<Sample> {
-    let curve = |name: &CurveName| measured_samples(study, results, name.of(), &name.at());
+pub(crate) fn samples(
+    study: &Study,
+    results: &Results,
+    derived: &Derived,
+    runs: Runs,
+) -> Vec<Sample> {
+    let curve = |name: &CurveName| measured_samples(study, results, (name.of(), &name.at()), runs);
     let formula = Formula::parse(&derived.is);
     let values: BTreeMap<&str, Result<f64, String>> = derived
         .with

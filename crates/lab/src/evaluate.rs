@@ -12,12 +12,32 @@ pub(crate) type Lookup<'a> = &'a dyn Fn(&CurveName) -> Vec<Sample>;
 type Places = Vec<(f64, f64)>;
 
 /// Whether a shape holds, and what was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     /// It holds.
     pub holds: bool,
+    /// How far it is from not holding, or below 0 from holding: a share.
+    pub slack: f64,
     /// The number that decided, in words.
     pub found: String,
+}
+
+impl Seen {
+    /// Of a slack that decides where `also` is so as well, which has no size.
+    fn new(slack: f64, also: bool, found: String) -> Self {
+        // What is typed as 3 % is not lost to the last digit of a binary fraction.
+        let holds = also && slack >= -1e-9;
+        let slack = if holds {
+            slack.max(0.0)
+        } else {
+            slack.min(-1e-9)
+        };
+        Self {
+            holds,
+            slack,
+            found,
+        }
+    }
 }
 
 /// A value computed from curves.
@@ -213,10 +233,8 @@ fn worst(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
 }
 
 fn off_by(off: f64, share: f64, what: &str, x: f64) -> Seen {
-    Seen {
-        holds: off <= share + 1e-9,
-        found: format!("at most {:.1}% {what}, at {x}", off * 100.0),
-    }
+    let found = format!("at most {:.1}% {what}, at {x}", off * 100.0);
+    Seen::new(share - off, true, found)
 }
 
 type Pair = ((f64, f64), (f64, f64));
@@ -248,15 +266,13 @@ fn order(all: &[Places], margin: f64) -> Result<Seen, String> {
     let Some((x, number, gap)) = least else {
         return Err("the curves have no points".into());
     };
-    Ok(Seen {
-        holds: gap >= margin - 1e-9,
-        found: format!(
-            "curve {} is {:.1}% above curve {} at {x}, where it is least",
-            number + 1,
-            gap * 100.0,
-            number + 2
-        ),
-    })
+    let found = format!(
+        "curve {} is {:.1}% above curve {} at {x}, where it is least",
+        number + 1,
+        gap * 100.0,
+        number + 2
+    );
+    Ok(Seen::new(gap - margin, true, found))
 }
 
 /// Whether the first curve is everywhere on one side of all others.
@@ -275,15 +291,13 @@ fn beyond(first: &Places, rest: &[Places], margin: f64, side: ShapeKind) -> Resu
     let Some((x, number, gap)) = least else {
         return Err("the curves have no points".into());
     };
-    Ok(Seen {
-        holds: gap > 0.0_f64.min(margin) && gap >= margin - 1e-9,
-        found: format!(
-            "curve 1 is {:.1}% {} curve {} at {x}, where it is least",
-            gap * 100.0,
-            side.name(),
-            number + 2
-        ),
-    })
+    let found = format!(
+        "curve 1 is {:.1}% {} curve {} at {x}, where it is least",
+        gap * 100.0,
+        side.name(),
+        number + 2
+    );
+    Ok(Seen::new(gap - margin, gap > 0.0_f64.min(margin), found))
 }
 
 /// Whether no value is beyond the bounds.
@@ -306,20 +320,14 @@ fn bounded(places: &Places, shape: &Shape) -> Seen {
         .flat_map(over)
         .reduce(|a, b| if b.2 > a.2 { b } else { a });
     let Some((x, y, off, side, bound)) = worst else {
-        return Seen {
-            holds: false,
-            found: "there are no points".into(),
-        };
+        return Seen::new(-1.0, false, "there are no points".into());
     };
     let found = if off > 0.0 {
         format!("{y:.3} at {x} is {:.1}% {side} {bound}", off * 100.0)
     } else {
         format!("nearest to its bound {bound} with {y:.3} at {x}")
     };
-    Seen {
-        holds: off <= shape.share() + 1e-9,
-        found,
-    }
+    Seen::new(shape.share() - off, true, found)
 }
 
 /// What a share of a bound is taken of.
@@ -349,23 +357,19 @@ fn linear(places: &Places, share: f64) -> Seen {
     let ends = places.first().zip(places.last());
     let rise = ends.map_or(0.0, |(first, last)| slope * (last.0 - first.0));
     if rise <= 0.0 {
-        return Seen {
-            holds: false,
-            found: format!("the best line does not rise: slope {slope:.4}"),
-        };
+        let found = format!("the best line does not rise: slope {slope:.4}");
+        return Seen::new(-1.0, false, found);
     }
     let (x, off) = worst(
         places
             .iter()
             .map(|(x, y)| (*x, (y - start - slope * x).abs() / rise)),
     );
-    Seen {
-        holds: off <= share + 1e-9,
-        found: format!(
-            "slope {slope:.3}, at most {:.1}% of the rise off the line, at {x}",
-            off * 100.0
-        ),
-    }
+    let found = format!(
+        "slope {slope:.3}, at most {:.1}% of the rise off the line, at {x}",
+        off * 100.0
+    );
+    Seen::new(share - off, true, found)
 }
 
 fn convex(places: &Places, margin: f64) -> Seen {
@@ -376,10 +380,9 @@ fn convex(places: &Places, margin: f64) -> Seen {
         .first()
         .zip(places.last())
         .is_some_and(|(a, b)| b.1 > a.1);
-    Seen {
-        holds: rises && late >= early + margin * early.abs() && late > early,
-        found: format!("slope {early:.3} in the first half, {late:.3} in the second"),
-    }
+    let slack = (late - early) / early.abs().max(f64::MIN_POSITIVE) - margin;
+    let found = format!("slope {early:.3} in the first half, {late:.3} in the second");
+    Seen::new(slack, rises && late > early, found)
 }
 
 fn monotone(places: &Places, share: f64, sign: f64) -> Seen {
@@ -396,14 +399,12 @@ fn monotone(places: &Places, share: f64, sign: f64) -> Seen {
         .zip(places.last())
         .map_or(0.0, |(first, last)| last.1 - first.1);
     let way = if sign > 0.0 { "falls" } else { "rises" };
-    Seen {
-        holds: back <= share + 1e-9 && sign * change > 0.0,
-        found: if back > 0.0 {
-            format!("{change:+.3} in all; {way} by {:.1}% at {x}", back * 100.0)
-        } else {
-            format!("{change:+.3} in all")
-        },
-    }
+    let found = if back > 0.0 {
+        format!("{change:+.3} in all; {way} by {:.1}% at {x}", back * 100.0)
+    } else {
+        format!("{change:+.3} in all")
+    };
+    Seen::new(share - back, sign * change > 0.0, found)
 }
 
 #[cfg(test)]

@@ -21,6 +21,10 @@ use crate::observed::PointFiles;
 use crate::ordering::Ordering as FrameOrder;
 use crate::prepare::{Ready, Traffic};
 use crate::store::{Outcome, Reading};
+use crate::warm_up;
+
+/// Why nothing was counted.
+const SEVERAL: &str = "counts of several routers need a warm-up that is given, not detected";
 
 /// How long the media interface rests before a capture counts as handled.
 const DRAIN_US: u64 = 100;
@@ -29,8 +33,10 @@ const DRAIN_US: u64 = 100;
 pub(crate) struct Ran {
     /// Why.
     pub ending: Ending,
-    /// What was counted before the window.
+    /// What was counted before the window, where its begin was known.
     pub before: (Stats, Lost),
+    /// What was counted up to each pause.
+    pub at_pauses: Vec<(Stats, Lost)>,
     /// What was counted up to its end.
     pub after: (Stats, Lost),
     /// When the last frame had come or gone: a run that rests has ended with its
@@ -86,8 +92,9 @@ pub fn execute(
         }
         Traffic::Nothing => Box::new(std::iter::empty()),
     };
+    let pauses = warm_up::pauses(window);
     let watch = Journal {
-        from: window.warm_up,
+        from: if window.detected { 0 } else { window.warm_up },
         stamps: metrics
             .values()
             .any(|metric| metric.measure == Quantity::Order),
@@ -96,38 +103,67 @@ pub fn execute(
     let Ran {
         ending,
         before,
+        at_pauses,
         after,
         rest,
-    } = hops::run(ready, settings, frames, (&watch, files), threads, come_to)?;
+    } = hops::run(
+        ready,
+        settings,
+        frames,
+        (&watch, files),
+        &pauses,
+        threads,
+        come_to,
+    )?;
     if ending == Ending::Interrupted {
         return Ok(None);
     }
     let until = end.unwrap_or(rest);
     let mut outcome = Outcome::new(&ready.key);
     ending.name().clone_into(&mut outcome.ending);
-    (outcome.from, outcome.until, outcome.hertz) = (window.warm_up, until, hertz);
+    let seen = std::mem::take(&mut *watch.seen());
+    let mut from = window.warm_up;
+    let mut before = Ok(before);
+    if window.detected {
+        let found = warm_up::detect(&seen.left, until, &pauses);
+        from = found.cycle;
+        outcome.settled = Some(found.settled);
+        before = match at_pauses.into_iter().nth(found.pause) {
+            // Those before the last router may have run ahead of a pause.
+            _ if ready.hops > 1 => Err(SEVERAL.to_owned()),
+            Some(counts) => Ok(counts),
+            None => Err("the run ended before the window began".to_owned()),
+        };
+    }
+    (outcome.from, outcome.until, outcome.hertz) = (from, until, hertz);
     let mut observation = Observation {
-        cycles: until.saturating_sub(window.warm_up),
+        cycles: until.saturating_sub(from),
         hertz,
-        offered: 0,
-        left: Vec::new(),
-        ordering: FrameOrder::default(),
-        lost_before: before.1,
         lost_after: after.1,
-        before: json(&before.0)?,
         after: json(&after.0)?,
         stages: ready.project.stages.clone(),
+        ..Observation::default()
     };
-    let seen = std::mem::take(&mut *watch.seen());
+    let counted = before.map(|(stats, lost)| {
+        observation.lost_before = lost;
+        stats
+    });
+    let counted = match counted {
+        Ok(stats) => {
+            observation.before = json(&stats)?;
+            Ok(())
+        }
+        Err(why) => Err(why),
+    };
     // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
-    let begins_inside = |cycle: Cycle| cycle >= window.warm_up && cycle < until;
-    let ends_inside = |cycle: Cycle| cycle > window.warm_up && cycle <= until;
+    let begins_inside = |cycle: Cycle| cycle >= from && cycle < until;
+    let ends_inside = |cycle: Cycle| cycle > from && cycle <= until;
     observation.offered = seen
         .came
         .iter()
         .filter(|&&cycle| begins_inside(cycle))
         .count() as u64;
-    observation.ordering = FrameOrder::new(seen.stamps, window.warm_up, until, flow_slots);
+    observation.ordering = FrameOrder::new(seen.stamps, from, until, flow_slots);
     observation.left = seen
         .left
         .into_iter()
@@ -152,6 +188,9 @@ pub fn execute(
                 code::value(metric, &ready.programs, &ready.project.stages)
             }
             Some(fault) => Err(format!("the run was stopped: {fault}")),
+            None if metric.measure.is_counted() => {
+                counted.clone().and_then(|()| observation.value(metric))
+            }
             None => observation.value(metric),
         };
         outcome.metrics.insert(name.to_owned(), reading(value));

@@ -123,6 +123,7 @@ impl GridCell {
     fn plain(&self) -> String {
         match self.verdict {
             Some(Verdict::Miss | Verdict::ShapeMiss) => format!("{} miss", self.text),
+            Some(Verdict::Undecided) => format!("{} undecided", self.text),
             _ => self.text.clone(),
         }
     }

@@ -31,7 +31,8 @@ pub fn parse(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Runs the routers of a point, so many at a time.
+/// Runs the routers of a point, so many at a time; notes what they had counted at each
+/// of the `pauses`, which of several routers only the last has come to exactly.
 ///
 /// # Errors
 /// The programs do not fit the chip, or the set-up contradicts itself.
@@ -40,6 +41,7 @@ pub(crate) fn run(
     settings: Settings,
     frames: Frames<'_>,
     (watch, files): (&Journal, &PointFiles),
+    pauses: &[Cycle],
     threads: usize,
     come_to: &(dyn Fn(Cycle) -> bool + Sync),
 ) -> Result<Ran, Problem> {
@@ -47,7 +49,7 @@ pub(crate) fn run(
         project: &ready.project,
         programs: &ready.programs,
         settings,
-        mark: Some(ready.window.warm_up),
+        mark: pauses.is_empty().then_some(ready.window.warm_up),
         nodes: ready.hops,
         threads,
     };
@@ -68,13 +70,21 @@ pub(crate) fn run(
     let mut observers = observers
         .map(|node| wanted.open(&ready.project, node.chip()))
         .collect::<Result<Vec<_>, _>>()?;
-    session.run_to(Cycle::MAX, &mut observers, &mut |cycle| {
-        if come_to(cycle) {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
+    let at_end = |node: &Node<'_>| node.counts();
+    let mut at_pauses = Vec::with_capacity(pauses.len());
+    for &pause in pauses.iter().chain(&[Cycle::MAX]) {
+        let ended = session.run_to(pause, &mut observers, &mut |cycle| {
+            if come_to(cycle) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        if ended.is_some() || pause == Cycle::MAX {
+            break;
         }
-    });
+        at_pauses.push(counts(session.nodes(), at_end));
+    }
     session
         .finish()
         .map_err(|error| Problem::new(error.to_string()))?;
@@ -87,10 +97,10 @@ pub(crate) fn run(
     }
     let last_frame = |node: &Node<'_>| node.traffic().last_departure.max(node.arrivals_end());
     let at_mark = |node: &Node<'_>| node.mark().cloned().unwrap_or_else(|| node.counts());
-    let at_end = |node: &Node<'_>| node.counts();
     Ok(Ran {
         ending,
         before: counts(nodes, at_mark),
+        at_pauses,
         after: counts(nodes, at_end),
         rest: nodes.iter().map(last_frame).max().unwrap_or(0),
     })

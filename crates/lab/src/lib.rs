@@ -28,11 +28,13 @@
 
 pub(crate) mod assemblies;
 pub mod campaign;
+pub mod class;
 pub mod code;
 pub mod counters;
 pub mod curves;
 pub mod derived;
 mod drawing;
+pub mod estimate;
 pub mod evaluate;
 pub mod execute;
 pub mod expression;
@@ -50,9 +52,11 @@ pub mod points;
 pub mod prepare;
 pub mod profiles;
 mod queue;
+pub mod sensitivity;
 pub mod store;
 pub mod studies;
 pub mod study;
 pub mod tables;
 mod tolerance;
 pub mod verdict;
+mod warm_up;

@@ -92,6 +92,17 @@ pub enum Quantity {
     Order,
 }
 
+impl Quantity {
+    /// Whether it is the growth of what the chip counts, not seen in frames.
+    #[must_use]
+    pub(crate) const fn is_counted(self) -> bool {
+        matches!(
+            self,
+            Self::LossRate | Self::LossShare | Self::Utilisation | Self::Count | Self::Ratio
+        )
+    }
+}
+
 /// Flows whose order is observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]

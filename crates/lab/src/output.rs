@@ -9,12 +9,14 @@ use npsim_project::whole_file::write_whole;
 use serde::Serialize;
 
 use crate::campaign::Results;
+use crate::class::Class;
 use crate::drawing::{draw, figures};
 use crate::grid::{Grid, grids};
 use crate::profiles;
-use crate::study::Study;
+use crate::study::{Chosen, ChosenShown, Study};
 use crate::tables::{
-    About, about, document, points_csv, rows_csv, shown, shown_difference, shown_figure,
+    About, about, document, points_csv, reproduced, rows_csv, shown, shown_class, shown_difference,
+    shown_figure, shown_measured,
 };
 use crate::verdict::{Row, Verdict};
 
@@ -37,10 +39,8 @@ struct Page<'a> {
     version: &'static str,
     warm_up: Option<&'a String>,
     measure: Option<&'a String>,
-    hits: usize,
-    published: usize,
-    predictions: usize,
-    predicted: usize,
+    reproduced: String,
+    chosen: Vec<ChosenShown<'a>>,
     profile: String,
     one_profile: bool,
     grids: Vec<PageGrid>,
@@ -62,10 +62,10 @@ struct PageRow<'a> {
     tolerance: &'a str,
     verdict: &'static str,
     hit: bool,
-    calibrated: Option<&'a str>,
+    class: String,
+    is_counted: bool,
     evidence: &'static str,
     source: &'a str,
-    own_check: bool,
 }
 
 #[derive(Serialize)]
@@ -166,6 +166,7 @@ fn page(
 ) -> Result<String, Problem> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let counted = reproduced(rows);
     let rows: Vec<PageRow<'_>> = rows
         .iter()
         .map(|row| PageRow {
@@ -176,19 +177,19 @@ fn page(
             stated: row
                 .stated
                 .as_deref()
-                .filter(|_| row.verdict.name().starts_with(['h', 'm'])),
-            measured: row
-                .measured
-                .as_ref()
-                .map_or_else(|| row.why.clone().unwrap_or_default(), shown_figure),
+                .filter(|_| !row.verdict.name().starts_with("shape")),
+            measured: match &row.measured {
+                Some(_) => shown_measured(row),
+                None => row.why.clone().unwrap_or_default(),
+            },
             difference: shown_difference(row),
             tolerance: row.tolerance.as_deref().unwrap_or_default(),
             verdict: row.verdict.name(),
             hit: row.verdict.is_hit(),
-            calibrated: row.calibrated.as_deref(),
+            class: shown_class(row),
+            is_counted: row.class != Class::Arithmetic,
             evidence: row.evidence.name(),
             source: &row.source,
-            own_check: row.own_check,
         })
         .collect();
     let sweeps: Vec<PageSweep> = study
@@ -209,11 +210,6 @@ fn page(
         .map(str::trim)
         .filter(|p| !p.is_empty())
         .collect();
-    let published = || rows.iter().filter(|row| !row.own_check);
-    let hits = published().filter(|row| row.hit).count();
-    let free = || published().filter(|row| row.calibrated.is_none());
-    let predictions = free().count();
-    let predicted = free().filter(|row| row.hit).count();
     let used = profiles::used(results);
     let page = Page {
         name: &study.name,
@@ -223,13 +219,11 @@ fn page(
         version: env!("CARGO_PKG_VERSION"),
         warm_up,
         measure,
-        hits,
-        published: published().count(),
+        reproduced: counted,
+        chosen: study.chosen.iter().map(Chosen::shown).collect(),
         profile: profiles::shown(&used),
         one_profile: profiles::is_one(&used),
         grids: grids(study, results).into_iter().map(page_grid).collect(),
-        predictions,
-        predicted,
         rows,
         figures,
         sweeps,
@@ -267,11 +261,14 @@ fn page_sweep(
         .filter(|keyed| keyed.point.sweep == name);
     let points: Vec<Vec<String>> = mine
         .map(|keyed| {
-            let places = keyed
-                .point
-                .coordinates
-                .iter()
-                .map(|place| place.label.clone());
+            let run = match keyed.point.run {
+                0 => String::new(),
+                run => format!(" (run {})", run + 1),
+            };
+            let places = keyed.point.coordinates.iter();
+            let places = places
+                .enumerate()
+                .map(|(at, place)| place.label.clone() + if at == 0 { &run } else { "" });
             let values = metrics.keys().map(|metric| {
                 crate::curves::reading(results, keyed, metric).map_or_else(|why| why, shown)
             });

@@ -35,7 +35,13 @@ pub struct Point {
     pub seed: Option<u64>,
     /// How many routers stand one behind the other; one if not given.
     pub hops: Option<usize>,
+    /// Which of several runs it is, from 0; they differ in their seeds and in when
+    /// frames begin to come.
+    pub run: usize,
 }
+
+/// The seed of the second run of a point is this and one.
+const SEED_BASE: usize = 1000;
 
 impl Point {
     /// All settings as `PATH=VALUE`, with those of the capture, the seed and the
@@ -78,16 +84,15 @@ impl Point {
     }
 
     fn shown_coordinates(&self) -> String {
-        let places: Vec<_> = self
-            .coordinates
-            .iter()
-            .map(|place| format!("{} {}", place.axis, place.label))
-            .collect();
-        places.join(", ")
+        let places = self.coordinates.iter();
+        let places = places.map(|place| format!("{} {}", place.axis, place.label));
+        let run = (self.run > 0).then(|| format!("run {}", self.run + 1));
+        places.chain(run).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// All points of a study, sweep by sweep; the first axis turns fastest.
+/// All points of a study, sweep by sweep; the first axis turns fastest. Points that
+/// are run several times come with all their runs, one after the other.
 ///
 /// # Errors
 /// A setting is not one.
@@ -117,7 +122,12 @@ pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
                 .collect();
         }
         for choice in choices {
-            points.push(point(points.len() + 1, name, sweep, choice)?);
+            let x = choice.first().map_or(0.0, |(_, place)| place.x);
+            let runs = study.runs(sweep, x, quick);
+            let first = point(points.len() + 1, name, sweep, choice)?;
+            for run in 0..runs {
+                points.push(first.again(points.len() + 1, run)?);
+            }
         }
     }
     Ok(points)
@@ -137,6 +147,7 @@ fn point(
         trace: sweep.trace.clone(),
         seed: sweep.seed,
         hops: None,
+        run: 0,
     };
     for (path, value) in &sweep.set {
         point.set(path, &value.text())?;
@@ -155,6 +166,25 @@ fn point(
 }
 
 impl Point {
+    /// The same point as another one of its runs: with other seeds, and with frames
+    /// that begin to come at other moments on each port.
+    fn again(&self, number: usize, run: usize) -> Result<Self, Problem> {
+        let mut again = Self {
+            number,
+            run,
+            ..self.clone()
+        };
+        if run > 0 {
+            let seed = SEED_BASE + run;
+            again.set("seed", &seed.to_string())?;
+            if again.trace.is_none() {
+                again.set("load.seed", &seed.to_string())?;
+                again.set("load.phase", "random")?;
+            }
+        }
+        Ok(again)
+    }
+
     fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
         let at = |message: String| Problem::new(format!("sweep `{}`: {message}", self.sweep));
         if path == "seed" {
@@ -243,6 +273,55 @@ system = "y"
         assert_eq!(last.trace.as_ref().unwrap().pace.as_deref(), Some("2Mpps"));
         assert_eq!((last.seed, last.number), (Some(7), 4));
         assert_eq!(points(&study, true).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn runs_of_a_point_differ_in_seeds_and_phases() {
+        let text = r#"
+name = "s"
+title = "t"
+[replication]
+runs = 3
+[metric.rate]
+measure = "egress-rate"
+[sweep.a]
+system = "x"
+replicate = [2]
+[[sweep.a.axis]]
+name = "load"
+key = "load.rate"
+values = ["1Mpps", "2Mpps"]
+"#;
+        let study = Study::parse("s", text).unwrap();
+        let all = points(&study, false).unwrap();
+        let shown: Vec<_> = all.iter().map(super::Point::shown).collect();
+        assert_eq!(
+            shown,
+            [
+                "a: load 1Mpps",
+                "a: load 2Mpps",
+                "a: load 2Mpps, run 2",
+                "a: load 2Mpps, run 3"
+            ]
+        );
+        let settings: Vec<_> = all.iter().map(super::Point::shown_settings).collect();
+        assert_eq!(settings[1], ["load.rate=2Mpps"], "the first is as it was");
+        assert_eq!(
+            settings[3],
+            [
+                "load.rate=2Mpps",
+                "load.seed=1002",
+                "load.phase=random",
+                "seed=1002"
+            ]
+        );
+        assert_eq!((all[3].run, all[3].number), (2, 4));
+        assert_eq!(points(&study, true).unwrap().len(), 2);
+        let wrong = text.replace("replicate = [2]", "replicate = [5]");
+        let message = Study::parse("s", &wrong).unwrap_err().to_string();
+        assert!(message.contains("where no point is"), "{message}");
+        let wrong = text.replace("runs = 3", "runs = 0");
+        assert!(Study::parse("s", &wrong).is_err());
     }
 
     #[test]

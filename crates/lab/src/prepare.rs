@@ -23,8 +23,10 @@ use crate::study::{Study, Sweep, TraceText, WindowText};
 /// When a point is measured, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Before it nothing is counted.
+    /// Before it nothing is counted; the longest time that may be so if it is detected.
     pub warm_up: u64,
+    /// Whether the warm-up is as long as the run shows it to be.
+    pub detected: bool,
     /// Its length; absent if the run goes on until the traffic is handled.
     pub measure: Option<u64>,
 }
@@ -178,7 +180,7 @@ fn make_ready(
         "profile": profile_data(&project),
         "programs": programs_data(&project, &programs),
         "traffic": traffic_key,
-        "window": [window.warm_up, window.measure.unwrap_or(0)],
+        "window": [window.warm_up, window.measure.unwrap_or(0), u64::from(window.detected)],
         "seed": point.seed,
         "hops": point.hops.unwrap_or(1),
         "allow": sweep.allow,
@@ -218,9 +220,24 @@ fn window(study: &Study, sweep: &Sweep, quick: bool, hertz: u64) -> Result<Windo
             .transpose()
             .map_err(Problem::new)
     };
+    let measure = pick(|window| &window.measure)?;
+    let warm_up = windows.iter().flatten().find(|w| w.warm_up.is_some());
+    if warm_up.is_some_and(|window| window.is_detected()) {
+        let most = pick(|window| &window.warm_up_most)?;
+        let (Some(warm_up), Some(_)) = (most, measure) else {
+            return Err(Problem::new("a warm-up that is detected needs bounds")
+                .help("give the longest as `warm_up_most`, and a `measure`"));
+        };
+        return Ok(Window {
+            warm_up,
+            detected: true,
+            measure,
+        });
+    }
     Ok(Window {
         warm_up: pick(|window| &window.warm_up)?.unwrap_or(0),
-        measure: pick(|window| &window.measure)?,
+        detected: false,
+        measure,
     })
 }
 

@@ -7,6 +7,7 @@ use npsim_project::Project;
 use serde::Serialize;
 
 use crate::campaign::Results;
+use crate::class::Class;
 use crate::study::Evidence;
 use crate::verdict::{Figure, Row, Verdict};
 
@@ -22,6 +23,9 @@ pub struct Chip {
     pub profile: String,
     /// Parameters that settings changed, as `group.name=value`.
     pub changed: Vec<String>,
+    /// Why they did, where it is another chip that a sweep asks about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meant: Option<String>,
 }
 
 /// A chip with how many points ran on it.
@@ -45,12 +49,22 @@ impl Chip {
             changed: changes
                 .map(|change| format!("{}={}", change.parameter, change.to))
                 .collect(),
+            meant: None,
         }
+    }
+
+    /// The same; `why` settings change it, if they do and are meant to.
+    #[must_use]
+    pub(crate) fn meant(self, why: Option<&String>) -> Self {
+        let meant = why.filter(|_| !self.changed.is_empty()).cloned();
+        Self { meant, ..self }
     }
 
     fn shown(&self) -> String {
         let name = format!("{} {}", self.chip, self.profile);
-        if self.changed.is_empty() {
+        if let Some(meant) = &self.meant {
+            format!("besides, as another chip, {name} ({meant})")
+        } else if self.changed.is_empty() {
             name
         } else {
             format!("{name} with {}", self.changed.join(", "))
@@ -72,13 +86,17 @@ pub fn used(results: &Results) -> Vec<Used> {
     used.collect()
 }
 
-/// Whether every chip has one profile, and settings changed none.
+/// Whether every chip has one profile, and settings changed none but where a sweep asks
+/// about another chip.
 #[must_use]
 pub fn is_one(used: &[Used]) -> bool {
-    let unchanged = used.iter().all(|used| used.chip.changed.is_empty());
-    let once = used
+    let same: Vec<&Chip> = { used.iter().map(|used| &used.chip) }
+        .filter(|chip| chip.meant.is_none())
+        .collect();
+    let unchanged = same.iter().all(|chip| chip.changed.is_empty());
+    let once = same
         .windows(2)
-        .all(|pair| matches!(pair, [a, b] if a.chip.chip != b.chip.chip));
+        .all(|pair| matches!(pair, [a, b] if a.chip != b.chip));
     unchanged && once
 }
 
@@ -105,7 +123,13 @@ pub fn row(results: &Results) -> Row {
         unit: String::new(),
         published: Figure::Words("one profile for each chip".into()),
         measured: Some(Figure::Words(shown(&used))),
+        interval: None,
+        runs: 1,
         tolerance: None,
+        accepted: [None, None],
+        class: Class::OwnCheck,
+        chosen: Vec::new(),
+        arithmetic: None,
         verdict: if is_one(&used) {
             Verdict::Hit
         } else {
@@ -132,6 +156,7 @@ mod tests {
                 chip: chip.into(),
                 profile: profile.into(),
                 changed: changed.iter().map(|&text| text.into()).collect(),
+                meant: None,
             },
             points: 1,
         }
@@ -143,7 +168,11 @@ mod tests {
         assert_eq!(shown(std::slice::from_ref(&one)), "one profile: a 1");
         assert!(is_one(&[one.clone(), used("b", "2", &[])]));
         assert!(!is_one(&[one.clone(), used("a", "2", &[])]));
-        let changed = [used("a", "1", &["sram.read=1"])];
+        let mut changed = [used("a", "1", &["sram.read=1"])];
+        changed[0].chip.meant = Some("to see".into());
+        assert!(is_one(&[one, changed[0].clone()]));
+        assert!(shown(&changed).contains("another chip, a 1 (to see)"));
+        changed[0].chip.meant = None;
         assert!(!is_one(&changed));
         assert_eq!(shown(&changed), "not one profile: a 1 with sram.read=1");
     }

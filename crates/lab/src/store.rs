@@ -27,6 +27,10 @@ pub struct Outcome {
     pub from: u64,
     /// Cycle at which it ends.
     pub until: u64,
+    /// Whether what is measured had settled when the window began, where that was to be
+    /// detected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<bool>,
     /// Microengine clock in hertz.
     pub hertz: u64,
     /// What was measured, by metric.
@@ -54,6 +58,7 @@ impl Outcome {
             fault: None,
             from: 0,
             until: 0,
+            settled: None,
             hertz: 0,
             metrics: BTreeMap::new(),
         }

@@ -76,6 +76,24 @@ mod tests {
         }
     }
 
+    /// What is published once is compared in one way, in whatever study.
+    #[test]
+    fn one_id_has_one_tolerance_everywhere() {
+        let mut known = std::collections::BTreeMap::new();
+        for study in all().unwrap() {
+            for row in study.published.iter().filter(|r| r.arithmetic.is_none()) {
+                let Some(tolerance) = row.tolerance else {
+                    continue;
+                };
+                let (first, name) = known
+                    .entry(row.id.clone())
+                    .or_insert((tolerance, study.name.clone()));
+                assert_eq!(*first, tolerance, "{} in {name} and {}", row.id, study.name);
+            }
+        }
+        assert!(known.len() > 20);
+    }
+
     #[test]
     fn an_unknown_study_names_its_neighbour() {
         assert!(

@@ -5,8 +5,10 @@
 //! checks that every name in it means something.
 
 mod checking;
+mod chosen;
 
 pub use checking::place_of;
+pub use chosen::{Chosen, ChosenShown};
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +38,9 @@ pub struct Study {
     pub window: WindowText,
     /// The same for a quick run.
     pub quick: Option<WindowText>,
+    /// How often points are run whose sweep asks for it.
+    #[serde(default)]
+    pub replication: Replication,
     /// What is measured, by name.
     pub metric: BTreeMap<String, Metric>,
     /// What is run, by name.
@@ -52,17 +57,66 @@ pub struct Study {
     /// Published values and shapes in their order.
     #[serde(default)]
     pub published: Vec<Published>,
+    /// Constants that were chosen with published values in view.
+    #[serde(default)]
+    pub chosen: Vec<Chosen>,
 }
 
 /// When a point is measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowText {
-    /// Time before anything is counted, such as `500us`; none if left out.
+    /// Time before anything is counted, such as `500us`, or `detected`; none if left
+    /// out.
     pub warm_up: Option<String>,
+    /// Of a warm-up that is detected: the longest that it may be.
+    pub warm_up_most: Option<String>,
     /// Time during which is counted; until the traffic is handled if left out.
     pub measure: Option<String>,
 }
+
+/// How often a point is run, with other seeds and other moments at which frames begin
+/// to come, so that a mean has an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replication {
+    /// How often.
+    pub runs: usize,
+    /// In a quick run; once if left out.
+    #[serde(default = "once")]
+    pub quick: usize,
+}
+
+const fn once() -> usize {
+    1
+}
+
+impl Default for Replication {
+    fn default() -> Self {
+        Self { runs: 1, quick: 1 }
+    }
+}
+
+/// The places of a sweep whose points are run several times.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "`true`, or a list of places on the first axis")]
+pub enum Replicated {
+    /// All of them, or none.
+    All(bool),
+    /// Those at these places of the first axis.
+    At(Vec<f64>),
+}
+
+impl WindowText {
+    /// Whether the warm-up is what the run shows it to be.
+    #[must_use]
+    pub fn is_detected(&self) -> bool {
+        self.warm_up.as_deref() == Some(DETECTED)
+    }
+}
+
+/// The word for a warm-up that is not given.
+pub(crate) const DETECTED: &str = "detected";
 
 /// A system and its axes.
 #[derive(Clone, Debug, Deserialize)]
@@ -86,9 +140,14 @@ pub struct Sweep {
     /// Checks that do not stop a run.
     #[serde(default)]
     pub allow: Vec<String>,
+    /// What is another chip in it, where that is what it asks: its points are not those
+    /// of the chip that all others run on.
+    pub other_chip: Option<String>,
     /// Names of metrics; all of them if left out.
     #[serde(default)]
     pub metrics: Vec<String>,
+    /// Which points are run as often as the study's `replication` says; none if left out.
+    pub replicate: Option<Replicated>,
     /// What changes from point to point; the first one is the abscissa.
     #[serde(default)]
     pub axis: Vec<Axis>,
@@ -223,6 +282,8 @@ pub struct Published {
     pub evidence: Evidence,
     /// The parameter that was fitted to this value, if one was.
     pub calibrated: Option<String>,
+    /// Why it cannot fail, if it cannot: it is shown and not counted.
+    pub arithmetic: Option<String>,
     /// The measured counterpart of the value or bound.
     pub measured: Option<Measured>,
     /// The shape that curves must have.
@@ -349,6 +410,21 @@ pub struct Mark {
 }
 
 impl Study {
+    /// How often a sweep's points at a place of its first axis are run.
+    #[must_use]
+    pub fn runs(&self, sweep: &Sweep, x: f64, quick: bool) -> usize {
+        let several = match &sweep.replicate {
+            None => false,
+            Some(Replicated::All(all)) => *all,
+            Some(Replicated::At(places)) => places.iter().any(|&place| same_place(place, x)),
+        };
+        match (several, quick) {
+            (false, _) => 1,
+            (true, false) => self.replication.runs,
+            (true, true) => self.replication.quick,
+        }
+    }
+
     /// Reads the text of a study; `path` is how it is shown in messages.
     ///
     /// # Errors

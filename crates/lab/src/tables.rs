@@ -6,15 +6,16 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use crate::campaign::{Keyed, Results};
+use crate::class::{Class, Counts};
 use crate::curves::reading;
 use crate::grid::{Grid, grids};
 use crate::points::Coordinate;
 use crate::profiles::{self, Used};
-use crate::study::Study;
+use crate::study::{Chosen, ChosenShown, Study};
 use crate::verdict::{Figure, Row};
 
 /// Name of the format of `results.json`.
-pub const SCHEMA: &str = "npsim-results-1";
+pub const SCHEMA: &str = "npsim-results-2";
 
 /// A number as tables show it: at most four digits that say something.
 #[must_use]
@@ -70,11 +71,11 @@ pub fn comparison(rows: &[Row], width: u16) -> String {
         "difference",
         "tolerance",
         "verdict",
-        "calibrated",
+        "class",
     ]);
     for row in rows {
         let measured = match (&row.measured, &row.why) {
-            (Some(figure), _) => shown_figure(figure),
+            (Some(_), _) => shown_measured(row),
             (None, Some(why)) => why.clone(),
             (None, None) => String::new(),
         };
@@ -87,18 +88,42 @@ pub fn comparison(rows: &[Row], width: u16) -> String {
             shown_difference(row),
             row.tolerance.clone().unwrap_or_default(),
             row.verdict.name().to_owned(),
-            row.calibrated.clone().unwrap_or_else(|| "no".into()),
+            row.class.name().to_owned(),
         ]);
     }
     finished(table, &[5, 6])
 }
 
-/// `9 of 10 reproduced`, without the study's own checks.
+/// `9 of 10 reproduced: ...`, without the study's own checks and what cannot fail.
 #[must_use]
 pub fn reproduced(rows: &[Row]) -> String {
-    let published = || rows.iter().filter(|row| !row.own_check);
-    let hits = published().filter(|row| row.verdict.is_hit()).count();
-    format!("{hits} of {} reproduced", published().count())
+    Counts::of(rows).shown()
+}
+
+/// What was measured of a row as tables show it: `0.279 +- 0.012` of several runs.
+#[must_use]
+pub(crate) fn shown_measured(row: &Row) -> String {
+    let Some(figure) = &row.measured else {
+        return String::new();
+    };
+    let measured = shown_figure(figure);
+    match row.interval {
+        Some([low, high]) => format!("{measured} +- {}", shown((high - low) / 2.0)),
+        None => measured,
+    }
+}
+
+/// The class of a row, and what was chosen or fitted: `chosen in view: LOCK_GAP`.
+#[must_use]
+pub(crate) fn shown_class(row: &Row) -> String {
+    let class = row.class.name();
+    let by = match row.class {
+        Class::Calibrated => row.calibrated.clone(),
+        Class::Chosen => Some(row.chosen.join(", ")),
+        Class::Arithmetic => row.arithmetic.clone(),
+        Class::Predicted | Class::OwnCheck => None,
+    };
+    by.map_or_else(|| class.to_owned(), |by| format!("{class}: {by}"))
 }
 
 /// Why metrics have no value at points that ran, a line for each metric and reason;
@@ -204,6 +229,10 @@ pub struct Document<'a> {
     pub quick: bool,
     /// Published beside measured.
     pub rows: &'a [Row],
+    /// How many rows of each class were reproduced.
+    pub reproduced: Counts,
+    /// The constants that were chosen with rows in view.
+    pub chosen: Vec<ChosenShown<'a>>,
     /// Tables with their cells.
     pub tables: Vec<Grid>,
     /// Whether all points of a chip ran on one profile, in words.
@@ -242,6 +271,8 @@ pub struct Line<'a> {
     pub key: &'a str,
     /// Its place on each axis.
     pub at: &'a [Coordinate],
+    /// Which of several runs of the place it is, from 0.
+    pub run: usize,
     /// Settings over the project, the capture and the seed.
     pub settings: Vec<String>,
     /// What stopped it.
@@ -280,6 +311,7 @@ pub fn document<'a>(
             sweep: &keyed.point.sweep,
             key: &keyed.key,
             at: &keyed.point.coordinates,
+            run: keyed.point.run,
             settings: keyed.point.shown_settings(),
             fault: outcome.and_then(|outcome| outcome.fault.as_deref()),
             metrics: outcome
@@ -295,6 +327,8 @@ pub fn document<'a>(
         title: &study.title,
         quick,
         rows,
+        reproduced: Counts::of(rows),
+        chosen: study.chosen.iter().map(Chosen::shown).collect(),
         tables: grids(study, results),
         profile: profiles::shown(&used),
         one_profile: profiles::is_one(&used),
@@ -316,7 +350,13 @@ pub(crate) fn rows_csv(rows: &[Row]) -> String {
             "measured",
             "tolerance",
             "verdict",
+            "class",
+            "chosen",
             "calibrated",
+            "arithmetic",
+            "low",
+            "high",
+            "runs",
             "difference",
             "difference_percent",
             "stated",
@@ -340,7 +380,13 @@ pub(crate) fn rows_csv(rows: &[Row]) -> String {
             row.measured.as_ref().map(exact).unwrap_or_default(),
             row.tolerance.clone().unwrap_or_default(),
             row.verdict.name().to_owned(),
+            row.class.name().to_owned(),
+            row.chosen.join(" "),
             row.calibrated.clone().unwrap_or_default(),
+            row.arithmetic.clone().unwrap_or_default(),
+            number(row.interval.map(|[low, _]| low)),
+            number(row.interval.map(|[_, high]| high)),
+            row.runs.to_string(),
             number(row.difference),
             number(row.difference_percent),
             row.stated.clone().unwrap_or_default(),
@@ -369,7 +415,7 @@ pub(crate) fn points_csv(study: &Study, results: &Results) -> String {
             format!("x{number}"),
         ]);
     }
-    head.extend(["metric", "unit", "value", "why"].map(String::from));
+    head.extend(["metric", "unit", "value", "why", "run"].map(String::from));
     let mut text = line(head);
     for keyed in &results.points {
         let Some(sweep) = study.sweep.get(&keyed.point.sweep) else {
@@ -387,7 +433,8 @@ pub(crate) fn points_csv(study: &Study, results: &Results) -> String {
                 Ok(value) => (value.to_string(), String::new()),
                 Err(why) => (String::new(), why),
             };
-            let rest = [name.to_owned(), metric.unit().to_owned(), value, why];
+            let run = keyed.point.run.to_string();
+            let rest = [name.to_owned(), metric.unit().to_owned(), value, why, run];
             text += &line(place.iter().cloned().chain(rest));
         }
     }

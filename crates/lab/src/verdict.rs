@@ -7,7 +7,9 @@ use npsim_project::problem::Problem;
 use serde::Serialize;
 
 use crate::campaign::Results;
-use crate::curves::{lies_on, named};
+use crate::class::Class;
+use crate::curves::{lies_on, named, of_run};
+use crate::estimate::Estimate;
 use crate::evaluate::{shape, value};
 use crate::expression::{CurveName, Shape};
 use crate::points::Point;
@@ -38,6 +40,9 @@ pub enum Verdict {
     /// They have it not.
     #[serde(rename = "shape miss")]
     ShapeMiss,
+    /// The interval of what was measured has the border of what would be a hit inside.
+    #[serde(rename = "undecided")]
+    Undecided,
     /// There is nothing to compare with.
     #[serde(rename = "not measured")]
     NotMeasured,
@@ -52,6 +57,7 @@ impl Verdict {
             Self::Miss => "miss",
             Self::ShapeHit => "shape hit",
             Self::ShapeMiss => "shape miss",
+            Self::Undecided => "undecided",
             Self::NotMeasured => "not measured",
         }
     }
@@ -74,12 +80,28 @@ pub struct Row {
     pub unit: String,
     /// What was published.
     pub published: Figure,
-    /// What was measured; absent if nothing was.
+    /// What was measured, the mean of several runs; absent if nothing was.
     pub measured: Option<Figure>,
+    /// In which 95 % of such means would have the true one, if points were run several
+    /// times.
+    pub interval: Option<[f64; 2]>,
+    /// How many runs of its points it is made from.
+    pub runs: usize,
     /// How far off is a hit.
     pub tolerance: Option<String>,
+    /// The least and the most that is a hit, of values and bounds.
+    #[serde(skip)]
+    pub accepted: [Option<f64>; 2],
     /// How they compare.
     pub verdict: Verdict,
+    /// What a hit is worth.
+    pub class: Class,
+    /// The constants that were chosen with it in view.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chosen: Vec<String>,
+    /// Why it cannot fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<String>,
     /// The parameter that was fitted to this value; a hit is then no prediction.
     pub calibrated: Option<String>,
     /// Measured less published.
@@ -110,15 +132,29 @@ pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Row>
 
 /// A published value beside what was measured of it.
 pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -> Row {
-    let curves = |curve: &CurveName| named(study, results, curve);
+    let (class, chosen) = Class::of(study, published);
+    let runs = results
+        .points
+        .iter()
+        .map(|keyed| &keyed.point)
+        .filter(|point| point.run > 0 && needs(study, published, point))
+        .map(|point| point.run + 1)
+        .max()
+        .unwrap_or(1);
     let mut row = Row {
         id: published.id.clone(),
         what: published.what.clone(),
         unit: published.unit.clone(),
         published: Figure::Words(published.stated.clone().unwrap_or_default()),
         measured: None,
+        interval: None,
+        runs,
         tolerance: published.tolerance.map(|t| t.to_string()),
+        accepted: [published.at_least, published.at_most],
         verdict: Verdict::NotMeasured,
+        class,
+        chosen: chosen.into_iter().map(str::to_owned).collect(),
+        arithmetic: published.arithmetic.clone(),
         calibrated: published.calibrated.clone(),
         difference: None,
         difference_percent: None,
@@ -128,24 +164,53 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
         why: None,
         own_check: false,
     };
-    if let Some(expected) = &published.shape {
-        row.tolerance = (expected.share() > 0.0).then(|| {
-            // Shares are typed with few digits; the product has more.
-            format!("{}%", (expected.share() * 1e8).round() / 1e6)
-        });
-        match shape(expected, &curves) {
-            Ok(seen) => {
-                row.measured = Some(Figure::Words(seen.found));
-                row.verdict = if seen.holds {
-                    Verdict::ShapeHit
-                } else {
-                    Verdict::ShapeMiss
-                };
-            }
-            Err(why) => row.why = Some(why),
-        }
-        return row;
-    }
+    let compared = match &published.shape {
+        Some(expected) => compare_shape(study, results, expected, &mut row),
+        None => compare_value(study, results, published, &mut row),
+    };
+    row.why = compared.err();
+    row
+}
+
+/// Whether curves have the shape: by how much they have it in each run.
+fn compare_shape(
+    study: &Study,
+    results: &Results,
+    expected: &Shape,
+    row: &mut Row,
+) -> Result<(), String> {
+    row.tolerance = (expected.share() > 0.0).then(|| {
+        // Shares are typed with few digits; the product has more.
+        format!("{}%", (expected.share() * 1e8).round() / 1e6)
+    });
+    let seen = shape(expected, &|curve| named(study, results, curve))?;
+    let mut found = seen.found;
+    let slack = if row.runs == 1 {
+        Estimate::from(seen.slack)
+    } else {
+        let each = (0..row.runs)
+            .map(|run| shape(expected, &|curve| of_run(study, results, curve, run)))
+            .collect::<Result<Vec<_>, _>>()?;
+        let held = each.iter().filter(|seen| seen.holds).count();
+        found = format!("{found}; so in {held} of {} runs", row.runs);
+        Estimate::of(&each.iter().map(|seen| seen.slack).collect::<Vec<_>>())
+    };
+    row.measured = Some(Figure::Words(found));
+    row.verdict = match slack.at_least(0.0) {
+        Some(true) => Verdict::ShapeHit,
+        Some(false) => Verdict::ShapeMiss,
+        None => Verdict::Undecided,
+    };
+    Ok(())
+}
+
+/// Whether a value is near enough to the published one, or on the right side of it.
+fn compare_value(
+    study: &Study,
+    results: &Results,
+    published: &Published,
+    row: &mut Row,
+) -> Result<(), String> {
     let bound = [
         published
             .at_least
@@ -159,37 +224,41 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
     } else if let Some((words, _)) = bound.iter().flatten().next() {
         row.published = Figure::Words(words.clone());
     }
-    let measured = published
-        .measured
-        .as_ref()
-        .ok_or_else(|| "the study does not say what is measured".to_owned())
-        .and_then(|measured| value(measured, &curves));
-    let number = match measured {
-        Ok(number) if number.is_finite() => number,
-        Ok(number) => {
-            row.why = Some(format!("the value is {number}"));
-            return row;
-        }
-        Err(why) => {
-            row.why = Some(why);
-            return row;
-        }
+    let measured = { published.measured.as_ref() }
+        .ok_or_else(|| "the study does not say what is measured".to_owned())?;
+    let finite = |number: f64| {
+        Some(number)
+            .filter(|number| number.is_finite())
+            .ok_or_else(|| format!("the value is {number}"))
     };
-    row.measured = Some(Figure::Number(number));
-    let hit = match (published.value, published.tolerance) {
-        (Some(expected), tolerance) => {
-            row.difference = Some(number - expected);
-            row.difference_percent =
-                (expected != 0.0).then(|| (number - expected) * 100.0 / expected.abs());
-            tolerance.is_some_and(|tolerance| tolerance.accepts(expected, number))
-        }
-        (None, _) => {
-            published.at_least.is_none_or(|least| number >= least)
-                && published.at_most.is_none_or(|most| number <= most)
-        }
+    let each = (0..row.runs)
+        .map(|run| {
+            let curves = |curve: &CurveName| of_run(study, results, curve, run);
+            value(measured, &curves).and_then(finite)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let estimate = Estimate::of(&each);
+    row.measured = Some(Figure::Number(estimate.mean));
+    row.interval = (row.runs > 1).then(|| estimate.interval());
+    let hit = if let Some(expected) = published.value {
+        row.difference = Some(estimate.mean - expected);
+        row.difference_percent =
+            (expected != 0.0).then(|| (estimate.mean - expected) * 100.0 / expected.abs());
+        let tolerance = published.tolerance;
+        let allowed = tolerance.map_or(0.0, |tolerance| tolerance.allowed(expected));
+        row.accepted = [expected - allowed, expected + allowed].map(Some);
+        estimate.within(expected - allowed, expected + allowed)
+    } else {
+        let least = published.at_least.map(|least| estimate.at_least(least));
+        let most = published.at_most.map(|most| estimate.at_most(most));
+        least.or(most).unwrap_or(Some(true))
     };
-    row.verdict = if hit { Verdict::Hit } else { Verdict::Miss };
-    row
+    row.verdict = match hit {
+        Some(true) => Verdict::Hit,
+        Some(false) => Verdict::Miss,
+        None => Verdict::Undecided,
+    };
+    Ok(())
 }
 
 /// The published values with these ids; all for no ids.
@@ -291,7 +360,7 @@ evidence = "text"
 calibrated = "dram.x"
 measured = { is = "at", of = "a.rate", x = 2 }
 [[published]]
-id = "H-1"
+id = "H-2"
 what = "far"
 value = 4.0
 tolerance = 0.5
@@ -366,6 +435,56 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
         assert_eq!(json["verdict"], "hit");
     }
 
+    /// Three runs of each point, with these values at 2.
+    fn replicated(values: [f64; 3]) -> Vec<super::Row> {
+        let text = TEXT.replacen(
+            "[sweep.a]",
+            "[replication]\nruns = 3\n[sweep.a]\nreplicate = true",
+            1,
+        );
+        let study = Study::parse("s", &text).unwrap();
+        let mut results = Results::default();
+        for point in points(&study, false).unwrap() {
+            let key = point.number.to_string();
+            let x = point.coordinates.first().map_or(0.0, |place| place.x);
+            let is_second = (x - 2.0).abs() < 1e-9;
+            let value = if is_second { values[point.run] } else { x };
+            let mut outcome = Outcome::new(&key);
+            let value = Some(value);
+            let reading = Reading { value, why: None };
+            outcome.metrics.insert("rate".into(), reading);
+            results.outcomes.insert(key.clone(), outcome);
+            results.points.push(Keyed {
+                point,
+                key,
+                chip: Chip::default(),
+                cycles: 0,
+            });
+        }
+        rows(&study, &results, &select(&study, &[]).unwrap())
+    }
+
+    #[test]
+    fn a_verdict_compares_the_interval() {
+        let steady = replicated([2.02, 2.04, 2.03]);
+        let [low, high] = steady[0].interval.unwrap();
+        assert!(low > 2.0 && high < 2.06, "{low} {high}");
+        assert_eq!((steady[0].verdict, steady[0].runs), (Verdict::Hit, 3));
+        assert_eq!(steady[3].verdict, Verdict::ShapeHit);
+        // The same mean, but it may as well be another one.
+        let noisy = replicated([1.83, 2.23, 2.03]);
+        assert_eq!(noisy[0].measured, steady[0].measured);
+        assert_eq!(noisy[0].verdict, Verdict::Undecided);
+        assert!(!noisy[0].verdict.is_hit());
+        assert_eq!(noisy[3].verdict, Verdict::Undecided, "{:?}", noisy[3]);
+        let seen = format!("{:?}", noisy[3].measured);
+        assert!(seen.contains("so in 1 of 3 runs"), "{seen}");
+        let far = replicated([2.5, 2.51, 2.49]);
+        assert_eq!(far[0].verdict, Verdict::Miss);
+        // The largest is at 3 in every run.
+        assert_eq!(far[2].verdict, Verdict::Hit);
+    }
+
     #[test]
     fn what_failed_is_no_hit() {
         let study = Study::parse("s", TEXT).unwrap();
@@ -406,7 +525,7 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
     #[test]
     fn ids_choose_rows_and_points() {
         let study = Study::parse("s", TEXT).unwrap();
-        assert_eq!(select(&study, &["H-1".into()]).unwrap().len(), 2);
+        assert_eq!(select(&study, &["H-2".into()]).unwrap().len(), 2);
         let message = select(&study, &["H-9".into()]).unwrap_err().to_string();
         assert!(message.contains("H-1, H-2, H-3"), "{message}");
         let points = points(&study, false).unwrap();

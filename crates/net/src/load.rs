@@ -21,6 +21,7 @@ mod clock;
 mod generator;
 mod number;
 mod packet;
+mod phase;
 mod prefix;
 mod random;
 mod rate;
@@ -37,6 +38,7 @@ use serde::{Deserialize, Serialize};
 
 pub use arrivals::Arrivals;
 pub use generator::Generator;
+pub use phase::Phase;
 pub use prefix::{Prefix, PrefixError};
 pub use rate::{Amount, Rate, RateError};
 pub use sizes::{LONGEST, SHORTEST, Size, SizeError, Sizes};
@@ -56,6 +58,9 @@ pub struct Load {
     pub arrivals: Arrivals,
     /// Mean frames of a burst, with [`Arrivals::Bursts`].
     pub burst: u32,
+    /// When they begin to come on each port.
+    #[serde(skip_serializing_if = "is_default")]
+    pub phase: Phase,
     /// How long frames are.
     pub size: Sizes,
     /// How many flows there are at a time, over all ports; at least one a port.
@@ -89,6 +94,7 @@ impl Default for Load {
             rate: None,
             arrivals: Arrivals::Constant,
             burst: 16,
+            phase: Phase::Even,
             size: Sizes::default(),
             flows: 120,
             flow_packets: 0,
@@ -123,12 +129,8 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands out references"
-)]
-fn is_default(interleave: &Interleave) -> bool {
-    *interleave == Interleave::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl fmt::Display for Load {
@@ -143,6 +145,9 @@ impl fmt::Display for Load {
         match self.arrivals {
             Arrivals::Bursts => write!(out, ", bursts of {}", self.burst)?,
             other => write!(out, ", {other}")?,
+        }
+        if self.phase != Phase::Even {
+            write!(out, " of {} phase", self.phase)?;
         }
         match self.size.sizes() {
             [size] => write!(out, ", {}-byte frames", size.bytes)?,

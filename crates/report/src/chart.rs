@@ -8,6 +8,7 @@ pub mod scale;
 pub(crate) mod share_bars;
 pub mod svg;
 pub mod time;
+pub mod tornado;
 
 /// Widths for which charts are drawn: of a page, of half of one, and of a
 /// telephone. Text is not scaled much within these.

@@ -5,13 +5,21 @@
 #ifndef CLASSIFY_UC
 #define CLASSIFY_UC
 
+; 0 leaves the table of flows alone: the DSCP alone decides.
+#ifndef FLOW_CLASSES
+#define FLOW_CLASSES 1
+#endif
+
 #include "flow.uc"
 
 ; classify(class, source, destination)
 ;   class <- class of service of the packet whose header is in $$h3 to $$h9.
 #macro classify(class, source, destination)
 .begin
-    .reg ports protocol bucket place
+    .reg place
+#if (FLOW_CLASSES)
+.begin
+    .reg ports protocol bucket
     flow_key(source, destination, ports, $key0, $key1, $key2, $key3)
     hash_128[$key0, 1], ctx_swap[fetched]
     alu[protocol, $$h5, AND, 0xff]
@@ -21,6 +29,8 @@
     sram[read, $flow0, flow_table, bucket, 8], ctx_swap[fetched]
     flow_match($flow0, $flow1, $flow2, $flow3, source, destination, ports, protocol, class)
     flow_match($flow4, $flow5, $flow6, $flow7, source, destination, ports, protocol, class)
+.end
+#endif
 
     alu[place, $$h3, AND, 0xfc]
     sram[read, $entry, classes, place, 1], ctx_swap[fetched]

@@ -4,7 +4,9 @@
 #define HAND_OVER_UC
 
 ; Steps of 16 cycles between two samples of the queue manager's progress.
+#ifndef WINDOW_GAP
 #define WINDOW_GAP 4
+#endif
 
 ; hand_over_room(sequence)
 ;   Waits until the slot of `sequence` may be written. One context of the

@@ -5,9 +5,15 @@
 #ifndef SOURCE_UC
 #define SOURCE_UC
 
+; 0 takes packets from anywhere.
+#ifndef SOURCE_VALIDATION
+#define SOURCE_VALIDATION 1
+#endif
+
 ; source_check(source, verdict)
 ;   Goes on when packets could go to `source`, to drop# otherwise.
 #macro source_check(source, verdict)
+#if (SOURCE_VALIDATION)
 .begin
     .reg back place
     route_lookup(back, source, route_root, $entry, fetched)
@@ -17,6 +23,7 @@
     sram[read, $hop0, next_hops, place, 1], ctx_swap[fetched]
     br_bset[$hop0, NEXT_HOP_DISCARD_BIT, drop#]
 .end
+#endif
 #endm
 
 #endif

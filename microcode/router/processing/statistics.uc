@@ -7,6 +7,12 @@
 #ifndef STATISTICS_UC
 #define STATISTICS_UC
 
+; With 32, the upper halves are left alone and the lower ones wrap: cheaper for
+; every packet, and whoever reads the counters must do so before they come round.
+#ifndef PORT_COUNTER_BITS
+#define PORT_COUNTER_BITS 64
+#endif
+
 #define PORT_COUNTERS_SHIFT 5
 #define PORT_IN_PACKETS     0
 #define PORT_IN_BYTES       8
@@ -30,10 +36,12 @@
 ; wide_carry(place, amount, $value)
 ;   The upper half's part, once the old lower half is there.
 #macro wide_carry(place, amount, value)
+#if (PORT_COUNTER_BITS == 64)
     alu[--, amount, +, value]
     bcc[small#]
     sram[incr, --, port_counters, place]
 small#:
+#endif
 #endm
 
 ; statistics_begin(place, port, length, which, $packets, $bytes, counted0, counted1)

@@ -75,7 +75,9 @@ small#:
 #define IDLE_SHIFT  10
 
 ; Steps of 16 cycles that a context rests after a round with nothing to do.
+#ifndef REST
 #define REST 2
+#endif
 
 ; queue_entry(address, queue)
 ;   address <- channel and Q-array entry of a queue, as enqueue and dequeue take

@@ -7,13 +7,20 @@ use npsim_project::Setting;
 use npsim_project::problem::Problem;
 use npsim_project::quantity::Time;
 
-use super::{Axis, Cell, Published, SettingValue, Study, Sweep, Table, WindowText, same_place};
+use super::{
+    Axis, Cell, Chosen, Published, Replicated, Replication, SettingValue, Study, Sweep, Table,
+    WindowText, same_place,
+};
+use crate::counters::fits;
 use crate::derived::{Derived, Operand};
 use crate::expression::{CurveName, Measured, Shape, ShapeKind};
 use crate::formula::Formula;
+use crate::tolerance::Tolerance;
 
 /// Points that a sweep may have: more than a day of the quickest runs.
 const MOST_POINTS: usize = 100_000;
+/// Runs that a point may have; more say little more.
+const MOST_RUNS: usize = 100;
 /// Numbers beyond this can be drawn on no scale.
 const LARGEST: f64 = 1e12;
 
@@ -35,6 +42,12 @@ pub fn check(study: &Study) -> Result<(), Problem> {
             study.name
         ))
         .help("use letters, digits, `-` and `_`"));
+    }
+    let Replication { runs, quick } = study.replication;
+    if runs == 0 || quick == 0 || runs.max(quick) > MOST_RUNS {
+        return Err(Problem::new(format!(
+            "`replication` asks for {runs} runs of a point, {quick} in a quick run; 1 to {MOST_RUNS} can be"
+        )));
     }
     let of_sweeps = study.sweep.values();
     let of_sweeps = of_sweeps.flat_map(|sweep| [sweep.window.as_ref(), sweep.quick.as_ref()]);
@@ -70,6 +83,20 @@ pub fn check(study: &Study) -> Result<(), Problem> {
             let message = format!("published `{}`: {}", row.id, problem.message);
             Problem { message, ..problem }
         })?;
+    }
+    check_tolerances(study)?;
+    let mut names = BTreeSet::new();
+    for chosen in &study.chosen {
+        check_chosen(study, chosen).map_err(|problem| {
+            let message = format!("chosen `{}`: {}", chosen.name, problem.message);
+            Problem { message, ..problem }
+        })?;
+        if !names.insert(&chosen.name) {
+            return Err(Problem::new(format!(
+                "chosen `{}`: there are two of this name",
+                chosen.name
+            )));
+        }
     }
     let mut names = BTreeSet::new();
     for table in &study.table {
@@ -138,8 +165,17 @@ fn bound(row: &Published) -> Option<f64> {
 }
 
 fn check_window(window: &WindowText) -> Result<(), Problem> {
-    for text in [&window.warm_up, &window.measure].into_iter().flatten() {
+    let detected = window.is_detected();
+    let given = Some(&window.warm_up).filter(|_| !detected);
+    let times = [&window.warm_up_most, &window.measure];
+    for text in given.into_iter().chain(times).flatten() {
         text.parse::<Time>().map_err(Problem::new)?;
+    }
+    if !detected && window.warm_up.is_some() && window.warm_up_most.is_some() {
+        return Err(Problem::new(
+            "`warm_up_most` bounds a warm-up that is detected; this one is given",
+        )
+        .help("write `warm_up = \"detected\"`, or leave `warm_up_most` out"));
     }
     if let Some(text) = &window.measure
         && text.parse() == Ok(Time::Picoseconds(0))
@@ -182,6 +218,13 @@ fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> 
             return Err(at(format!("two axes are called `{}`", axis.name())));
         }
         check_axis(axis).map_err(|message| at(format!("axis `{}`: {message}", axis.name())))?;
+    }
+    if let Some(Replicated::At(places)) = &sweep.replicate {
+        let known: Vec<_> = sweep.axis.first().map(Axis::places).unwrap_or_default();
+        let none = |x: &&f64| !known.iter().any(|place| same_place(place.x, **x));
+        if let Some(x) = places.iter().find(none) {
+            return Err(at(format!("`replicate` has {x}, where no point is")));
+        }
     }
     Ok(())
 }
@@ -231,6 +274,11 @@ fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<(), String
 }
 
 fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
+    if row.arithmetic.is_some() && row.calibrated.is_some() {
+        return Err(Problem::new(
+            "what is `arithmetic` cannot fail, so nothing can have been `calibrated` by it",
+        ));
+    }
     let values = [row.value, row.at_least, row.at_most];
     if let Some(wrong) = values.iter().flatten().find(|value| !is_sound(**value)) {
         return Err(Problem::new(format!("{wrong} is no value to compare with")));
@@ -309,6 +357,60 @@ fn check_bounds(shape: &Shape) -> Result<(), Problem> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// One id has one tolerance, whatever is compared under it. What cannot fail needs none.
+fn check_tolerances(study: &Study) -> Result<(), Problem> {
+    let mut known: BTreeMap<&str, Tolerance> = BTreeMap::new();
+    for row in study.published.iter().filter(|r| r.arithmetic.is_none()) {
+        let Some(tolerance) = row.tolerance else {
+            continue;
+        };
+        let first = *known.entry(&row.id).or_insert(tolerance);
+        if first != tolerance {
+            return Err(Problem::new(format!(
+                "published `{}`: one row has the tolerance {first}, another one {tolerance}",
+                row.id
+            ))
+            .help("an id has one tolerance, so that none is chosen to fit"));
+        }
+    }
+    Ok(())
+}
+
+/// What was chosen has rows that it served, and settings if it is a number.
+fn check_chosen(study: &Study, chosen: &Chosen) -> Result<(), Problem> {
+    for id in &chosen.rows {
+        let ids = study.published.iter().map(|row| row.id.as_str());
+        if !ids.clone().any(|known| known == id) {
+            let known: BTreeSet<&str> = ids.collect();
+            return Err(unknown(
+                Problem::new(format!("no published value is `{id}`")),
+                id,
+                known.iter(),
+            ));
+        }
+    }
+    if chosen.rows.is_empty() {
+        return Err(Problem::new("`rows` names no row that it served"));
+    }
+    for pattern in &chosen.sweeps {
+        if !study.sweep.keys().any(|name| fits(pattern, name)) {
+            return Err(Problem::new(format!("no sweep is called `{pattern}`")));
+        }
+    }
+    if chosen.value.is_some() == chosen.set.is_empty() {
+        return Err(Problem::new(
+            "a number has a `value` and the settings that change it in `set`, a decision has neither",
+        ));
+    }
+    let is_number = matches!(chosen.value, Some(SettingValue::Integer(_)));
+    if !chosen.set.is_empty() && !is_number && chosen.instead.is_empty() {
+        return Err(Problem::new(
+            "`instead` has to say what else it could be, since it is no whole number",
+        ));
+    }
+    check_paths(chosen.set.iter()).map_err(Problem::new)
 }
 
 /// Whether a name can be that of a file.

@@ -406,7 +406,7 @@ fn the_files_do_not_depend_on_how_many_run_at_a_time() {
         String::from_utf8(file.1.clone()).expect("text")
     };
     let json: serde_json::Value = serde_json::from_str(&text("results.json")).expect("JSON");
-    assert_eq!(json["schema"], "npsim-results-1");
+    assert_eq!(json["schema"], "npsim-results-2");
     assert_eq!(
         (
             json["rows"].as_array().map(Vec::len),
@@ -439,6 +439,8 @@ fn the_files_do_not_depend_on_how_many_run_at_a_time() {
         "measured",
         "tolerance",
         "verdict",
+        "class",
+        "interval",
         "calibrated",
     ] {
         assert!(json["rows"][0].get(key).is_some(), "{key}");

@@ -5,6 +5,8 @@ mod campaigns;
 mod comparing;
 mod hops;
 mod one_chip;
+mod perturbed;
+mod sensitive;
 
 use std::path::{Path, PathBuf};
 

@@ -78,7 +78,7 @@ impl Generator {
             let offset = match load.arrivals {
                 Arrivals::Poisson if place > 0 => exponential(&mut random, interval),
                 Arrivals::Poisson => 0,
-                _ => step * u128::from(place) / u128::from(stride),
+                _ => load.phase.offset(step, place, stride, load.seed),
             };
             let offset_ps = u64::try_from(offset >> MEAN_BITS).unwrap_or(u64::MAX);
             let pacing = match load.arrivals {

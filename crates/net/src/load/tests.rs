@@ -436,6 +436,30 @@ fn one_seed_is_one_traffic() {
 }
 
 #[test]
+fn ports_of_a_random_phase_begin_at_other_moments() {
+    let even = load("0.7", "1ms");
+    let lines = ports(3, GIGABIT);
+    let starts = |load: &Load| {
+        let frames = frames(load, &lines);
+        [0, 1, 2].map(|port| frames.iter().find(|f| f.port == port).unwrap().start_ps)
+    };
+    let random = |seed| Load {
+        phase: Phase::Random,
+        seed,
+        ..even.clone()
+    };
+    let [first, second] = [1, 2].map(|seed| starts(&random(seed)));
+    assert_eq!(starts(&random(1)), first);
+    assert_ne!(first, second);
+    assert_ne!(first, starts(&even));
+    // At the same rate: a frame of 64 bytes takes 672 ns of the line, here 960 of all.
+    assert!(first.iter().all(|&start| start < 960_000), "{first:?}");
+    let count = frames(&even, &lines).len();
+    assert!(frames(&random(1), &lines).len().abs_diff(count) <= 3);
+    assert!(random(1).to_string().contains("constant of random phase"));
+}
+
+#[test]
 fn a_load_is_written_and_read() {
     let text = r#"{
         "rate": 0.33, "arrivals": "bursts", "burst": 4, "size": [{"bytes": 64, "weight": 3}, {"bytes": 512}],

@@ -145,6 +145,23 @@ pub fn tell_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<Strin
     }
 }
 
+/// Says how many points had not settled when their windows began, on standard error.
+pub fn tell_unsettled(results: &Results) {
+    let mut open = results.unsettled();
+    let Some(first) = open.next() else {
+        return;
+    };
+    let more = open.count();
+    let where_ = first.point.shown();
+    output::line(&match more {
+        0 => format!("note: one point had not settled when its longest warm-up was over: {where_}"),
+        more => format!(
+            "note: {} points had not settled when their longest warm-up was over, first {where_}",
+            more + 1
+        ),
+    });
+}
+
 /// `5 points: 3 run now, 1 from before, 1 the same as another`; what was broken off or
 /// lost is told apart, so that the numbers add up.
 pub fn tally(results: &Results) -> String {

@@ -19,6 +19,7 @@ pub mod new;
 pub mod pp;
 pub mod reproduce;
 pub mod run;
+pub mod sensitivity;
 mod source_options;
 pub mod sweep;
 pub mod trace;

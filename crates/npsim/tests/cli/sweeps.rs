@@ -236,11 +236,11 @@ fn a_study_of_ones_own_is_compared() {
         &[
             "T-1",
             "hit",
-            "nothing",
+            "calibrated",
             "T-2",
             "at most 10",
             "miss",
-            "1 of 2 reproduced",
+            "1 of 2 reproduced: 1 of 1 calibrated, 0 of 1 predicted",
         ],
     );
     dir.npsim("reproduce study.toml --strict")

@@ -139,6 +139,19 @@ fn govind() {
 }
 
 #[test]
+fn sensitivity() {
+    let folder = follow("sensitivity.md");
+    let table = folder
+        .path()
+        .join("npsim-results/baseline-sensitivity/sensitivity.md");
+    assert!(
+        fs::read_to_string(table)
+            .unwrap()
+            .contains("COUNTER_BITS 32")
+    );
+}
+
+#[test]
 fn hauger() {
     follow("hauger.md");
 }
@@ -277,6 +290,7 @@ fn every_page_with_commands_is_followed() {
         "baseline.md",
         "govind.md",
         "hauger.md",
+        "sensitivity.md",
         "experiments.md",
         "timing.md",
         "report.md",

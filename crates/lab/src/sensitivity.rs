@@ -1,0 +1,200 @@
+//! What a comparison hangs on: every constant that was chosen and every parameter of the
+//! chips that is assumed or calibrated is moved by a fifth, down and up, one at a time
+//! and, sampled, all together; and each row is looked at again.
+//!
+//! The runs are points like any other, kept by their keys: what was broken off goes on
+//! where it was, and what a move does not touch is not run again.
+
+pub mod knobs;
+pub mod report;
+mod sampled;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use npsim_project::problem::{Problem, Problems};
+
+use crate::campaign::{Campaign, Results, Watcher};
+use crate::points::{Point, points};
+use crate::sensitivity::knobs::{Knob, Knobs, Move};
+use crate::sensitivity::report::{Base, Report};
+use crate::verdict::{self, Row};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Ids of rows; all for none.
+    pub ids: Vec<String>,
+    /// Names of what is moved; all for none.
+    pub only: Vec<String>,
+    /// How many samples are drawn of all moved together.
+    pub samples: usize,
+}
+
+/// A variant of the study: what was moved, and its points among all that are run.
+#[derive(Clone, Debug)]
+struct Variant {
+    moves: Vec<(usize, Move)>,
+    points: Vec<usize>,
+}
+
+/// Everything that is to be run.
+#[derive(Debug)]
+pub struct Plan {
+    knobs: Vec<Knob>,
+    points: Vec<Point>,
+    base: Vec<usize>,
+    alone: Vec<Variant>,
+    together: Vec<Variant>,
+    refused: Vec<String>,
+}
+
+impl Plan {
+    /// Makes the plan.
+    ///
+    /// # Errors
+    /// A name or an id means nothing, or a system cannot be read.
+    pub fn new(campaign: &Campaign<'_>, question: &Question) -> Result<Self, Problems> {
+        let study = campaign.study;
+        let wanted = verdict::select(study, &question.ids)?;
+        let counted = |point: &Point| {
+            point.run == 0 && wanted.iter().any(|row| verdict::needs(study, row, point))
+        };
+        let mut all: Vec<Point> = points(study, campaign.quick)?;
+        all.retain(counted);
+        let sweeps: std::collections::BTreeSet<&str> =
+            all.iter().map(|point| point.sweep.as_str()).collect();
+        let knobs = Knobs::of(campaign, &sweeps)?;
+        let chosen = knobs.chosen(&question.only)?;
+        let mut plan = Self {
+            base: (0..all.len()).collect(),
+            points: all,
+            alone: Vec::new(),
+            together: Vec::new(),
+            refused: Vec::new(),
+            knobs: chosen,
+        };
+        for at in 0..plan.knobs.len() {
+            for one in plan.knobs[at].moves() {
+                match plan.variant(&knobs, vec![(at, one)]) {
+                    Ok(variant) => plan.alone.push(variant),
+                    Err(why) => plan.refused.push(why),
+                }
+            }
+        }
+        for sample in 0..question.samples {
+            let moves = sampled::draw(&plan.knobs, sample as u64);
+            match plan.variant(&knobs, moves) {
+                Ok(variant) => plan.together.push(variant),
+                Err(why) => plan.refused.push(format!("sample {}: {why}", sample + 1)),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The points of the study with things moved; those that are not touched stay.
+    fn variant(&mut self, knobs: &Knobs, moves: Vec<(usize, Move)>) -> Result<Variant, String> {
+        let named: Vec<(&Knob, &Move)> = moves
+            .iter()
+            .map(|(at, one)| (&self.knobs[*at], one))
+            .collect();
+        let mut settings = BTreeMap::new();
+        for &at in &self.base {
+            let sweep = &self.points[at].sweep;
+            if !settings.contains_key(sweep) {
+                settings.insert(sweep.clone(), knobs.settings(sweep, &named)?);
+            }
+        }
+        let mut mine = Vec::with_capacity(self.base.len());
+        for at in self.base.clone() {
+            let moved = &settings[&self.points[at].sweep];
+            if moved.is_empty() {
+                mine.push(at);
+                continue;
+            }
+            let mut point = self.points[at].clone();
+            point.number = self.points.len() + 1;
+            point.settings.extend(moved.iter().cloned());
+            mine.push(self.points.len());
+            self.points.push(point);
+        }
+        Ok(Variant {
+            moves,
+            points: mine,
+        })
+    }
+
+    /// How many runs it takes, those of the study itself included.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.points.len()
+    }
+
+    /// What is moved.
+    #[must_use]
+    pub fn knobs(&self) -> &[Knob] {
+        &self.knobs
+    }
+
+    /// Runs what was not run before and looks at the rows; none if it was broken off.
+    ///
+    /// # Errors
+    /// As [`Campaign::run`].
+    pub fn run(
+        self,
+        campaign: &Campaign<'_>,
+        question: &Question,
+        stop: &AtomicBool,
+        watcher: &dyn Watcher,
+    ) -> Result<(Results, Option<Report>), Problems> {
+        let results = campaign.run(self.points.clone(), stop, watcher)?;
+        if results.interrupted {
+            return Ok((results, None));
+        }
+        let study = campaign.study;
+        let wanted = verdict::select(study, &question.ids)?;
+        let rows = |of: &[usize]| -> Vec<Row> {
+            let part = Results {
+                points: of.iter().map(|&at| results.points[at].clone()).collect(),
+                outcomes: results.outcomes.clone(),
+                ..Results::default()
+            };
+            verdict::rows(study, &part, &wanted)
+        };
+        let mut report = Report::new(Base {
+            study,
+            quick: campaign.quick,
+            knobs: &self.knobs,
+            rows: rows(&self.base),
+            refused: self.refused.clone(),
+        });
+        for variant in &self.alone {
+            let [(at, one)] = variant.moves.as_slice() else {
+                continue;
+            };
+            report.alone(&self.knobs[*at], one, &rows(&variant.points));
+        }
+        for variant in &self.together {
+            report.together(&rows(&variant.points));
+        }
+        let faults = results.faults().map(|(keyed, fault)| {
+            let changed = keyed.point.settings.last().map(ToString::to_string);
+            format!(
+                "{} with {}: {fault}",
+                keyed.point.shown(),
+                changed.unwrap_or_default()
+            )
+        });
+        report.faults = faults.collect();
+        Ok((results, Some(report)))
+    }
+}
+
+/// A problem of a name that is moved by nobody.
+fn nobody(name: &str, known: &[&str]) -> Problem {
+    let problem = Problem::new(format!("nothing that can be moved is called `{name}`"));
+    match npsim_asm::spelling::closest(name, known.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help("`--list` shows what can be moved"),
+    }
+}

@@ -1,0 +1,359 @@
+//! What can be moved: chosen constants of a study, and parameters of its chips that are
+//! assumed or calibrated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use npsim_chip::profile::{Foundation, Profile};
+use npsim_project::problem::Problems;
+use npsim_project::{Overrides, Project, Setting};
+use serde::Serialize;
+
+use crate::campaign::Campaign;
+use crate::points::points;
+use crate::sensitivity::nobody;
+use crate::study::{Chosen, SettingValue};
+
+/// By how much things are moved.
+pub const SHARE: f64 = 0.2;
+
+/// Parameters that are not moved: they say what the chip is, not how fast it is, and
+/// with other numbers the systems of a study would not fit on it.
+const SHAPE: &[(&str, &str)] = &[
+    ("sram", "channel_bytes"),
+    ("dram", "channel_bytes"),
+    ("dram", "banks"),
+    ("dram", "refresh_banks"),
+    ("dram", "bank_interleave"),
+    ("dram", "burst_bytes"),
+    ("clock", "bus_cycle"),
+];
+
+/// Latencies that are others of the same memory and a fixed difference where a profile
+/// says that they are derived: they go where those go.
+const FOLLOWERS: &[(&str, &[&str])] = &[
+    (
+        "sram.read",
+        &[
+            "sram.atomic",
+            "sram.dequeue",
+            "sram.ring_get",
+            "sram.ring_put",
+            "sram.csr",
+            "gpp.sram_access",
+        ],
+    ),
+    (
+        "dram.read",
+        &["dram.rbuf_rd", "dram.tbuf_wr", "gpp.dram_access"],
+    ),
+];
+
+/// Where something is moved to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Move {
+    /// A number to this times what it is, and at least by one.
+    Times(f64),
+    /// A constant to one of the values that it is compared with.
+    To(SettingValue),
+    /// Left where it is.
+    Not,
+}
+
+/// Something that can be moved.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Knob {
+    /// Its name: of a constant, or `CHIP GROUP.NAME` of a parameter.
+    pub name: String,
+    /// What it is.
+    pub what: String,
+    /// Its value with its unit.
+    pub value: String,
+    /// Why it can be moved: `chosen`, `assumed` or `calibrated`.
+    pub kind: &'static str,
+    #[serde(skip)]
+    of: Of,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Of {
+    Constant(Box<Chosen>),
+    Parameter { chip: String, key: String },
+}
+
+impl Knob {
+    /// Its moves, one at a time.
+    #[must_use]
+    pub fn moves(&self) -> Vec<Move> {
+        match &self.of {
+            Of::Constant(chosen) if !chosen.instead.is_empty() => {
+                chosen.instead.iter().cloned().map(Move::To).collect()
+            }
+            _ => vec![Move::Times(1.0 - SHARE), Move::Times(1.0 + SHARE)],
+        }
+    }
+
+    /// A move in words: `-20 %`, `32`.
+    #[must_use]
+    pub fn moved(&self, to: &Move) -> String {
+        match to {
+            Move::Times(times) => format!("{:+.0} %", (times - 1.0) * 100.0),
+            Move::To(value) => value.text(),
+            Move::Not => "as it is".into(),
+        }
+    }
+
+    /// Values that it is compared with, instead of a share of its own.
+    pub(super) fn instead(&self) -> &[SettingValue] {
+        match &self.of {
+            Of::Constant(chosen) => &chosen.instead,
+            Of::Parameter { .. } => &[],
+        }
+    }
+}
+
+/// All that can be moved in a study, and the chips of its sweeps.
+#[derive(Debug)]
+pub struct Knobs {
+    all: Vec<Knob>,
+    /// The project of a sweep's first point.
+    projects: BTreeMap<String, Project>,
+}
+
+impl Knobs {
+    /// Of these sweeps of a study.
+    ///
+    /// # Errors
+    /// A system cannot be read.
+    pub fn of(campaign: &Campaign<'_>, sweeps: &BTreeSet<&str>) -> Result<Self, Problems> {
+        let study = campaign.study;
+        let mut projects = BTreeMap::new();
+        for point in points(study, campaign.quick)? {
+            let Some(sweep) = study.sweep.get(&point.sweep) else {
+                continue;
+            };
+            if !sweeps.contains(point.sweep.as_str()) || projects.contains_key(&point.sweep) {
+                continue;
+            }
+            let overrides = Overrides {
+                set: point.settings.clone(),
+                ..Overrides::default()
+            };
+            let file = campaign.places.find(&sweep.system)?;
+            let project = Project::load(&file, &overrides, &npsim_protocols::registry())?;
+            projects.insert(point.sweep, project);
+        }
+        let numbers = study.chosen.iter().filter(|chosen| !chosen.set.is_empty());
+        let present = |chosen: &&Chosen| projects.keys().any(|sweep| chosen.is_in(sweep));
+        let mut all: Vec<Knob> = numbers.filter(present).map(of_constant).collect();
+        let mut seen = BTreeSet::new();
+        for project in projects.values() {
+            all.extend(of_profile(&project.profile, &mut seen));
+        }
+        Ok(Self { all, projects })
+    }
+
+    /// Those of these names; all for no names. A name is also that of a parameter without
+    /// its chip.
+    ///
+    /// # Errors
+    /// Nothing has a name.
+    pub fn chosen(&self, names: &[String]) -> Result<Vec<Knob>, Problems> {
+        let fits = |knob: &Knob, name: &str| {
+            knob.name == name || knob.name.rsplit(' ').next() == Some(name)
+        };
+        for name in names {
+            if !self.all.iter().any(|knob| fits(knob, name)) {
+                let known: Vec<&str> = self.all.iter().map(|knob| knob.name.as_str()).collect();
+                return Err(nobody(name, &known).into());
+            }
+        }
+        let wanted = |knob: &&Knob| names.is_empty() || names.iter().any(|name| fits(knob, name));
+        Ok(self.all.iter().filter(wanted).cloned().collect())
+    }
+
+    /// The settings with which a sweep's points run when these are moved; none if that
+    /// does not touch them.
+    ///
+    /// # Errors
+    /// There is no such chip, in words.
+    pub(super) fn settings(
+        &self,
+        sweep: &str,
+        moves: &[(&Knob, &Move)],
+    ) -> Result<Vec<Setting>, String> {
+        let Some(project) = self.projects.get(sweep) else {
+            return Ok(Vec::new());
+        };
+        let mut settings = Vec::new();
+        let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
+        for (knob, to) in moves {
+            match &knob.of {
+                Of::Constant(chosen) => {
+                    if let Some(value) = constant(chosen, to).filter(|_| chosen.is_in(sweep)) {
+                        for path in &chosen.set {
+                            settings.push(Setting::new(path, &value)?);
+                        }
+                    }
+                }
+                Of::Parameter { chip, key } if chip == project.profile.name() => {
+                    move_parameter(&project.profile, key, to, &mut numbers);
+                }
+                Of::Parameter { .. } => {}
+            }
+        }
+        check(&project.profile, &numbers)?;
+        for (key, value) in numbers {
+            settings.push(Setting::new(&format!("profile.{key}"), &value.to_string())?);
+        }
+        Ok(settings)
+    }
+}
+
+fn of_constant(chosen: &Chosen) -> Knob {
+    Knob {
+        name: chosen.name.clone(),
+        what: chosen.what.clone(),
+        value: chosen.shown().value,
+        kind: "chosen",
+        of: Of::Constant(Box::new(chosen.clone())),
+    }
+}
+
+/// The parameters of a chip that are moved, but for those that were `seen` before.
+fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
+    let loose = |of: Foundation| matches!(of, Foundation::Assumed | Foundation::Calibrated);
+    let parameters = profile
+        .parameters()
+        .filter(|p| loose(p.foundation) && p.value > 0 && !SHAPE.contains(&(p.group, p.name)));
+    let mut knobs = Vec::new();
+    for p in parameters {
+        let key = format!("{}.{}", p.group, p.name);
+        let name = format!("{} {key}", profile.name());
+        if seen.insert(name.clone()) {
+            knobs.push(Knob {
+                name,
+                what: p.meaning.to_owned(),
+                value: format!("{} {}", p.value, p.unit),
+                kind: p.foundation.name(),
+                of: Of::Parameter {
+                    chip: profile.name().to_owned(),
+                    key,
+                },
+            });
+        }
+    }
+    knobs
+}
+
+/// What a constant is moved to.
+fn constant(chosen: &Chosen, to: &Move) -> Option<String> {
+    match (to, &chosen.value) {
+        (Move::Times(times), Some(SettingValue::Integer(value))) => {
+            let value = u64::try_from(*value).ok()?;
+            Some(scaled(value, *times).to_string()).filter(|_| !is_still(*times))
+        }
+        (Move::To(value), _) => Some(value.text()),
+        _ => None,
+    }
+}
+
+fn move_parameter(profile: &Profile, key: &str, to: &Move, numbers: &mut BTreeMap<String, u64>) {
+    let find = |key: &str| {
+        let mut all = profile.parameters();
+        all.find(|p| key.split_once('.') == Some((p.group, p.name)))
+    };
+    let (Move::Times(times), Some(before)) = (to, find(key)) else {
+        return;
+    };
+    if is_still(*times) {
+        return;
+    }
+    let before = before.value;
+    let after = scaled(before, *times);
+    numbers.insert(key.to_owned(), after);
+    let followers = FOLLOWERS.iter().find(|(leader, _)| *leader == key);
+    for follower in followers.into_iter().flat_map(|(_, all)| *all) {
+        let derived = find(follower).filter(|p| p.foundation == Foundation::Derived);
+        if let Some(p) = derived {
+            let value = (p.value + after).saturating_sub(before);
+            numbers.insert((*follower).to_owned(), value);
+        }
+    }
+}
+
+fn is_still(times: f64) -> bool {
+    (times - 1.0).abs() < 1e-9
+}
+
+/// A number times another one, rounded, and at least one away from what it was.
+fn scaled(value: u64, times: f64) -> u64 {
+    let moved = (value as f64 * times).round() as u64;
+    match moved {
+        same if same == value && times > 1.0 => value + 1,
+        same if same == value => value.saturating_sub(1),
+        moved => moved,
+    }
+}
+
+/// Whether there can be a chip with these numbers, in whatever order they are set.
+fn check(profile: &Profile, numbers: &BTreeMap<String, u64>) -> Result<(), String> {
+    let mut changed = profile.clone();
+    for (key, value) in numbers {
+        let (group, name) = key.split_once('.').unwrap_or_default();
+        changed = changed
+            .with(group, name, *value)
+            .map_err(|error| format!("{key}={value}: {error}"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use npsim_chip::profile::{Foundation, Profile};
+
+    use super::{FOLLOWERS, Move, SHAPE, move_parameter, scaled};
+
+    #[test]
+    fn what_follows_is_derived_and_goes_where_its_leader_goes() {
+        for chip in Profile::names() {
+            let profile = Profile::load(chip).unwrap();
+            let find = |key: &str| {
+                let mut all = profile.parameters();
+                all.find(|p| key.split_once('.') == Some((p.group, p.name)))
+                    .unwrap_or_else(|| panic!("{chip} {key}"))
+            };
+            for (leader, followers) in FOLLOWERS {
+                let mut numbers = BTreeMap::new();
+                move_parameter(&profile, leader, &Move::Times(0.8), &mut numbers);
+                let less = find(leader).value - numbers[*leader];
+                for follower in *followers {
+                    let derived = find(follower).foundation == Foundation::Derived;
+                    // Where all that there is was recalled, nothing was computed.
+                    assert!(derived || chip != "ixp2400", "{follower}");
+                    let moved = numbers.get(*follower).map(|to| find(follower).value - to);
+                    assert_eq!(moved, derived.then_some(less), "{chip} {follower}");
+                }
+            }
+            for (group, name) in SHAPE {
+                find(&format!("{group}.{name}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_number_moves_by_one() {
+        for (value, times, expected) in [
+            (144, 0.8, 115),
+            (144, 1.2, 173),
+            (2, 0.8, 1),
+            (2, 1.2, 3),
+            (1, 0.8, 0),
+            (18, 0.8, 14),
+            (18, 1.2, 22),
+        ] {
+            assert_eq!(scaled(value, times), expected, "{value} {times}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! All moved together: samples that are the same on every machine.
+
+use crate::sensitivity::knobs::{Knob, Move, SHARE};
+
+/// Where each of the knobs is in a sample: a number anywhere within its share, a constant
+/// as it is or at one of the values that it is compared with.
+pub(super) fn draw(knobs: &[Knob], sample: u64) -> Vec<(usize, Move)> {
+    let mut state = sample.wrapping_add(1).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    let drawn = |(at, knob): (usize, &Knob)| {
+        let word = next(&mut state);
+        let to = match knob.instead() {
+            [] => {
+                // Thousandths are fine enough, and exact.
+                let part = (word % 2001) as f64 / 1000.0 - 1.0;
+                Move::Times(1.0 + SHARE * part)
+            }
+            values => match values.get((word % (values.len() as u64 + 1)) as usize) {
+                Some(value) => Move::To(value.clone()),
+                None => Move::Not,
+            },
+        };
+        (at, to)
+    };
+    knobs.iter().enumerate().map(drawn).collect()
+}
+
+/// Steele and others' `SplitMix64`.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}

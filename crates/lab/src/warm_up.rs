@@ -1,0 +1,178 @@
+//! Where a run has settled: from there on is measured.
+//!
+//! A run is cut into batches of equal time, and what left in each gives a value: how
+//! many frames, and how long they were inside on average. From a place on the mean of the
+//! values of a series is known best where the sum of squares of those that are left,
+//! over the square of their number, is least (the marginal standard error rule: White,
+//! 1997). Values of the begin that are not like the others make it larger, so they go.
+//! The place that the last of the series asks for counts.
+
+use npsim_chip::Cycle;
+
+use crate::observation::Left;
+use crate::prepare::Window;
+
+/// Batches that the longest warm-up has.
+const BATCHES: u64 = 40;
+
+/// Where a window begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Begin {
+    /// The pause.
+    pub pause: usize,
+    /// Its cycle.
+    pub cycle: Cycle,
+    /// Whether all series had settled by then, before the longest warm-up was over.
+    pub settled: bool,
+}
+
+/// The cycles at which a window may begin; none if its begin is given. Not at once: the
+/// first frames take their time to come through.
+#[must_use]
+pub(crate) fn pauses(window: Window) -> Vec<Cycle> {
+    if !window.detected {
+        return Vec::new();
+    }
+    let batch = (window.warm_up / BATCHES).max(1);
+    let batches = (window.warm_up / batch).max(1);
+    (1..=batches).map(|n| n * batch).collect()
+}
+
+/// Where the window of a run begins that ended at `until`, from the frames that left
+/// and when.
+pub(crate) fn detect(left: &[(Cycle, Left)], until: Cycle, pauses: &[Cycle]) -> Begin {
+    let (Some(&batch), Some(&most)) = (pauses.first(), pauses.last()) else {
+        return Begin {
+            pause: 0,
+            cycle: 0,
+            settled: true,
+        };
+    };
+    let batches = (until / batch) as usize;
+    let mut frames = vec![0_u64; batches];
+    let mut inside = vec![(0_u64, 0_u64); batches];
+    for (end, frame) in left {
+        // A last bit belongs to the cycle that it ends.
+        let at = (end.saturating_sub(1) / batch) as usize;
+        let Some(count) = frames.get_mut(at) else {
+            continue;
+        };
+        *count += 1;
+        if let Some(latency) = frame.latency {
+            inside[at].0 += latency;
+            inside[at].1 += 1;
+        }
+    }
+    let frames: Vec<f64> = frames.into_iter().map(|count| count as f64).collect();
+    // Where nothing left, what was inside is as it was.
+    let mut last = 0.0;
+    let inside: Vec<f64> = inside
+        .into_iter()
+        .map(|(sum, count)| {
+            if count > 0 {
+                last = sum as f64 / count as f64;
+            }
+            last
+        })
+        .collect();
+    let cut = truncation(&frames, 0.5).max(truncation(&inside, 0.0));
+    // Batch n ends at pause n, and the first one never counts.
+    let pause = cut.saturating_sub(1).min(pauses.len() - 1);
+    Begin {
+        pause,
+        cycle: pauses[pause],
+        settled: (cut as u64) * batch < most,
+    }
+}
+
+/// How far a value of a batch is from another one that says the same, as a share of what
+/// they are: less is no sign of a begin.
+const ALIKE: f64 = 0.01;
+
+/// How many values of the begin of a series are left out, whose values are known to so
+/// much. The last fifth of it is never looked at alone: a few values that are alike by
+/// chance would look settled.
+fn truncation(series: &[f64], resolution: f64) -> usize {
+    let last = series.len() * 4 / 5;
+    let mean = series.iter().sum::<f64>() / series.len().max(1) as f64;
+    let least = resolution.max(ALIKE * mean.abs());
+    let mut best = (0, f64::INFINITY);
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for cut in (0..series.len()).rev() {
+        sum += series[cut];
+        squares += series[cut] * series[cut];
+        if cut > last {
+            continue;
+        }
+        let count = (series.len() - cut) as f64;
+        let spread = (squares - sum * sum / count).max(0.0) + count * least * least;
+        let error = spread / (count * count);
+        if error <= best.1 {
+            best = (cut, error);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{detect, pauses, truncation};
+    use crate::observation::Left;
+    use crate::prepare::Window;
+
+    #[test]
+    fn what_is_not_like_the_rest_goes() {
+        assert_eq!(truncation(&[4.0; 50], 0.0), 0);
+        let ramp: Vec<f64> = (0..50).map(|n| f64::from(n.min(12))).collect();
+        assert_eq!(truncation(&ramp, 0.0), 12);
+        // Noise of the size of the last steps is left in.
+        let noisy: Vec<f64> = (0..50)
+            .map(|n| f64::from(n.min(12)) + f64::from(n * 7 % 5) * 0.2)
+            .collect();
+        assert!((10..=13).contains(&truncation(&noisy, 0.0)), "{noisy:?}");
+        // Frames that come every so often are one more or one less in a batch.
+        let beats: Vec<f64> = (0..50)
+            .map(|n| f64::from((n * 7 + 3) / 5 % 2 + 11))
+            .collect();
+        assert!(truncation(&beats, 0.5) < 10, "{beats:?}");
+        let rising: Vec<f64> = (0..50).map(f64::from).collect();
+        assert_eq!(truncation(&rising, 0.0), 40, "it never settles");
+        assert_eq!(truncation(&[], 0.0), 0);
+    }
+
+    /// Frames of which one leaves every ten cycles; latencies grow to 500.
+    fn run(settles: u64, until: u64) -> Vec<(u64, Left)> {
+        (1..=until / 10)
+            .map(|n| {
+                let end = n * 10;
+                (
+                    end,
+                    Left::new(&[0; 60], Some(end.min(settles) * 500 / settles)),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_window_begins_where_frames_take_as_long_as_they_will() {
+        let window = Window {
+            warm_up: 40_000,
+            detected: true,
+            measure: Some(60_000),
+        };
+        let pauses = pauses(window);
+        assert_eq!((pauses.len(), pauses[0], pauses[39]), (40, 1_000, 40_000));
+        let begin = detect(&run(20_000, 100_000), 100_000, &pauses);
+        assert!(begin.settled && (19_000..=21_000).contains(&begin.cycle));
+        assert_eq!(pauses[begin.pause], begin.cycle);
+        let at_once = detect(&run(1, 100_000), 100_000, &pauses);
+        assert_eq!((at_once.cycle, at_once.settled), (1_000, true));
+        let never = detect(&run(100_000, 100_000), 100_000, &pauses);
+        assert_eq!((never.cycle, never.settled), (40_000, false));
+        let given = Window {
+            detected: false,
+            ..window
+        };
+        assert!(super::pauses(given).is_empty());
+    }
+}

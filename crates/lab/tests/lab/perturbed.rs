@@ -1,0 +1,187 @@
+//! Every shipped router on chips that are a little faster or slower than the profiles
+//! say, here and there: what works on one chip only by its timing stops with a fault.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use npsim_chip::profile::{Foundation, Parameter, Profile};
+use npsim_lab::campaign::Campaign;
+use npsim_lab::places::Places;
+use npsim_lab::points::{Point, points};
+use npsim_lab::study::Study;
+use npsim_project::{Overrides, Project, Setting};
+
+use crate::root;
+
+/// Projects below `microcode` that forward packets.
+fn routers() -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["forward", "router", "quick-start", "xcp", "rcp", "ordering"] {
+        let path = root().join("microcode").join(folder);
+        for entry in std::fs::read_dir(path).expect("a folder") {
+            let name = entry.expect("an entry").file_name();
+            let name = name.to_string_lossy();
+            if name.ends_with(".toml") && !name.ends_with(".part.toml") {
+                found.push(format!("microcode/{folder}/{name}"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A study with a sweep for each system, at all that the lines bring.
+fn study(systems: &[String], measure: &str) -> Study {
+    let mut text = format!(
+        "name = \"perturbed\"\ntitle = \"t\"\n[window]\nmeasure = \"{measure}\"\n[metric.rate]\nmeasure = \"egress-rate\"\n"
+    );
+    for (number, system) in systems.iter().enumerate() {
+        let every = match system.split('/').nth(1) {
+            Some("quick-start") => ", \"load.special.options\" = \"50%\"",
+            Some("xcp") => ", \"me.processing.define.XCP_EVERY_PACKET\" = 1",
+            Some("rcp") => ", \"me.processing.define.RCP_EVERY_PACKET\" = 1",
+            _ => "",
+        };
+        text = format!(
+            "{text}[sweep.s{number:03}]\nsystem = \"{system}\"\nset = {{ \"load.rate\" = \"90%\"{every} }}\n"
+        );
+    }
+    Study::parse("perturbed", &text).expect("a study")
+}
+
+/// The numbers of a chip that are times and were not read in a source.
+fn times(profile: &Profile) -> Vec<&Parameter> {
+    let is_time = |p: &&Parameter| p.unit.contains("cycles") || p.unit.contains("clocks");
+    let all = profile.parameters().filter(is_time);
+    all.filter(|p| p.foundation != Foundation::Source && p.group != "clock")
+        .collect()
+}
+
+/// Sets what the chip can have; the rest stays.
+fn set(profile: &Profile, changes: &[(&Parameter, u64)]) -> Vec<Setting> {
+    let mut changed = profile.clone();
+    let mut settings = Vec::new();
+    for (p, value) in changes {
+        if let Ok(next) = changed.with(p.group, p.name, *value) {
+            changed = next;
+            let path = format!("profile.{}.{}", p.group, p.name);
+            settings.push(Setting::new(&path, &value.to_string()).expect("a setting"));
+        }
+    }
+    settings
+}
+
+/// Numbers that are the same in every run.
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// Each number anywhere between a fifth less and a fifth more, and at least one away.
+fn burst(profile: &Profile, seed: u64) -> Vec<Setting> {
+    let changes: Vec<_> = times(profile)
+        .into_iter()
+        .zip(1..)
+        .map(|(p, number)| {
+            let word = mixed(seed << 32 | number);
+            let most = (p.value / 5).max(1);
+            let by = word % (most + 1);
+            let up = word >> 32 & 1 == 1;
+            let value = if up {
+                p.value + by
+            } else {
+                p.value - by.min(p.value)
+            };
+            (p, value)
+        })
+        .collect();
+    set(profile, &changes)
+}
+
+/// All penalties of microengines one more or one less.
+fn penalties(profile: &Profile, up: bool) -> Vec<Setting> {
+    let changes: Vec<_> = times(profile)
+        .into_iter()
+        .filter(|p| p.name.ends_with("_penalty"))
+        .map(|p| (p, if up { p.value + 1 } else { p.value - 1 }))
+        .collect();
+    assert!(changes.len() >= 7, "{changes:?}");
+    set(profile, &changes)
+}
+
+/// Runs a sweep's point with settings besides its own; what stopped some.
+fn faults(study: &Study, variants: impl Fn(&Profile) -> Vec<Vec<Setting>>) -> (usize, Vec<String>) {
+    let root = root();
+    let places = Places::new(None, Some(root.as_path()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let campaign = Campaign {
+        study,
+        quick: false,
+        places: &places,
+        results: folder.path(),
+        jobs: 2,
+        observe: &[],
+    };
+    let mut all: Vec<Point> = Vec::new();
+    for point in points(study, false).expect("points") {
+        let overrides = Overrides {
+            set: point.settings.clone(),
+            ..Overrides::default()
+        };
+        let path: &Path = &places
+            .find(&study.sweep[&point.sweep].system)
+            .expect("a system");
+        let project = Project::load(path, &overrides, &npsim_protocols::registry());
+        let project = project.unwrap_or_else(|problems| panic!("{problems}"));
+        for settings in variants(&project.profile) {
+            let mut point = point.clone();
+            point.number = all.len() + 1;
+            point.settings.extend(settings);
+            all.push(point);
+        }
+    }
+    let results = campaign
+        .run(all, &AtomicBool::new(false), &())
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let stopped = results.faults().map(|(keyed, fault)| {
+        let system = &study.sweep[&keyed.point.sweep].system;
+        let settings = keyed.point.shown_settings().join(" ");
+        format!("{system}: {fault}\n  {settings}")
+    });
+    (results.points.len(), stopped.collect())
+}
+
+#[test]
+fn no_router_relies_on_how_long_a_branch_takes() {
+    let systems = routers();
+    assert!(systems.len() > 30, "{systems:?}");
+    let (runs, stopped) = faults(&study(&systems, "60us"), |profile| {
+        [false, true].map(|up| penalties(profile, up)).to_vec()
+    });
+    assert_eq!(runs, 2 * systems.len());
+    assert!(stopped.is_empty(), "{}", stopped.join("\n"));
+}
+
+#[test]
+fn no_router_relies_on_latencies() {
+    let systems = routers();
+    let (_, stopped) = faults(&study(&systems, "50us"), |profile| {
+        (1..=2).map(|seed| burst(profile, seed)).collect()
+    });
+    assert!(stopped.is_empty(), "{}", stopped.join("\n"));
+}
+
+#[test]
+fn the_standard_router_relies_on_no_latency_alone() {
+    let systems = ["microcode/router/npsim.toml".to_owned()];
+    let (runs, stopped) = faults(&study(&systems, "50us"), |profile| {
+        let alone = times(profile).into_iter().flat_map(|p| {
+            let by = (p.value / 5).max(1);
+            [p.value.saturating_sub(by), p.value + by].map(|value| set(profile, &[(p, value)]))
+        });
+        alone.filter(|settings| !settings.is_empty()).collect()
+    });
+    assert!(runs > 100, "{runs}");
+    assert!(stopped.is_empty(), "{}", stopped.join("\n"));
+}

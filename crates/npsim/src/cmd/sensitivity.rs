@@ -1,0 +1,123 @@
+//! `npsim sensitivity`: what a comparison with published figures hangs on.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use npsim_lab::campaign::Campaign;
+use npsim_lab::places::Places;
+use npsim_lab::sensitivity::{Plan, Question};
+use npsim_lab::studies;
+
+use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::lab_options::{Bar, Format, LabOptions, tally};
+use crate::output;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim sensitivity baseline --list                what would be moved, and how many runs that takes
+  npsim sensitivity baseline --quick               all of it with shorter windows and fewer points
+  npsim sensitivity hauger H-23 H-35 --quick       two values, with the points that they need
+  npsim sensitivity hauger H-35 --only LOCK_GAP,sram.read --samples 0
+
+Runs are kept in DIR/points, so a question that is broken off goes on where it was, and
+a larger one runs only what the smaller one did not.
+
+Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given; 130 ended by
+Ctrl-C.";
+
+/// Move what a study's comparison hangs on, and see which values hold
+///
+/// Every constant that was chosen with published values in view and every parameter of the
+/// chips that is assumed or calibrated is moved by a fifth, down and up, one at a time;
+/// then, sampled, all of them together. For each published value it tells how far it went,
+/// what drove it there, and whether it is reproduced still (docs/src/sensitivity.md).
+///
+/// The results folder gets `sensitivity.json`, `sensitivity.csv`, `sensitivity.md` and
+/// `tornado.svg`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Name of a study, or a study's file
+    study: String,
+    /// Published values by their id; all if left out
+    ids: Vec<String>,
+    /// Move these only: constants, or parameters as `GROUP.NAME`, with commas between them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only: Vec<String>,
+    /// How many samples of all moved together
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(0..=10_000))]
+    samples: u16,
+    /// Print what would be moved, and run nothing
+    #[arg(long)]
+    list: bool,
+    /// How the outcome is printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+    #[command(flatten)]
+    lab: LabOptions,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let study = studies::find(&arguments.study)?;
+    let file = studies::is_file_name(&arguments.study).then(|| Path::new(&arguments.study));
+    let places = Places::new(file, arguments.lab.root.as_deref());
+    let folder = arguments
+        .lab
+        .results(&format!("{}-sensitivity", study.name));
+    let campaign = Campaign {
+        study: &study,
+        quick: arguments.lab.quick,
+        places: &places,
+        results: &folder,
+        jobs: arguments.lab.jobs(),
+        observe: &arguments.lab.observe,
+    };
+    let question = Question {
+        ids: arguments.ids.clone(),
+        only: arguments.only.clone(),
+        samples: usize::from(arguments.samples),
+    };
+    let plan = Plan::new(&campaign, &question)?;
+    if arguments.list {
+        let mut text = String::new();
+        for knob in plan.knobs() {
+            let moves: Vec<_> = knob.moves().iter().map(|to| knob.moved(to)).collect();
+            writeln!(
+                text,
+                "{:34} {:24} {:10} {:14} {}",
+                knob.name,
+                knob.value,
+                knob.kind,
+                moves.join(", "),
+                knob.what
+            )?;
+        }
+        writeln!(text, "{} runs", plan.runs())?;
+        output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = interrupt_flag();
+    let bar = Bar::default();
+    let outcome = plan.run(&campaign, &question, &stop, &bar);
+    bar.finish();
+    let (results, report) = outcome?;
+    let Some(report) = report else {
+        output::line(&format!("{}; start it again to go on", tally(&results)));
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    let page = report.write(&folder)?;
+    match arguments.format {
+        Format::Json => output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?,
+        Format::Text => output::print(&format!("{}\n\n{}", report.title, report.markdown()))?,
+    }
+    for refused in &report.refused {
+        output::line(&format!("note: not moved: {refused}"));
+    }
+    for fault in report.kinds_of_faults() {
+        output::line(&format!("stopped: {fault}"));
+    }
+    output::line(&format!("{}; see {}", tally(&results), page.display()));
+    Ok(ExitCode::SUCCESS)
+}

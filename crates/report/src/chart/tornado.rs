@@ -1,0 +1,164 @@
+//! A tornado: how far each value goes when what it depends on is moved, as bars around
+//! where it was.
+
+use std::fmt::Write as _;
+
+use super::scale::{Scale, ticks};
+use super::svg::{Drawing, block};
+
+/// A value and how far it went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// What it is.
+    pub label: String,
+    /// The lowest and the highest that one thing moved alone brought it to, in percent
+    /// of what it was, and what that was.
+    pub alone: [(f64, String); 2],
+    /// The lowest and the highest with all moved together, if they were.
+    pub together: Option<[f64; 2]>,
+    /// Between what it counts as reproduced, in the same percent, where there is a bound.
+    pub accepted: [Option<f64>; 2],
+}
+
+/// A figure of bars, one below the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tornado {
+    /// What stands above it.
+    pub title: String,
+    /// What the axis shows.
+    pub axis: String,
+    /// The bars from above to below.
+    pub bars: Vec<Bar>,
+}
+
+const WIDTH: f64 = 900.0;
+const LEFT: f64 = 330.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 48.0;
+const BOTTOM: f64 = 64.0;
+const ROW: f64 = 26.0;
+/// Beyond this, in percent, a bar is cut: nobody reads how wrong it would be.
+const FARTHEST: f64 = 100.0;
+
+impl Tornado {
+    /// The figure as a file of its own.
+    #[must_use]
+    pub fn draw(&self) -> String {
+        let base = TOP + ROW * self.bars.len() as f64;
+        let size = (WIDTH, base + BOTTOM);
+        let mut drawing = Drawing::document(CLASS, size, &self.title, &style());
+        let mut paper = String::new();
+        block(&mut paper, 0.0, 0.0, size.0, size.1);
+        drawing.path("paper", &paper);
+        drawing.text("title middle", WIDTH / 2.0, 28.0, &self.title);
+        let (from, to) = self.range();
+        let x = Scale::new(from, to, LEFT, WIDTH - RIGHT);
+        let at = |percent: f64| x.at(percent.clamp(from, to));
+        for tick in ticks(from, to, 8) {
+            drawing.line("grid", (x.at(tick), TOP), (x.at(tick), base));
+            drawing.text("middle", x.at(tick), base + 18.0, &format!("{tick:+.0}"));
+        }
+        for (number, bar) in self.bars.iter().enumerate() {
+            let top = TOP + ROW * number as f64;
+            let middle = top + ROW / 2.0;
+            drawing.text("end", LEFT - 8.0, middle + 4.0, &bar.label);
+            if let Some([low, high]) = bar.together {
+                drawing.line("together", (at(low), middle), (at(high), middle));
+            }
+            let [(low, lowest), (high, highest)] = &bar.alone;
+            let (start, end) = (at(low.min(0.0)), at(high.max(0.0)));
+            let tip = format!("{low:+.1} %: {lowest}; {high:+.1} %: {highest}");
+            drawing.bar(
+                "alone",
+                start,
+                top + 6.0,
+                (end - start).max(1.0),
+                ROW - 12.0,
+                &tip,
+            );
+            for bound in bar.accepted.iter().flatten() {
+                if (from..=to).contains(bound) {
+                    drawing.line(
+                        "bound",
+                        (at(*bound), top + 3.0),
+                        (at(*bound), top + ROW - 3.0),
+                    );
+                }
+            }
+        }
+        drawing.line("axis", (x.at(0.0), TOP), (x.at(0.0), base));
+        let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+        drawing.text("middle", middle, base + 38.0, &self.axis);
+        let legend =
+            "bars: one at a time; lines: all together; ticks: where a row is no longer reproduced";
+        drawing.text("middle", WIDTH / 2.0, base + 56.0, legend);
+        drawing.finish() + "\n"
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let mut range = (-5.0_f64, 5.0_f64);
+        for bar in &self.bars {
+            let alone = bar.alone.iter().map(|(percent, _)| *percent);
+            for percent in alone.chain(bar.together.into_iter().flatten()) {
+                range = (range.0.min(percent), range.1.max(percent));
+            }
+        }
+        (range.0.max(-FARTHEST), range.1.min(FARTHEST))
+    }
+}
+
+/// Of the drawing, and of the rules of its style sheet.
+const CLASS: &str = "npsim-tornado";
+
+fn style() -> String {
+    let rules = [
+        ("text", "font:12px sans-serif;fill:#000"),
+        (".paper", "fill:#fff"),
+        (".title", "font-size:17px"),
+        (".middle", "text-anchor:middle"),
+        (".end", "text-anchor:end"),
+        (".grid", "stroke:#e1e1e1"),
+        (".axis", "stroke:#000"),
+        (".alone", "fill:#005aa0"),
+        (".together", "stroke:#c85000;stroke-width:2"),
+        (".bound", "stroke:#000;stroke-width:2"),
+    ];
+    let mut style = String::new();
+    for (what, how) in rules {
+        // Writing to a String cannot fail.
+        let _ = write!(style, ".{CLASS} {what}{{{how}}}");
+    }
+    style
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bar, Tornado};
+
+    #[test]
+    fn every_bar_is_drawn_with_what_moved_it() {
+        let bar = |label: &str, low, high| Bar {
+            label: label.into(),
+            alone: [
+                (low, "sram.read -20 %".into()),
+                (high, "LOCK_GAP 22".into()),
+            ],
+            together: Some([low * 2.0, high * 2.0]),
+            accepted: [Some(-10.0), Some(10.0)],
+        };
+        let svg = Tornado {
+            title: "rates & delays".into(),
+            axis: "change in percent".into(),
+            bars: vec![bar("H-20", -3.0, 4.0), bar("H-35", -30.0, 900.0)],
+        }
+        .draw();
+        assert_eq!(svg.matches("<rect").count(), 2, "{svg}");
+        assert_eq!(svg.matches("class=\"together\"").count(), 2);
+        assert_eq!(svg.matches("class=\"bound\"").count(), 4);
+        for text in ["rates &amp; delays", "H-20", "change in percent"] {
+            assert!(svg.contains(&format!(">{text}<")), "{text}");
+        }
+        assert!(svg.contains("LOCK_GAP 22"));
+        assert!(svg.contains(">+100<") && !svg.contains(">+200<"), "{svg}");
+    }
+}
