@@ -15,7 +15,6 @@ use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
 use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::observer::Observer;
-use crate::kernel::raiser::Raiser;
 use crate::kernel::trace_event::{Cause, TraceEvent};
 use crate::microengine::Program;
 use crate::profile::Profile;
@@ -446,7 +445,7 @@ impl Chip {
                     let cause = fabric.journal.cause_of(fabric.now, me, context, signal);
                     journal_signals(me, context, 1 << signal, cause, fabric);
                 }
-                fabric.raisers.note(me, context, 1 << signal, by);
+                fabric.raisers.note(fabric.now, (me, context, signal), by);
                 self.microengines[me as usize].signal(context, 1 << signal, fabric);
             }
             Event::NnPut {
@@ -557,12 +556,6 @@ impl Chip {
                     let why = Cause::of(&command);
                     journal_signals(command.transfer_me, to, signals, why, fabric);
                 }
-                fabric.raisers.note(
-                    command.transfer_me,
-                    command.signal_context,
-                    command.pull_signals,
-                    Raiser::at(command.me, command.context, command.pc),
-                );
                 me.signal(command.signal_context, command.pull_signals, fabric);
             }
         }
@@ -578,11 +571,6 @@ impl Chip {
         let data = &flight.data[..flight.words as usize];
         me.push(command.transfer_kind, command.transfer, data);
         if command.push_signals != 0 {
-            let by = if flight.is_unasked() {
-                Raiser::MEDIA
-            } else {
-                Raiser::at(command.me, command.context, command.pc)
-            };
             if OBSERVED {
                 let why = match (flight.is_unasked(), flight.data[0]) {
                     (false, _) => Cause::of(&command),
@@ -592,12 +580,6 @@ impl Chip {
                 let (to, signals) = (command.signal_context, command.push_signals);
                 journal_signals(command.transfer_me, to, signals, why, fabric);
             }
-            fabric.raisers.note(
-                command.transfer_me,
-                command.signal_context,
-                command.push_signals,
-                by,
-            );
             me.signal(command.signal_context, command.push_signals, fabric);
         }
         fabric.retire(slot);

@@ -1,6 +1,7 @@
 //! What all parts of the chip stand on: time and its events, the buses and the
 //! commands on them, memories, checks, and what a run tells those who watch it.
 
+pub mod buffers;
 pub mod bus;
 pub mod check;
 pub mod command;

@@ -7,6 +7,7 @@
 pub type Cycle = u64;
 
 pub mod board;
+mod buffer_leaks;
 pub mod chip;
 pub mod core;
 pub mod engine;

@@ -37,6 +37,12 @@ pub struct Stats {
     pub media: MediaStats,
     /// Named counters of the microcode, in the order of the project file.
     pub counters: Vec<CounterStats>,
+    /// Scratch rings that are in use, as they stand.
+    pub rings: Vec<RingStats>,
+    /// Queues and rings in the Q-arrays of SRAM, as they stand.
+    pub queues: Vec<QueueStats>,
+    /// The packet buffers, if the boot plan has some.
+    pub buffers: Option<BufferStats>,
     /// Longwords watched as locks, in the order of the project file.
     pub locks: Vec<LockStats>,
     /// The general-purpose core.
@@ -267,6 +273,45 @@ pub struct CounterStats {
     pub drop: bool,
     /// What it counts, for people.
     pub text: String,
+}
+
+/// A scratch ring.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RingStats {
+    /// What the project calls it; absent where it has no name.
+    pub name: Option<String>,
+    /// Its number.
+    pub ring: u64,
+    /// Byte address of its first longword.
+    pub address: u64,
+    /// Longwords that it can hold.
+    pub size: u64,
+    /// Longwords on it.
+    pub level: u64,
+    /// Most longwords that were on it at one time.
+    pub peak: u64,
+}
+
+/// A Q-array entry that was loaded or used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueueStats {
+    /// What the project calls it; absent where it has no name.
+    pub name: Option<String>,
+    /// SRAM channel.
+    pub channel: u64,
+    /// Q-array entry.
+    pub entry: u64,
+    /// Packets or buffers on a queue, longwords on a ring or journal.
+    pub level: u64,
+}
+
+/// The packet buffers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BufferStats {
+    /// How many there are.
+    pub count: u64,
+    /// How many are on their freelist.
+    pub free: u64,
 }
 
 /// A longword whose bit 0 is a lock. A cycle is held, lost to a hand-over, or

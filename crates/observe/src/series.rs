@@ -360,7 +360,8 @@ fn places(project: &Project) -> Vec<Place> {
         );
     }
     for ring in &boot.rings {
-        let name = ring_name(project, ring.base)
+        let name = project
+            .name_at("scratch", ring.base)
             .unwrap_or_else(|| format!("scratch ring {}", ring.number));
         let kind = PlaceKind::Ring {
             number: ring.number,
@@ -377,7 +378,8 @@ fn places(project: &Project) -> Vec<Place> {
             let count = u64::from(buffers.count);
             add(kind, "packet buffers in use".into(), "buffers", Some(count));
         } else {
-            let name = queue_name(project, channel, queue.descriptor)
+            let name = project
+                .name_at(&format!("sram{channel}"), queue.descriptor)
                 .unwrap_or_else(|| format!("queue {entry} of sram{channel}"));
             add(PlaceKind::Queue { channel, entry }, name, "entries", None);
         }
@@ -403,25 +405,6 @@ fn places(project: &Project) -> Vec<Place> {
         }
     }
     places
-}
-
-/// The name of the scratch ring at this address.
-fn ring_name(project: &Project, base: u32) -> Option<String> {
-    named(project, "scratch", base)
-}
-
-fn queue_name(project: &Project, channel: u8, descriptor: u32) -> Option<String> {
-    named(project, &format!("sram{channel}"), descriptor)
-}
-
-/// The name between backquotes of what begins at an address.
-fn named(project: &Project, space: &str, address: u32) -> Option<String> {
-    let space = project.spaces.iter().find(|known| known.name == space)?;
-    let region = space
-        .regions()
-        .iter()
-        .find(|region| region.start == u64::from(address))?;
-    region.name.split('`').nth(1).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use npsim_project::problem::Problem;
 use crate::flow::TrafficFlow;
 use crate::lanes::{LaneRecorder, Moments};
 use crate::profile::{Collector, Profile};
+use crate::races::{Race, RaceDetector};
 use crate::series::Series;
 use crate::timeline::{Recorder, TimelineFile, Window};
 
@@ -35,6 +36,8 @@ pub struct Wanted {
     pub flow: bool,
     /// What every context does in the moments of interest, which the series finds.
     pub lanes: bool,
+    /// Memory that two contexts update with nothing that keeps them apart.
+    pub races: bool,
 }
 
 impl Wanted {
@@ -70,6 +73,7 @@ impl Wanted {
             series: (self.series || self.lanes).then(|| Series::new(project)),
             flow: self.flow.then(|| TrafficFlow::over(&project.spaces)),
             lanes: self.lanes.then(|| LaneRecorder::new(chip)),
+            races: self.races.then(|| RaceDetector::new(chip)),
         })
     }
 }
@@ -83,6 +87,7 @@ pub struct ObserverSet {
     series: Option<Series>,
     flow: Option<TrafficFlow>,
     lanes: Option<LaneRecorder>,
+    races: Option<RaceDetector>,
 }
 
 /// What a set has seen of a run that is over.
@@ -96,6 +101,8 @@ pub struct Seen {
     pub flow: Option<TrafficFlow>,
     /// The moments of interest.
     pub moments: Option<Moments>,
+    /// Races, in the order of their first occurrence.
+    pub races: Option<Vec<Race>>,
     /// Whether the timeline's file became whole, if one was to be written.
     pub timeline: Option<io::Result<()>>,
 }
@@ -117,6 +124,7 @@ impl ObserverSet {
             }),
             flow: self.flow,
             moments: self.lanes.map(|lanes| lanes.finish(end)),
+            races: self.races.map(RaceDetector::finish),
         }
     }
 }
@@ -128,6 +136,7 @@ impl Observer for ObserverSet {
             timeline,
             flow,
             lanes,
+            races,
             series: _,
         } = self;
         profile
@@ -135,6 +144,7 @@ impl Observer for ObserverSet {
             .and(timeline.wants())
             .and(flow.wants())
             .and(lanes.wants())
+            .and(races.wants())
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
@@ -142,6 +152,7 @@ impl Observer for ObserverSet {
         self.timeline.see(at, event);
         self.flow.see(at, event);
         self.lanes.see(at, event);
+        self.races.see(at, event);
     }
 }
 

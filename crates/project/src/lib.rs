@@ -96,6 +96,26 @@ pub struct Project {
 }
 
 impl Project {
+    /// What the project calls that in which a byte of a memory lies.
+    #[must_use]
+    pub fn name_of(&self, space: &str, address: u32) -> Option<String> {
+        let space = self.spaces.iter().find(|known| known.name == space)?;
+        let mut regions = space.regions().iter();
+        let region =
+            regions.find(|region| (region.start..region.end).contains(&u64::from(address)))?;
+        region.name.split('`').nth(1).map(str::to_owned)
+    }
+
+    /// What the project calls that which begins at a byte address of a memory:
+    /// `scratch`, `sram0`, `dram`...
+    #[must_use]
+    pub fn name_at(&self, space: &str, address: u32) -> Option<String> {
+        let space = self.spaces.iter().find(|known| known.name == space)?;
+        let mut regions = space.regions().iter();
+        let region = regions.find(|region| region.start == u64::from(address))?;
+        region.name.split('`').nth(1).map(str::to_owned)
+    }
+
     /// Reads a project file, the one in a folder, or makes the default one for
     /// a `.uc` or for assembled firmware. The registry has the kinds of tasks and
     /// devices that the project can have.

@@ -143,7 +143,7 @@ impl Reference {
             .map(|signal| signal_name_at(self.program.image(), signal, pc))
             .collect();
         let signal = again.trailing_zeros() as u8;
-        let twice = fabric.raisers.twice((self.index, context, pc), signal);
+        let twice = fabric.raised_twice((self.index, context, pc), signal, self.program.image());
         let (me, by, at) = twice.second;
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),

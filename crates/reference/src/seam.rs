@@ -170,7 +170,8 @@ impl Core for Reference {
             signals,
             cause: Cause::Timer,
         });
-        fabric.raisers.note(me, context, signals, Raiser::TIMER);
+        let at = (me, context & 7, signals.trailing_zeros() as u8 & 15);
+        fabric.raisers.note(fabric.now, at, Raiser::TIMER);
         self.signal(context, signals, fabric);
     }
 

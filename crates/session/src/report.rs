@@ -14,8 +14,8 @@ use crate::links::Traffic;
 use crate::registers::{self, RegisterValue};
 use crate::session::{Session, project_of, seed_of};
 use crate::simulation::Ending;
-use npsim_project::ProfileChange;
 use npsim_project::assemble::Program;
+use npsim_project::{ProfileChange, Project};
 
 /// A run: one node, or several in a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -252,6 +252,7 @@ impl Report {
                 report.locate(fault, node.chip());
             }
             report.halts = halts(node.chip());
+            name_levels(&mut report.chip, project);
             report.node = at + 1;
             report.seed = session.seed().map(|seed| seed_of(seed, at));
             let own = project_of(project, at);
@@ -407,6 +408,21 @@ impl FaultReport {
         if let (Some(me), Some(context), Some(pc)) = (fault.me, fault.context, fault.pc) {
             self.registers = registers::that_matter(chip, me, context, pc);
         }
+    }
+}
+
+/// Gives rings and queues the names that the project has for them.
+fn name_levels(chip: &mut Stats, project: &Project) {
+    for ring in &mut chip.rings {
+        ring.name = project.name_at("scratch", ring.address as u32);
+    }
+    for queue in &mut chip.queues {
+        let setups = project.boot.queues.iter();
+        let setup = { setups }.find(|it| {
+            (u64::from(it.channel), u64::from(it.entry)) == (queue.channel, queue.entry)
+        });
+        queue.name =
+            setup.and_then(|it| project.name_at(&format!("sram{}", it.channel), it.descriptor));
     }
 }
 

@@ -313,6 +313,7 @@ impl Simulation {
             self.chip.raise_never_woken();
         }
         self.chip.raise_leaks();
+        self.chip.raise_buffer_leaks();
         match self.chip.fault() {
             Some(fault) => Ending::Fault(Box::new(fault.clone())),
             None => ending,

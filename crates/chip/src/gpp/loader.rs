@@ -2,6 +2,7 @@
 
 use super::Gpp;
 use super::boot::{Boot, BufferSetup, MemoryImage, QueueSetup, RingSetup, Space};
+use crate::kernel::buffers::Buffers;
 use crate::kernel::fabric::Fabric;
 use crate::profile::Profile;
 use crate::units::dram::Dram;
@@ -147,6 +148,7 @@ impl Boot {
         }
         if let Some(buffers) = &self.buffers {
             load_buffers(buffers, sram, dram)?;
+            fabric.buffers = Some(Buffers::new(*buffers));
         }
         for counter in &self.counters {
             if !counter.address.is_multiple_of(4) || scratch.read(counter.address).is_none() {

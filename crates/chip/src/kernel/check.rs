@@ -45,6 +45,8 @@ checks! {
     NeverYields = "never-yields",
     /// A context got an RBUF element and had not freed it when the run ended.
     RbufLeak = "rbuf-leak",
+    /// Packet buffers never came back to their freelist, and nobody had their handles when the run ended.
+    BufferLeak = "buffer-leak",
     /// An RBUF element was freed while it was free.
     RbufDoubleFree = "rbuf-double-free",
     /// Local memory was used before a write of its address took effect.
@@ -53,6 +55,8 @@ checks! {
     SignalRaisedTwice = "signal-raised-twice",
     /// A put to a full ring overwrote what was on it.
     RingOverflow = "ring-overflow",
+    /// Two contexts updated memory with nothing that keeps them apart; looked for with `--check races` only.
+    LostUpdate = "lost-update",
     /// Control flow entered the defer slots of a branch from elsewhere.
     DeferSlotEntry = "defer-slot-entry",
 }
@@ -69,7 +73,10 @@ impl Check {
     /// did not leave will not leave any more.
     #[must_use]
     pub const fn is_of_the_end(self) -> bool {
-        matches!(self, Self::Deadlock | Self::NeverWoken | Self::RbufLeak)
+        matches!(
+            self,
+            Self::Deadlock | Self::NeverWoken | Self::RbufLeak | Self::BufferLeak
+        )
     }
 }
 

@@ -15,17 +15,19 @@
 
 mod validate;
 
+use npsim_image::Image;
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
+use crate::kernel::buffers::Buffers;
 use crate::kernel::bus::{Admission, Buses};
-use crate::kernel::check::{Check, Checks, Fault};
+use crate::kernel::check::{Also, Check, Checks, Fault};
 use crate::kernel::disturb::{Latecomers, Lateness};
 use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::journal::Journal;
 use crate::kernel::lines::Tag;
-use crate::kernel::raiser::{Raiser, Raisers};
+use crate::kernel::raiser::{Raiser, Raisers, Twice};
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
@@ -50,6 +52,9 @@ pub struct InFlight {
     /// Which arrival the data came from, on its way between RBUF, DRAM and TBUF.
     pub tag: Tag,
 }
+
+/// Commands of a program of which a message says that they raise a signal.
+const MOST_RAISERS: usize = 3;
 
 /// The note of what was opened without a command.
 const UNASKED: u64 = u64::MAX;
@@ -118,6 +123,8 @@ pub struct Fabric {
     timers_set: u64,
     /// Who raised which signal.
     pub raisers: Raisers,
+    /// Where packet buffers go, if the boot plan has some.
+    pub buffers: Option<Buffers>,
     /// A command has given its signals to another context than its own.
     pub(crate) signals_others: bool,
     late: Latecomers,
@@ -143,6 +150,7 @@ impl Fabric {
             journal: Journal::default(),
             clock_readings: 0,
             timers_set: 0,
+            buffers: None,
             raisers: Raisers::new(microengines),
             signals_others: false,
             late: Latecomers::default(),
@@ -177,6 +185,87 @@ impl Fabric {
     pub fn note_override(&mut self, command: &BusCommand) {
         self.signals_others |=
             (command.transfer_me, command.signal_context) != (command.me, command.context);
+    }
+
+    /// A queue's command carries a handle; it takes it off the queue or puts it on.
+    #[inline]
+    pub(crate) fn queue_carries(
+        &mut self,
+        queue: (u8, u8),
+        word: u32,
+        takes: bool,
+        command: &BusCommand,
+    ) {
+        if let Some(buffers) = &mut self.buffers {
+            let by = Raiser::at(command.me, command.context, command.pc);
+            buffers.queue(queue, word, takes, by);
+        }
+    }
+
+    /// A ring's command carries longwords, handles perhaps among them.
+    #[inline]
+    pub(crate) fn ring_carries(&mut self, words: &[u32], command: &BusCommand) {
+        if let Some(buffers) = &mut self.buffers {
+            let by = Raiser::at(command.me, command.context, command.pc);
+            buffers.carried(words, by);
+        }
+    }
+
+    /// Who raised a signal of a context twice, which is at an instruction itself and runs
+    /// the program of this image.
+    #[must_use]
+    pub fn raised_twice(&self, at: (u8, u8, u16), signal: u8, image: &Image) -> Twice {
+        let (me, context, _) = at;
+        if self.raisers.has_just_noted(self.now, (me, context, signal)) {
+            return self.raisers.twice(at, signal);
+        }
+        // The command is in flight until its signal has come; of several with this signal
+        // the oldest comes first.
+        let raises = |it: &&InFlight| {
+            let command = &it.command;
+            (command.transfer_me, command.signal_context) == (me, context)
+                && (command.pull_signals | command.push_signals) >> signal & 1 == 1
+        };
+        let second = self.flights().filter(raises).min_by_key(|it| it.issued);
+        let mut found = Twice {
+            second: at,
+            also: Vec::new(),
+            notes: Vec::new(),
+        };
+        match second {
+            Some(flight) if flight.is_unasked() => {
+                found
+                    .notes
+                    .push("it was raised again by the media interface".to_owned());
+            }
+            Some(InFlight { command, .. }) => {
+                found.second = (command.me, command.context, command.pc);
+            }
+            None => found
+                .notes
+                .push("by whom it was raised again is not known".to_owned()),
+        }
+        let raises = |address: &u16| {
+            let used = image.signals_used(*address);
+            used.iter().any(|it| it.point.after && it.number == signal)
+        };
+        let all = (0..image.words.len() as u16).filter(raises);
+        let others = all.filter(|address| *address != found.second.2);
+        found.also = others
+            .take(MOST_RAISERS)
+            .map(|pc| Also {
+                me,
+                context,
+                pc,
+                what: "may have raised it first".to_owned(),
+            })
+            .collect();
+        if found.also.is_empty() {
+            found
+                .notes
+                .push("no other command raises it, so the same one raised it first".to_owned());
+        }
+        found
     }
 
     /// Lets completions come late from now on.

@@ -1,11 +1,14 @@
-//! Who raised a context's signals last, and before that.
+//! Who raised a context's signals.
 //!
 //! A signal is one bit: when it is raised a second time before it was consumed, somebody's
-//! signal is lost, and a message should say whose. So the last two are kept for each
-//! signal of each context.
+//! signal is lost, and a message should say whose. Of signals that contexts send and of
+//! those of timers the last two raisers are kept. Those of commands are far too many; the
+//! second is the command that is in flight still, and the first is one of those in the
+//! program that raise the same signal.
 
 use serde::{Deserialize, Serialize};
 
+use crate::Cycle;
 use crate::kernel::check::Also;
 
 /// Where a signal came from: a place in a program, the media interface, a timer, or
@@ -16,10 +19,8 @@ pub struct Raiser(u32);
 impl Raiser {
     /// Nobody knows.
     pub const UNKNOWN: Self = Self(0);
-    /// The media interface, which gave the context an mpacket or gave up waiting for one.
-    pub const MEDIA: Self = Self(1);
     /// The context's timer.
-    pub const TIMER: Self = Self(2);
+    pub const TIMER: Self = Self(1);
 
     /// The instruction of a context: it raised the signal, or issued the command that did.
     #[inline]
@@ -44,7 +45,6 @@ impl Raiser {
     /// What has no place in a program, in words.
     const fn elsewhere(self) -> &'static str {
         match self {
-            Self::MEDIA => "by the media interface",
             Self::TIMER => "by the context's timer",
             _ => "by whom is not known",
         }
@@ -68,46 +68,51 @@ const SIGNALS: usize = 16;
 /// Signals of a microengine.
 const OF_MICROENGINE: usize = 8 * SIGNALS;
 
-/// The last two raisers of all signals.
+/// A signal: microengine, context and number.
+type Signal = (u8, u8, u8);
+
+/// The last two raisers of all signals that no command raises.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Raisers(Vec<[Raiser; 2]>);
+pub struct Raisers {
+    all: Vec<[Raiser; 2]>,
+    /// When something was noted last, and of which signal.
+    noted: (Cycle, Signal),
+}
 
 impl Raisers {
     /// Nobody has raised anything.
     #[must_use]
     pub fn new(microengines: u8) -> Self {
-        Self(vec![
-            [Raiser::UNKNOWN; 2];
-            usize::from(microengines) * OF_MICROENGINE
-        ])
+        let count = usize::from(microengines) * OF_MICROENGINE;
+        Self {
+            all: vec![[Raiser::UNKNOWN; 2]; count],
+            noted: (Cycle::MAX, (0, 0, 0)),
+        }
     }
 
-    /// Signals are about to be raised; bit s is signal s.
-    #[inline]
-    pub fn note(&mut self, me: u8, context: u8, mut signals: u16, by: Raiser) {
-        let first = usize::from(me) * OF_MICROENGINE + usize::from(context & 7) * SIGNALS;
-        while signals != 0 {
-            let signal = signals.trailing_zeros() as usize;
-            signals &= signals - 1;
-            if let Some([last, before]) = self.0.get_mut(first + signal) {
-                (*before, *last) = (*last, by);
-            }
+    /// A signal is about to be raised, by no command.
+    pub fn note(&mut self, now: Cycle, signal: Signal, by: Raiser) {
+        self.noted = (now, signal);
+        if let Some([last, before]) = self.all.get_mut(place(signal)) {
+            (*before, *last) = (*last, by);
         }
     }
 
     /// Who raised a signal last, and who before.
     #[must_use]
-    pub fn of(&self, me: u8, context: u8, signal: u8) -> [Raiser; 2] {
-        let at = usize::from(me) * OF_MICROENGINE
-            + usize::from(context & 7) * SIGNALS
-            + usize::from(signal & 15);
-        self.0.get(at).copied().unwrap_or_default()
+    pub fn of(&self, signal: Signal) -> [Raiser; 2] {
+        self.all.get(place(signal)).copied().unwrap_or_default()
+    }
+
+    /// Whether what has just been noted is this signal.
+    pub(crate) fn has_just_noted(&self, now: Cycle, signal: Signal) -> bool {
+        self.noted == (now, signal)
     }
 
     /// Who raised a signal of a context twice, which is at an instruction itself.
     #[must_use]
     pub fn twice(&self, (me, context, pc): (u8, u8, u16), signal: u8) -> Twice {
-        let [second, first] = self.of(me, context, signal);
+        let [second, first] = self.of((me, context, signal));
         let mut found = Twice {
             second: (me, context, pc),
             also: Vec::new(),
@@ -145,8 +150,12 @@ impl Raisers {
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
+}
+
+fn place((me, context, signal): Signal) -> usize {
+    usize::from(me) * OF_MICROENGINE + usize::from(context & 7) * SIGNALS + usize::from(signal & 15)
 }
 
 #[cfg(test)]
@@ -157,16 +166,18 @@ mod tests {
     fn the_last_two_are_known() {
         let mut raisers = Raisers::new(2);
         let (first, second) = (Raiser::at(0, 7, 300), Raiser::at(1, 0, 0));
-        assert_eq!(raisers.of(1, 3, 5), [Raiser::UNKNOWN; 2]);
-        raisers.note(1, 3, 1 << 5 | 1 << 6, first);
-        raisers.note(1, 3, 1 << 5, second);
-        assert_eq!(raisers.of(1, 3, 5), [second, first]);
-        assert_eq!(raisers.of(1, 3, 6), [first, Raiser::UNKNOWN]);
+        assert_eq!(raisers.of((1, 3, 5)), [Raiser::UNKNOWN; 2]);
+        raisers.note(10, (1, 3, 5), first);
+        assert!(raisers.has_just_noted(10, (1, 3, 5)));
+        raisers.note(12, (1, 3, 5), second);
+        assert!(!raisers.has_just_noted(10, (1, 3, 5)));
+        assert_eq!(raisers.of((1, 3, 5)), [second, first]);
+        assert_eq!(raisers.of((1, 3, 6)), [Raiser::UNKNOWN; 2]);
         assert_eq!(
             (first.place(), Raiser::TIMER.place()),
             (Some((0, 7, 300)), None)
         );
         // There is no such microengine.
-        raisers.note(2, 0, 2, first);
+        raisers.note(13, (2, 0, 2), first);
     }
 }

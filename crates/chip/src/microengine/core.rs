@@ -107,7 +107,9 @@ impl Core for Microengine {
                 signals: mask,
                 cause: Cause::Timer,
             });
-            fabric.raisers.note(me, context, mask, Raiser::TIMER);
+            let signal = it.future_signal & 15;
+            let at = (me, context & 7, signal);
+            fabric.raisers.note(fabric.now, at, Raiser::TIMER);
             self.raise(context & 7, mask, fabric);
         }
     }

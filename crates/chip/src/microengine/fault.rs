@@ -303,7 +303,7 @@ impl Microengine {
             .map(|s| signal_name_at(&self.program.image, s, pc))
             .collect();
         let signal = again.trailing_zeros() as u8;
-        let twice = fabric.raisers.twice((self.index, context, pc), signal);
+        let twice = fabric.raised_twice((self.index, context, pc), signal, &self.program.image);
         let (me, by, at) = twice.second;
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),

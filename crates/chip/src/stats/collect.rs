@@ -1,9 +1,9 @@
 //! Reads the statistics out of a chip.
 
 use super::{
-    BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats, DropStats,
-    HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats, ReferenceStats,
-    Stats, UnitStats, permille,
+    BufferStats, BusInstanceStats, BusStats, CapStats, CheckStats, ContextStats, CounterStats,
+    DropStats, HoldStats, LockStats, MediaStats, MicroengineStats, OperationStats, PortStats,
+    QueueStats, ReferenceStats, RingStats, Stats, UnitStats, permille,
 };
 use crate::Cycle;
 use crate::chip::Chip;
@@ -45,6 +45,9 @@ impl Stats {
             ports: ports(&chip.units.msf),
             media: media(&chip.units.msf),
             counters: counters(&chip.gpp, &chip.units.scratch),
+            rings: rings(&chip.units.scratch),
+            queues: queues(chip),
+            buffers: buffers(chip),
             locks: locks(chip, cycles),
             gpp: super::slow_path::gpp(chip),
             cap: CapStats {
@@ -252,6 +255,40 @@ fn counts(chip: &Chip, core: &dyn Core) -> MeStats {
         counts.aborted -= last;
     }
     counts
+}
+
+fn rings(scratch: &Scratch) -> Vec<RingStats> {
+    let all = (0..16).map(|number| (number, scratch.ring(number)));
+    let used = all.filter(|(_, ring)| ring.is_used());
+    used.map(|(number, ring)| RingStats {
+        name: None,
+        ring: number.into(),
+        address: ring.address().into(),
+        size: ring.size().into(),
+        level: ring.count().into(),
+        peak: ring.peak().into(),
+    })
+    .collect()
+}
+
+fn queues(chip: &Chip) -> Vec<QueueStats> {
+    let entries = chip.units.sram.entries_in_use();
+    entries
+        .map(|(channel, entry, level)| QueueStats {
+            name: None,
+            channel: channel.into(),
+            entry: entry.into(),
+            level: level.into(),
+        })
+        .collect()
+}
+
+fn buffers(chip: &Chip) -> Option<BufferStats> {
+    let (count, free) = chip.free_buffers()?;
+    Some(BufferStats {
+        count: count.into(),
+        free: free.into(),
+    })
 }
 
 fn locks(chip: &Chip, cycles: Cycle) -> Vec<LockStats> {

@@ -164,11 +164,13 @@ impl Scratch {
                 self.rings.get(&self.words, ring, &mut out[..count]);
                 self.rings.show(ring, fabric);
                 fabric.flight_mut(slot).data[..count].copy_from_slice(&out[..count]);
+                fabric.ring_carries(&out[..count], &command);
                 fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
             }
             Op::ScratchPut => {
                 let data = fabric.flight(slot).data;
                 let ring = ring_number(command.address);
+                fabric.ring_carries(&data[..count], &command);
                 let lost = self.rings.put(&mut self.words, ring, &data[..count]);
                 self.rings.show(ring, fabric);
                 if lost > 0 {
@@ -213,6 +215,13 @@ impl Scratch {
                 }
             }
         }
+    }
+
+    /// All longwords but those that have been taken off a ring.
+    pub(crate) fn words_kept(&self) -> impl Iterator<Item = u32> + '_ {
+        let all = (0..).zip(&self.words);
+        all.filter(|(at, _)| !self.rings.has_left(*at))
+            .map(|(_, word)| *word)
     }
 
     /// Takes the memory for longwords read and written.

@@ -100,6 +100,12 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "Write the element's number to RBUF_ELEMENT_DONE on every path, also where a packet \
              is dropped.",
         ),
+        Check::BufferLeak => (
+            "Buffers that are not given back are missing later: when the freelist is empty, \
+             every packet is dropped.",
+            "Give the buffer back on every path on which its packet ends: where it is sent, where \
+             it is dropped, and where it cannot be handed on.",
+        ),
         Check::RbufDoubleFree => (
             "An element on the free list twice is filled with two packets at once.",
             "Free each element once, after its data has been moved: wait for the move's signal \
@@ -118,6 +124,11 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "A put does not wait for room; it writes over what has not been taken yet.",
             "Test the ring's state before the put (`br_inp_state`), make the ring larger, or let \
              its consumer be faster.",
+        ),
+        Check::LostUpdate => (
+            "Between a read and the write that follows from it another context reads the same \
+             value; of the two writes the first is lost.",
+            "Use one atomic operation, or read and write under a lock that all take, or in a turn.",
         ),
         Check::DeferSlotEntry => (
             "Instructions in the defer slots of a branch are executed with that branch; who \

@@ -158,6 +158,41 @@ fn both_who_raised_a_signal_are_named() {
     }
 }
 
+/// Two commands raise the signal that is waited for once.
+const COMMANDS: &str = "\
+.num_contexts 8
+.reg read $a $b
+.reg zero left
+.sig done
+    br=ctx[0, start#]
+    ctx_arb[kill]
+start#:
+    immed[zero, 0]
+    scratch[read, $a, zero, 0, 1], sig_done[done]
+    scratch[read, $b, zero, 4, 1], sig_done[done]
+    immed[left, 100]
+again#:
+    alu[left, left, -, 1]
+    bne[again#]
+    ctx_arb[done]
+    ctx_arb[kill]
+";
+
+#[test]
+fn of_commands_the_second_is_known_and_those_that_may_be_the_first() {
+    let dir = Dir::new().with("a.uc", COMMANDS);
+    for core in ["engine", "reference"] {
+        dir.npsim(&format!("run a.uc --core {core}")).expect(
+            3,
+            &[
+                "error[signal-raised-twice]: signal",
+                "a.uc:10:5",
+                "may have raised it first: a.uc:9",
+            ],
+        );
+    }
+}
+
 /// Two signals have one number, and two registers one place, at different times.
 const SHARED: &str = "\
 .num_contexts 8

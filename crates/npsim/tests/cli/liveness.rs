@@ -106,6 +106,11 @@ fn stats(dir: &Dir) -> Value {
     serde_json::from_slice(&dir.read("out.json")).expect("JSON")
 }
 
+/// A project that loses a turn when `in.pcap` is played.
+pub fn lost_turn() -> Dir {
+    folder(WORKER, true)
+}
+
 #[test]
 fn a_lost_turn_is_a_fault_though_another_microengine_polls() {
     let dir = folder(WORKER, true);
@@ -213,7 +218,7 @@ fn what_somebody_may_still_raise_is_no_fault() {
 }
 
 /// Counts on and on, and no signal that is waited for comes of it.
-const ENDLESS: &str = "\
+pub const ENDLESS: &str = "\
 .num_contexts 8
 .reg count
     immed[count, 0]

@@ -2,6 +2,7 @@
 //! command, microengine, context or unit that is not there.
 
 use super::{BusCommand, Fabric, Slot};
+use crate::kernel::buffers::Buffers;
 use crate::kernel::event::Event;
 
 /// Contexts of a microengine.
@@ -18,6 +19,8 @@ impl Fabric {
     pub(crate) fn is_sound_beside(&self, other: &Self) -> bool {
         let microengines = other.nn_rings.len();
         self.nn_rings.len() == microengines
+            && self.buffers.as_ref().map(Buffers::count)
+                == other.buffers.as_ref().map(Buffers::count)
             && self.raisers.len() == other.raisers.len()
             && self.buses.is_like(&other.buses)
             && self.buses.held_slots().all(|slot| self.has(slot))

@@ -77,6 +77,18 @@ impl Ring {
         self.peak
     }
 
+    /// Whether it was set up or anything was ever on it.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.base != 0 || self.peak > 0
+    }
+
+    /// Byte address of its first longword.
+    #[must_use]
+    pub fn address(&self) -> u32 {
+        self.start * 4
+    }
+
     /// The status bit, as the ring itself has it.
     #[must_use]
     pub fn status(&self) -> bool {
@@ -115,6 +127,17 @@ impl Rings {
 
     pub(super) fn ring(&self, ring: usize) -> &Ring {
         &self.all[ring]
+    }
+
+    /// Whether a longword is in the room of a ring that is in use and not on the ring.
+    pub(super) fn has_left(&self, longword: u32) -> bool {
+        let used = self.all.iter().filter(|ring| ring.is_used());
+        let mut room = used.filter(|ring| longword.wrapping_sub(ring.start) < ring.size);
+        let on = |ring: &Ring| {
+            let place = longword.wrapping_sub(ring.start).wrapping_sub(ring.head);
+            place & (ring.size - 1) < ring.count
+        };
+        room.next().is_some_and(|ring| !on(ring))
     }
 
     pub(super) fn set_register(&mut self, ring: usize, register: RingRegister, value: u32) {

@@ -65,6 +65,37 @@ impl Entry {
         self.count
     }
 
+    /// The buffers on a queue, first to last; `None` where the head is in memory alone.
+    pub(super) fn chain(&self, memory: &Paged<u32>) -> Option<Vec<u32>> {
+        if self.count == 0 {
+            return Some(Vec::new());
+        }
+        if !self.head_valid {
+            return None;
+        }
+        let (mut chain, mut link, mut left) = (Vec::new(), self.head, self.count);
+        while left > 0 && chain.len() <= ADDRESS as usize {
+            chain.push(link & ADDRESS);
+            left -= u32::from(!self.marked || link & END_OF_PACKET != 0);
+            // A buffer of several cells keeps its link until the last.
+            link = memory.get((link & ADDRESS) as usize)?;
+            if chain.last() == Some(&(link & ADDRESS)) {
+                break;
+            }
+        }
+        Some(chain)
+    }
+
+    /// The longwords on a ring or journal, the oldest first.
+    pub(super) fn words<'a>(&self, memory: &'a Paged<u32>) -> impl Iterator<Item = u32> + 'a {
+        let (head, mask) = (self.head, self.ring_size() - 1);
+        let count = self.count.min(mask + 1);
+        (0..count).filter_map(move |at| {
+            let place = head & ADDRESS & !mask | (head.wrapping_add(at)) & mask;
+            memory.get(place as usize)
+        })
+    }
+
     /// Loads head and count; gives both.
     pub(super) const fn load_head(&mut self, head: u32, count: u32) {
         *self = Self {

@@ -37,6 +37,9 @@ pub struct ObserverOptions {
     /// Write what happened when as Chrome trace events, for the Perfetto viewer (docs/src/timeline.md); compressed for .json.gz
     #[arg(long, value_name = "FILE.json[.gz]")]
     timeline: Option<PathBuf>,
+    /// Look for more than the checks do that are always in force: `races`, memory that two contexts update with nothing that keeps them apart (docs/src/troubleshooting.md)
+    #[arg(long, value_name = "WHAT", value_parser = ["races"])]
+    check: Vec<String>,
     /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<Window>())]
     window: Option<Window>,
@@ -61,6 +64,7 @@ impl ObserverOptions {
             profile: self.profile.is_some()
                 || !self.flame.is_empty()
                 || !self.flame_waits.is_empty(),
+            races: !self.check.is_empty(),
             timeline: { self.timeline.as_deref() }.map(|path| (router.file(path), window)),
             ..Wanted::default()
         }

@@ -16,7 +16,7 @@ use npsim::session::{Node, Plan, Session};
 use npsim::simulation::Ending;
 use npsim::summary::summary;
 use npsim::whole_file::write_whole;
-use npsim_chip::kernel::check::Fault;
+use npsim_chip::kernel::check::{Check, Fault};
 use npsim_net::pace::Pace;
 
 use super::super::interrupt::INTERRUPTED;
@@ -77,9 +77,14 @@ impl Ended<'_> {
             hints(arguments, &report, &self.session);
             show_halts(arguments, &report);
         }
+        let races = self.races(&observed);
         let watched = self.show(observed);
         if let Some((at, Ending::Fault(fault))) = self.session.ending() {
             show_faults(at, fault, &report, &self.session);
+            return after_fault(files_written, watched);
+        }
+        if !races.is_empty() {
+            show_races(&races, &self.session);
             return after_fault(files_written, watched);
         }
         files_written?;
@@ -134,6 +139,26 @@ impl Ended<'_> {
         (analyses, written)
     }
 
+    /// The races that were found, as faults, if the user does not allow them.
+    fn races(&self, observed: &[Seen]) -> Vec<Fault> {
+        if self.arguments.allow.contains(&Check::LostUpdate) {
+            return Vec::new();
+        }
+        let project = self.plan.project;
+        let routers = self.arguments.chain.all().zip(observed);
+        let faults = routers.flat_map(|(router, seen)| {
+            let races = seen.races.iter().flatten();
+            races.map(move |race| {
+                let longword = race.longword;
+                let name = project.name_of(&longword.memory(), longword.address);
+                let mut fault = race.fault(name.as_deref());
+                fault.message = format!("{}{}", router.prefix(), fault.message);
+                fault
+            })
+        });
+        faults.collect()
+    }
+
     /// Writes and prints what observers have seen.
     fn show(&self, observed: Vec<Seen>) -> anyhow::Result<()> {
         let (arguments, programs) = (self.arguments, self.plan.programs);
@@ -167,6 +192,24 @@ fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session<'_>)
                 fault.cycle
             ));
         }
+    }
+}
+
+/// Races that are shown whole.
+const RACES_SHOWN: usize = 5;
+
+/// Shows the first races that were found, and how many there are.
+fn show_races(races: &[Fault], session: &Session<'_>) {
+    let programs: Vec<_> = { session.programs().iter() }
+        .map(|program| (program.me, &program.image, &program.sources))
+        .collect();
+    for fault in races.iter().take(RACES_SHOWN) {
+        output::line("");
+        output::message(&render_fault(fault, &programs));
+    }
+    let more = races.len().saturating_sub(RACES_SHOWN);
+    if more > 0 {
+        output::line(&format!("note: {more} more pairs of places race"));
     }
 }
 

@@ -198,6 +198,7 @@ impl Channel {
                 let overridden = command.indirect.is_some_and(|word| word & 1 << 20 != 0);
                 let marks = overridden.then_some(command.byte_mask);
                 self.entries[number].enqueue(&mut self.memory, address, marks)?;
+                fabric.queue_carries((self.number, number as u8), address, false, command);
                 fabric.finish(slot);
             }
             Op::SramEnqueueTail => {
@@ -206,11 +207,15 @@ impl Channel {
             }
             Op::SramDequeue => {
                 self.use_read(now, 1, leads);
-                fabric.flight_mut(slot).data[0] = self.entries[number].dequeue(&self.memory)?;
+                let taken = self.entries[number].dequeue(&self.memory)?;
+                fabric.flight_mut(slot).data[0] = taken;
+                fabric.queue_carries((self.number, number as u8), taken, true, command);
                 fabric.push_at(slot, 1, now + leads.dequeue);
             }
             Op::SramPut => {
-                let words = &fabric.flight(slot).data[..count as usize];
+                let data = fabric.flight(slot).data;
+                let words = &data[..count as usize];
+                fabric.ring_carries(words, command);
                 let put = self.entries[number].ring_put(&mut self.memory, words)?;
                 self.use_write(now, if put.accepted { count } else { 0 }, leads);
                 fabric.flight_mut(slot).data[0] = put.status();
@@ -220,6 +225,8 @@ impl Channel {
                 self.use_read(now, count, leads);
                 let out = &mut fabric.flight_mut(slot).data[..count as usize];
                 self.entries[number].ring_get(&self.memory, out)?;
+                let data = fabric.flight(slot).data;
+                fabric.ring_carries(&data[..count as usize], command);
                 fabric.push_at(
                     slot,
                     count as u8,

@@ -1,0 +1,127 @@
+//! Where packet buffers go: who took each from its freelist, and which command carried
+//! its handle last.
+//!
+//! A handle is the longword address of the buffer's descriptor, in the low 24 bits of a
+//! longword on a ring or of a queue's command. Units tell what they carry, at the time
+//! of service.
+
+use serde::{Deserialize, Serialize};
+
+use crate::gpp::boot::BufferSetup;
+use crate::kernel::raiser::Raiser;
+
+/// Bits of a handle.
+pub const HANDLE: u32 = 0x00ff_ffff;
+
+/// What is known of one buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Way {
+    /// Who took it from the freelist; nobody while it has never been taken.
+    pub taken: Raiser,
+    /// Who issued the command that carried its handle last.
+    pub last: Raiser,
+}
+
+/// The packet buffers of a chip.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Buffers {
+    setup: BufferSetup,
+    ways: Vec<Way>,
+}
+
+impl Buffers {
+    /// All of them on their freelist.
+    #[must_use]
+    pub fn new(setup: BufferSetup) -> Self {
+        Self {
+            setup,
+            ways: vec![Way::default(); setup.count as usize],
+        }
+    }
+
+    /// How they lie in memory, and which queue they come back to.
+    #[must_use]
+    pub fn setup(&self) -> &BufferSetup {
+        &self.setup
+    }
+
+    /// How many there are, of which something is known.
+    pub(crate) fn count(&self) -> usize {
+        self.ways.len()
+    }
+
+    /// What is known of each, by its number.
+    #[must_use]
+    pub fn ways(&self) -> &[Way] {
+        &self.ways
+    }
+
+    /// The buffer whose handle a longword may be.
+    #[inline]
+    #[must_use]
+    pub fn number_of(&self, word: u32) -> Option<usize> {
+        let offset = (word & HANDLE).wrapping_sub(self.setup.first_descriptor);
+        let stride = self.setup.descriptor_longwords.max(1);
+        if offset >= stride.wrapping_mul(self.setup.count) || !offset.is_multiple_of(stride) {
+            return None;
+        }
+        Some((offset / stride) as usize)
+    }
+
+    /// A queue's command carries a handle.
+    pub(crate) fn queue(&mut self, (channel, entry): (u8, u8), word: u32, takes: bool, by: Raiser) {
+        let Some(number) = self.number_of(word) else {
+            return;
+        };
+        let way = &mut self.ways[number];
+        way.last = by;
+        if takes && (self.setup.channel, self.setup.entry) == (channel, entry) {
+            way.taken = by;
+        }
+    }
+
+    /// Longwords go onto a ring or come off it.
+    pub(crate) fn carried(&mut self, words: &[u32], by: Raiser) {
+        for &word in words {
+            if let Some(number) = self.number_of(word) {
+                self.ways[number].last = by;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Buffers, Raiser};
+    use crate::gpp::boot::BufferSetup;
+
+    #[test]
+    fn handles_are_known_by_their_place() {
+        let mut buffers = Buffers::new(BufferSetup {
+            channel: 0,
+            entry: 3,
+            first_descriptor: 0x40,
+            descriptor_longwords: 4,
+            count: 8,
+            size: 2048,
+            shift: 9,
+        });
+        assert_eq!(buffers.number_of(0x8100_0044), Some(1));
+        for wrong in [0, 0x3c, 0x42, 0x60, u32::MAX] {
+            assert_eq!(buffers.number_of(wrong), None, "{wrong:#x}");
+        }
+        let (taker, putter) = (Raiser::at(0, 1, 10), Raiser::at(0, 1, 20));
+        buffers.queue((0, 3), 0x44, true, taker);
+        buffers.carried(&[7, 0x0200_0044], putter);
+        assert_eq!(
+            (buffers.ways()[1].taken, buffers.ways()[1].last),
+            (taker, putter)
+        );
+        // Another queue gives nothing away.
+        buffers.queue((0, 4), 0x48, true, taker);
+        assert_eq!(
+            (buffers.ways()[2].taken, buffers.ways()[2].last),
+            (Raiser::UNKNOWN, taker)
+        );
+    }
+}

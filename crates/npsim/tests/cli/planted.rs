@@ -1,0 +1,154 @@
+//! The mistakes of a new author: each is told by its name, its place and what to do.
+
+use crate::harness::{Dir, root};
+use crate::{liveness, races};
+
+/// A mistake, how it is run, and what has to be said of it.
+fn told(dir: &Dir, run: &str, name: &str, place: &str, remedy: &str) {
+    let done = dir.npsim(run);
+    let err = &done.err;
+    assert_eq!(done.code, 3, "{err}");
+    assert!(err.contains(&format!("error[{name}]: ")), "{err}");
+    assert!(err.contains(place), "no `{place}` in\n{err}");
+    assert!(err.contains(remedy), "no `{remedy}` in\n{err}");
+}
+
+#[test]
+fn a_lost_turn() {
+    let dir = liveness::lost_turn();
+    told(
+        &dir,
+        "run . --trace in.pcap",
+        "never-woken",
+        "worker.uc:23:5",
+        "a turn has to be passed on also where a packet is dropped",
+    );
+}
+
+/// The forwarder with a change in its transmit stage.
+fn forwarder(from: &str, to: &str) -> Dir {
+    let folder = root().join("microcode/forward");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a file");
+    let library = root()
+        .join("microcode/lib")
+        .canonicalize()
+        .expect("a folder");
+    let project = read("npsim.toml").replace("../lib", &library.display().to_string());
+    let transmit = read("transmit.uc");
+    assert!(transmit.contains(from));
+    Dir::new()
+        .with("npsim.toml", project)
+        .with("forward.uc", read("forward.uc"))
+        .with("transmit.uc", transmit.replace(from, to))
+}
+
+const RETURN: &str = "    buffer_return(handle, free_queue)\n";
+
+#[test]
+fn a_buffer_leak() {
+    let dir = forwarder(RETURN, "");
+    told(
+        &dir,
+        "run . --rate 1Mpps --time 200us",
+        "buffer-leak",
+        "(in buffer_take, forward.uc:",
+        "give the buffer back on every path on which its packet ends",
+    );
+    let done = dir
+        .npsim("run . --rate 1Mpps --time 200us --stats out.json")
+        .expect(
+            3,
+            &[
+                " of 1024 packet buffers never came back to their freelist",
+                "their handles were seen last in the command of microengine 1 at transmit.uc:58",
+            ],
+        );
+    let count = { done.err.split("error[buffer-leak]: ").nth(1) }
+        .and_then(|text| text.split_whitespace().next()?.parse::<u32>().ok());
+    // A constant in a register may pass for an address in a buffer, which then counts as kept.
+    assert!(
+        count.is_some_and(|count| (150..=200).contains(&count)),
+        "{}",
+        done.err
+    );
+    let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
+    let chip = &stats["nodes"][0]["chip"];
+    // Eight more are with the receiving contexts, which take one in advance.
+    assert_eq!(
+        (&chip["buffers"]["count"], &chip["buffers"]["free"]),
+        (&1024.into(), &816.into())
+    );
+    let rings = chip["rings"].as_array().expect("a list");
+    let ring = rings
+        .iter()
+        .find(|ring| ring["name"] == "TX_RING")
+        .expect("it is there");
+    assert_eq!((&ring["level"], &ring["size"]), (&0.into(), &512.into()));
+    let queues = chip["queues"].as_array().expect("a list");
+    assert!(
+        queues
+            .iter()
+            .any(|it| it["name"] == "FREE_BUFFERS" && it["level"] == 816)
+    );
+}
+
+#[test]
+fn without_the_leak_all_buffers_are_accounted_for() {
+    let dir = forwarder(RETURN, RETURN);
+    dir.npsim("run . --rate 1Mpps --time 200us")
+        .expect(0, &["all traffic is handled"]);
+}
+
+#[test]
+fn an_endless_loop() {
+    let dir = Dir::new().with("a.uc", liveness::ENDLESS);
+    told(
+        &dir,
+        "run a.uc --until 10ms",
+        "never-yields",
+        "a.uc:6",
+        "let the loop come to an end",
+    );
+}
+
+#[test]
+fn a_lost_update() {
+    let dir = races::unguarded();
+    told(
+        &dir,
+        "run . --check races",
+        "lost-update",
+        "sum.uc:15:5",
+        "make it one atomic operation",
+    );
+}
+
+/// A register is written again while the command that sends it is under way.
+const EARLY: &str = "\
+.num_contexts 8
+.reg write $word
+.reg base
+.sig sent
+    br=ctx[0, start#]
+    ctx_arb[kill]
+start#:
+    immed[base, 0x40]
+    immed[$word, 1]
+    scratch[write, $word, base, 0, 1], sig_done[sent]
+    immed[$word, 2]
+    ctx_arb[sent]
+    scratch[write, $word, base, 4, 1], ctx_swap[sent]
+    ctx_arb[kill]
+";
+
+#[test]
+fn an_early_reuse() {
+    let dir = Dir::new().with("a.uc", EARLY);
+    told(
+        &dir,
+        "run a.uc",
+        "transfer-in-flight",
+        "a.uc:11:5",
+        "wait for the command's signal before the register is written again",
+    );
+}

@@ -1,0 +1,130 @@
+//! `--check races`: memory that two contexts update with nothing that keeps them apart.
+
+use crate::harness::{Dir, root};
+
+/// Every context of two microengines adds 1 to a longword a few times.
+fn program(update: &str) -> String {
+    format!(
+        "\
+.num_contexts 8
+.reg read $old
+.reg write $new
+.reg lock_word sum place left one
+.reg $held
+.sig done
+    immed[place, SUM]
+    immed[lock_word, LOCK]
+    immed[left, 5]
+    immed[one, 1]
+again#:
+{update}
+    alu[left, left, -, 1]
+    bne[again#]
+    ctx_arb[kill]
+"
+    )
+}
+
+const UPDATE: &str = "\
+    scratch[read, $old, place, 0, 1], ctx_swap[done]
+    alu[sum, $old, +, 1]
+    alu[$new, --, B, sum]
+    scratch[write, $new, place, 0, 1], ctx_swap[done]";
+
+fn project(source: &str) -> Dir {
+    let library = root()
+        .join("microcode/lib")
+        .canonicalize()
+        .expect("a folder");
+    Dir::new().with("sum.uc", source).with(
+        "npsim.toml",
+        format!(
+            "name = \"sum\"\ninclude = [\"{}\"]\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = \"0-1\"\nsource = \"sum.uc\"\n[[memory]]\nname = \"SUM\"\nspace = \"scratch\"\nsize = 4\n[[memory]]\nname = \"LOCK\"\nspace = \"scratch\"\nsize = 4\n",
+            library.display()
+        ),
+    )
+}
+
+/// A project in which contexts add to a longword without a lock.
+pub fn unguarded() -> Dir {
+    project(&program(UPDATE))
+}
+
+#[test]
+fn two_who_read_and_write_the_same_longword_race() {
+    let dir = project(&program(UPDATE));
+    // Nothing stops it otherwise.
+    dir.npsim("run .").expect(0, &["no events pending"]);
+    let done = dir.npsim("run . --check races").expect(
+        3,
+        &[
+            "error[lost-update]: the longword 0x",
+            "of scratch (`SUM`) is updated by two contexts, and no lock, signal or ring keeps them apart",
+            "sum.uc:15:5",
+            "read by ME 0 context",
+            "sum.uc:12",
+            "written by ME 0 context",
+            "one update is lost",
+            "make it one atomic operation",
+            "--allow lost-update",
+        ],
+    );
+    assert!(done.out.contains("no events pending"), "{}", done.out);
+    dir.npsim("run . --check races --allow lost-update")
+        .expect(0, &[]);
+}
+
+#[test]
+fn an_atomic_operation_or_a_lock_is_no_race() {
+    let locked = format!(
+        "\
+try#:
+    immed[$held, 1]
+    scratch[test_and_set, $held, lock_word, 0], ctx_swap[done]
+    alu[--, --, B, $held]
+    bne[try#]
+{UPDATE}
+    alu[$held, --, B, one]
+    scratch[clr, $held, lock_word, 0], ctx_swap[done]"
+    );
+    let increment = "    scratch[incr, --, place, 0]";
+    for update in [locked.as_str(), increment] {
+        let dir = project(&program(update));
+        dir.npsim("run . --check races")
+            .expect(0, &["no events pending"]);
+    }
+}
+
+/// Contexts of two microengines that never meet: the second begins much later.
+#[test]
+fn two_who_did_not_meet_but_might_have_race_too() {
+    let late = program(UPDATE)
+        .replace("    immed[one, 1]\n", "    immed[one, 1]\n    br!=ctx[0, rest#]\n    late()\n")
+        .replace(".num_contexts 8\n", ".num_contexts 8\n#macro late\n#if (ME_INDEX == 1)\n    immed[sum, 20000]\nlater#:\n    alu[sum, sum, -, 1]\n    bne[later#]\n#endif\n#endm\n")
+        .replace("    ctx_arb[kill]\n", "rest#:\n    ctx_arb[kill]\n");
+    let dir = project(&late);
+    dir.npsim("run . --check races").expect(
+        3,
+        &["error[lost-update]", "these two did not meet in this run"],
+    );
+}
+
+#[test]
+fn shipped_systems_have_none() {
+    let dir = Dir::new();
+    for run in [
+        "microcode/forward --rate 2Mpps --time 200us",
+        "microcode/router --rate 2Mpps --time 200us",
+        "microcode/ordering/its.toml --rate 2Mpps --time 200us",
+        "microcode/ordering/in-order.toml --rate 4Mpps --time 200us",
+        "microcode/ordering/packet-sort.toml --rate 4Mpps --time 200us",
+    ] {
+        let run = run.replacen(
+            "microcode",
+            &root().join("microcode").display().to_string(),
+            1,
+        );
+        dir.npsim(&format!("run {run} --check races"))
+            .expect(0, &[]);
+    }
+}

@@ -1,0 +1,625 @@
+//! Memory that two contexts update without anything that keeps them apart: reads of a
+//! longword that are followed by a write of it, while another context does the same.
+//!
+//! What happened before what is followed with vector clocks, one for each context. A
+//! context learns what another one has done
+//!
+//! - by a signal that the other raises,
+//! - by what it takes from a ring or a queue that the other put there, longword by
+//!   longword and buffer by buffer,
+//! - by an atomic operation that returns the longword's old value, of all who wrote that
+//!   longword before: a lock that was free, a ticket, a test and set,
+//! - by reading a longword that the other wrote without having read it (a flag, a
+//!   result), or that is polled: read in a loop with no other command in it.
+//!
+//! A longword that somebody polls is a lock or a turn itself, and its updates are none. An
+//! update is a read and the write after it by the same context. Two updates of
+//! different contexts race if neither knows of the other: the second was read without
+//! knowing of the first's write. Contexts of one microengine race only if the first write
+//! lies between the read and the write of the second: they are never preempted, so
+//! where they come one after the other the order may be the work of the pipeline.
+//!
+//! It sees scratch and SRAM, by the commands of microengines; not local memory, DRAM, nor
+//! what the general-purpose core does.
+
+mod clock;
+mod polls;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::check::{Also, Check, Fault};
+use npsim_chip::kernel::fabric::BusCommand;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Cause, ContextState, Kind, Kinds, RingName, TraceEvent};
+use npsim_isa::{CommandOp, Unit};
+
+use clock::Clock;
+use polls::polling_reads;
+
+/// Reads of a context that are remembered; more are thinned out by age.
+const READS: usize = 4096;
+/// Cycles after which a read is not taken for the beginning of an update, when reads are
+/// thinned out.
+const AGE: Cycle = 1 << 16;
+/// Different pairs of places that are remembered.
+const MOST: usize = 256;
+
+/// A longword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Longword {
+    /// SRAM channel; none for scratch.
+    pub channel: Option<u8>,
+    /// Byte address in the memory.
+    pub address: u32,
+}
+
+impl Longword {
+    /// The memory's name.
+    #[must_use]
+    pub fn memory(self) -> String {
+        self.channel
+            .map_or_else(|| "scratch".to_owned(), |channel| format!("sram{channel}"))
+    }
+}
+
+/// One of two updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// Microengine.
+    pub me: u8,
+    /// Context.
+    pub context: u8,
+    /// When and where it read, if it did.
+    pub read: Option<(Cycle, u16)>,
+    /// When and where it wrote.
+    pub written: (Cycle, u16),
+}
+
+/// Two updates of which neither knows of the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The longword.
+    pub longword: Longword,
+    /// Whose write was first.
+    pub first: Update,
+    /// Whose was second.
+    pub second: Update,
+    /// How often the same places raced.
+    pub count: u64,
+}
+
+impl Race {
+    /// Whether the first write lies between read and write of the second, so that it
+    /// is lost.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        { self.second.read }.is_some_and(|(read, _)| read < self.first.written.0)
+    }
+
+    /// The same as a fault, at the second write; `name` is what the project calls the
+    /// longword.
+    #[must_use]
+    pub fn fault(&self, name: Option<&str>) -> Fault {
+        let (first, second) = (&self.first, &self.second);
+        let named = name.map_or_else(String::new, |name| format!(" (`{name}`)"));
+        let mut also = Vec::new();
+        let mut place = |update: &Update, pc: u16, what: &str, at: Cycle| {
+            also.push(Also {
+                me: update.me,
+                context: update.context,
+                pc,
+                what: format!(
+                    "{what} by ME {} context {} at cycle {at}",
+                    update.me, update.context
+                ),
+            });
+        };
+        if let Some((at, pc)) = second.read {
+            place(second, pc, "read", at);
+        }
+        if let Some((at, pc)) = first.read {
+            place(first, pc, "read", at);
+        }
+        place(first, first.written.1, "written", first.written.0);
+        let mut notes = vec![if self.has_lost() {
+            "one update is lost: the second write was made of a value from before the first"
+                .to_owned()
+        } else {
+            "these two did not meet in this run, but nothing kept them from it".to_owned()
+        }];
+        if self.count > 1 {
+            notes.push(format!("the same two places raced {} times", self.count));
+        }
+        Fault {
+            check: Some(Check::LostUpdate),
+            cycle: second.written.0,
+            me: Some(second.me),
+            context: Some(second.context),
+            pc: Some(second.written.1),
+            message: format!(
+                "the longword 0x{:x} of {}{named} is updated by two contexts, and no lock, signal or ring keeps them apart",
+                self.longword.address,
+                self.longword.memory()
+            ),
+            notes,
+            help: Some(
+                "make it one atomic operation (add, incr, test_and_add...), or read and write under a lock that all of them take, or in a turn"
+                    .to_owned(),
+            ),
+            also,
+        }
+    }
+}
+
+/// A read that may be the beginning of an update.
+#[derive(Clone, Debug)]
+struct Read {
+    at: Cycle,
+    pc: u16,
+    clock: Arc<Clock>,
+}
+
+/// The last write of a longword by one context.
+#[derive(Clone, Debug)]
+struct Write {
+    who: usize,
+    at: Cycle,
+    pc: u16,
+    clock: Arc<Clock>,
+    read: Option<(Cycle, u16)>,
+    atomic: bool,
+}
+
+impl Write {
+    /// Whether somebody with a clock knows of it.
+    fn is_known_to(&self, clock: &Clock) -> bool {
+        clock.of(self.who) >= self.clock.of(self.who)
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    writes: Vec<Write>,
+    polled: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Context {
+    clock: Arc<Clock>,
+    reads: BTreeMap<Longword, Read>,
+    executing: bool,
+}
+
+/// Looks for races.
+#[derive(Clone, Debug)]
+pub struct RaceDetector {
+    contexts: Vec<Context>,
+    words: BTreeMap<Longword, State>,
+    rings: BTreeMap<RingName, VecDeque<Option<Arc<Clock>>>>,
+    /// Fill of a ring after the last operation, told behind it.
+    issued: Vec<Option<Arc<Clock>>>,
+    /// Where devices begin, channel by channel: what lies there is no memory.
+    windows: Vec<(u8, u32)>,
+    /// Reads in a loop that waits for what they find, of each microengine's program.
+    polls: Vec<BTreeSet<u16>>,
+    races: Vec<Race>,
+}
+
+impl RaceDetector {
+    /// Nothing seen yet of a chip as it stands.
+    #[must_use]
+    pub fn new(chip: &Chip) -> Self {
+        let count = chip.microengines().len() * 8;
+        let stats = chip.stats();
+        let mut rings = BTreeMap::new();
+        for ring in &stats.rings {
+            let name = RingName::Scratch(ring.ring as u8);
+            rings.insert(name, VecDeque::from(vec![None; ring.level as usize]));
+        }
+        for queue in &stats.queues {
+            let name = RingName::Sram {
+                channel: queue.channel as u8,
+                entry: queue.entry as u8,
+            };
+            rings.insert(name, VecDeque::from(vec![None; queue.level as usize]));
+        }
+        let devices = chip.units().sram.devices();
+        Self {
+            contexts: (0..count)
+                .map(|own| Context {
+                    clock: Arc::new(Clock::first(count, own)),
+                    reads: BTreeMap::new(),
+                    executing: false,
+                })
+                .collect(),
+            words: BTreeMap::new(),
+            rings,
+            issued: Vec::new(),
+            windows: devices
+                .map(|device| (device.attachment().channel, device.attachment().address))
+                .collect(),
+            polls: { chip.microengines().iter() }
+                .map(|core| polling_reads(core.program().image()))
+                .collect(),
+            races: Vec::new(),
+        }
+    }
+
+    /// The races, in the order of their first occurrence.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Race> {
+        let words = &self.words;
+        self.races
+            .retain(|race| words.get(&race.longword).is_none_or(|it| !it.polled));
+        self.races
+    }
+
+    fn longwords(&self, command: &BusCommand, count: u32) -> Vec<Longword> {
+        let (channel, first) = match command.op.info().unit {
+            Unit::Scratch => (None, command.address & 0x3ffc),
+            _ => (
+                Some((command.address >> 30) as u8),
+                command.address & 0x3fff_fffc,
+            ),
+        };
+        let is_memory = |it: &Longword| {
+            { self.windows.iter() }
+                .all(|&(window, begin)| it.channel != Some(window) || it.address < begin)
+        };
+        (0..count)
+            .map(|at| Longword {
+                channel,
+                address: first.wrapping_add(4 * at),
+            })
+            .filter(is_memory)
+            .collect()
+    }
+
+    /// A command is issued: what its context knows now goes with it.
+    fn issue(&mut self, slot: usize, command: &BusCommand) {
+        let who = number(command);
+        let Some(context) = self.contexts.get_mut(who) else {
+            return;
+        };
+        if self.issued.len() <= slot {
+            self.issued.resize(slot + 1, None);
+        }
+        self.issued[slot] = Some(context.clock.clone());
+        if !is_plain_read(command.op) {
+            // Whoever hears of it knows all that was before, and nothing that comes after.
+            Arc::make_mut(&mut context.clock).step(who);
+        }
+        if self.polls[who / 8].contains(&command.pc) {
+            for longword in self.longwords(command, u32::from(command.count.clamp(1, 16))) {
+                self.words.entry(longword).or_default().polled = true;
+            }
+        }
+    }
+
+    /// A command takes effect.
+    fn serve(&mut self, at: Cycle, slot: usize, command: &BusCommand) {
+        use CommandOp as Op;
+        let who = number(command);
+        let Some(Some(clock)) = self.issued.get(slot).cloned() else {
+            return;
+        };
+        if who >= self.contexts.len() {
+            return;
+        }
+        let count = u32::from(command.count.clamp(1, 16));
+        match command.op {
+            Op::ScratchRead | Op::SramRead => self.read(at, who, command, &clock),
+            Op::ScratchWrite | Op::SramWrite => self.write(at, who, command, &clock),
+            Op::ScratchPut | Op::SramPut | Op::SramEnqueue => {
+                let entries = if command.op == Op::SramEnqueue {
+                    1
+                } else {
+                    count
+                };
+                let ring = self.rings.entry(ring_of(command)).or_default();
+                ring.extend((0..entries).map(|_| Some(clock.clone())));
+            }
+            Op::ScratchGet | Op::SramGet | Op::SramDequeue => {
+                let entries = if command.op == Op::SramDequeue {
+                    1
+                } else {
+                    count
+                };
+                for _ in 0..entries {
+                    let ring = self.rings.entry(ring_of(command)).or_default();
+                    if let Some(Some(known)) = ring.pop_front() {
+                        Arc::make_mut(&mut self.contexts[who].clock).join(&known);
+                    }
+                }
+            }
+            op if is_atomic(op) => self.atomic(at, who, command, &clock),
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<Clock>) {
+        for longword in self.longwords(command, u32::from(command.count.clamp(1, 16))) {
+            if let Some(state) = self.words.get(&longword) {
+                let last = state.writes.iter().max_by_key(|write| write.at);
+                let known = state.writes.iter().filter(|write| {
+                    let blind = write.read.is_none() && !write.atomic;
+                    state.polled || blind && last.is_some_and(|last| last.who == write.who)
+                });
+                let known: Vec<_> = known.map(|write| write.clock.clone()).collect();
+                for other in known {
+                    Arc::make_mut(&mut self.contexts[who].clock).join(&other);
+                }
+            }
+            let reads = &mut self.contexts[who].reads;
+            if reads.len() >= READS {
+                reads.retain(|_, read| read.at + AGE > at);
+            }
+            reads.insert(
+                longword,
+                Read {
+                    at,
+                    pc: command.pc,
+                    clock: clock.clone(),
+                },
+            );
+        }
+    }
+
+    fn write(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<Clock>) {
+        for longword in self.longwords(command, u32::from(command.count.clamp(1, 16))) {
+            let read = self.contexts[who].reads.remove(&longword);
+            let state = self.words.entry(longword).or_default();
+            if let Some(read) = &read {
+                for other in state.writes.iter().filter(|other| other.who != who) {
+                    let before = other.is_known_to(&read.clock);
+                    let handed_over =
+                        other.clock.of(who) >= read.clock.of(who) && other.is_known_to(clock);
+                    let overlaps = other.at > read.at;
+                    let same = other.who / 8 == who / 8;
+                    let predicted = other.read.is_some() && !same;
+                    if before || handed_over || !overlaps && !predicted {
+                        continue;
+                    }
+                    let race = Race {
+                        longword,
+                        first: Update {
+                            me: (other.who / 8) as u8,
+                            context: (other.who % 8) as u8,
+                            read: other.read,
+                            written: (other.at, other.pc),
+                        },
+                        second: Update {
+                            me: command.me,
+                            context: command.context,
+                            read: Some((read.at, read.pc)),
+                            written: (at, command.pc),
+                        },
+                        count: 1,
+                    };
+                    remember(&mut self.races, race);
+                }
+            }
+            let write = Write {
+                who,
+                at,
+                pc: command.pc,
+                clock: clock.clone(),
+                read: read.map(|read| (read.at, read.pc)),
+                atomic: false,
+            };
+            put(&mut state.writes, write);
+        }
+    }
+
+    fn atomic(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<Clock>) {
+        for longword in self.longwords(command, 1) {
+            let state = self.words.entry(longword).or_default();
+            let mut released = clock.clone();
+            if returns(command.op) {
+                for other in &state.writes {
+                    Arc::make_mut(&mut self.contexts[who].clock).join(&other.clock);
+                    Arc::make_mut(&mut released).join(&other.clock);
+                }
+            }
+            let write = Write {
+                who,
+                at,
+                pc: command.pc,
+                clock: released,
+                read: None,
+                atomic: true,
+            };
+            put(&mut state.writes, write);
+        }
+    }
+
+    /// What the ring holds now decides where the account was wrong: a get that found too
+    /// little, a put that was refused, what the general-purpose core did.
+    fn level(&mut self, name: RingName, fill: u32) {
+        if let RingName::Neighbour(me) = name {
+            return self.neighbours(me, fill);
+        }
+        let ring = self.rings.entry(name).or_default();
+        while ring.len() > fill as usize {
+            ring.pop_back();
+        }
+        while ring.len() < fill as usize {
+            ring.push_front(None);
+        }
+    }
+
+    /// A next-neighbour ring has another fill: the context that runs on the one side has
+    /// put something, or the one on the other has taken it.
+    fn neighbours(&mut self, me: u8, fill: u32) {
+        let running = |contexts: &[Context], me: usize| {
+            let all = me * 8..(me * 8 + 8).min(contexts.len());
+            { all }.find(|at| contexts[*at].executing)
+        };
+        let name = RingName::Neighbour(me);
+        let ring = self.rings.entry(name).or_default();
+        while ring.len() < fill as usize {
+            let writer = usize::from(me).checked_sub(1);
+            let writer = writer.and_then(|me| running(&self.contexts, me));
+            ring.push_back(writer.map(|at| self.contexts[at].clock.clone()));
+            if let Some(at) = writer {
+                Arc::make_mut(&mut self.contexts[at].clock).step(at);
+            }
+        }
+        while ring.len() > fill as usize {
+            let taken = ring.pop_front().flatten();
+            let reader = running(&self.contexts, usize::from(me));
+            if let (Some(known), Some(at)) = (taken, reader) {
+                Arc::make_mut(&mut self.contexts[at].clock).join(&known);
+            }
+        }
+    }
+
+    fn signal(&mut self, me: u8, context: u8, cause: Cause) {
+        let Cause::Thread {
+            me: from,
+            context: by,
+        } = cause
+        else {
+            return;
+        };
+        let (from, to) = (
+            usize::from(from) * 8 + usize::from(by & 7),
+            usize::from(me) * 8 + usize::from(context & 7),
+        );
+        if from == to || from.max(to) >= self.contexts.len() {
+            return;
+        }
+        let known = self.contexts[from].clock.clone();
+        Arc::make_mut(&mut self.contexts[to].clock).join(&known);
+        Arc::make_mut(&mut self.contexts[from].clock).step(from);
+    }
+}
+
+impl Observer for RaceDetector {
+    fn wants(&self) -> Kinds {
+        Kinds::of(&[
+            Kind::Command,
+            Kind::Served,
+            Kind::Signal,
+            Kind::Ring,
+            Kind::Context,
+        ])
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        match *event {
+            TraceEvent::Command { slot, ref command } => self.issue(slot.0 as usize, command),
+            TraceEvent::Served {
+                slot, ref command, ..
+            } => self.serve(at, slot.0 as usize, command),
+            TraceEvent::Signal {
+                me, context, cause, ..
+            } => self.signal(me, context, cause),
+            TraceEvent::Ring { ring, fill } => self.level(ring, fill),
+            TraceEvent::Context {
+                me, context, doing, ..
+            } => {
+                let at = usize::from(me) * 8 + usize::from(context & 7);
+                if let Some(it) = self.contexts.get_mut(at) {
+                    it.executing = doing == ContextState::Executing;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn number(command: &BusCommand) -> usize {
+    usize::from(command.me) * 8 + usize::from(command.context & 7)
+}
+
+/// The last write of each context.
+fn put(writes: &mut Vec<Write>, write: Write) {
+    match writes.iter_mut().find(|it| it.who == write.who) {
+        Some(own) => *own = write,
+        None => writes.push(write),
+    }
+}
+
+fn remember(races: &mut Vec<Race>, race: Race) {
+    let places = |race: &Race| {
+        let pc = |update: &Update| (update.me, update.read.map(|it| it.1), update.written.1);
+        (race.longword.channel, pc(&race.first), pc(&race.second))
+    };
+    let room = races.len() < MOST;
+    match races.iter_mut().find(|it| places(it) == places(&race)) {
+        Some(known) => {
+            known.count += 1;
+            // One that was lost says more than one that might have been.
+            if race.has_lost() && !known.has_lost() {
+                *known = Race {
+                    count: known.count,
+                    ..race
+                };
+            }
+        }
+        None if room => races.push(race),
+        None => {}
+    }
+}
+
+fn is_plain_read(op: CommandOp) -> bool {
+    use CommandOp as Op;
+    matches!(
+        op,
+        Op::ScratchRead | Op::SramRead | Op::ScratchGet | Op::SramGet | Op::SramDequeue
+    )
+}
+
+fn is_atomic(op: CommandOp) -> bool {
+    use CommandOp as Op;
+    returns(op)
+        || matches!(
+            op,
+            Op::ScratchSet
+                | Op::ScratchClr
+                | Op::ScratchAdd
+                | Op::ScratchSub
+                | Op::ScratchIncr
+                | Op::ScratchDecr
+                | Op::SramSet
+                | Op::SramClr
+                | Op::SramAdd
+                | Op::SramIncr
+                | Op::SramDecr
+        )
+}
+
+/// Whether an atomic operation gives the old value.
+fn returns(op: CommandOp) -> bool {
+    use CommandOp as Op;
+    matches!(
+        op,
+        Op::ScratchSwap
+            | Op::ScratchTestAndSet
+            | Op::ScratchTestAndClr
+            | Op::ScratchTestAndAdd
+            | Op::ScratchTestAndSub
+            | Op::ScratchTestAndIncr
+            | Op::ScratchTestAndDecr
+            | Op::SramSwap
+            | Op::SramTestAndSet
+            | Op::SramTestAndClr
+            | Op::SramTestAndAdd
+            | Op::SramTestAndIncr
+            | Op::SramTestAndDecr
+    )
+}
+
+fn ring_of(command: &BusCommand) -> RingName {
+    match command.op.info().unit {
+        Unit::Scratch => RingName::Scratch((command.address >> 2 & 15) as u8),
+        _ => RingName::Sram {
+            channel: (command.address >> 30) as u8,
+            entry: (command.address >> 24 & 63) as u8,
+        },
+    }
+}
