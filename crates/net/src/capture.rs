@@ -3,8 +3,9 @@
 //!
 //! Read are both byte orders, microsecond and nanosecond files, pcapng with any number of sections
 //! and interfaces, resolutions down to the nanosecond in powers of ten and of two, time offsets, and
-//! enhanced, simple and the old packet blocks. Only Ethernet is accepted. Where a capture says that
-//! its frames end with an FCS, the FCS is removed.
+//! enhanced, simple and the old packet blocks. Only Ethernet is accepted, unless packets of other link
+//! types are to be framed ([`Links`]). Where a capture says that its frames end with an FCS, the FCS is
+//! removed.
 
 mod assembly;
 mod classic;
@@ -17,6 +18,7 @@ mod reader;
 use std::path::Path;
 
 pub use error::CaptureError;
+pub use link::Links;
 pub use reader::Reader;
 
 use crate::Frame;

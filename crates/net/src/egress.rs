@@ -1,6 +1,7 @@
 //! Frames as capture files: what the chip sent ([`PcapSink`]), and traffic for several ports
 //! ([`TraceSink`]).
 
+mod nameless;
 mod resume;
 mod tally;
 mod trace_sink;
@@ -37,7 +38,8 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 ///
 /// The data goes to a temporary file beside the target, which takes the target's name in
 /// [`finish`](PcapSink::finish). A sink that is dropped leaves nothing behind, and an older file of the
-/// target's name stays as it was. A target that exists and is no regular file (a pipe, `/dev/null`) is
+/// target's name stays as it was. Where the system has files without a name (Linux), a process that is
+/// killed leaves nothing either. A target that exists and is no regular file (a pipe, `/dev/null`) is
 /// written to directly.
 ///
 /// A sink of [`create_kept`](PcapSink::create_kept) leaves its temporary file behind, so that
@@ -68,7 +70,11 @@ impl Drop for Temporary {
 
 /// Where a file is written: beside the place that it is to have, or straight to what is no regular file.
 #[derive(Debug)]
-struct Target(Option<Temporary>);
+struct Target {
+    temporary: Option<Temporary>,
+    /// The file, while it has no name at all, not even a temporary one.
+    nameless: Option<File>,
+}
 
 impl Target {
     fn create(path: &Path) -> io::Result<(File, Target)> {
@@ -81,7 +87,7 @@ impl Target {
             )),
             Ok(existing) if !existing.is_file() => {
                 let file = OpenOptions::new().write(true).open(&target)?;
-                Ok((file, Target(None)))
+                Ok((file, Target::direct()))
             }
             _ => {
                 let temporary = Temporary {
@@ -89,21 +95,47 @@ impl Target {
                     target,
                     keep: false,
                 };
+                if let Some(file) = nameless::create(&temporary.path) {
+                    let nameless = Some(file.try_clone()?);
+                    let temporary = Some(temporary);
+                    let target = Target {
+                        temporary,
+                        nameless,
+                    };
+                    return Ok((file, target));
+                }
                 let file = OpenOptions::new()
                     .write(true)
                     .create_new(true)
                     .open(&temporary.path)?;
-                Ok((file, Target(Some(temporary))))
+                Ok((file, Target::named(temporary)))
             }
+        }
+    }
+
+    fn direct() -> Self {
+        Self {
+            temporary: None,
+            nameless: None,
+        }
+    }
+
+    fn named(temporary: Temporary) -> Self {
+        Self {
+            temporary: Some(temporary),
+            nameless: None,
         }
     }
 
     /// Gives the file its name.
     fn finish(self) -> io::Result<()> {
-        match &self.0 {
-            Some(temporary) => fs::rename(&temporary.path, &temporary.target),
-            None => Ok(()),
+        let Some(temporary) = &self.temporary else {
+            return Ok(());
+        };
+        if let Some(file) = &self.nameless {
+            nameless::name(file, &temporary.path)?;
         }
+        fs::rename(&temporary.path, &temporary.target)
     }
 }
 

@@ -23,6 +23,24 @@ pub fn of_capture(capture: &Survey) -> Option<String> {
             grouped(capture.truncated_frames)
         ));
     }
+    if capture.overflowing_times > 0 {
+        parts.push(format!(
+            "{} had timestamps with a second or more in the place of its parts, which was carried over",
+            grouped(capture.overflowing_times)
+        ));
+    }
+    if capture.framed > 0 {
+        parts.push(format!(
+            "{} have no Ethernet header and got one with made-up addresses",
+            grouped(capture.framed)
+        ));
+    }
+    if capture.left_out > 0 {
+        parts.push(format!(
+            "{} more were left out, since nothing says what they carry",
+            grouped(capture.left_out)
+        ));
+    }
     if capture.reordered > 0 {
         parts.push(format!(
             "{} had timestamps out of order",

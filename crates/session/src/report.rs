@@ -525,6 +525,12 @@ pub(crate) fn media_reason(reason: MediaDrop) -> &'static str {
         }
         MediaDrop::TransmitAborted => "its TBUF control word asked for an abort",
         MediaDrop::TransmitTooLong => "longer than the MAC's transmit FIFO; was its EOP left out?",
+        MediaDrop::ReceiveTooLong => {
+            "longer than the port's receive FIFO, which was not empty (`receive_fifo_bytes` of the board)"
+        }
+        MediaDrop::ReceiveBusBehind => {
+            "receive FIFO full: frames came faster than the media bus takes them, and RBUF elements were free"
+        }
     }
 }
 

@@ -87,7 +87,7 @@ impl Tag {
 /// Why a frame or a part of it went no further, outside microcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MediaDrop {
-    /// The port's receive FIFO was full because no RBUF element was free.
+    /// The port's receive FIFO was full, and since it began to fill no RBUF element was free.
     ReceiveFifoFull,
     /// The microcode sent a frame to a port that does not exist.
     NoSuchPort,
@@ -99,6 +99,12 @@ pub enum MediaDrop {
     TransmitAborted,
     /// The frame was longer than the MAC's FIFO.
     TransmitTooLong,
+    /// The frame was longer than the port's receive FIFO, which takes such a one only when it
+    /// is empty.
+    ReceiveTooLong,
+    /// The port's receive FIFO was full although RBUF elements were free: frames came faster
+    /// than the media bus takes them.
+    ReceiveBusBehind,
 }
 
 /// The outside of the chip.

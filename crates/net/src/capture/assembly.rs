@@ -1,6 +1,9 @@
 //! Records become frames: relative times, order, FCS.
 
-use super::MAX_FRAME_BYTES;
+use std::borrow::Cow;
+
+use super::link::Framing;
+use super::{Links, MAX_FRAME_BYTES};
 use crate::Frame;
 
 /// A frame as a file has it.
@@ -22,15 +25,46 @@ pub(super) struct Assembly {
     pub(super) interfaces: Vec<String>,
     pub(super) reordered: u64,
     pub(super) truncated_frames: u64,
+    /// What is done with other link types.
+    pub(super) links: Links,
+    /// Frames that got a made-up header, and packets that were left out since
+    /// nothing says what they carry.
+    pub(super) framed: u64,
+    pub(super) left_out: u64,
+    /// Frames whose time has a second or more beside its seconds.
+    pub(super) overflowing_times: u64,
     dated: bool,
     latest_ns: u64,
 }
 
 impl Assembly {
+    pub(super) fn new(links: Links) -> Self {
+        Self {
+            links,
+            ..Self::default()
+        }
+    }
+
     /// Adds an interface and returns its index.
     pub(super) fn interface(&mut self, name: String) -> u32 {
         self.interfaces.push(name);
         self.interfaces.len() as u32 - 1
+    }
+
+    /// A packet as an Ethernet frame with its whole length, counted; `None` if it is
+    /// left out.
+    pub(super) fn framed<'a>(
+        &mut self,
+        framing: Framing,
+        bytes: &'a [u8],
+        original_len: u32,
+    ) -> Option<(Cow<'a, [u8]>, u32)> {
+        let frame = framing.ethernet(bytes, original_len);
+        if framing != Framing::Ethernet {
+            self.framed += u64::from(frame.is_some());
+            self.left_out += u64::from(frame.is_none());
+        }
+        frame
     }
 
     /// The frame of a record; the reason if its lengths are impossible.

@@ -5,6 +5,7 @@ use pcap_file::{DataLink, Endianness};
 
 use super::assembly::{Assembly, Record};
 use super::data::Data;
+use super::link::Framing;
 use super::{CaptureError, MAX_FRAME_BYTES};
 use crate::Frame;
 
@@ -16,6 +17,7 @@ const FCS_LENGTH_PRESENT: u32 = 0x0400_0000;
 pub(super) struct Classic {
     parser: PcapParser,
     port: u32,
+    framing: Framing,
     fcs_bytes: u32,
     ticks_per_second: u32,
 }
@@ -34,12 +36,14 @@ impl Classic {
         let header = parser.header();
         let field = u32::from(header.datalink);
         let link = DataLink::from(field & 0xffff);
-        if link != DataLink::ETHERNET {
-            return Err(super::link::refusal(data, "its interface", link));
-        }
+        let Some(framing) = Framing::of(link, assembly.links) else {
+            let links = assembly.links;
+            return Err(super::link::refusal(data, "its interface", link, links));
+        };
         data.advance(header_bytes);
         Ok(Self {
             parser,
+            framing,
             port: assembly.interface("interface 0".to_string()),
             fcs_bytes: if field & FCS_LENGTH_PRESENT == 0 {
                 0
@@ -67,11 +71,11 @@ impl Classic {
         data: &mut Data,
         assembly: &mut Assembly,
     ) -> Result<Option<Frame>, CaptureError> {
-        if data.rest().is_empty() && !data.more()? {
-            return Ok(None);
-        }
         let frames_before = assembly.frames;
         loop {
+            if data.rest().is_empty() && !data.more()? {
+                return Ok(None);
+            }
             // The raw form: the checked one also refuses frames longer than the snap length in the
             // header, which real writers leave at 0 or too low.
             match self.parser.next_raw_packet(data.rest()) {
@@ -81,7 +85,10 @@ impl Classic {
                         .frame(&packet, assembly)
                         .map_err(|reason| data.malformed(frames_before, reason))?;
                     data.advance(bytes);
-                    return Ok(Some(frame));
+                    if frame.is_some() {
+                        return Ok(frame);
+                    }
+                    continue;
                 }
                 Err(PcapParseError::IncompleteBuffer(..)) => {}
                 Err(error) => return Err(data.malformed(frames_before, error.to_string())),
@@ -104,22 +111,28 @@ impl Classic {
         }
     }
 
-    fn frame(&self, packet: &RawPcapPacket<'_>, assembly: &mut Assembly) -> Result<Frame, String> {
+    /// `None` for a packet that cannot be framed.
+    fn frame(
+        &self,
+        packet: &RawPcapPacket<'_>,
+        assembly: &mut Assembly,
+    ) -> Result<Option<Frame>, String> {
         let ticks_per_second = self.ticks_per_second;
-        if packet.ts_frac >= ticks_per_second {
-            return Err(format!(
-                "the time has {} of {ticks_per_second} parts of a second",
-                packet.ts_frac
-            ));
-        }
+        let framed = assembly.framed(self.framing, &packet.data, packet.orig_len);
+        let Some((bytes, original_len)) = framed else {
+            return Ok(None);
+        };
+        // As all readers of captures do: what is more than a second is carried over.
+        assembly.overflowing_times += u64::from(packet.ts_frac >= ticks_per_second);
         let fraction_ns = u64::from(packet.ts_frac) * (1_000_000_000 / u64::from(ticks_per_second));
-        assembly.frame(&Record {
+        let frame = assembly.frame(&Record {
             time_ns: Some(u64::from(packet.ts_sec) * 1_000_000_000 + fraction_ns),
             port: self.port,
-            bytes: &packet.data,
-            original_len: packet.orig_len,
+            bytes: &bytes,
+            original_len,
             fcs_bytes: self.fcs_bytes,
-        })
+        });
+        frame.map(Some)
     }
 }
 

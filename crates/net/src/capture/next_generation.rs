@@ -15,6 +15,7 @@ use pcap_file::pcapng::{Block, PcapNgParseError, PcapNgParser, RawBlock};
 
 use super::assembly::{Assembly, Record};
 use super::data::Data;
+use super::link::Framing;
 use super::{CaptureError, TOO_LATE};
 use crate::Frame;
 
@@ -175,23 +176,27 @@ fn packet(
             section.len()
         ))
     })?;
-    if interface.link != DataLink::ETHERNET {
+    let Some(framing) = Framing::of(interface.link, assembly.links) else {
         let name = format!(
             "interface `{}`",
             assembly.interfaces[interface.port as usize]
         );
-        return Err(super::link::refusal(data, &name, interface.link));
-    }
+        let (link, links) = (interface.link, assembly.links);
+        return Err(super::link::refusal(data, &name, link, links));
+    };
     let fcs_bytes = interface.fcs_bytes.map_err(|length| {
         malformed(format!(
             "its interface has an FCS of length {length} (if_fcslen)"
         ))
     })?;
     let time_ns = timestamp.map(nanoseconds).transpose().map_err(malformed)?;
+    let Some((bytes, original_len)) = assembly.framed(framing, bytes, original_len) else {
+        return Ok(None);
+    };
     let record = Record {
         time_ns,
         port: interface.port,
-        bytes,
+        bytes: &bytes,
         original_len,
         fcs_bytes,
     };

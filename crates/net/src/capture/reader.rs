@@ -8,7 +8,7 @@ use super::assembly::Assembly;
 use super::classic::Classic;
 use super::data::Data;
 use super::next_generation::NextGeneration;
-use super::{CaptureError, error};
+use super::{CaptureError, Links, error};
 use crate::Frame;
 
 /// What a pcapng file begins with.
@@ -48,11 +48,19 @@ impl Reader {
     /// # Errors
     /// If the file cannot be read or does not begin as a capture of Ethernet frames does.
     pub fn open(path: &Path) -> Result<Reader, CaptureError> {
+        Self::open_with(path, Links::Ethernet)
+    }
+
+    /// The same for captures of other link types too.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn open_with(path: &Path, links: Links) -> Result<Reader, CaptureError> {
         let file = File::open(path).map_err(|source| CaptureError::Io {
             path: path.to_path_buf(),
             source,
         })?;
-        Self::new(path, Box::new(file))
+        Self::new(path, Box::new(file), links)
     }
 
     /// Begins to read a capture from memory; `name` stands for the path in errors.
@@ -60,17 +68,25 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`].
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Reader, CaptureError> {
-        Self::new(Path::new(name), Box::new(Cursor::new(bytes)))
+        Self::new(
+            Path::new(name),
+            Box::new(Cursor::new(bytes)),
+            Links::Ethernet,
+        )
     }
 
     /// Begins to read a capture from anywhere; `path` is for errors.
     ///
     /// # Errors
     /// As [`Reader::open`].
-    pub fn new(path: &Path, input: Box<dyn Read + Send>) -> Result<Reader, CaptureError> {
+    pub fn new(
+        path: &Path,
+        input: Box<dyn Read + Send>,
+        links: Links,
+    ) -> Result<Reader, CaptureError> {
         let mut data = Data::new(path, input)?;
         data.fill(ENOUGH_TO_TELL)?;
-        let mut assembly = Assembly::default();
+        let mut assembly = Assembly::new(links);
         let format = match data.rest().first_chunk() {
             Some(&NEXT_GENERATION) => Format::NextGeneration(NextGeneration::open(&mut data)?),
             Some(magic) if CLASSIC.contains(magic) => {
@@ -131,6 +147,19 @@ impl Reader {
     #[must_use]
     pub fn reordered(&self) -> u64 {
         self.assembly.reordered
+    }
+
+    /// Frames so far that got a made-up Ethernet header, and packets that were left out since nothing says
+    /// what they carry.
+    #[must_use]
+    pub fn framed(&self) -> (u64, u64) {
+        (self.assembly.framed, self.assembly.left_out)
+    }
+
+    /// Frames so far whose time has a second or more beside its seconds, which was carried over.
+    #[must_use]
+    pub fn overflowing_times(&self) -> u64 {
+        self.assembly.overflowing_times
     }
 
     /// Frames so far of which the capture holds only the beginning (snap length).

@@ -31,7 +31,7 @@ impl PcapSink {
         let temporary = Temporary::kept(path)?;
         let file = open(&temporary.path)?;
         file.set_len(0)?;
-        Self::begin(file, Target(Some(temporary)))
+        Self::begin(file, Target::named(temporary))
     }
 
     /// Where the capture stands. Everything up to there is on the disk then, as far as the system knows.
@@ -74,7 +74,7 @@ impl PcapSink {
         };
         Ok(Self {
             file: Tally::new(file, sum, position.bytes),
-            target: Target(Some(temporary)),
+            target: Target::named(temporary),
             frames: position.frames,
         })
     }

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 use super::placing::Placing;
 use super::{Pace, PaceError, PortAssignment, PortLine, Schedule};
 use crate::LineFrame;
-use crate::capture::{CaptureError, Reader};
+use crate::capture::{CaptureError, Links, Reader};
 
 /// Why a capture cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +46,12 @@ pub struct Survey {
     pub reordered: u64,
     /// Frames of which the capture holds only the beginning.
     pub truncated_frames: u64,
+    /// Frames that got a made-up Ethernet header, since the capture has another link type.
+    pub framed: u64,
+    /// Packets that were left out, since nothing says what they carry.
+    pub left_out: u64,
+    /// Frames whose time has a second or more beside its seconds, which was carried over.
+    pub overflowing_times: u64,
     /// What comes at the ports; its list of arrivals is empty.
     pub plan: Schedule,
 }
@@ -55,6 +61,7 @@ pub struct Survey {
 struct Stored {
     /// As it was given, for errors.
     path: PathBuf,
+    links: Links,
     /// A copy of what can be read only once.
     copy: Option<NamedTempFile>,
 }
@@ -63,7 +70,7 @@ struct Stored {
 const BEGINNING: u64 = 64 * 1024;
 
 impl Stored {
-    fn new(path: &Path) -> Result<Self, CaptureError> {
+    fn new(path: &Path, links: Links) -> Result<Self, CaptureError> {
         let failed = |source| CaptureError::Io {
             path: path.to_path_buf(),
             source,
@@ -80,7 +87,8 @@ impl Stored {
                 .map_err(failed)?;
             // What is no capture may have no end.
             let head = io::Cursor::new(beginning.clone());
-            if let Err(error @ CaptureError::NotACapture { .. }) = Reader::new(path, Box::new(head))
+            if let Err(error @ CaptureError::NotACapture { .. }) =
+                Reader::new(path, Box::new(head), links)
             {
                 return Err(error);
             }
@@ -90,19 +98,20 @@ impl Stored {
         };
         Ok(Self {
             path: path.to_path_buf(),
+            links,
             copy,
         })
     }
 
     fn read(&self) -> Result<Reader, CaptureError> {
         let Some(copy) = &self.copy else {
-            return Reader::open(&self.path);
+            return Reader::open_with(&self.path, self.links);
         };
         let file = copy.reopen().map_err(|source| CaptureError::Io {
             path: self.path.clone(),
             source,
         })?;
-        Reader::new(&self.path, Box::new(file))
+        Reader::new(&self.path, Box::new(file), self.links)
     }
 }
 
@@ -119,7 +128,21 @@ impl Replay {
         assignment: PortAssignment,
         pace: Pace,
     ) -> Result<Replay, ReplayError> {
-        let file = Stored::new(path)?;
+        Self::open_with(path, ports, assignment, pace, Links::Ethernet)
+    }
+
+    /// The same for captures of other link types too.
+    ///
+    /// # Errors
+    /// As [`Replay::open`].
+    pub fn open_with(
+        path: &Path,
+        ports: &[PortLine],
+        assignment: PortAssignment,
+        pace: Pace,
+        links: Links,
+    ) -> Result<Replay, ReplayError> {
+        let file = Stored::new(path, links)?;
         let placing = Placing::new(ports, assignment, pace)?;
         let mut looked = placing.clone();
         let mut reader = file.read()?;
@@ -132,6 +155,9 @@ impl Replay {
             interfaces: reader.interfaces().to_vec(),
             reordered: reader.reordered(),
             truncated_frames: reader.truncated_frames(),
+            framed: reader.framed().0,
+            left_out: reader.framed().1,
+            overflowing_times: reader.overflowing_times(),
             plan: looked.plan,
         };
         Ok(Replay {

@@ -358,10 +358,11 @@ fn gzip_in_one_or_several_members() {
 fn other_link_types_are_named_with_what_to_do() {
     for (link, name, advice) in [
         (113, "LINUX_SLL (113)", "\"any\" device"),
-        (276, "LINUX_SLL2 (276)", "tcprewrite --dlt=enet"),
+        (276, "LINUX_SLL2 (276)", "`--link` frames"),
         (127, "IEEE802_11_RADIOTAP (127)", "monitor mode"),
         (0, "NULL (0)", "loopback"),
-        (101, "RAW (101)", "tcprewrite"),
+        (101, "RAW (101)", "`--link` frames"),
+        (9, "PPP (9)", "`--link` frames"),
         (65_000, "65000 (without a name)", "capture again"),
     ] {
         let message = refused(&classic_header(Order::Little, MICROSECONDS, link));
@@ -389,16 +390,25 @@ fn other_link_types_are_named_with_what_to_do() {
     assert!(refused(&used).contains("interface `wlan0`"));
 }
 
+/// As every reader of captures that users know does.
+#[test]
+fn a_time_with_a_second_or_more_beside_its_seconds_is_carried_over() {
+    let order = Order::Big;
+    for (magic, fraction) in [(MICROSECONDS, 1_250_000), (NANOSECONDS, 1_250_000_000)] {
+        let mut file = classic_header(order, magic, 1);
+        file.extend(classic_record(order, 1, 0, 60, &frame(1, 60)));
+        file.extend(classic_record(order, 1, fraction, 60, &frame(2, 60)));
+        let capture = read(&file);
+        assert_eq!(capture.frames[1].time_ns, 1_250_000_000);
+    }
+}
+
 #[test]
 fn damaged_records_are_named_with_frame_and_place() {
     let order = Order::Little;
     let mut good = classic_header(order, MICROSECONDS, 1);
     good.extend(classic_record(order, 1, 0, 60, &frame(1, 60)));
     let cases = [
-        (
-            classic_record(order, 1, 1_000_000, 60, &frame(1, 60)),
-            "parts of a second",
-        ),
         (
             classic_record(order, 1, 0, 59, &frame(1, 60)),
             "60 bytes of a frame of 59",

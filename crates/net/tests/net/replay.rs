@@ -6,10 +6,55 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use npsim_net::LineFrame;
-use npsim_net::capture::{Capture, CaptureError, Reader};
+use npsim_net::capture::{Capture, CaptureError, Links, Reader};
 use npsim_net::pace::{PortAssignment, PortLine, Replay, ReplayError, schedule};
 
 use crate::traces;
+
+/// What has no Ethernet header is refused, or gets one and is played like any frame.
+#[test]
+fn packets_without_ethernet_headers_are_framed_on_request() {
+    use crate::handmade::{MICROSECONDS, Order, classic_header, classic_record};
+    let packet = {
+        let mut packet = vec![0; 40];
+        packet[0] = 0x45;
+        packet
+    };
+    let cooked = |kind: u16| [&[0; 14][..], &kind.to_be_bytes(), &packet].concat();
+    let order = Order::Little;
+    let mut file = classic_header(order, MICROSECONDS, 113);
+    for (seconds, fraction, kind) in [(1, 0, 0x0800), (2, 0, 4), (2, 1_500_000, 0x0800)] {
+        let bytes = cooked(kind);
+        file.extend(classic_record(
+            order,
+            seconds,
+            fraction,
+            bytes.len() as u32,
+            &bytes,
+        ));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cooked.pcap");
+    std::fs::write(&path, file).unwrap();
+    let lines = [PortLine {
+        bits_per_second: 1_000_000_000,
+    }];
+    let (assignment, pace) = (PortAssignment::default(), "trace".parse().unwrap());
+    let refused = Replay::open(&path, &lines, assignment, pace).unwrap_err();
+    assert!(refused.to_string().contains("`--link` frames"), "{refused}");
+    let replay = Replay::open_with(&path, &lines, assignment, pace, Links::Framed).unwrap();
+    let survey = replay.survey();
+    assert_eq!((survey.frames, survey.framed, survey.left_out), (2, 2, 1));
+    // Two seconds and a half after the first: more than a second is carried over.
+    assert_eq!(survey.overflowing_times, 1);
+    let frames: Vec<LineFrame> = replay.frames().unwrap().map(Result::unwrap).collect();
+    assert_eq!(frames[1].start_ps - frames[0].start_ps, 2_500_000_000_000);
+    assert_eq!(
+        frames[0].bytes[..14],
+        [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0]
+    );
+    assert_eq!(frames[0].bytes[14..], packet);
+}
 
 #[test]
 fn a_replay_is_the_schedule_of_the_whole_capture() {
@@ -160,7 +205,7 @@ fn a_reader_reads_no_further_than_it_must() {
         place: 0,
         read: Arc::clone(&read),
     };
-    let mut reader = Reader::new(Path::new("endless"), Box::new(endless)).unwrap();
+    let mut reader = Reader::new(Path::new("endless"), Box::new(endless), Links::Ethernet).unwrap();
     for frames in 1..200_000u64 {
         reader.next().unwrap().unwrap();
         let needed = 24 + frames * (16 + captured as u64);

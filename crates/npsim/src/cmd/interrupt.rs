@@ -8,9 +8,9 @@ use crate::output;
 /// What a shell reports for a program that Ctrl-C ended.
 pub const INTERRUPTED: u8 = 130;
 
-/// Set by the first Ctrl-C, so that runs end between two events and save what
-/// they have; the second ends the process. Without a handler, Ctrl-C ends the
-/// process at once.
+/// Set by the first Ctrl-C, or by what `kill` and `timeout` send, so that runs end
+/// between two events and save what they have; the second ends the process. Without
+/// a handler, Ctrl-C ends the process at once.
 pub fn interrupt_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

@@ -15,7 +15,10 @@ fn captures() {
         &good[..good.len() - 20],
         &["in.pcap", "is cut off", "1 whole frames"],
     );
-    with_capture(&pcap(101, &[(0, 60)]), &["link type", "only Ethernet"]);
+    with_capture(
+        &pcap(101, &[(0, 60)]),
+        &["link type", "only Ethernet", "`--link` frames"],
+    );
     with_capture(b"", &["it is empty"]);
     with_capture(b"hello", &["not a pcap or pcapng capture"]);
     let dir = Dir::new().with("a.uc", LOOP);
@@ -24,6 +27,11 @@ fn captures() {
     let dir = Dir::new().with("a.uc", LOOP).with("in.pcap", good);
     dir.npsim("run a.uc --trace in.pcap --ports 3 --until 1us")
         .expect(1, &["only 3 ports", "--ports"]);
+    let dir = dir.with("raw.pcap", pcap(101, &[(0, 60)]));
+    dir.npsim("run a.uc --trace raw.pcap --link --until 1us")
+        .expect(0, &["1 more were left out"]);
+    dir.npsim("trace info raw.pcap --link")
+        .expect(0, &["raw.pcap: pcap"]);
 }
 
 /// Assembles a source that must be refused.

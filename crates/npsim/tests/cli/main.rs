@@ -16,6 +16,7 @@ mod explain_costs;
 mod held_locks;
 mod hops;
 mod images;
+mod killed;
 mod linking;
 mod liveness;
 mod lsp;

@@ -411,8 +411,10 @@ impl<W: Write> Recorder<W> {
     }
 
     fn dropped(&mut self, at: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
-        let arriving = matches!(reason, MediaDrop::ReceiveFifoFull)
-            || reason == MediaDrop::NoSuchPort && self.is_arriving(frame, at);
+        let arriving = matches!(
+            reason,
+            MediaDrop::ReceiveFifoFull | MediaDrop::ReceiveTooLong | MediaDrop::ReceiveBusBehind
+        ) || reason == MediaDrop::NoSuchPort && self.is_arriving(frame, at);
         let track = if arriving {
             Track::Arrivals(port)
         } else {
@@ -439,6 +441,8 @@ fn why(reason: MediaDrop) -> &'static str {
         MediaDrop::TransmitSopTwice => "SOP before the EOP of the frame before",
         MediaDrop::TransmitAborted => "aborted by microcode",
         MediaDrop::TransmitTooLong => "longer than the MAC's FIFO",
+        MediaDrop::ReceiveTooLong => "longer than the receive FIFO, which was not empty",
+        MediaDrop::ReceiveBusBehind => "receive FIFO full: the media bus is behind",
     }
 }
 

@@ -116,6 +116,9 @@ pub struct Receive {
     exhausted: bool,
     link: Link,
     transfer: Option<Transfer>,
+    /// Whether data waits for an RBUF element, and when it last did.
+    starving: bool,
+    starved: Option<Cycle>,
     turn: usize,
     #[serde(with = "bits")]
     fifo_bytes: u64,
@@ -142,6 +145,8 @@ impl Receive {
             exhausted: false,
             link: parameters.receive_link(),
             transfer: None,
+            starving: false,
+            starved: None,
             turn: 0,
             fifo_bytes: u64::from(parameters.receive_fifo_bytes),
             autopush: parameters.autopush_lead,
@@ -257,13 +262,16 @@ impl Receive {
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
             port.counts.overflow_frames += 1;
-            tell_dropped(&arrival, MediaDrop::ReceiveFifoFull, fabric);
-            lines.dropped(
-                now,
-                arrival.port,
-                Some(arrival.frame),
-                MediaDrop::ReceiveFifoFull,
-            );
+            let waits_since = port.incoming.front().map(|front| front.arrival.start);
+            let reason = if self.starving || self.starved >= waits_since {
+                MediaDrop::ReceiveFifoFull
+            } else if bytes > self.fifo_bytes {
+                MediaDrop::ReceiveTooLong
+            } else {
+                MediaDrop::ReceiveBusBehind
+            };
+            tell_dropped(&arrival, reason, fabric);
+            lines.dropped(now, arrival.port, Some(arrival.frame), reason);
             return;
         }
         port.counts.receive_fifo_peak = port.counts.receive_fifo_peak.max(held);
@@ -305,7 +313,12 @@ impl Receive {
         };
         // Last of all, since this takes the element. Without one the bus stays idle; the next
         // element that is freed tries again.
-        let Some(element) = self.rbuf.allocate() else {
+        let element = self.rbuf.allocate();
+        if self.starving || element.is_none() {
+            self.starving = element.is_none();
+            self.starved = Some(fabric.now);
+        }
+        let Some(element) = element else {
             return;
         };
         self.turn = (index + 1) % ports.len();

@@ -94,6 +94,10 @@ impl FromStr for Core {
 /// needs --until.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub struct Arguments {
     /// Project file, its folder, one `.uc`, or assembled firmware
     #[arg(required_unless_present = "resume")]
@@ -101,6 +105,14 @@ pub struct Arguments {
     /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
     #[arg(long, value_name = "IN.pcap", conflicts_with_all = MADE)]
     pub(super) trace: Option<PathBuf>,
+    /// Put made-up Ethernet headers before packets that were captured without
+    ///
+    /// For captures of link types that carry IP: LINUX_SLL and LINUX_SLL2 (the device
+    /// `any`), NULL and LOOP, RAW, IPV4 and IPV6, PPP. The frames go from
+    /// 02:00:00:00:00:01 to 02:00:00:00:00:02; a packet of which nothing says what it
+    /// carries is left out. A note says how many were framed.
+    #[arg(long, requires = "trace")]
+    pub(super) link: bool,
     /// Write the frames that leave as a capture
     #[arg(long, value_name = "OUT.pcap")]
     pub(super) out: Option<PathBuf>,

@@ -7,6 +7,7 @@ use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::session::Ends;
 use npsim_chip::Cycle;
+use npsim_net::capture::Links;
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
 
@@ -123,20 +124,25 @@ fn replay(arguments: &Arguments, project: &Project) -> anyhow::Result<Option<Rep
     let pace = arguments
         .speed
         .map_or(arguments.pace, |speed| Pace::Trace { speed });
-    let replay = Replay::open(path, &lines, arguments.ports, pace).map_err(|error| {
-        let ReplayError::Pace(error) = error else {
-            return anyhow::Error::from(error);
-        };
-        let problem = Problem::new(format!(
-            "the capture cannot be put on the project's ports: {error}"
-        ));
-        match error {
-            PaceError::NoSuchPort { .. } => {
-                problem.help("name a port of the project with `--ports`, or add a [[port]] to it")
+    let links = if arguments.link {
+        Links::Framed
+    } else {
+        Links::Ethernet
+    };
+    let replay =
+        Replay::open_with(path, &lines, arguments.ports, pace, links).map_err(|error| {
+            let ReplayError::Pace(error) = error else {
+                return anyhow::Error::from(error);
+            };
+            let problem = Problem::new(format!(
+                "the capture cannot be put on the project's ports: {error}"
+            ));
+            match error {
+                PaceError::NoSuchPort { .. } => problem
+                    .help("name a port of the project with `--ports`, or add a [[port]] to it"),
+                _ => problem,
             }
-            _ => problem,
-        }
-        .into()
-    })?;
+            .into()
+        })?;
     Ok(Some(replay))
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use npsim::quantity::{grouped, show_nanoseconds, show_rate};
-use npsim_net::capture::{CaptureError, Reader};
+use npsim_net::capture::{CaptureError, Links, Reader};
 use npsim_net::census::{Census, Oddities, SIZE_CLASSES};
 use serde::Serialize;
 
@@ -29,6 +29,9 @@ pub struct Arguments {
     /// The captures (pcap or pcapng, also gzipped)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Take packets that were captured without Ethernet headers for frames with made-up ones, as `npsim run --link` does
+    #[arg(long)]
+    link: bool,
     /// Text for people, or JSON (docs/src/traffic.md)
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
@@ -66,6 +69,12 @@ struct Info {
     more_flows: bool,
     /// Frames whose time is earlier than that of a frame before them.
     out_of_order: u64,
+    /// Frames whose time has a second or more in the place of its parts.
+    overflowing_times: u64,
+    /// Frames with a made-up Ethernet header.
+    framed: u64,
+    /// Packets without an Ethernet header that carry nothing known.
+    left_out: u64,
     oddities: Oddities,
 }
 
@@ -87,7 +96,7 @@ struct Interface {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut infos = Vec::new();
     for (place, path) in arguments.files.iter().enumerate() {
-        let info = look(path)?;
+        let info = look(path, arguments.link)?;
         if arguments.format == Format::Human {
             let gap = if place > 0 { "\n" } else { "" };
             output::print(&format!("{gap}{}", text(&info)))?;
@@ -100,8 +109,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn look(path: &Path) -> Result<Info, CaptureError> {
-    let mut reader = Reader::open(path)?;
+fn look(path: &Path, link: bool) -> Result<Info, CaptureError> {
+    let links = if link { Links::Framed } else { Links::Ethernet };
+    let mut reader = Reader::open_with(path, links)?;
     let mut census = Census::default();
     for frame in reader.by_ref() {
         census.add(&frame?);
@@ -142,6 +152,9 @@ fn look(path: &Path) -> Result<Info, CaptureError> {
         flows: census.flows(),
         more_flows: census.has_more_flows(),
         out_of_order: reader.reordered(),
+        overflowing_times: reader.overflowing_times(),
+        framed: reader.framed().0,
+        left_out: reader.framed().1,
         oddities: census.oddities,
         protocols: census.protocols,
     })
@@ -229,6 +242,15 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
         ("captured only in part", truncated),
         ("unreadable", unreadable),
         ("timestamps out of order", info.out_of_order),
+        (
+            "timestamps with a second or more in the place of its parts",
+            info.overflowing_times,
+        ),
+        ("with made-up Ethernet headers", info.framed),
+        (
+            "left out, since nothing says what they carry",
+            info.left_out,
+        ),
     ];
     let oddities = oddities
         .into_iter()

@@ -90,6 +90,29 @@ fn the_receive_bus_is_shared_in_turns() {
 }
 
 #[test]
+fn what_the_fifo_cannot_hold_is_told_as_what_it_is() {
+    // Of a port faster than the bus the first frame of 5,000 bytes passes through the empty
+    // FIFO of 4,096; what comes while it does finds no room, though RBUF has some.
+    let mut bench = Bench::new(1, 64);
+    for (frame, length) in [5000, 5000, 640].into_iter().enumerate() {
+        let start = frame as Cycle * 10;
+        bench.lines.arrivals.push_back(Arrival {
+            start,
+            end: start + 5,
+            port: 0,
+            bytes: vec![0; length],
+            frame: frame as u64,
+        });
+    }
+    bench.drain();
+    let reasons: Vec<MediaDrop> = bench.lines.dropped.iter().map(|d| d.3).collect();
+    assert_eq!(
+        reasons,
+        [MediaDrop::ReceiveTooLong, MediaDrop::ReceiveBusBehind]
+    );
+}
+
+#[test]
 fn without_free_elements_the_fifo_fills_and_whole_frames_are_lost() {
     let mut bench = Bench::new(1, 64);
     bench.offer(0, &[60; 300]);

@@ -1,0 +1,66 @@
+//! What a run leaves that is ended from outside.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use npsim_net::capture::Capture;
+
+use crate::harness::{Dir, LOOP, pcap};
+
+const INTERRUPTED: i32 = 130;
+
+fn begin(dir: &Dir, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_npsim"))
+        .current_dir(dir.path("."))
+        .args(["run", "loop.uc", "--trace", "in.pcap", "--no-skip"])
+        .args(["--until", "1000s", "--out", "out.pcap"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("run npsim")
+}
+
+fn folder() -> Dir {
+    // The second frame comes at a time that the run never gets to.
+    Dir::new()
+        .with("loop.uc", LOOP)
+        .with("in.pcap", pcap(1, &[(0, 60), (900_000_000, 60)]))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_that_is_killed_leaves_nothing_behind() {
+    let dir = folder();
+    let mut run = begin(&dir, &["--explain"]);
+    let out = run.stdout.take().expect("its output");
+    let mut first = String::new();
+    BufReader::new(out).read_line(&mut first).expect("a line");
+    // Long enough for the capture to be begun; if it is not, that is no mistake.
+    std::thread::sleep(Duration::from_millis(200));
+    run.kill().expect("kill it");
+    run.wait().expect("its end");
+    assert_eq!(dir.files(), ["in.pcap", "loop.uc"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_run_that_is_asked_to_end_saves_what_it_has() {
+    let dir = folder();
+    let mut run = begin(&dir, &["--checkpoint", "run.ckpt"]);
+    // The first checkpoint is written when the run can be asked.
+    for _ in 0..600 {
+        if dir.path("run.ckpt").exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let asked = Command::new("kill").arg(run.id().to_string()).status();
+    assert!(asked.expect("kill").success());
+    let ended = run.wait().expect("its end");
+    assert_eq!(ended.code(), Some(INTERRUPTED));
+    let capture = Capture::open(&dir.path("out.pcap")).expect("a capture");
+    assert_eq!(capture.frames, []);
+    assert_eq!(dir.files(), ["in.pcap", "loop.uc", "out.pcap", "run.ckpt"]);
+}
