@@ -12,6 +12,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::front::lower::lower;
 use crate::front::parse::parse;
 use crate::front::preprocess::preprocess;
+use crate::front::raw_word;
 use crate::front::statement::Place;
 use crate::front::synonyms;
 use crate::lints::{self, Pragmas};
@@ -156,7 +157,8 @@ pub fn place(
         return None;
     }
     let statements = parse(&preprocessed.lines, diagnostics);
-    let statements = synonyms::replace(statements, diagnostics);
+    let mut statements = synonyms::replace(statements, diagnostics);
+    raw_word::replace(&mut statements, diagnostics);
     let statements = lower(statements, diagnostics);
     let (mut symbols, scopes) = declare(&statements, diagnostics);
     let mut selection = select(
@@ -179,6 +181,7 @@ pub fn place(
     check_size(&selection, options, diagnostics)?;
     check::neighbours(&selection.items, &flow, diagnostics);
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
+    check::counts(&selection.items, &flow, diagnostics);
     check::silent(&selection.items, diagnostics);
     check::names(&selection.items, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);

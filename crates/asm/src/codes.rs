@@ -62,7 +62,7 @@ codes! {
 
     // Constant expressions.
     DIVISION_BY_ZERO "division-by-zero" "A constant expression divides by zero."
-    EXPRESSION_OVERFLOW "expression-overflow" "A constant expression leaves the range of 64-bit signed numbers."
+    EXPRESSION_OVERFLOW "expression-overflow" "A constant expression leaves the range of 64-bit numbers, or shifts by a negative count."
     EXPRESSION_TOO_LARGE "expression-too-large" "A constant expression has too many terms or nests too deeply."
     FUNCTION_ARGUMENT "function-argument" "A built-in function is used with a wrong number or kind of arguments."
     MALFORMED_EXPRESSION "malformed-expression" "A constant expression is incomplete or has something that does not belong there."
@@ -157,6 +157,16 @@ pub fn explain(name: &str) -> Option<&'static str> {
         .iter()
         .find(|code| code.name == name)
         .map(|code| code.explanation)
+}
+
+/// The shortest source that earns the message of this name. What the assembler says
+/// to it tells the cause at its place, and what to do.
+#[must_use]
+pub fn example(name: &str) -> Option<&'static str> {
+    let all = include_str!("codes/examples.txt");
+    let (_, rest) = all.split_once(&format!("\n= {name}\n"))?;
+    let (example, _) = rest.split_once("\n\n= ").unwrap_or((rest, ""));
+    Some(example.trim_end())
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub const GENERAL: &[&str] = &[
     ".assert",
     ".import_var",
     ".operand_synonym",
+    ".word",
 ];
 
 /// Directives of structured assembly.

@@ -7,6 +7,7 @@ pub(crate) mod lexer;
 pub(crate) mod lower;
 pub(crate) mod parse;
 pub mod preprocess;
+pub(crate) mod raw_word;
 pub(crate) mod statement;
 pub(crate) mod synonyms;
 pub mod text;

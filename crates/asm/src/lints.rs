@@ -39,12 +39,14 @@ impl Switched {
         self.saved.push(self.by_code.clone());
     }
 
-    /// Takes the state back that was remembered last; false if there is none.
+    /// Takes the state back that was remembered last; false, and nothing done, if
+    /// there is none.
     pub fn pop(&mut self) -> bool {
-        let saved = self.saved.pop();
-        let found = saved.is_some();
-        self.by_code = saved.unwrap_or_default();
-        found
+        let Some(saved) = self.saved.pop() else {
+            return false;
+        };
+        self.by_code = saved;
+        true
     }
 
     /// What is said of a code.

@@ -8,10 +8,9 @@ use npsim_isa::{Instruction, decode_in, decode_lenient, encode_in};
 use crate::image::{ContextMode, Image, NnMode};
 
 /// The program as text: one instruction a line, labels `L<address>#` in front of
-/// the words that something goes to. A word that is no instruction becomes a
-/// comment that says why, so the text of a program with such words does not
-/// assemble to the same addresses. A word that has something in fields without
-/// effect gets a comment, since its text assembles to another word.
+/// the words that something goes to. A word that is no instruction, or that has
+/// something in fields without effect, is given as `.word`, with a comment that says
+/// why or what it does; so every text assembles to the same words.
 #[must_use]
 pub fn disassemble(image: &Image) -> String {
     let mut text = String::new();
@@ -44,17 +43,20 @@ pub fn disassemble(image: &Image) -> String {
         }
         match instruction {
             Ok(instruction) => {
-                let _ = write!(text, "    {instruction}");
-                if encode_in(instruction, image.contexts.encoding()).ok() != Some(word) {
-                    let _ = write!(
+                let _ = if encode_in(instruction, image.contexts.encoding()).ok() == Some(word) {
+                    writeln!(text, "    {instruction}")
+                } else {
+                    writeln!(
                         text,
-                        " ; was {word:010x}: fields differ that have no effect"
-                    );
-                }
-                text.push('\n');
+                        "    .word 0x{word:010x} ; {instruction}, with more in fields that have no effect"
+                    )
+                };
             }
             Err(reason) => {
-                let _ = writeln!(text, "    ; {word:010x}: not an instruction: {reason}");
+                let _ = writeln!(
+                    text,
+                    "    .word 0x{word:010x} ; not an instruction: {reason}"
+                );
             }
         }
     }

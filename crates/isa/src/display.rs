@@ -244,7 +244,14 @@ impl Display for Instruction {
             Self::LocalCsrRead { csr } => write!(f, "{name}[{csr:#x}]"),
             Self::LocalCsrWrite { csr, src } => write!(f, "{name}[{csr:#x}, {src}]"),
             Self::Command(command) => command.fmt(f),
-            Self::CapFastWrite { csr, data } => write!(f, "{name}[fast_wr, {data}, {csr:#x}]"),
+            Self::CapFastWrite {
+                csr,
+                data,
+                indirect,
+            } => {
+                let indirect = only_if(indirect, ", indirect_ref");
+                write!(f, "{name}[fast_wr, {data}, {csr:#x}]{indirect}")
+            }
             Self::CapCsr(access) => access.fmt(f),
         }
     }

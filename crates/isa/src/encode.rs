@@ -51,7 +51,11 @@ pub fn encode_in(instruction: &Instruction, contexts: Contexts) -> Result<u64, E
         | Instruction::LocalCsrRead { .. }
         | Instruction::LocalCsrWrite { .. } => control::encode(instruction),
         Instruction::Command(command) => memory::command(command, contexts),
-        Instruction::CapFastWrite { csr, data } => memory::cap_fast_write(*csr, *data),
+        Instruction::CapFastWrite {
+            csr,
+            data,
+            indirect,
+        } => memory::cap_fast_write(*csr, *data, *indirect),
         Instruction::CapCsr(access) => memory::cap_csr(access, contexts),
         _ => datapath::encode(instruction),
     }

@@ -3,7 +3,8 @@
 //! the explanations take it.
 
 use crate::{
-    CapCsr, Command, Completion, CtxArb, Instruction, Operand, OperandRole, Shift, ShiftCount, csr,
+    Bank, CapCsr, Command, Completion, CtxArb, Instruction, Operand, OperandRole, RESTRICTED, Role,
+    Shift, ShiftCount, UNRESTRICTED, csr, unused,
 };
 
 /// How an instruction treats an operand.
@@ -242,6 +243,31 @@ impl Instruction {
         match self {
             Self::Alu { op, .. } => op.adds_carry(),
             other => other.form().flow == Flow::Codes,
+        }
+    }
+
+    /// What `alu` and `alu_shf` read through the port of their first source, which
+    /// is the count of an indirect shift after them. The operators B and ~B read it
+    /// too; where their text has `--`, the word names a register all the same: that
+    /// of the code which stands for nothing. `None` for other instructions.
+    #[must_use]
+    pub fn first_source(&self) -> Option<Operand> {
+        let (a, b, wide) = match self {
+            Self::Alu { a, b, .. } => (*a, *b, true),
+            Self::AluShf { a, b, .. } => (*a, *b, false),
+            _ => return None,
+        };
+        if a != Operand::None {
+            return Some(a);
+        }
+        // The second source takes the field of its bank, this one the other.
+        let swapped = b.bank() == Some(Bank::A);
+        let bank = if swapped { Bank::B } else { Bank::A };
+        match (wide, swapped) {
+            (true, false) => UNRESTRICTED.decode(unused::ALU_A, Role::Source, bank),
+            (true, true) => UNRESTRICTED.decode(unused::ALU_B, Role::Source, bank),
+            (false, false) => RESTRICTED.decode(unused::SHF_A, Role::Source, bank),
+            (false, true) => RESTRICTED.decode(unused::SHF_B, Role::Source, bank),
         }
     }
 

@@ -138,7 +138,8 @@ pub struct Command {
     reason = "the syntax line of each variant names its fields"
 )]
 pub enum Instruction {
-    /// `alu[dest, a, op, b]`; for the unary operators B and ~B, `a` is `None`.
+    /// `alu[dest, a, op, b]`; the unary operators B and ~B read `a`, if it is not
+    /// `None`, only for an indirect shift after them.
     Alu {
         op: AluOp,
         dest: Operand,
@@ -294,8 +295,9 @@ pub enum Instruction {
     LocalCsrWrite { csr: u16, src: Operand },
     /// A memory or I/O command.
     Command(Command),
-    /// `cap[fast_wr, data, csr]`: 14-bit immediate; `csr` is the 16-bit CAP address field.
-    CapFastWrite { csr: u16, data: u16 },
+    /// `cap[fast_wr, data, csr]`: 14-bit immediate; `csr` is the 16-bit CAP address
+    /// field. `indirect_ref` is a bit of the word that changes nothing.
+    CapFastWrite { csr: u16, data: u16, indirect: bool },
     /// `cap[read / write / fast_wr ALU, csr]` with an enumerated CSR address.
     CapCsr(CapCsr),
 }

@@ -104,16 +104,27 @@ fn completion() -> BoxedStrategy<Completion> {
     .boxed()
 }
 
+/// An instruction with `--` where its word says the same of the first source.
+fn said(mut instruction: Instruction) -> Instruction {
+    let a = match &mut instruction {
+        Instruction::Alu { op, a, .. } if op.is_unary() => a,
+        Instruction::AluShf { op, a, .. } if op.is_unary() => a,
+        _ => return instruction,
+    };
+    let written = std::mem::replace(a, Operand::None);
+    if instruction.first_source() != Some(written)
+        && let Instruction::Alu { a, .. } | Instruction::AluShf { a, .. } = &mut instruction
+    {
+        *a = written;
+    }
+    instruction
+}
+
 fn datapath() -> Vec<BoxedStrategy<Instruction>> {
     let immed_shift = select(vec![ImmedShift::None, ImmedShift::By8, ImmedShift::By16]);
     vec![
         (select(AluOp::ALL.to_vec()), operand(), operand(), operand())
-            .prop_map(|(op, dest, a, b)| Instruction::Alu {
-                op,
-                dest,
-                a: if op.is_unary() { Operand::None } else { a },
-                b,
-            })
+            .prop_map(|(op, dest, a, b)| said(Instruction::Alu { op, dest, a, b }))
             .boxed(),
         (
             select(ShfOp::ALL.to_vec()),
@@ -122,12 +133,14 @@ fn datapath() -> Vec<BoxedStrategy<Instruction>> {
             operand(),
             shift(),
         )
-            .prop_map(|(op, dest, a, b, shift)| Instruction::AluShf {
-                op,
-                dest,
-                a: if op.is_unary() { Operand::None } else { a },
-                b,
-                shift,
+            .prop_map(|(op, dest, a, b, shift)| {
+                said(Instruction::AluShf {
+                    op,
+                    dest,
+                    a,
+                    b,
+                    shift,
+                })
             })
             .boxed(),
         (
@@ -372,12 +385,16 @@ fn commands() -> Vec<BoxedStrategy<Instruction>> {
                 },
                 count: if alu { 0 } else { count },
                 completion: if alu { Completion::Silent } else { completion },
-                indirect: indirect && !alu,
+                indirect,
             })
         })
         .boxed();
-    let fast = (number(0, 0xffff), number(0, 0x3fff))
-        .prop_map(|(csr, data)| Instruction::CapFastWrite { csr, data })
+    let fast = (number(0, 0xffff), number(0, 0x3fff), any::<bool>())
+        .prop_map(|(csr, data, indirect)| Instruction::CapFastWrite {
+            csr,
+            data,
+            indirect,
+        })
         .boxed();
     // The one strategy for all commands counts as often as they deserve.
     vec![

@@ -280,15 +280,83 @@ fn refusals_name_the_part_and_the_reason() {
 
 #[test]
 fn a_word_with_other_unused_bits_is_accepted_leniently_only() {
-    // The unused B field holds 0 instead of what the assembler writes.
-    let word = 0xa000000000 | raw::alu::DEST.put(unused::ALU_B.into()) | raw::alu::SWAP.put(1);
+    // The unused A field of `ffs` holds 1 instead of what the assembler writes.
+    let word = 0xa700100801;
     let instruction = decode_lenient(word).unwrap();
-    assert_eq!(instruction.to_string(), "alu[--, --, B, a0]");
+    assert_eq!(instruction.to_string(), "ffs[a1, b2]");
     let error = decode(word).unwrap_err();
-    assert_eq!(error.bits, 0x300 << 10);
+    assert_eq!(error.bits, 1);
     assert_eq!(
         error.to_string(),
-        "word a070000000: bits 19..18 (alu.b) should be unused; the same instruction is a0700c0000"
+        "word a700100801: bits 0 (alu.a) should be unused; the same instruction is a700100800"
+    );
+}
+
+#[test]
+fn operators_that_pass_b_keep_what_they_read_as_a() {
+    let alu = |a, b| Instruction::Alu {
+        op: AluOp::B,
+        dest: Operand::None,
+        a,
+        b,
+    };
+    let shf = |a, b| Instruction::AluShf {
+        op: ShfOp::NotB,
+        dest: Operand::None,
+        a,
+        b,
+        shift: Shift::Left(3),
+    };
+    for instruction in [alu(A, B), alu(B, A), alu(A, Operand::Constant(0))] {
+        round_trip(instruction);
+    }
+    for instruction in [shf(A, B), shf(B, A), shf(Operand::Constant(200), A)] {
+        round_trip(instruction);
+    }
+    // The code for nothing is that of a register, or of the constant 0.
+    let named = |instruction: Instruction| {
+        let first = instruction.first_source().unwrap();
+        let written = match instruction {
+            Instruction::Alu { op, dest, b, .. } => Instruction::Alu {
+                op,
+                dest,
+                a: first,
+                b,
+            },
+            Instruction::AluShf {
+                op, dest, b, shift, ..
+            } => Instruction::AluShf {
+                op,
+                dest,
+                a: first,
+                b,
+                shift,
+            },
+            other => other,
+        };
+        assert_eq!(encode(&written), encode(&instruction));
+        assert_eq!(decode(encode(&written).unwrap()), Ok(instruction));
+        first
+    };
+    let (a0, b0) = (Operand::Gpr(Bank::A, 0), Operand::Gpr(Bank::B, 0));
+    assert_eq!(named(alu(Operand::None, B)), a0);
+    assert_eq!(named(alu(Operand::None, A)), Operand::Constant(0));
+    assert_eq!(named(shf(Operand::None, B)), a0);
+    assert_eq!(named(shf(Operand::None, A)), b0);
+    // What no text can say beside B is dropped.
+    let word = encode(&alu(Operand::STransfer(1), B)).unwrap() & !raw::alu::B.mask()
+        | raw::alu::B.put(0x182);
+    let instruction = decode_lenient(word).unwrap();
+    assert_eq!(instruction.to_string(), "alu[--, --, B, $2]");
+    assert!(decode(word).is_err());
+}
+
+#[test]
+fn a_fast_write_keeps_the_bit_of_indirect_ref() {
+    let word = 0x3300012f20 | raw::cap_csr::INDIRECT.put(1);
+    assert_eq!(
+        decode(word).map(|it| it.to_string()),
+        Ok("cap[fast_wr, 0, 0x4b20], indirect_ref".to_owned())
     );
 }
 

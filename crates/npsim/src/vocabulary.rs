@@ -167,6 +167,11 @@ pub const DIRECTIVES: &[Word] = &[
         "Another name for an operand.",
     ),
     word(
+        ".word",
+        ".word constant",
+        "A word as it stands in the control store, 40 bits: for what no text says.",
+    ),
+    word(
         ".if",
         ".if (condition)",
         "The lines up to `.elif`, `.else` or `.endif` are executed if the condition is true; compares are signed.",

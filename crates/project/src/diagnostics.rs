@@ -3,6 +3,7 @@
 //! not wanted.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use annotate_snippets::{
@@ -86,14 +87,14 @@ fn place<'a>(
 }
 
 /// The uses of macros through which a place came, innermost first.
+/// A macro that uses itself is shown once.
 fn chain<'a>(sources: &'a SourceMap, expansion: ExpansionId, places: &mut Vec<Place<'a>>) {
+    let mut shown: BTreeSet<Span> = BTreeSet::new();
     for used in sources.expansion_chain(expansion) {
-        places.push(place(
-            sources,
-            used.call,
-            format!("in this expansion of `{}`", used.name),
-            false,
-        ));
+        if shown.insert(used.call) {
+            let label = format!("in this expansion of `{}`", used.name);
+            places.push(place(sources, used.call, label, false));
+        }
     }
 }
 

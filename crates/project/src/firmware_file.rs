@@ -58,7 +58,13 @@ pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<Part>, Problem> {
         })?
     } else if is_text(&bytes) {
         words(&String::from_utf8_lossy(&bytes)).map_err(|error| {
-            Problem::new(format!("{shown}: {error}")).help(
+            let problem = Problem::new(format!("{shown}: {error}"));
+            if crate::is_source(path) {
+                return problem.help(format!(
+                    "this is a source; `npsim asm {shown} --list` shows its words"
+                ));
+            }
+            problem.help(
                 "words as text are ten hexadecimal digits, or eleven with parity, one word a line",
             )
         })?
@@ -170,12 +176,14 @@ fn listed(title: &str) -> Vec<u8> {
     ids.unwrap_or_default()
 }
 
-/// Whether it can be hexadecimal text: printable ASCII and white space.
+/// Whether it is text: of words in binary hardly any file has no control character.
 fn is_text(bytes: &[u8]) -> bool {
-    bytes
-        .iter()
-        .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace())
-        || std::str::from_utf8(bytes).is_ok_and(|text| text.trim_start().starts_with(';'))
+    std::str::from_utf8(bytes).is_ok_and(|text| {
+        text.trim_start().starts_with(';')
+            || text
+                .chars()
+                .all(|c| !c.is_control() || c.is_ascii_whitespace())
+    })
 }
 
 /// How a comment begins that stands in front of the words of a program.
@@ -256,6 +264,7 @@ mod tests {
     fn text_or_binary() {
         assert!(is_text(b"F000000000\r\n; x\n"));
         assert!(!is_text(&[0xf0, 0, 0, 0, 0]));
+        assert!(is_text("Words: \u{201e}f0000c0300\u{201c}\n".as_bytes()));
         assert!(
             is_firmware(Path::new("a/b.NPI"))
                 && !is_bare(Path::new("a/b.NPI"))

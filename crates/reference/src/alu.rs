@@ -15,7 +15,8 @@ impl Reference {
     ) -> Result<(), Stop> {
         match *instruction {
             Instruction::Alu { op, dest, a, b } => {
-                let (x, y) = (self.read(a, fabric)?, self.read(b, fabric)?);
+                let x = self.first(instruction, a, fabric)?;
+                let y = self.read(b, fabric)?;
                 self.alu(op, dest, x, y, fabric)
             }
             Instruction::AluShf {
@@ -25,7 +26,8 @@ impl Reference {
                 b,
                 shift,
             } => {
-                let (x, y) = (self.read(a, fabric)?, self.read(b, fabric)?);
+                let x = self.first(instruction, a, fabric)?;
+                let y = self.read(b, fabric)?;
                 let y = self.shifted(y, shift);
                 let result = match op {
                     ShfOp::B => y,
@@ -135,6 +137,21 @@ impl Reference {
             }
             Instruction::Unary { op, dest, src } => self.unary(op, dest, src, fabric),
             _ => self.operate_special(instruction, fabric),
+        }
+    }
+
+    /// The first source. Where nothing is written for it, the word has the code of
+    /// some register in its field, and that is read: whatever it holds, for nothing
+    /// but an indirect shift can see it.
+    fn first(
+        &mut self,
+        instruction: &Instruction,
+        written: Operand,
+        fabric: &mut Fabric,
+    ) -> Result<u32, Stop> {
+        match (written, instruction.first_source()) {
+            (Operand::None, Some(named)) => self.old(named, false, fabric),
+            _ => self.read(written, fabric),
         }
     }
 

@@ -50,7 +50,7 @@ impl Reference {
             | Instruction::Jump { .. } => self.branch(instruction, fabric)?,
             Instruction::CtxArb(arb) => self.ctx_arb(&arb, fabric)?,
             Instruction::Command(command) => self.memory_command(&command, fabric)?,
-            Instruction::CapFastWrite { csr, data } => {
+            Instruction::CapFastWrite { csr, data, .. } => {
                 self.cap_fast_write(csr, data.into(), fabric)?
             }
             Instruction::CapCsr(access) => self.cap_csr(&access, fabric)?,

@@ -38,7 +38,7 @@ syntax match ucRegister /[0-9A-Za-z_.$@]\@1<!\(TX_CALENDAR_5\|TX_CALENDAR_6\|TX_
 syntax match ucRegister /[0-9A-Za-z_.$@]\@1<!\(fci_full\|nn_empty\|ALU_OUT\|CTX_STS\|T_INDEX\|nn_full\|NN_GET\|NN_PUT\)[0-9A-Za-z_$@!=]\@!/
 syntax match ucDirective /[0-9A-Za-z_]\@1<!\.\(if_unlikely_unsigned\|if_likely_unsigned\|operand_synonym\|until_unsigned\|while_unsigned\|elif_unlikely\|elif_unsigned\|xfer_order_rd\|xfer_order_wr\|init_nn_mode\|io_completed\|num_contexts\|until_signed\|while_signed\|elif_likely\|elif_signed\|if_unlikely\|if_unsigned\|import_var\|subroutine\|xfer_order\|if_likely\|if_signed\|continue\)[0-9A-Za-z_$@!=]\@!/
 syntax match ucDirective /[0-9A-Za-z_]\@1<!\.\(endlocal\|init_ctx\|reg_addr\|reentry\|set_sig\|assert\|endsub\|import\|repeat\|set_rd\|set_wr\|use_rd\|use_wr\|begin\|break\|endif\|local\|until\|while\|addr\|areg\|breg\|elif\|else\)[0-9A-Za-z_$@!=]\@!/
-syntax match ucDirective /[0-9A-Za-z_]\@1<!\.\(endw\|init\|end\|reg\|set\|sig\|use\|if\)[0-9A-Za-z_$@!=]\@!/
+syntax match ucDirective /[0-9A-Za-z_]\@1<!\.\(endw\|init\|word\|end\|reg\|set\|sig\|use\|if\)[0-9A-Za-z_$@!=]\@!/
 syntax match ucPreproc /^\s*#\s*\(define_eval\|endloop\|include\|warning\|define\|ifndef\|pragma\|repeat\|endif\|error\|exitm\|ifdef\|macro\|undef\|while\|elif\|else\|endm\|info\|line\|warn\|for\|if\)[0-9A-Za-z_$@!=]\@!/
 syntax region ucString start=/"/ end=/"\|$/
 syntax region ucString start=/'/ end=/'\|$/

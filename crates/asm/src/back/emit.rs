@@ -78,11 +78,12 @@ impl<'a> Emitter<'a> {
                 Ok(import) => imports.extend(import),
                 Err(diagnostic) => diagnostics.push(diagnostic),
             }
-            let word = self.instruction(i, micro).and_then(|instruction| {
+            let word = || {
+                let instruction = self.instruction(i, micro)?;
                 encode_in(&instruction, self.contexts.encoding())
                     .map_err(|error| explain(micro, &error, |operand| self.shown(micro, operand)))
-            });
-            match word {
+            };
+            match micro.raw.map_or_else(word, Ok) {
                 Ok(word) => words.push(word),
                 Err(diagnostic) => {
                     diagnostics.push(diagnostic);

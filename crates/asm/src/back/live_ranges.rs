@@ -28,18 +28,22 @@ impl LiveRanges {
         let words = items.iter().enumerate();
         let words = words.filter_map(|(i, item)| Some((i, item, item.micro()?)));
         let mut end = Point::before(0);
+        let mut kept = BitSet::default();
+        let mut awaited = BitSet::default();
         for (address, (i, item, micro)) in words.enumerate() {
             let (before, after) = (Point::before(address as u16), Point::after(address as u16));
             // What a command still moves was there before this word too, unless
             // it is this word's own.
-            let mut kept = liveness.occupied[i].clone();
+            kept.clone_from(&liveness.occupied[i]);
             for cell in written(item, symbols, groups) {
                 kept.remove(cell);
             }
             kept.union_with(&liveness.live_in[i]);
             cells.step(before, &kept);
             cells.step(after, &liveness.occupied[i]);
-            signals.step(before, &signals_before(micro, &liveness.signals[i]));
+            awaited.clone_from(&liveness.signals[i]);
+            signals_before(micro, &mut awaited);
+            signals.step(before, &awaited);
             signals.step(after, &liveness.signals[i]);
             end = after;
         }
@@ -79,9 +83,8 @@ impl LiveRanges {
     }
 }
 
-/// Signals that are awaited or under way when a word begins.
-fn signals_before(micro: &Micro, after: &BitSet) -> BitSet {
-    let mut before = after.clone();
+/// Of the signals that are awaited or under way after a word, those before it.
+fn signals_before(micro: &Micro, before: &mut BitSet) {
     if let Some(SignalRef::Symbol(id)) = micro.completion.map(|used| used.signal) {
         before.remove(id);
     }
@@ -90,7 +93,6 @@ fn signals_before(micro: &Micro, after: &BitSet) -> BitSet {
             before.insert(id);
         }
     }
-    before
 }
 
 /// Ranges in the making: one point after the other says which numbers are alive.
@@ -113,13 +115,13 @@ impl Tracks {
     }
 
     fn step(&mut self, point: Point, alive: &BitSet) {
-        for n in self.last.iter().filter(|&n| !alive.contains(n)) {
+        for n in self.last.without(alive) {
             self.ranges[n].push(LiveRange {
                 first: self.open[n],
                 last: self.before,
             });
         }
-        for n in alive.iter().filter(|&n| !self.last.contains(n)) {
+        for n in alive.without(&self.last) {
             self.open[n] = point;
         }
         self.last.clone_from(alive);

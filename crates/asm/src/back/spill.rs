@@ -101,6 +101,7 @@ pub fn insert(
             space: Space::Gpr,
             direction: Direction::Both,
             private: false,
+            shared: false,
             fixed: None,
             place,
             used: true,

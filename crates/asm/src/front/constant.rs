@@ -52,9 +52,17 @@ pub fn evaluate(tokens: &[Token], place: Place) -> Result<i64, Diagnostic> {
     let Some(first) = tokens.first() else {
         return Err(place.error(codes::MALFORMED_EXPRESSION, "a constant is missing here"));
     };
-    Parsed::parse(tokens, first)
+    let value = Parsed::parse(tokens, first)
         .and_then(|parsed| parsed.number(&mut NumbersOnly))
-        .map_err(|failure| *failure)
+        .map_err(|failure| *failure)?;
+    i64::try_from(value).map_err(|_| {
+        place
+            .error(
+                codes::CONSTANT_RANGE,
+                format!("the constant {value:#x} does not fit 32 bits"),
+            )
+            .help("take a half of it, as in `(x >> 32)` and `(x & 0xffffffff)`")
+    })
 }
 
 /// The value of an expression whose references are now known.

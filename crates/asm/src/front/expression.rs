@@ -1,4 +1,5 @@
-//! Constant expressions with the precedence of C on 64-bit signed numbers.
+//! Constant expressions with the precedence of C on numbers of 64 bits, signed or
+//! not: from -2^63 to 2^64 - 1. A constant with the top bit set is not negative.
 //!
 //! An expression is parsed once and may be evaluated later, for the numbers of
 //! registers and signals (`&name`) are known only after allocation. What names
@@ -22,8 +23,8 @@ pub type Failure = Box<Diagnostic>;
 /// What an expression gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A number.
-    Number(i64),
+    /// A number, from -2^63 to 2^64 - 1.
+    Number(i128),
     /// A quoted text.
     Text(Rc<str>),
 }
@@ -60,7 +61,7 @@ pub struct Expression {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Number(i64),
+    Number(i128),
     Text(Rc<str>),
     Name {
         name: Token,
@@ -113,18 +114,18 @@ impl Expression {
     /// The value.
     ///
     /// # Errors
-    /// If a name is not known, a type does not fit, or the value leaves the
-    /// range of 64-bit signed numbers.
+    /// If a name is not known, a type does not fit, or the value does not fit 64
+    /// bits.
     pub fn evaluate(&self, resolver: &mut dyn Resolver) -> Result<Value, Failure> {
         match &self.kind {
             Kind::Number(n) => Ok(Value::Number(*n)),
             Kind::Text(text) => Ok(Value::Text(text.clone())),
             Kind::Name { name, index } => {
-                let index = index_value(index.as_deref(), resolver)?;
+                let index = self.index_value(index.as_deref(), resolver)?;
                 resolver.name(name, index)
             }
             Kind::Address { name, index } => {
-                let index = index_value(index.as_deref(), resolver)?;
+                let index = self.index_value(index.as_deref(), resolver)?;
                 resolver.address(name, index)
             }
             Kind::Call {
@@ -135,9 +136,9 @@ impl Expression {
                 let n = operand.number(resolver)?;
                 match operator {
                     UnaryOperator::Plus => Some(n),
-                    UnaryOperator::Minus => n.checked_neg(),
-                    UnaryOperator::Complement => Some(!n),
-                    UnaryOperator::Not => Some(i64::from(n == 0)),
+                    UnaryOperator::Minus => within(-n),
+                    UnaryOperator::Complement => Some(bits([n, n], |n, _| !n)),
+                    UnaryOperator::Not => Some(i128::from(n == 0)),
                 }
                 .map(Value::Number)
                 .ok_or_else(|| self.overflow())
@@ -158,7 +159,7 @@ impl Expression {
     ///
     /// # Errors
     /// As for [`Self::evaluate`], and if it is a text.
-    pub fn number(&self, resolver: &mut dyn Resolver) -> Result<i64, Failure> {
+    pub fn number(&self, resolver: &mut dyn Resolver) -> Result<i128, Failure> {
         match self.evaluate(resolver)? {
             Value::Number(n) => Ok(n),
             Value::Text(text) => Err(Box::new(
@@ -189,7 +190,7 @@ impl Expression {
             } else {
                 right.number(resolver)? != 0
             };
-            return Ok(Value::Number(i64::from(value)));
+            return Ok(Value::Number(i128::from(value)));
         }
         if operator == B::Equal || operator == B::NotEqual {
             let same = match (left.evaluate(resolver)?, right.evaluate(resolver)?) {
@@ -204,7 +205,7 @@ impl Expression {
                     )));
                 }
             };
-            return Ok(Value::Number(i64::from(same == (operator == B::Equal))));
+            return Ok(Value::Number(i128::from(same == (operator == B::Equal))));
         }
         let a = left.number(resolver)?;
         let b = right.number(resolver)?;
@@ -218,7 +219,8 @@ impl Expression {
                         self.span,
                         self.expansion,
                     )
-                    .also(right.span, right.expansion, "this is 0"),
+                    .also(right.span, right.expansion, "this is 0")
+                    .help("test it before with `#if`, or choose between two values with `? :`"),
                 ));
             }
             B::Divide => a.checked_div(b),
@@ -227,18 +229,34 @@ impl Expression {
             B::Subtract => a.checked_sub(b),
             B::ShiftLeft => u32::try_from(b)
                 .ok()
-                .and_then(|by| a.checked_shl(by).filter(|shifted| shifted >> by == a)),
-            B::ShiftRight => u32::try_from(b).ok().map(|by| a >> by.min(63)),
-            B::Less => Some(i64::from(a < b)),
-            B::LessOrEqual => Some(i64::from(a <= b)),
-            B::Greater => Some(i64::from(a > b)),
-            B::GreaterOrEqual => Some(i64::from(a >= b)),
-            B::And => Some(a & b),
-            B::Xor => Some(a ^ b),
-            B::Or => Some(a | b),
+                .filter(|by| *by < 64)
+                .and_then(|by| a.checked_mul(1 << by)),
+            B::ShiftRight => u32::try_from(b).ok().map(|by| a >> by.min(127)),
+            B::Less => Some(i128::from(a < b)),
+            B::LessOrEqual => Some(i128::from(a <= b)),
+            B::Greater => Some(i128::from(a > b)),
+            B::GreaterOrEqual => Some(i128::from(a >= b)),
+            B::And => Some(bits([a, b], |a, b| a & b)),
+            B::Xor => Some(bits([a, b], |a, b| a ^ b)),
+            B::Or => Some(bits([a, b], |a, b| a | b)),
             B::Equal | B::NotEqual | B::AndAlso | B::OrElse => None,
         };
-        value.map(Value::Number).ok_or_else(|| self.overflow())
+        value
+            .and_then(within)
+            .map(Value::Number)
+            .ok_or_else(|| self.overflow())
+    }
+
+    fn index_value(
+        &self,
+        index: Option<&Self>,
+        resolver: &mut dyn Resolver,
+    ) -> Result<Option<i64>, Failure> {
+        let Some(index) = index else {
+            return Ok(None);
+        };
+        let index = index.number(resolver)?;
+        i64::try_from(index).map(Some).map_err(|_| self.overflow())
     }
 
     fn overflow(&self) -> Failure {
@@ -254,11 +272,23 @@ impl Expression {
     }
 }
 
-fn index_value(
-    index: Option<&Expression>,
-    resolver: &mut dyn Resolver,
-) -> Result<Option<i64>, Failure> {
-    index.map(|index| index.number(resolver)).transpose()
+/// A number that 64 bits hold.
+fn within(n: i128) -> Option<i128> {
+    (i128::from(i64::MIN)..=i128::from(u64::MAX))
+        .contains(&n)
+        .then_some(n)
+}
+
+/// What is done to the bits of numbers. The result is a signed number unless one of
+/// them is too large for that.
+fn bits(numbers: [i128; 2], operation: impl Fn(i128, i128) -> i128) -> i128 {
+    let [a, b] = numbers;
+    let result = operation(a, b) as u64;
+    if numbers.iter().any(|n| *n > i128::from(i64::MAX)) {
+        i128::from(result)
+    } else {
+        i128::from(result.cast_signed())
+    }
 }
 
 fn fail(code: &'static str, message: impl Into<String>, at: &Token) -> Failure {

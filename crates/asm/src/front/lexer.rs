@@ -13,7 +13,7 @@ use std::{borrow::Cow, rc::Rc};
 use rustc_hash::FxHashSet;
 
 use crate::codes;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::front::preprocess::Directive;
 use crate::front::token::{Token, TokenKind};
 use crate::source::{ExpansionId, FileId, Span};
@@ -27,8 +27,15 @@ pub(crate) struct RawLine {
     pub tokens: Vec<Token>,
     /// What it directs, if it begins with `#`, and the name itself.
     pub directive: Option<(Directive, Token)>,
-    /// What is wrong with it.
+    /// What is wrong with it, or looks so.
     pub errors: Vec<Diagnostic>,
+}
+
+impl RawLine {
+    /// Whether nothing can be made of it.
+    pub fn is_wrong(&self) -> bool {
+        self.errors.iter().any(|found| found.level == Level::Error)
+    }
 }
 
 /// Gives one shared text for equal texts.
@@ -56,11 +63,7 @@ pub(crate) fn lex(text: &str, file: FileId, interner: &mut Interner) -> Vec<RawL
         line: Open::default(),
     };
     let mut input = text;
-    while !input.is_empty() {
-        // `lexeme` takes at least one character of any text.
-        let Ok((after, lexeme)) = lexeme(input) else {
-            break;
-        };
+    while let Some((after, lexeme)) = lexeme(input) {
         let lo = (text.len() - input.len()) as u32;
         let hi = (text.len() - after.len()) as u32;
         let pasted_next = after.starts_with("/**/") || after.starts_with("##");
@@ -77,7 +80,7 @@ pub(crate) fn lex_fragment(text: &str, like: &Token, interner: &mut Interner) ->
     let mut tokens: Vec<Token> = Vec::new();
     let mut joined = like.joined;
     let mut input = text;
-    while let Ok((after, lexeme)) = lexeme(input) {
+    while let Some((after, lexeme)) = lexeme(input) {
         input = after;
         let (kind, text) = match lexeme {
             Lexeme::Word(text) => (classify(text).unwrap_or(TokenKind::Ident), text),
@@ -223,11 +226,12 @@ impl Lexer<'_> {
             }
             Lexeme::Stray(c) => {
                 self.separate();
-                self.error(
+                let error = self.error(
                     codes::INVALID_CHARACTER,
                     format!("`{}` means nothing in microcode", c.escape_debug()),
                     span,
                 );
+                error.help = Some("remove it, or put it into a text or a comment".into());
             }
         }
     }
@@ -327,25 +331,57 @@ impl Lexer<'_> {
             Some((bracket, _)) if bracket == opened => {}
             _ if self.is_free_text() => {}
             Some((bracket, opener)) => {
+                let call = text == "]" && self.calls_a_macro(opener);
+                let wanted = closing(bracket);
                 let error = self.error(
                     codes::UNEXPECTED_BRACKET,
                     format!("`{text}` does not close `{bracket}`"),
                     span,
                 );
-                let wanted = closing(bracket);
                 *error = error
                     .clone()
                     .label(format!("`{wanted}` was expected"))
                     .also(opener, ExpansionId::ROOT, "opened here");
+                if call {
+                    // Sources of others have it, and their tool lets it pass: what
+                    // is meant is plain.
+                    error.level = Level::Warning;
+                    *error = error
+                        .clone()
+                        .note("It is read as the end of the macro's arguments.")
+                        .help("close them with `)`")
+                        .patch(span, ")");
+                    let close = self.interner.get(")");
+                    if let Some(last) = self.line.tokens.last_mut() {
+                        last.text = close;
+                    }
+                }
             }
             None => {
-                self.error(
+                let error = self.error(
                     codes::UNEXPECTED_BRACKET,
                     format!("`{text}` closes no bracket"),
                     span,
                 );
+                error.help = Some("remove it, or open one before it".into());
             }
         }
+    }
+
+    /// Whether a bracket opens the arguments of a macro: it stands behind the first
+    /// word of the line, or the first after its labels.
+    fn calls_a_macro(&self, opener: Span) -> bool {
+        let tokens = &self.line.tokens;
+        let label = |pair: &[Token]| pair[0].kind == TokenKind::Label && pair[1].is(":");
+        let labels = tokens
+            .chunks_exact(2)
+            .take_while(|pair| label(pair))
+            .count()
+            * 2;
+        self.line.hash.is_none()
+            && self.line.brackets.is_empty()
+            && matches!(&tokens[labels..], [name, open, ..]
+                if name.kind == TokenKind::Ident && open.is("(") && open.span == opener)
     }
 
     /// The line is a message, in which anything may stand.
@@ -397,10 +433,16 @@ impl Lexer<'_> {
                     Some("a line that ends with a comma continues on the next line".into());
             }
         }
-        let line = std::mem::take(&mut self.line);
-        let mut tokens = line.tokens;
-        let mut errors = line.errors;
-        if line.hash.is_none()
+        // The open line keeps its room for tokens and brackets; a line that is read
+        // gets as much as it needs.
+        let line = &mut self.line;
+        let hash = line.hash.take();
+        line.brackets.clear();
+        (line.joined, line.paste, line.continued) = (false, None, false);
+        let mut errors = std::mem::take(&mut line.errors);
+        let name = (hash.is_some() && !line.tokens.is_empty()).then(|| line.tokens.remove(0));
+        let tokens: Vec<Token> = line.tokens.drain(..).collect();
+        if hash.is_none()
             && let Some(paste) = [tokens.first(), tokens.last()]
                 .into_iter()
                 .flatten()
@@ -416,8 +458,8 @@ impl Lexer<'_> {
                 .help("`##` joins the token before it with the token after it"),
             );
         }
-        let directive = line.hash.map(|hash| {
-            if tokens.is_empty() {
+        let directive = hash.map(|hash| {
+            let Some(mut name) = name else {
                 let name = Token {
                     kind: TokenKind::Punct,
                     text: self.interner.get("#"),
@@ -426,8 +468,7 @@ impl Lexer<'_> {
                     joined: false,
                 };
                 return (Directive::Nothing, name);
-            }
-            let mut name = tokens.remove(0);
+            };
             let directive = Directive::named(&name.text);
             name.span = hash.to(name.span);
             (directive, name)

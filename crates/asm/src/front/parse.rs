@@ -23,6 +23,18 @@ pub fn parse(lines: &[Line], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement
     statements
 }
 
+/// Parses one line; `None` only for no tokens.
+///
+/// # Errors
+/// A `syntax` diagnostic at the token that was not expected.
+pub fn statement_of(tokens: &[Token]) -> Result<Option<Statement>, Diagnostic> {
+    match run(tokens, line::statement) {
+        Ok(statement) => Ok(Some(statement)),
+        Err(None) => Ok(None),
+        Err(Some(diagnostic)) => Err(diagnostic),
+    }
+}
+
 /// Runs a parser over all of `tokens`. The error is `None` only for no tokens.
 ///
 /// # Errors

@@ -82,6 +82,8 @@ pub struct Instruction {
     pub options: Vec<Choice>,
     /// The whole instruction.
     pub place: Place,
+    /// The word, where it is given and the rest only says what it does.
+    pub raw: Option<u64>,
     /// Made by the assembler for a structured construct.
     pub generated: bool,
     /// Number of the source's statement that it comes from.

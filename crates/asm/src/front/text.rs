@@ -31,7 +31,7 @@ pub fn lines(text: &str) -> Vec<TextLine> {
 pub fn without_comments(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut input = text;
-    while let Ok((after, lexeme)) = lexeme(input) {
+    while let Some((after, lexeme)) = lexeme(input) {
         let (piece, _) = input.split_at(input.len() - after.len());
         input = after;
         match lexeme {

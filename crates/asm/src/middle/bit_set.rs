@@ -3,9 +3,21 @@
 use std::ops::Range;
 
 /// A set of numbers below a bound that is fixed when it is made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct BitSet {
     words: Vec<u64>,
+}
+
+impl Clone for BitSet {
+    fn clone(&self) -> Self {
+        Self {
+            words: self.words.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.words.clone_from(&other.words);
+    }
 }
 
 impl BitSet {
@@ -55,6 +67,17 @@ impl BitSet {
             *mine |= theirs;
         }
         changed
+    }
+
+    /// Takes all numbers out.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// The members that are not in `other`, ascending.
+    pub fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
+        let pairs = self.words.iter().zip(&other.words).enumerate();
+        pairs.flat_map(|(at, (&mine, &theirs))| members(at, mine & !theirs))
     }
 
     /// Adds all members of `other`, whose bound a set without one takes over.
@@ -112,6 +135,22 @@ mod tests {
         assert!(other.union_with(&set));
         assert!(!other.union_with(&set));
         assert_eq!(other, set);
+    }
+
+    #[test]
+    fn what_one_set_has_and_another_has_not() {
+        let (mut one, mut other) = (BitSet::new(200), BitSet::new(200));
+        for n in [3, 64, 130, 199] {
+            one.insert(n);
+        }
+        for n in [64, 65, 199] {
+            other.insert(n);
+        }
+        assert_eq!(one.without(&other).collect::<Vec<_>>(), [3, 130]);
+        other.clone_from(&one);
+        assert_eq!(other, one);
+        other.clear();
+        assert_eq!(other, BitSet::new(200));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! What the hardware expects of neighbouring instructions, and declarations
 //! that nothing uses.
 
-use npsim_isa::{CapAccess, Instruction, Leaves, Takes, TransferRegister};
+use std::collections::BTreeSet;
+
+use npsim_isa::{CapAccess, Instruction, Leaves, Operand, OperandRole, Takes, TransferRegister};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::flow::Flow;
 use crate::middle::liveness::{Liveness, signal_rule};
-use crate::middle::program::{Item, Micro, Side, SignalRef, VariableId, cell};
+use crate::middle::program::{Item, Micro, Side, SignalRef, Slot, Value, VariableId, cell};
 use crate::middle::scope::{Element, Space, Symbols};
 use npsim_isa::{Completion, SignalRule};
 
@@ -28,6 +30,15 @@ pub fn neighbours(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>
             let entered = flow.entered[item];
             let direct =
                 before.is_some_and(|before| before.template.form().leaves == Leaves::Result);
+            let counts = micro.template.shifts_indirectly();
+            if let Some(before) = before
+                && counts
+                && direct
+                && !entered
+                && leaves_no_count(before)
+            {
+                diagnostics.push(no_count(micro, before));
+            }
             if entered || !direct {
                 let mut diagnostic = micro
                     .place
@@ -53,6 +64,88 @@ pub fn neighbours(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>
             }
         }
     }
+}
+
+/// Whether the text of an operator has `--` for its first source, which is what an
+/// indirect shift shifts by.
+fn leaves_no_count(micro: &Micro) -> bool {
+    passes_b(micro) && first_source(micro).is_none()
+}
+
+/// Whether an operator makes its result of the second source alone.
+fn passes_b(micro: &Micro) -> bool {
+    match micro.template {
+        Instruction::Alu { op, .. } => op.is_unary(),
+        Instruction::AluShf { op, .. } => op.is_unary(),
+        _ => false,
+    }
+}
+
+/// The first source of an instruction, if one is written.
+fn first_source(micro: &Micro) -> Option<&Slot> {
+    let mut slots = micro.slots.iter();
+    slots.find(|slot| slot.role == OperandRole::A && slot.value != Value::Physical(Operand::None))
+}
+
+fn no_count(micro: &Micro, before: &Micro) -> Diagnostic {
+    micro
+        .place
+        .warning(
+            codes::INDIRECT_SOURCE,
+            format!(
+                "`{}` takes its shift count from an operand that is `--`",
+                micro.mnemonic
+            ),
+        )
+        .label("shifts by what is left there by chance")
+        .also(
+            before.place.span,
+            before.place.expansion,
+            "the first source of this one is the count",
+        )
+        .note("An indirect shift is by the first source of the instruction right before it.")
+        .help("name the count there, as in `alu[--, count, B, 0]`")
+}
+
+/// Warns of a first source beside B or ~B that no indirect shift follows: nothing
+/// else sees it.
+pub fn counts(items: &[Item], flow: &Flow, diagnostics: &mut Vec<Diagnostic>) {
+    for (item, micro) in items.iter().enumerate() {
+        let Some(micro) = micro.micro() else { continue };
+        let Some(slot) = first_source(micro).filter(|_| passes_b(micro)) else {
+            continue;
+        };
+        if counts_after(items, flow, item) {
+            continue;
+        }
+        diagnostics.push(
+            slot.place
+                .warning(
+                    codes::UNUSED_OPERAND,
+                    "the operators `B` and `~B` do nothing with their first source",
+                )
+                .note("It is only the count of an indirect shift that is executed right after.")
+                .help("write `--` here")
+                .patch(slot.place.span, "--"),
+        );
+    }
+}
+
+/// Whether an instruction that may be executed right after an item shifts
+/// indirectly.
+fn counts_after(items: &[Item], flow: &Flow, item: usize) -> bool {
+    let mut open: Vec<usize> = flow.successors[item].iter().map(|edge| edge.to).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(next) = open.pop() {
+        match items.get(next) {
+            Some(Item::Micro(micro)) if micro.template.shifts_indirectly() => return true,
+            Some(Item::Hint(_)) if seen.insert(next) => {
+                open.extend(flow.successors[next].iter().map(|edge| edge.to));
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 fn csr_read(micro: &Micro, next: Option<&Micro>, diagnostics: &mut Vec<Diagnostic>) {
@@ -217,7 +310,7 @@ pub fn names(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for scope in &symbols.scopes {
-        for (name, entry) in &scope.names {
+        for (name, entry) in scope.registers.iter().chain(&scope.signals) {
             let used = |element: &Element| match *element {
                 Element::Register { read, write } => [read, write]
                     .into_iter()
@@ -241,6 +334,7 @@ pub fn names(
             );
         }
     }
+    never_set(items, symbols, diagnostics);
     let Some(entry) = liveness.live_in.first() else {
         return;
     };
@@ -268,6 +362,52 @@ pub fn names(
                     .help(format!(
                         "set it first, or say `.init {} 0` or `.set {}`",
                         variable.name, variable.name
+                    )),
+            );
+        }
+    }
+}
+
+/// Warns of registers that all contexts share, or that any scope sees, and that
+/// instructions read though nothing ever gives them a value.
+fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic>) {
+    let mut set = vec![false; symbols.variables.len()];
+    for item in items {
+        match item {
+            Item::Micro(micro) => {
+                for slot in micro.slots.iter().filter(|slot| slot.writes) {
+                    if let Value::Register(id) = slot.value {
+                        set[id] = true;
+                    }
+                }
+            }
+            Item::Hint(hint) => {
+                for cell in &hint.sets {
+                    set[cell / 2] = true;
+                }
+            }
+        }
+    }
+    for (id, variable) in symbols.variables.iter().enumerate() {
+        if !variable.shared || set[id] || variable.initialised {
+            continue;
+        }
+        if let Some(place) = first_read(items, id) {
+            diagnostics.push(
+                place
+                    .warning(
+                        codes::READ_BEFORE_WRITE,
+                        format!("`{}` is read, and nothing ever writes it", variable.name),
+                    )
+                    .label("holds what it held at power-up")
+                    .also(
+                        variable.place.span,
+                        variable.place.expansion,
+                        "declared here",
+                    )
+                    .help(format!(
+                        "set it once before, or say `.init {0} 0`, or `.set {0}` if others do",
+                        variable.name
                     )),
             );
         }

@@ -5,7 +5,9 @@ use crate::diagnostic::Diagnostic;
 use crate::front::constant;
 use crate::front::statement::{Body, Directive, Place, Statement};
 use crate::front::token::{Token, TokenKind};
-use crate::middle::scope::{Element, Entry, Scope, SignalVariable, Space, Symbols, Variable};
+use crate::middle::scope::{
+    Element, Entry, Scope, SignalVariable, Space, Symbols, Variable, Wanted,
+};
 use npsim_image::Direction;
 
 /// More elements than this no register file has.
@@ -55,6 +57,8 @@ struct Qualifiers {
     direction: Option<Direction>,
     private: bool,
     global: bool,
+    /// Another program may set it.
+    foreign: bool,
 }
 
 impl Qualifiers {
@@ -209,7 +213,12 @@ impl Walk<'_> {
             ));
         }
         let direction = qualifiers.direction.unwrap_or(Direction::Both);
-        if let Some(known) = self.symbols.scopes[scope].names.get(&*token.text) {
+        let kind = if signal {
+            Wanted::Signal
+        } else {
+            Wanted::Register
+        };
+        if let Some(known) = self.symbols.scopes[scope].names(kind).get(&*token.text) {
             return self.again(token, scope, size, direction, signal, &known.clone());
         }
         let elements = (0..size.unwrap_or(1))
@@ -239,7 +248,7 @@ impl Walk<'_> {
                 }
             })
             .collect();
-        self.symbols.scopes[scope].names.insert(
+        self.symbols.scopes[scope].names_mut(kind).insert(
             token.text.to_string(),
             Entry {
                 elements,
@@ -271,6 +280,8 @@ impl Walk<'_> {
             private: qualifiers.private
                 || qualifiers.global
                 || matches!(space, Space::Absolute | Space::NextNeighbour),
+            shared: !qualifiers.foreign
+                && (space == Space::Absolute || space == Space::Gpr && qualifiers.global),
             fixed: None,
             place,
             used: false,
@@ -332,13 +343,12 @@ impl Walk<'_> {
                     }
                 }
             }
-            if let Some(entry) = self.symbols.scopes[scope].names.get_mut(&*token.text) {
+            if let Some(entry) = self.symbols.scopes[scope].registers.get_mut(&*token.text) {
                 entry.elements = elements;
             }
             return Ok(());
         }
-        let was_signal = matches!(sides, Some(Element::Signal(_)));
-        if same_size && was_signal == signal {
+        if same_size {
             self.diagnostics.push(
                 twice(Place::warning).note("Both declarations mean the same register or signal."),
             );
@@ -354,7 +364,11 @@ fn qualify(qualifiers: &mut Qualifiers, word: &str) -> bool {
     match &*word.to_ascii_lowercase() {
         "read" => qualifiers.join(Direction::Read),
         "write" => qualifiers.join(Direction::Write),
-        "volatile" | "visible" | "remote" | "extern" => qualifiers.private = true,
+        "volatile" => qualifiers.private = true,
+        "visible" | "remote" | "extern" => {
+            qualifiers.private = true;
+            qualifiers.foreign = true;
+        }
         "global" => {
             qualifiers.global = true;
             qualifiers.private = true;

@@ -160,18 +160,16 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
         .map(|item| effect(item, symbols, groups))
         .collect();
     let cells = symbols.variables.len() * 2;
-    let live_in = backward(
-        flow,
-        cells,
-        |i| &effects[i].uses,
-        |i| effects[i].sets.clone(),
-    );
+    let live_in = backward(flow, cells, |i| &effects[i].uses, |i| &effects[i].sets);
     let after = |i: usize, sets: &[BitSet], bound: usize| {
-        let mut out = BitSet::new(bound);
-        for edge in &flow.successors[i] {
-            if let Some(set) = sets.get(edge.to) {
-                out.union_with(set);
-            }
+        let mut following = flow.successors[i]
+            .iter()
+            .filter_map(|edge| sets.get(edge.to));
+        let mut out = following
+            .next()
+            .map_or_else(|| BitSet::new(bound), BitSet::clone);
+        for set in following {
+            out.union_with(set);
         }
         out
     };
@@ -193,15 +191,14 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
     let count = symbols.signals.len();
     // A swapping command waits after it has issued, so its own wait is not seen
     // before it.
-    let signals_in = backward(
-        flow,
-        count,
-        |i| &effects[i].waits,
-        |i| match effects[i].raises {
+    let raised: Vec<Vec<usize>> = effects
+        .iter()
+        .map(|effect| match effect.raises {
             Some(SignalRef::Symbol(id)) => vec![id],
             _ => Vec::new(),
-        },
-    );
+        })
+        .collect();
+    let signals_in = backward(flow, count, |i| &effects[i].waits, |i| &raised[i]);
     let mut signals = Vec::with_capacity(items.len());
     let mut signals_awaited = Vec::with_capacity(items.len());
     for (i, unfinished) in pending.iter().enumerate() {
@@ -231,31 +228,52 @@ pub fn analyse(items: &[Item], flow: &Flow, symbols: &Symbols, groups: &Groups) 
 fn backward<'a>(
     flow: &Flow,
     bound: usize,
-    uses: impl Fn(usize) -> &'a Vec<usize>,
-    kills: impl Fn(usize) -> Vec<usize>,
+    uses: impl Fn(usize) -> &'a [usize],
+    kills: impl Fn(usize) -> &'a [usize],
 ) -> Vec<BitSet> {
     let count = flow.successors.len();
     let mut live = vec![BitSet::new(bound); count];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for i in (0..count).rev() {
-            let mut set = BitSet::new(bound);
-            for edge in &flow.successors[i] {
-                if let Some(next) = live.get(edge.to) {
-                    set.union_with(next);
-                }
+    let mut set = BitSet::new(bound);
+    let before = predecessors(flow);
+    let mut open: Vec<usize> = (0..count).collect();
+    let mut waiting = vec![true; count];
+    while let Some(i) = open.pop() {
+        waiting[i] = false;
+        set.clear();
+        for edge in &flow.successors[i] {
+            if let Some(next) = live.get(edge.to) {
+                set.union_with(next);
             }
-            for cell in kills(i) {
-                set.remove(cell);
+        }
+        for &cell in kills(i) {
+            set.remove(cell);
+        }
+        for &cell in uses(i) {
+            set.insert(cell);
+        }
+        if !live[i].union_with(&set) {
+            continue;
+        }
+        for &earlier in &before[i] {
+            if !std::mem::replace(&mut waiting[earlier], true) {
+                open.push(earlier);
             }
-            for &cell in uses(i) {
-                set.insert(cell);
-            }
-            changed |= live[i].union_with(&set);
         }
     }
     live
+}
+
+/// Items from which control comes to each item.
+fn predecessors(flow: &Flow) -> Vec<Vec<usize>> {
+    let mut before = vec![Vec::new(); flow.successors.len()];
+    for (i, edges) in flow.successors.iter().enumerate() {
+        for edge in edges {
+            if let Some(list) = before.get_mut(edge.to) {
+                list.push(i);
+            }
+        }
+    }
+    before
 }
 
 /// Commands that may not have finished right after each item, by their index
@@ -283,26 +301,29 @@ fn in_flight(items: &[Item], flow: &Flow, effects: &[Effect]) -> Vec<BitSet> {
         }
     };
     let mut before = vec![BitSet::new(issues.len()); items.len()];
-    let mut after = vec![BitSet::new(issues.len()); items.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for i in 0..items.len() {
-            let mut state = before[i].clone();
-            if let Item::Hint(hint) = &items[i] {
-                ended(&mut state, &hint.completed);
-            }
-            if let Some(k) = index[i] {
-                // The same signal again: what it announced before is over or lost.
-                state.insert(k);
-            }
-            changed |= after[i].union_with(&state);
-            for edge in &flow.successors[i] {
-                let mut state = after[i].clone();
-                ended(&mut state, &edge.awaited);
-                if let Some(next) = before.get_mut(edge.to) {
-                    changed |= next.union_with(&state);
-                }
+    let mut after = before.clone();
+    let mut state = BitSet::new(issues.len());
+    let mut open: Vec<usize> = (0..items.len()).rev().collect();
+    let mut waiting = vec![true; items.len()];
+    while let Some(i) = open.pop() {
+        waiting[i] = false;
+        state.clone_from(&before[i]);
+        if let Item::Hint(hint) = &items[i] {
+            ended(&mut state, &hint.completed);
+        }
+        if let Some(k) = index[i] {
+            // The same signal again: what it announced before is over or lost.
+            state.insert(k);
+        }
+        after[i].union_with(&state);
+        for edge in &flow.successors[i] {
+            state.clone_from(&after[i]);
+            ended(&mut state, &edge.awaited);
+            if let Some(next) = before.get_mut(edge.to)
+                && next.union_with(&state)
+                && !std::mem::replace(&mut waiting[edge.to], true)
+            {
+                open.push(edge.to);
             }
         }
     }

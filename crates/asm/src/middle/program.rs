@@ -159,6 +159,8 @@ pub struct Micro {
     pub scope: usize,
     /// `max_N` was written, or `indirect_ref` may change the count.
     pub open_count: bool,
+    /// The word, where the source gives it itself.
+    pub raw: Option<u64>,
     /// Made by the assembler, so that no text stands for it alone.
     pub generated: bool,
     /// Number of the source's statement that it comes from.
@@ -184,6 +186,7 @@ impl Micro {
             mnemonic: "nop".to_owned(),
             scope,
             open_count: false,
+            raw: None,
             generated: false,
             statement: 0,
         }

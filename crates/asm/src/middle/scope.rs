@@ -53,6 +53,10 @@ impl Space {
 
 /// A register that is to be allocated.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a declaration"
+)]
 pub struct Variable {
     /// The name; an array element has its number in brackets.
     pub name: String,
@@ -64,6 +68,8 @@ pub struct Variable {
     pub direction: Direction,
     /// It shares its register with no other, whatever the data flow says.
     pub private: bool,
+    /// All contexts or all scopes share it, and nobody outside of the program sets it.
+    pub shared: bool,
     /// The number, and for a GPR the bank, that the source asks for.
     pub fixed: Option<(Option<Bank>, u8)>,
     /// Where it was declared.
@@ -127,8 +133,48 @@ pub struct Scope {
     pub begin: Option<Place>,
     /// The directive that closes it.
     pub end: Option<Place>,
-    /// Names declared in it.
-    pub names: BTreeMap<String, Entry>,
+    /// Registers declared in it.
+    pub registers: BTreeMap<String, Entry>,
+    /// Signals declared in it; one may have the name of a register.
+    pub signals: BTreeMap<String, Entry>,
+}
+
+/// Registers and signals have names of their own. What is wanted is looked up
+/// first; the other tells what a name means instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A register.
+    Register,
+    /// A signal.
+    Signal,
+}
+
+impl Wanted {
+    const fn other(self) -> Self {
+        match self {
+            Self::Register => Self::Signal,
+            Self::Signal => Self::Register,
+        }
+    }
+}
+
+impl Scope {
+    /// The names of one kind.
+    #[must_use]
+    pub const fn names(&self, kind: Wanted) -> &BTreeMap<String, Entry> {
+        match kind {
+            Wanted::Register => &self.registers,
+            Wanted::Signal => &self.signals,
+        }
+    }
+
+    /// The same to be changed.
+    pub const fn names_mut(&mut self, kind: Wanted) -> &mut BTreeMap<String, Entry> {
+        match kind {
+            Wanted::Register => &mut self.registers,
+            Wanted::Signal => &mut self.signals,
+        }
+    }
 }
 
 /// All scopes of a program; scope 0 is the file.
@@ -156,11 +202,25 @@ impl Default for Symbols {
 }
 
 impl Symbols {
-    /// Looks a name up from a scope outwards.
+    /// Looks a name up from a scope outwards: what is wanted, or else what the
+    /// name stands for among the others.
     #[must_use]
-    pub fn lookup(&self, scope: usize, name: &str) -> Option<&Entry> {
+    pub fn lookup(&self, scope: usize, name: &str, wanted: Wanted) -> Option<&Entry> {
+        self.declared(scope, name, wanted)
+            .or_else(|| self.declared(scope, name, wanted.other()))
+    }
+
+    /// A register, or a signal, of this name that the scope sees.
+    #[must_use]
+    pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> Option<&Entry> {
         self.outwards(scope)
-            .find_map(|scope| self.scopes[scope].names.get(name))
+            .find_map(|scope| self.scopes[scope].names(kind).get(name))
+    }
+
+    /// Whether the name stands for anything in the scope.
+    #[must_use]
+    pub fn is_declared(&self, scope: usize, name: &str) -> bool {
+        self.lookup(scope, name, Wanted::Register).is_some()
     }
 
     /// The scope and those around it.
@@ -178,8 +238,9 @@ impl Symbols {
         scope: usize,
         token: &Token,
         index: Option<i64>,
+        wanted: Wanted,
     ) -> Result<Option<Element>, Diagnostic> {
-        let Some(entry) = self.lookup(scope, &token.text) else {
+        let Some(entry) = self.lookup(scope, &token.text, wanted) else {
             return Ok(None);
         };
         let number = index.unwrap_or(0);
@@ -214,16 +275,10 @@ impl Symbols {
 
     /// A declared name like `name`, for a suggestion.
     #[must_use]
-    pub fn similar(&self, scope: usize, name: &str, signals: bool) -> Option<&str> {
-        let visible = self.outwards(scope).flat_map(|scope| {
-            self.scopes[scope]
-                .names
-                .iter()
-                .filter(move |(_, entry)| {
-                    matches!(entry.elements.first(), Some(Element::Signal(_))) == signals
-                })
-                .map(|(name, _)| name.as_str())
-        });
+    pub fn similar(&self, scope: usize, name: &str, kind: Wanted) -> Option<&str> {
+        let visible = self
+            .outwards(scope)
+            .flat_map(|scope| self.scopes[scope].names(kind).keys().map(String::as_str));
         closest(name, visible)
     }
 

@@ -185,9 +185,10 @@ fn reaching(
     }
     let mut open: Vec<usize> = (0..count).rev().collect();
     let mut waiting = vec![true; count];
+    let mut state = BitSet::default();
     while let Some(i) = open.pop() {
         waiting[i] = false;
-        let mut state = before[i].clone();
+        state.clone_from(&before[i]);
         for &write in &made[i] {
             state.remove_range(places.of(writes[write].variable));
         }

@@ -1,5 +1,6 @@
 //! The assembler from outside: texts in, words, messages and files out.
 
+mod codes;
 mod corpus;
 mod diagnostics;
 mod evaluate;

@@ -1,4 +1,4 @@
 ; error declared-twice 3
 .reg x
-.sig x
+.reg x[2]
 immed[x, 0]

@@ -74,7 +74,7 @@ impl Code {
 pub(super) fn of_instruction(code: &Code, at: u16, among: Among<'_>) -> Option<Raise> {
     match code.instruction(at)? {
         Instruction::LocalCsrWrite { csr, src } => of_csr(code, csr, src, among),
-        Instruction::CapFastWrite { csr, data } if csr == cap_csr::INTERTHREAD_SIGNAL => {
+        Instruction::CapFastWrite { csr, data, .. } if csr == cap_csr::INTERTHREAD_SIGNAL => {
             of_interthread(u32::from(data), among.profile)
         }
         Instruction::CapCsr(access) => {

@@ -85,7 +85,7 @@ impl Microengine {
                 let command = self.program.command_at(self.pc, command, self.mode);
                 self.memory_command(&command, self.address(op), fabric)
             }
-            Instruction::CapFastWrite { csr, data } => {
+            Instruction::CapFastWrite { csr, data, .. } => {
                 self.cap_fast_write(csr, u32::from(data), fabric)
             }
             Instruction::CapCsr(access) => self.cap_csr(&access, fabric),

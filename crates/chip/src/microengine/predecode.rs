@@ -173,6 +173,19 @@ impl<'a> Maker<'a> {
         });
     }
 
+    /// What B and ~B leave as the count of an indirect shift where their text has `--`:
+    /// the register that the field for nothing names. Whether it was ever written is
+    /// not asked, since hardly any program reads what it leaves.
+    fn count_of_next(&mut self, instruction: &Instruction, written: Operand) {
+        if written == Operand::None
+            && let Some(slot) = instruction
+                .first_source()
+                .and_then(|named| source_slot(named, self.limit))
+        {
+            self.op.a = slot;
+        }
+    }
+
     /// The destination's old value as operand A; `checked` when its bytes must
     /// have been written before.
     fn old(&mut self, operand: Operand, checked: bool) {
@@ -210,6 +223,7 @@ impl<'a> Maker<'a> {
                 self.a(a);
                 self.b(b);
                 self.d(dest);
+                self.count_of_next(instruction, a);
             }
             Instruction::AluShf {
                 op,
@@ -222,6 +236,7 @@ impl<'a> Maker<'a> {
                 self.b(b);
                 self.d(dest);
                 self.alu_shf(op, shift);
+                self.count_of_next(instruction, a);
             }
             Instruction::DblShf { dest, a, b, count } => {
                 self.counted(count, Kind::DblShf, Kind::DblShfIndirect);

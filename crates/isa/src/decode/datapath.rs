@@ -4,7 +4,8 @@ use super::Word;
 use crate::{
     AluOp, AluSpecial, Bank, ByteOrder, CamLmTarget, CrcBytes, CrcKind, DecodeError, DecodeReason,
     ImmedSelector, ImmedShift, ImmedWidth, Instruction, MulPhase, MulStepCode, MulType, MulWidth,
-    Operand, Role, ShfOp, ShfSpecial, ShiftControl, UNRESTRICTED, UnaryOp, raw, raw::Field,
+    Operand, OperandRole, Role, ShfOp, ShfSpecial, ShiftControl, UNRESTRICTED, UnaryOp, port, raw,
+    raw::Field, unused,
 };
 
 fn bank(flag: bool) -> Bank {
@@ -21,6 +22,21 @@ fn logical(word: Word, swap: Field, a: Field, b: Field) -> [(Field, Bank); 2] {
     }
 }
 
+/// Whether it is the first source alone that exchanges the fields, so that it is there
+/// whatever its code.
+fn swapped_by_a(swap: bool, b: Operand) -> bool {
+    swap && b.bank() != Some(Bank::A)
+}
+
+/// The first source of an operator that reads it and does not use it: `--` for a
+/// field that holds what stands for nothing, or what no text can say beside `b`.
+fn read_only(written: bool, a: Result<Operand, DecodeError>, b: Operand) -> Operand {
+    let sayable = |a: &Operand| port::assign((OperandRole::A, *a), (OperandRole::B, b)).is_ok();
+    a.ok()
+        .filter(|a| written && sayable(a))
+        .unwrap_or(Operand::None)
+}
+
 pub(super) fn alu(word: Word) -> Result<Instruction, DecodeError> {
     use raw::alu;
     let [first, second] = logical(word, alu::SWAP, alu::A, alu::B);
@@ -35,7 +51,18 @@ pub(super) fn alu(word: Word) -> Result<Instruction, DecodeError> {
     let code = word.byte(alu::OP);
     if let Some(op) = AluOp::from_code(code) {
         let a = if op.is_unary() {
-            Operand::None
+            let none = if word.flag(alu::SWAP) {
+                unused::ALU_B
+            } else {
+                unused::ALU_A
+            };
+            let b = source(second)?;
+            let code = word.get(first.0) != u64::from(none);
+            read_only(
+                code || swapped_by_a(word.flag(alu::SWAP), b),
+                source(first),
+                b,
+            )
         } else {
             source(first)?
         };
@@ -130,7 +157,18 @@ pub(super) fn alu_shf(word: Word) -> Result<Instruction, DecodeError> {
             });
         }
         let a = if op.is_unary() {
-            Operand::None
+            let none = if word.flag(alu_shf::SWAP) {
+                unused::SHF_B
+            } else {
+                unused::SHF_A
+            };
+            let b = source(second)?;
+            let code = word.get(first.0) != u64::from(none);
+            read_only(
+                code || swapped_by_a(word.flag(alu_shf::SWAP), b),
+                source(first),
+                b,
+            )
         } else {
             source(first)?
         };

@@ -90,6 +90,7 @@ pub(super) fn cap_csr(word: Word, contexts: Contexts) -> Result<Instruction, Dec
             return Ok(Instruction::CapFastWrite {
                 csr,
                 data: word.get(raw::cap_fast_write::DATA) as u16,
+                indirect: word.flag(cap_csr::INDIRECT),
             });
         }
         CapCommand::Read => CapAccess::Read,
@@ -112,6 +113,6 @@ pub(super) fn cap_csr(word: Word, contexts: Contexts) -> Result<Instruction, Dec
             word.byte(cap_csr::COUNT) + u8::from(unit.count_minus_one)
         },
         completion: completion(word)?,
-        indirect: word.flag(cap_csr::INDIRECT) && !alu,
+        indirect: word.flag(cap_csr::INDIRECT),
     }))
 }

@@ -13,8 +13,6 @@ use crate::{
     raw, unused,
 };
 
-const NO_FIRST_SOURCE: &str = "the operator takes only its second source; write `--` here";
-
 pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
     match *instruction {
         Instruction::Alu { op, dest, a, b } => alu(op, dest, a, b),
@@ -146,9 +144,8 @@ fn alu_word(op: u8, dest: u64, dest_bank: u64, ports: Ports) -> Result<u64, Enco
 }
 
 fn alu(op: AluOp, dest: Operand, a: Operand, b: Operand) -> Result<u64, EncodeError> {
-    if op.is_unary() {
-        absent(OperandRole::A, a, NO_FIRST_SOURCE)?;
-    } else {
+    // What B and ~B read and do not use is the count of an indirect shift after them.
+    if !op.is_unary() {
         present((OperandRole::A, a))?;
     }
     let b = present((OperandRole::B, b))?;
@@ -236,9 +233,7 @@ fn alu_shf(
     shift: Shift,
 ) -> Result<u64, EncodeError> {
     let a = (OperandRole::A, a);
-    if op.is_unary() {
-        absent(a.0, a.1, NO_FIRST_SOURCE)?;
-    } else {
+    if !op.is_unary() {
         present(a)?;
     }
     let b = present((OperandRole::B, b))?;

@@ -134,10 +134,11 @@ fn transfer(
     }
 }
 
-pub(super) fn cap_fast_write(csr: u16, data: u16) -> Result<u64, EncodeError> {
+pub(super) fn cap_fast_write(csr: u16, data: u16, indirect: bool) -> Result<u64, EncodeError> {
     use raw::cap_fast_write;
     let [high, low] = csr.to_be_bytes();
     Ok(blank(Format::CapCsr)
+        | raw::cap_csr::INDIRECT.put(indirect.into())
         | raw::cap_csr::COMMAND.put(CapCommand::FastWrite.code().into())
         | number(OperandRole::Value, data, cap_fast_write::DATA)?
         | cap_fast_write::CSR_HIGH.put(high.into())
@@ -157,7 +158,7 @@ pub(super) fn cap_csr(access: &CapCsr, contexts: Contexts) -> Result<u64, Encode
         CapAccess::Read => CapCommand::Read,
         CapAccess::Write => CapCommand::Write,
         CapAccess::FastWriteAlu => {
-            if access.transfer != TransferRegister::None || access.indirect {
+            if access.transfer != TransferRegister::None {
                 return error(
                     OperandRole::Transfer,
                     EncodeErrorKind::Unexpected {

@@ -124,11 +124,7 @@ impl Framing {
 
     /// A packet as an Ethernet frame, and its length before it was cut; `None` for
     /// one that is left out.
-    pub(super) fn ethernet<'a>(
-        self,
-        bytes: &'a [u8],
-        original_len: u32,
-    ) -> Option<(Cow<'a, [u8]>, u32)> {
+    pub(super) fn ethernet(self, bytes: &[u8], original_len: u32) -> Option<(Cow<'_, [u8]>, u32)> {
         if self == Self::Ethernet {
             return Some((Cow::Borrowed(bytes), original_len));
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::assemble::{Program, assemble_project_from};
+use npsim::assemble::{Messages, Program, assemble_project_from};
 use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
@@ -92,7 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     let Some(programs) = programs else {
-        return Ok(ExitCode::from(1));
+        return without_programs(arguments, &messages);
     };
     let groups = group(programs);
     if let (Some(path), Some(format)) = (&arguments.output, format) {
@@ -131,6 +131,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Macros alone are no mistake, but no file can be made of them.
+fn without_programs(arguments: &Arguments, messages: &Messages) -> anyhow::Result<ExitCode> {
+    match &arguments.output {
+        _ if messages.errors > 0 => Ok(ExitCode::from(1)),
+        None => Ok(ExitCode::SUCCESS),
+        Some(path) => Err(Problem::new(format!(
+            "there is nothing to write to `{}`: no instruction was assembled",
+            path.display()
+        ))
+        .help("assemble a program that includes the macros; `npsim check` looks at macros alone")
+        .into()),
+    }
 }
 
 fn words(program: &Program, parity: bool) -> String {

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::diagnostics::render_diagnostic;
 use npsim::problem::Problem;
-use npsim_asm::codes;
 use npsim_asm::spelling::closest;
+use npsim_asm::{Includes, Options, assemble, codes};
 use npsim_chip::kernel::check::Check;
 
 use crate::output;
@@ -17,6 +18,9 @@ Examples:
   npsim codes bank-conflict   one of them";
 
 /// Explain the names of the assembler's messages, such as `bank-conflict`
+///
+/// With a name: what it means, an example that earns it, and what the assembler says
+/// to that, which is the cause at its place and what to do.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -41,6 +45,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             return Err(problem.help(help).into());
         };
         writeln!(text, "{name}: {explanation}")?;
+        if let Some(example) = codes::example(name) {
+            text += &shown(name, example);
+        }
     } else {
         for code in codes::all() {
             writeln!(text, "{:26} {}", code.name, code.explanation)?;
@@ -48,4 +55,41 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The name under which messages show the example.
+const EXAMPLE: &str = "example.uc";
+
+/// The example is the only text that there is; it may include itself.
+struct Only<'a>(&'a str);
+
+impl Includes for Only<'_> {
+    fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
+        if name == EXAMPLE {
+            return Ok((name.to_owned(), self.0.to_owned()));
+        }
+        Err(format!("there is no `{name}` beside `{EXAMPLE}`"))
+    }
+}
+
+/// An example, and the message that it earns.
+fn shown(name: &str, example: &str) -> String {
+    let options = Options {
+        // The copies are only made, and told, where they are wanted.
+        spill_moves: name == codes::SPILL_MOVE,
+        ..Options::default()
+    };
+    let assembly = assemble(EXAMPLE, &Only(example), &options);
+    let mut text = String::from("\nFor example:\n\n");
+    for line in example.lines() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "    {line}");
+    }
+    let said = assembly.diagnostics.iter().find(|d| d.code == name);
+    if let Some(said) = said {
+        text += "\nTo this the assembler says:\n\n";
+        text += render_diagnostic(said, &assembly.sources).trim_end();
+        text += "\n";
+    }
+    text
 }

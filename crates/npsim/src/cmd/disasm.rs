@@ -23,7 +23,7 @@ Examples:
 /// `; me ...` begins another program.
 ///
 /// A word that is no instruction, or that has something in fields without effect,
-/// does not come back the same; a comment at its line says so.
+/// is shown as `.word`, with a comment that says why or what it does.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -77,7 +77,9 @@ pub struct Index {
     pub references: Vec<Reference>,
     /// Enclosing scope of each scope.
     parents: Vec<Option<usize>>,
+    /// Names by scope: those of signals are apart from all others.
     names: Vec<BTreeMap<String, usize>>,
+    signals: Vec<BTreeMap<String, usize>>,
     labels: BTreeMap<String, Vec<usize>>,
     /// Scope after each line of text that stands in a file as it is.
     lines: Vec<(Span, usize)>,
@@ -90,6 +92,7 @@ impl Index {
         let mut index = Self {
             parents: vec![None],
             names: vec![BTreeMap::new()],
+            signals: vec![BTreeMap::new()],
             ..Self::default()
         };
         let scopes = index.declare(lines);
@@ -111,6 +114,7 @@ impl Index {
                     word @ (".begin" | ".local") => {
                         self.parents.push(Some(scope));
                         self.names.push(BTreeMap::new());
+                        self.signals.push(BTreeMap::new());
                         scope = self.parents.len() - 1;
                         entered = Some(scope);
                         if word == ".local" {
@@ -192,10 +196,15 @@ impl Index {
             {
                 declaration.extend(rest[..=close].iter().map(|token| &*token.text));
             }
-            let known = self.names[scope].get(&*token.text).copied();
+            let names = if kind == Kind::Signal {
+                &mut self.signals[scope]
+            } else {
+                &mut self.names[scope]
+            };
+            let known = names.get(&*token.text).copied();
             let id = known.unwrap_or(self.symbols.len());
             if known.is_none() {
-                self.names[scope].insert(token.text.to_string(), id);
+                names.insert(token.text.to_string(), id);
                 self.symbols.push(Symbol {
                     name: token.text.to_string(),
                     kind,
@@ -237,7 +246,7 @@ impl Index {
             let mut depth = 0usize;
             let mut operand = 0;
             let mut closed = false;
-            for token in &rest[1..] {
+            for (at, token) in rest.iter().enumerate().skip(1) {
                 if token.kind == TokenKind::Punct {
                     match &*token.text {
                         "[" | "(" => depth += 1,
@@ -252,7 +261,8 @@ impl Index {
                 }
                 let keyword = !directive
                     && (depth == 0 || (!closed && depth == 1 && is_keyword(&word, operand)));
-                if !keyword && let Some(symbol) = self.find(token, scope, sources) {
+                let signal = wants_signal(&word, operand, &rest[..at]);
+                if !keyword && let Some(symbol) = self.find(token, scope, signal, sources) {
                     self.refer(token, symbol, false);
                 }
             }
@@ -268,26 +278,40 @@ impl Index {
             } else if token.is("]") {
                 depth = depth.saturating_sub(1);
             } else if depth > 0
-                && let Some(symbol) = self.find(token, scope, sources)
+                && let Some(symbol) = self.find(token, scope, false, sources)
             {
                 self.refer(token, symbol, false);
             }
         }
     }
 
-    fn find(&self, token: &Token, scope: usize, sources: &SourceMap) -> Option<usize> {
+    fn find(
+        &self,
+        token: &Token,
+        scope: usize,
+        signal: bool,
+        sources: &SourceMap,
+    ) -> Option<usize> {
         match token.kind {
-            TokenKind::Ident => self.lookup(scope, &token.text),
+            TokenKind::Ident => self.lookup(scope, &token.text, signal),
             TokenKind::Label => self.label(&token.text, token.expansion, scope, sources),
             _ => None,
         }
     }
 
-    /// The register or signal of this name, from a scope outwards.
+    /// The register or signal of this name, from a scope outwards: one may have the
+    /// name of the other, and what is wanted goes first.
     #[must_use]
-    pub fn lookup(&self, scope: usize, name: &str) -> Option<usize> {
-        self.outwards(scope)
-            .find_map(|scope| self.names[scope].get(name).copied())
+    pub fn lookup(&self, scope: usize, name: &str, signal: bool) -> Option<usize> {
+        let of = |names: &[BTreeMap<String, usize>]| {
+            self.outwards(scope)
+                .find_map(|scope| names[scope].get(name).copied())
+        };
+        if signal {
+            of(&self.signals).or_else(|| of(&self.names))
+        } else {
+            of(&self.names).or_else(|| of(&self.signals))
+        }
     }
 
     /// A scope and those around it.
@@ -363,7 +387,12 @@ impl Index {
     /// The symbols that can be named in a scope, inner ones first.
     pub fn visible(&self, scope: usize) -> impl Iterator<Item = &Symbol> {
         self.outwards(scope)
-            .flat_map(|scope| self.names[scope].values().map(|&id| &self.symbols[id]))
+            .flat_map(|scope| {
+                self.names[scope]
+                    .values()
+                    .chain(self.signals[scope].values())
+            })
+            .map(|&id| &self.symbols[id])
     }
 }
 
@@ -375,6 +404,26 @@ fn is_keyword(mnemonic: &str, operand: usize) -> bool {
         "local_csr_rd" | "local_csr_wr" | "br_inp_state" | "br_!inp_state" | "crc_be"
         | "crc_le" => operand == 0,
         unit => operand == 0 && Unit::by_name(unit).is_some(),
+    }
+}
+
+/// Whether a name stands where a signal is wanted: as an operand, in the brackets of
+/// an optional token, or where its number is asked for.
+fn wants_signal(word: &str, operand: usize, before: &[Token]) -> bool {
+    let of = |name: &Token| {
+        let name = name.text.to_ascii_lowercase();
+        matches!(&*name, "sig_done" | "ctx_swap" | "signal" | "mask")
+    };
+    match word {
+        "ctx_arb" | ".set_sig" | ".io_completed" => return true,
+        // `br_!signal` is three tokens.
+        "br_signal" | "br_" if operand == 0 => return true,
+        _ => {}
+    }
+    match before {
+        [.., address] if address.is("&") => true,
+        [.., name, open] => (open.is("[") || open.is("(")) && of(name),
+        _ => false,
     }
 }
 

@@ -82,13 +82,45 @@ fn messages_can_be_objects() {
 }
 
 #[test]
+fn macros_alone_are_no_mistake() {
+    let dir = Dir::new().with("lib.uc", "#macro add(x)\nalu[x, x, +, 1]\n#endm\n");
+    for command in ["check lib.uc", "asm lib.uc", "asm lib.uc --list"] {
+        dir.npsim(command)
+            .expect(0, &["has no instruction", "include it in a program"]);
+    }
+    dir.npsim("asm lib.uc -o lib.npi")
+        .expect(1, &["nothing to write to `lib.npi`"]);
+    dir.npsim("run lib.uc --until 1us")
+        .expect(1, &["nothing to run"]);
+    assert_eq!(dir.files(), ["lib.uc"]);
+}
+
+#[test]
+fn a_macro_that_uses_itself_is_told_once() {
+    let source = "#macro one(n)\ntwo(n)\n#endm\n#macro two(n)\none(n)\n#endm\none(3)\n";
+    let done = Dir::new().with("a.uc", source).npsim("check a.uc");
+    let done = done.expect(1, &["`one` > `two` > `one`"]);
+    assert!(done.err.lines().count() < 40, "{}", done.err);
+}
+
+#[test]
 fn names_of_messages_are_explained() {
     let dir = Dir::new();
     let all = dir
         .npsim("codes")
         .expect(0, &["bank-conflict", "unused-signal"]);
     assert_eq!(all.out.lines().count(), npsim_asm::codes::all().len());
-    dir.npsim("codes bank-conflict").expect(0, &["one bank"]);
+    dir.npsim("codes bank-conflict").expect(
+        0,
+        &[
+            "one bank",
+            "    alu[a0, a1, +, a2]",
+            "error[bank-conflict]",
+            "help: copy one of the registers",
+        ],
+    );
+    dir.npsim("codes include-cycle")
+        .expect(0, &["includes itself", "#ifndef NAME"]);
     dir.npsim("codes bank-conflct")
         .expect(1, &["did you mean `bank-conflict`?"]);
 }

@@ -70,6 +70,13 @@ fn words_that_are_none() {
         .expect(1, &["a.hex: line 3", "ten hexadecimal digits"]);
     dir.npsim("disasm a.bin")
         .expect(1, &["a.bin: offset 0", "five bytes"]);
+    let prose = "Lies mich \u{2192} zuerst.\n".repeat(500);
+    let dir = dir.with("README.md", prose).with("a.uc", SOURCE);
+    let done = dir.npsim("disasm README.md");
+    let done = done.expect(1, &["README.md: line 1", "is not a word"]);
+    assert!(done.out.is_empty() && done.err.lines().count() < 6);
+    dir.npsim("disasm a.uc")
+        .expect(1, &["this is a source", "npsim asm a.uc --list"]);
     dir.npsim("disasm none.hex")
         .expect(1, &["cannot read `none.hex`"]);
 }

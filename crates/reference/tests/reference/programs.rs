@@ -118,14 +118,18 @@ fn shf_op() -> impl Strategy<Value = ShfOp> {
 fn datapath() -> BoxedStrategy<Instruction> {
     let none_if = |none: bool, a: Operand| if none { Operand::None } else { a };
     prop_oneof![
-        6 => (alu_op(), dest(), source(), source()).prop_map(move |(op, dest, a, b)| {
+        // What B and ~B read as A, or what their field names if that is nothing, is
+        // the count of an indirect shift after them.
+        6 => (alu_op(), dest(), source(), source(), any::<bool>()).prop_map(move |(op, dest, a, b, none)| {
             let unary = matches!(op, AluOp::B | AluOp::NotB);
-            Instruction::Alu { op, dest, a: none_if(unary, a), b }
+            Instruction::Alu { op, dest, a: none_if(unary && none, a), b }
         }),
-        4 => (shf_op(), dest(), source(), source(), shift()).prop_map(move |(op, dest, a, b, shift)| {
-            let unary = matches!(op, ShfOp::B | ShfOp::NotB);
-            Instruction::AluShf { op, dest, a: none_if(unary, a), b, shift }
-        }),
+        4 => (shf_op(), dest(), source(), source(), shift(), any::<bool>()).prop_map(
+            move |(op, dest, a, b, shift, none)| {
+                let unary = matches!(op, ShfOp::B | ShfOp::NotB);
+                Instruction::AluShf { op, dest, a: none_if(unary && none, a), b, shift }
+            }
+        ),
         2 => (dest(), source(), source(), count()).prop_map(|(dest, a, b, count)| Instruction::DblShf { dest, a, b, count }),
         2 => (dest(), source(), count()).prop_map(|(dest, src, count)| Instruction::Asr { dest, src, count }),
         2 => (order(), dest(), source()).prop_map(|(order, dest, src)| Instruction::ByteAlign { order, dest, src }),

@@ -97,20 +97,16 @@ fn absolutes(
             assignment.registers[id] = Some(Operand::GprAbsolute(bank, n));
         }
     }
-    let order = |rows: u32| {
-        let mut numbers: Vec<u8> = (0..128).collect();
-        // Rows that are lost already come first, then whole rows from 0 on.
-        numbers.sort_by_key(|n| (rows & (1 << (n % budget)) == 0, n % budget, *n));
-        numbers
-    };
     for &id in &wanted {
         if assignment.registers[id].is_some() {
             continue;
         }
-        let free = order(rows).into_iter().find(|&n| {
+        let free = (0..128_u8).filter(|&n| {
             let row = 1u32 << (n % budget);
             !taken[n as usize] && fixed_rows & row == 0
         });
+        // Rows that are lost already come first, then whole rows from 0 on.
+        let free = free.min_by_key(|n| (rows & (1 << (n % budget)) == 0, n % budget, *n));
         let Some(n) = free else {
             let variable = &problem.symbols.variables[id];
             diagnostics.push(
@@ -190,6 +186,10 @@ fn relatives(
     }
     let private = |id: VariableId| problem.symbols.variables[id].private;
     let privates: Vec<usize> = (0..nodes.len()).filter(|&n| private(nodes[n])).collect();
+    let mut node_of: Vec<Option<usize>> = vec![None; problem.symbols.variables.len()];
+    for (node, &id) in nodes.iter().enumerate() {
+        node_of[id] = Some(node);
+    }
     let neighbours = nodes
         .iter()
         .enumerate()
@@ -199,11 +199,13 @@ fn relatives(
             } else {
                 let together = interference.with(id).into_iter();
                 together
-                    .filter_map(|other| nodes.binary_search(&other).ok())
+                    .filter_map(|other| node_of[other])
                     .chain(privates.iter().copied())
                     .collect()
             };
-            others.sort_unstable();
+            if !others.is_sorted() {
+                others.sort_unstable();
+            }
             others.dedup();
             others.retain(|&other| other != n);
             others

@@ -133,15 +133,16 @@ impl Interference {
     /// side, itself among them, ascending.
     #[must_use]
     pub fn with(&self, id: VariableId) -> Vec<VariableId> {
-        let mut all: Vec<VariableId> = [Side::In, Side::Out]
-            .into_iter()
-            .flat_map(|side| {
-                let same_side = move |other: &usize| *other == cell(*other / 2, side);
-                let others = self.cells[cell(id, side)].iter().filter(same_side);
-                others.map(|other| other / 2).collect::<Vec<_>>()
-            })
-            .collect();
-        all.sort_unstable();
+        let mut all = Vec::new();
+        for side in [Side::In, Side::Out] {
+            let same_side = move |other: &usize| *other == cell(*other / 2, side);
+            let others = self.cells[cell(id, side)].iter().filter(same_side);
+            all.extend(others.map(|other| other / 2));
+        }
+        // Those of one side ascend already.
+        if !all.is_sorted() {
+            all.sort_unstable();
+        }
         all.dedup();
         all
     }

@@ -34,11 +34,14 @@ pub fn builtin(
             (1, _) => "1 or 2 arguments",
             _ => "2 arguments",
         };
-        return Some(Err(fail(
+        let failure = fail(
             codes::FUNCTION_ARGUMENT,
             format!("{name} takes {wanted}, but {} are given", arguments.len()),
             function,
-        )));
+        );
+        return Some(Err(Box::new(failure.help(
+            "a comma divides arguments; a text with commas in it stands in single quotes",
+        ))));
     }
     Some(apply(&name, function, arguments, resolver))
 }
@@ -64,20 +67,20 @@ fn apply(
         }
         let floor = n.ilog2();
         let up = up && !n.cast_unsigned().is_power_of_two();
-        return Ok(Value::Number(i64::from(floor) + i64::from(up)));
+        return Ok(Value::Number(i128::from(floor) + i128::from(up)));
     }
     let text = text_argument(&arguments[0], function, resolver)?;
     Ok(match name {
-        "strlen" => Value::Number(text.chars().count() as i64),
+        "strlen" => Value::Number(text.chars().count() as i128),
         "streq" => {
             let other = text_argument(&arguments[1], function, resolver)?;
-            Value::Number(i64::from(text == other))
+            Value::Number(i128::from(text == other))
         }
         "strstr" => {
             let needle = text_argument(&arguments[1], function, resolver)?;
             let place = text
                 .find(&*needle)
-                .map_or(0, |at| text[..at].chars().count() as i64 + 1);
+                .map_or(0, |at| text[..at].chars().count() as i128 + 1);
             Value::Number(place)
         }
         _ => {

@@ -111,7 +111,8 @@ fn unexpected(token: &Token, wanted: &str) -> Failure {
             token.span,
             token.expansion,
         )
-        .label(format!("{wanted} was expected")),
+        .label(format!("{wanted} was expected"))
+        .help("an expression is of values with operators between them, as `(2 * SIZE + 1)`"),
     )
 }
 
@@ -287,15 +288,7 @@ fn primary(input: Tokens<'_>, depth: usize) -> Parsed<'_, Expression> {
 fn literal(input: Tokens<'_>) -> Parsed<'_, Expression> {
     let (rest, token) = any(input)?;
     let kind = match token.kind {
-        TokenKind::Number(n) => match i64::try_from(n) {
-            Ok(n) => Kind::Number(n),
-            Err(_) => {
-                return Err(Err::Failure(Wrong {
-                    rest: input,
-                    what: "a number below 2^63",
-                }));
-            }
-        },
+        TokenKind::Number(n) => Kind::Number(n.into()),
         TokenKind::Quoted | TokenKind::Str => Kind::Text(token.text.clone()),
         _ => {
             return Err(Err::Error(Wrong::from_error_kind(input, ErrorKind::Tag)));

@@ -12,7 +12,7 @@ impl Resolver for Known {
     fn name(&mut self, name: &Token, index: Option<i64>) -> Result<Value, Failure> {
         match (&*name.text, index) {
             ("x", None) => Ok(Value::Number(7)),
-            ("x", Some(i)) => Ok(Value::Number(70 + i)),
+            ("x", Some(i)) => Ok(Value::Number((70 + i).into())),
             _ => Err(Box::new(Diagnostic::error(
                 codes::NOT_CONSTANT,
                 "unknown",
@@ -23,7 +23,7 @@ impl Resolver for Known {
     }
 
     fn address(&mut self, _: &Token, index: Option<i64>) -> Result<Value, Failure> {
-        Ok(Value::Number(3 + index.unwrap_or(0)))
+        Ok(Value::Number((3 + index.unwrap_or(0)).into()))
     }
 
     fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure> {
@@ -43,7 +43,7 @@ fn evaluate(text: &str) -> Result<Value, Failure> {
     Expression::parse(&tokens(text), near)?.evaluate(&mut Known)
 }
 
-fn number(text: &str) -> i64 {
+fn number(text: &str) -> i128 {
     match evaluate(text) {
         Ok(Value::Number(n)) => n,
         other => panic!("{text}: {other:?}"),
@@ -105,12 +105,31 @@ fn names_elements_and_addresses() {
 fn arithmetic_is_checked() {
     assert_eq!(code("1 / 0"), "division-by-zero");
     assert_eq!(code("1 % (2 - 2)"), "division-by-zero");
-    assert_eq!(code("0x7fffffffffffffff + 1"), "expression-overflow");
-    assert_eq!(code("1 << 63"), "expression-overflow");
+    assert_eq!(code("0xffffffffffffffff + 1"), "expression-overflow");
+    assert_eq!(code("-0x7fffffffffffffff - 2"), "expression-overflow");
+    assert_eq!(code("0x8000000000000000 * 2"), "expression-overflow");
+    assert_eq!(code("3 << 63"), "expression-overflow");
+    assert_eq!(code("0xffffffffffffffff << 63"), "expression-overflow");
     assert_eq!(code("1 << 64"), "expression-overflow");
     assert_eq!(code("1 << -1"), "expression-overflow");
     assert_eq!(number("1 >> 100"), 0);
     assert_eq!(number("1 << 62"), 1 << 62);
+}
+
+#[test]
+fn the_top_bit_of_64_is_a_bit_like_others() {
+    assert_eq!(number("1 << 63"), 1 << 63);
+    assert_eq!(number("0xff << 56"), 0xff << 56);
+    assert_eq!(number("0x8000000000000000 >> 63"), 1);
+    assert_eq!(number("0xfedcba9876543210 >> 32"), 0xfedc_ba98);
+    assert_eq!(number("0xfedcba9876543210 & 0xffffffff"), 0x7654_3210);
+    assert_eq!(number("~0xffffffff00000000"), 0xffff_ffff);
+    assert_eq!(number("~0"), -1);
+    assert_eq!(number("~0 & 0xffffffffffffffff"), i128::from(u64::MAX));
+    assert_eq!(number("-1 ^ 1"), -2);
+    assert_eq!(number("0xffffffffffffffff > 0"), 1);
+    assert_eq!(number("-1 << 63"), i128::from(i64::MIN));
+    assert_eq!(number("log2(1 << 63)"), 63);
 }
 
 #[test]

@@ -1,15 +1,5 @@
 //! The smallest pieces of source text.
 
-use nom::{
-    IResult, Parser,
-    branch::alt,
-    bytes::complete::{tag, take_till, take_until, take_while, take_while1},
-    character::complete::{anychar, char, one_of, satisfy},
-    combinator::{map, not, opt, peek, recognize, rest, value, verify},
-    multi::many0_count,
-    sequence::{delimited, pair, preceded, terminated},
-};
-
 use crate::front::token::TokenKind;
 
 /// A piece of text.
@@ -37,127 +27,161 @@ pub(in crate::front) enum Lexeme<'a> {
     Stray(char),
 }
 
-type Lexed<'a> = IResult<&'a str, Lexeme<'a>>;
+/// What a byte can begin or go on with.
+const WORD: u8 = 1;
+const SPACE: u8 = 2;
+const OPERATOR: u8 = 4;
 
-fn blank(input: &str) -> Lexed<'_> {
-    let space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\x0b' | '\x0c' | '\u{feff}');
-    alt((
-        value(Lexeme::Space, take_while1(space)),
-        value(Lexeme::Newline, char('\n')),
-        value(
-            Lexeme::Continuation,
-            (
-                char('\\'),
-                take_while(space),
-                alt((tag("\n"), verify(rest, |text: &str| text.is_empty()))),
-            ),
-        ),
-    ))
-    .parse(input)
+/// What each byte is; a text is looked at byte by byte, since only comments, texts and
+/// mistakes have characters of more.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' => WORD,
+            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => SPACE,
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'&' | b'|' | b'^'
+            | b'~' | b'?' | b':' | b',' | b'.' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'$'
+            | b'@' => OPERATOR,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// A mark that some editors put at the beginning of a file; it is white space.
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
+fn is(byte: Option<&u8>, class: u8) -> bool {
+    byte.is_some_and(|byte| CLASSES[usize::from(*byte)] == class)
 }
 
-fn comment(input: &str) -> Lexed<'_> {
-    alt((
-        value(Lexeme::EmptyComment, tag("/**/")),
-        value(
-            Lexeme::Comment,
-            (alt((tag("//"), tag(";"))), take_till(|c| c == '\n')),
-        ),
-        value(Lexeme::Comment, (tag("/*"), take_until("*/"), tag("*/"))),
-        value(Lexeme::OpenComment, (tag("/*"), rest)),
-    ))
-    .parse(input)
+/// Where the run of a class ends that goes on at `at`.
+fn run(bytes: &[u8], mut at: usize, class: u8) -> usize {
+    while is(bytes.get(at), class) {
+        at += 1;
+    }
+    at
 }
 
-fn quoted(input: &str) -> Lexed<'_> {
-    // A backslash at the end of a line continues the text.
-    let inside = |quote: char| {
-        recognize(many0_count(alt((
-            tag("\\\n"),
-            tag("\\\r\n"),
-            take_while1(move |c| c != quote && c != '\n' && c != '\\'),
-            tag("\\"),
-        ))))
+/// Where the white space ends that begins at `at`.
+fn spaces(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = run(bytes, at, SPACE);
+        if bytes
+            .get(at..)
+            .is_none_or(|rest| !rest.starts_with(&BYTE_ORDER_MARK))
+        {
+            return at;
+        }
+        at += BYTE_ORDER_MARK.len();
+    }
+}
+
+/// Where the letters, digits and `_` end that begin at `at`, with `$` between them as
+/// in `n$next`; `at` if there are none.
+fn word(bytes: &[u8], at: usize) -> usize {
+    let mut end = run(bytes, at, WORD);
+    while end > at && bytes.get(end) == Some(&b'$') && is(bytes.get(end + 1), WORD) {
+        end = run(bytes, end + 1, WORD);
+    }
+    end
+}
+
+/// The first `byte` from `at` on, or the end.
+fn until(bytes: &[u8], at: usize, byte: u8) -> usize {
+    let found = bytes[at..].iter().position(|it| *it == byte);
+    found.map_or(bytes.len(), |found| at + found)
+}
+
+/// The first piece of a text, and what follows it; `None` for no text.
+pub(in crate::front) fn lexeme(input: &str) -> Option<(&str, Lexeme<'_>)> {
+    let bytes = input.as_bytes();
+    let first = *bytes.first()?;
+    let piece = |end: usize, lexeme| Some((&input[end..], lexeme));
+    let end = match first {
+        b'.' if is(bytes.get(1), WORD) && !bytes[1].is_ascii_digit() => word(bytes, 1),
+        b'@' => word(bytes, 1),
+        b'$' => word(bytes, 1 + usize::from(bytes.get(1) == Some(&b'$'))),
+        _ => word(bytes, 0),
     };
-    alt((
-        map(delimited(char('"'), inside('"'), char('"')), Lexeme::Str),
-        map(
-            delimited(char('\''), inside('\''), char('\'')),
-            Lexeme::Quoted,
-        ),
-        map(
-            recognize(pair(one_of("'\""), take_till(|c| c == '\n'))),
-            Lexeme::OpenString,
-        ),
-    ))
-    .parse(input)
+    // A sigil alone is an operator.
+    if end > 0 && is(bytes.get(end - 1), WORD) {
+        let marked = bytes.get(end) == Some(&b'#') && bytes.get(end + 1) != Some(&b'#');
+        return if marked && is(Some(&first), WORD) {
+            piece(end + 1, Lexeme::LabelWord(&input[..=end]))
+        } else {
+            piece(end, Lexeme::Word(&input[..end]))
+        };
+    }
+    let space = spaces(bytes, 0);
+    if space > 0 {
+        return piece(space, Lexeme::Space);
+    }
+    match (first, bytes.get(1)) {
+        (b'\n', _) => piece(1, Lexeme::Newline),
+        (b'\\', _) => {
+            let end = spaces(bytes, 1);
+            match bytes.get(end) {
+                None => piece(end, Lexeme::Continuation),
+                Some(b'\n') => piece(end + 1, Lexeme::Continuation),
+                Some(_) => piece(1, Lexeme::Stray('\\')),
+            }
+        }
+        (b';', _) | (b'/', Some(b'/')) => piece(until(bytes, 0, b'\n'), Lexeme::Comment),
+        (b'/', Some(b'*')) if bytes.starts_with(b"/**/") => piece(4, Lexeme::EmptyComment),
+        (b'/', Some(b'*')) => match input[2..].find("*/") {
+            Some(end) => piece(2 + end + 2, Lexeme::Comment),
+            None => piece(input.len(), Lexeme::OpenComment),
+        },
+        (b'#', Some(b'#')) => piece(2, Lexeme::Paste),
+        (b'#', _) => piece(1, Lexeme::Hash),
+        (b'"' | b'\'', _) => {
+            let Some(end) = closing_quote(bytes, first) else {
+                let end = until(bytes, 0, b'\n');
+                return piece(end, Lexeme::OpenString(&input[..end]));
+            };
+            let inside = &input[1..end];
+            piece(
+                end + 1,
+                if first == b'"' {
+                    Lexeme::Str(inside)
+                } else {
+                    Lexeme::Quoted(inside)
+                },
+            )
+        }
+        (b'<', Some(b'<' | b'='))
+        | (b'>', Some(b'>' | b'='))
+        | (b'=' | b'!', Some(b'='))
+        | (b'+', Some(b'+'))
+        | (b'-', Some(b'-'))
+        | (b'&', Some(b'&'))
+        | (b'|', Some(b'|'))
+        | (b'$', Some(b'$')) => piece(2, Lexeme::Punct(&input[..2])),
+        _ if is(Some(&first), OPERATOR) => piece(1, Lexeme::Punct(&input[..1])),
+        _ => {
+            let stray = input.chars().next()?;
+            piece(stray.len_utf8(), Lexeme::Stray(stray))
+        }
+    }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
-/// Letters, digits and `_`, with `$` between them as in `n$next`.
-fn plain_word(input: &str) -> IResult<&str, &str> {
-    recognize(pair(
-        take_while1(is_word),
-        many0_count(pair(char('$'), take_while1(is_word))),
-    ))
-    .parse(input)
-}
-
-fn word(input: &str) -> Lexed<'_> {
-    let dotted = preceded(
-        char('.'),
-        pair(
-            peek(satisfy(|c| c.is_ascii_alphabetic() || c == '_')),
-            plain_word,
-        ),
-    );
-    let sigil = opt(alt((tag("$$"), tag("$"), tag("@"))));
-    let label_mark = terminated(char('#'), not(char('#')));
-    alt((
-        map(recognize(terminated(plain_word, label_mark)), |text| {
-            Lexeme::LabelWord(text)
-        }),
-        map(
-            recognize(alt((recognize(dotted), recognize(pair(sigil, plain_word))))),
-            Lexeme::Word,
-        ),
-    ))
-    .parse(input)
-}
-
-fn punct(input: &str) -> Lexed<'_> {
-    let long = alt((
-        tag("<<"),
-        tag(">>"),
-        tag("++"),
-        tag("--"),
-        tag("=="),
-        tag("!="),
-        tag("<="),
-        tag(">="),
-        tag("&&"),
-        tag("||"),
-        tag("$$"),
-    ));
-    let short = recognize(one_of("+-*/%<>=!&|^~?:,.()[]{}$@"));
-    map(alt((long, short)), Lexeme::Punct).parse(input)
-}
-
-pub(in crate::front) fn lexeme(input: &str) -> Lexed<'_> {
-    alt((
-        word,
-        blank,
-        comment,
-        value(Lexeme::Paste, tag("##")),
-        value(Lexeme::Hash, char('#')),
-        quoted,
-        punct,
-        map(anychar, Lexeme::Stray),
-    ))
-    .parse(input)
+/// Where the text ends that a quote begins. A backslash at the end of a line continues
+/// it.
+fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        match *bytes.get(at)? {
+            byte if byte == quote => return Some(at),
+            b'\n' => return None,
+            b'\\' if bytes[at..].starts_with(b"\\\n") => at += 2,
+            b'\\' if bytes[at..].starts_with(b"\\\r\n") => at += 3,
+            _ => at += 1,
+        }
+    }
 }
 
 /// The meaning of a word that is no label; `None` for a malformed number.

@@ -87,6 +87,11 @@ impl Operator {
         })
     }
 
+    /// Whether it compares two values.
+    const fn compares(self) -> bool {
+        self.is_test() && !matches!(self, Self::OrElse | Self::AndAlso)
+    }
+
     /// Whether the result is a truth value.
     #[must_use]
     pub const fn is_test(self) -> bool {
@@ -122,6 +127,8 @@ pub enum Kind {
     Bit(Box<Node>, Box<Node>),
     /// `BYTE(x, n)`
     Byte(Box<Node>, Box<Node>),
+    /// Nothing before a comparison, as in `(==0)`: the condition codes as they are.
+    Codes,
     /// `COUT`
     Carry,
     /// `CTX()`
@@ -210,8 +217,18 @@ impl Parser<'_> {
             if strength < least {
                 break;
             }
+            let at = self.at;
             self.at += 1;
             let right = self.binary(strength + 1)?;
+            // The codes are no value that could be computed with.
+            let misplaced = matches!(right.kind, Kind::Codes)
+                || matches!(left.kind, Kind::Codes) && !operator.compares();
+            if misplaced {
+                return Err(self
+                    .tokens
+                    .get(at)
+                    .map_or_else(|| self.missing(), Self::unexpected));
+            }
             let known = left.known.min(right.known);
             left = Node {
                 kind: Kind::Binary(operator, Box::new(left), Box::new(right)),
@@ -269,6 +286,11 @@ impl Parser<'_> {
                     }
                     Ok(inner)
                 }
+                "==" | "!=" | "<" | "<=" | ">" | ">=" => Ok(Node {
+                    kind: Kind::Codes,
+                    tokens: Vec::new(),
+                    known: Known::Running,
+                }),
                 "!" | "~" | "-" | "+" => {
                     self.at += 1;
                     let inner = self.unary()?;

@@ -51,6 +51,24 @@ fn compare(operator: Operator, left: u32, right: u32, unsigned: bool) -> bool {
     }
 }
 
+/// The branches that are taken if a comparison holds and if it does not, and whether
+/// the sides are to be exchanged first: without borrow the carry is set, so unsigned
+/// "greater" is "less" of the exchanged sides.
+fn branches(operator: Operator, unsigned: bool) -> (bool, [&'static str; 2]) {
+    match (operator, unsigned) {
+        (Operator::Equal, _) => (false, ["beq", "bne"]),
+        (Operator::NotEqual, _) => (false, ["bne", "beq"]),
+        (Operator::Less, false) => (false, ["blt", "bge"]),
+        (Operator::GreaterOrEqual, false) => (false, ["bge", "blt"]),
+        (Operator::Greater, false) => (false, ["bgt", "ble"]),
+        (Operator::LessOrEqual, false) => (false, ["ble", "bgt"]),
+        (Operator::Less, true) => (false, ["blo", "bhs"]),
+        (Operator::GreaterOrEqual, true) => (false, ["bhs", "blo"]),
+        (Operator::Greater, true) => (true, ["blo", "bhs"]),
+        (_, _) => (true, ["bhs", "blo"]),
+    }
+}
+
 impl Tester<'_, '_> {
     /// Whether the condition is decided before the program runs.
     ///
@@ -191,6 +209,9 @@ impl Tester<'_, '_> {
         sense: bool,
         target: &Token,
     ) -> Result<(), Diagnostic> {
+        if matches!(left.kind, Kind::Codes) {
+            return self.codes(operator, right, sense, target);
+        }
         let equality = matches!(operator, Operator::Equal | Operator::NotEqual);
         let equal = sense == (operator == Operator::Equal);
         if equality {
@@ -234,24 +255,45 @@ impl Tester<'_, '_> {
             self.warn_of_negative(right)?;
         }
         let (a, b) = self.pair(left, right)?;
-        // Without borrow the carry is set; so unsigned "greater" is "less" of the
-        // exchanged sides.
-        let (swap, names) = match (operator, self.unsigned) {
-            (Operator::Equal, _) => (false, ["beq", "bne"]),
-            (Operator::NotEqual, _) => (false, ["bne", "beq"]),
-            (Operator::Less, false) => (false, ["blt", "bge"]),
-            (Operator::GreaterOrEqual, false) => (false, ["bge", "blt"]),
-            (Operator::Greater, false) => (false, ["bgt", "ble"]),
-            (Operator::LessOrEqual, false) => (false, ["ble", "bgt"]),
-            (Operator::Less, true) => (false, ["blo", "bhs"]),
-            (Operator::GreaterOrEqual, true) => (false, ["bhs", "blo"]),
-            (Operator::Greater, true) => (true, ["blo", "bhs"]),
-            (_, _) => (true, ["bhs", "blo"]),
-        };
+        let (swap, names) = branches(operator, self.unsigned);
         let (a, b) = if swap { (b, a) } else { (a, b) };
         let none = vec![self.writer.punct("--")];
         let minus = vec![self.writer.punct("-")];
         self.writer.emit("alu", vec![none, a, minus, b]);
+        self.writer
+            .branch(names[usize::from(!sense)], Vec::new(), target);
+        Ok(())
+    }
+
+    /// `(==0)`: branches on the codes that the instruction before has left.
+    fn codes(
+        &mut self,
+        operator: Operator,
+        right: &Node,
+        sense: bool,
+        target: &Token,
+    ) -> Result<(), Diagnostic> {
+        let place = right.place(self.place);
+        if right.known != Known::Now || number(right, self.place)? != 0 {
+            return Err(place
+                .error(
+                    codes::CONDITION,
+                    "the condition codes can only be compared with 0",
+                )
+                .label("not the constant 0")
+                .help("name a register before the comparison, as in `(x == 1)`"));
+        }
+        let (swap, names) = branches(operator, self.unsigned);
+        if swap {
+            return Err(self
+                .place
+                .error(
+                    codes::CONDITION,
+                    "no branch tests the codes for this unsigned comparison",
+                )
+                .note("The carry tells less from not less; equality is apart from it.")
+                .help("name a register before the comparison, as in `(x > 0)`"));
+        }
         self.writer
             .branch(names[usize::from(!sense)], Vec::new(), target);
         Ok(())

@@ -124,6 +124,7 @@ impl<'n> Writer<'n> {
                 operands,
                 options: Vec::new(),
                 place: self.place,
+                raw: None,
                 generated: true,
                 statement: self.statement,
             }),

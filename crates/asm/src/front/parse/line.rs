@@ -117,6 +117,7 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
             operands,
             options,
             place,
+            raw: None,
             generated: false,
             // The lines are counted when all are there.
             statement: 0,

@@ -122,7 +122,10 @@ impl Preprocessor<'_> {
                             name.span,
                             name.expansion,
                         )
-                        .also(before, name.expansion, "the #else"),
+                        .also(before, name.expansion, "the #else")
+                        .help(
+                            "a block has one #else, as its last part; the parts before have #elif",
+                        ),
                     );
                     current.arm = Arm::Done;
                     return;
@@ -156,7 +159,7 @@ impl Preprocessor<'_> {
         line: &RawLine,
         environment: &Environment,
     ) -> Option<bool> {
-        if !line.errors.is_empty() {
+        if line.is_wrong() {
             return None;
         }
         let tokens = self.substitute(&line.tokens, environment);
@@ -175,7 +178,7 @@ impl Preprocessor<'_> {
     }
 
     /// Evaluates a number; reports if that fails.
-    pub(super) fn number(&mut self, tokens: Vec<Token>, near: &Token) -> Option<i64> {
+    pub(super) fn number(&mut self, tokens: Vec<Token>, near: &Token) -> Option<i128> {
         let value = self
             .value(tokens, near, Undefined::Zero)
             .and_then(|value| match value {
@@ -345,7 +348,7 @@ impl Names<'_> {
     }
 
     /// The value of an argument without names.
-    fn constant(argument: &[Token], function: &Token) -> Option<i64> {
+    fn constant(argument: &[Token], function: &Token) -> Option<i128> {
         let none = FxHashSet::default();
         let mut names = Observer { imports: &none };
         Expression::parse(argument, function)
@@ -425,7 +428,7 @@ impl Resolver for Names<'_> {
                 "is_rt_const" => self.is_constant(argument, function, true),
                 _ => self.is_constant(argument, function, false),
             };
-            return Ok(Value::Number(i64::from(yes)));
+            return Ok(Value::Number(i128::from(yes)));
         }
         let error = Diagnostic::error(
             codes::UNKNOWN_FUNCTION,

@@ -302,6 +302,12 @@ impl Preprocessor<'_> {
         // `NAME()` gives one empty argument to one parameter.
         let given = if given.is_empty() && parameters.len() == 1 {
             vec![Vec::new()]
+        } else if given.len() < parameters.len() {
+            // An argument may stand for a list of them.
+            let expanded = given
+                .into_iter()
+                .map(|argument| self.rescan(argument, active, depth + 1));
+            expanded.flat_map(split_list).collect()
         } else {
             given
         };
@@ -322,7 +328,8 @@ impl Preprocessor<'_> {
                     token.span.to(close.span),
                     token.expansion,
                 )
-                .also(define.span, ExpansionId::ROOT, "defined here"),
+                .also(define.span, ExpansionId::ROOT, "defined here")
+                .help("give as many arguments as it has parameters"),
             );
             return Vec::new();
         }
@@ -455,12 +462,15 @@ impl Preprocessor<'_> {
                 return None;
             }
             if names.contains(&name.text) {
-                self.report(Diagnostic::error(
-                    codes::DUPLICATE_PARAMETER,
-                    format!("two parameters are named `{}`", name.text),
-                    name.span,
-                    name.expansion,
-                ));
+                self.report(
+                    Diagnostic::error(
+                        codes::DUPLICATE_PARAMETER,
+                        format!("two parameters are named `{}`", name.text),
+                        name.span,
+                        name.expansion,
+                    )
+                    .help("give each parameter a name of its own"),
+                );
                 return None;
             }
             names.push(name.text.clone());
@@ -480,6 +490,27 @@ fn is_list(tokens: &[Token]) -> bool {
         }
         depth == 0 && token.is(",")
     })
+}
+
+/// The parts of an argument at the commas outside of all brackets.
+fn split_list(argument: Vec<Piece>) -> Vec<Vec<Piece>> {
+    let mut depth = 0usize;
+    let mut list = vec![Vec::new()];
+    for piece in argument {
+        let token = &piece.token;
+        if token.is("(") || token.is("[") || token.is("{") {
+            depth += 1;
+        } else if token.is(")") || token.is("]") || token.is("}") {
+            depth = depth.saturating_sub(1);
+        } else if token.is(",") && depth == 0 {
+            list.push(Vec::new());
+            continue;
+        }
+        if let Some(part) = list.last_mut() {
+            part.push(piece);
+        }
+    }
+    list
 }
 
 /// Takes `(a, b)` from the input; `None` if there is no whole list.
@@ -503,21 +534,8 @@ fn take_arguments(input: &mut VecDeque<Piece>) -> Option<(Vec<Vec<Piece>>, Token
     }
     let close = close?;
     let last = input.get(close)?.token.clone();
-    let mut list: Vec<Vec<Piece>> = vec![Vec::new()];
-    for piece in input.drain(..=close).skip(1).take(close - 1) {
-        let token = &piece.token;
-        if token.is("(") || token.is("[") || token.is("{") {
-            depth += 1;
-        } else if token.is(")") || token.is("]") || token.is("}") {
-            depth = depth.saturating_sub(1);
-        } else if token.is(",") && depth == 0 {
-            list.push(Vec::new());
-            continue;
-        }
-        if let Some(argument) = list.last_mut() {
-            argument.push(piece);
-        }
-    }
+    let inside = input.drain(..=close).skip(1).take(close - 1).collect();
+    let mut list = split_list(inside);
     if list.len() == 1 && list[0].is_empty() {
         list.clear();
     }

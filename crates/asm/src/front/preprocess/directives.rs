@@ -135,7 +135,7 @@ impl Preprocessor<'_> {
             }
             _ => {}
         }
-        if !line.errors.is_empty() {
+        if line.is_wrong() {
             return at + 1;
         }
         let tokens = self.substitute(&line.tokens, environment);
@@ -363,7 +363,8 @@ impl Preprocessor<'_> {
                     span,
                     directive.expansion,
                 )
-                .note(why),
+                .note(why)
+                .help("name a file beside this one, or give its folder with `-I DIR` or `include` of the project file"),
             ),
         }
     }
@@ -413,7 +414,18 @@ impl Preprocessor<'_> {
             }
             ("pop", []) => {
                 if !self.switched.pop() {
-                    self.malformed(word, "no `push` comes before this `pop`", form);
+                    // Libraries end with a `pop` whatever their users began with.
+                    self.report(
+                        Diagnostic::warning(
+                            codes::UNMATCHED_DIRECTIVE,
+                            "no `push` comes before this `pop`, which changes nothing",
+                            word.span,
+                            word.expansion,
+                        )
+                        .help(
+                            "remove it, or write `#pragma warning(push)` where it is to go back to",
+                        ),
+                    );
                 }
                 return;
             }

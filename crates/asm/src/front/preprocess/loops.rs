@@ -35,7 +35,7 @@ impl Preprocessor<'_> {
             self.extra(&close, &rest);
         }
         let line = &lines[at];
-        if line.errors.is_empty() {
+        if !line.is_wrong() {
             let body = &lines[at + 1..end];
             match directive {
                 Directive::While => self.run_while(name, line, body, environment),

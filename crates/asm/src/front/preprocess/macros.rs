@@ -56,6 +56,19 @@ impl Environment {
     }
 }
 
+/// The parts of an argument at the commas outside of all brackets.
+fn parts(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
+    let mut depth = 0usize;
+    tokens.split(move |token| {
+        if token.is("(") || token.is("[") || token.is("{") {
+            depth += 1;
+        } else if token.is(")") || token.is("]") || token.is("}") {
+            depth = depth.saturating_sub(1);
+        }
+        depth == 0 && token.is(",")
+    })
+}
+
 impl Preprocessor<'_> {
     /// Puts arguments in place of parameters.
     pub(super) fn substitute(&mut self, tokens: &[Token], environment: &Environment) -> Vec<Token> {
@@ -139,7 +152,7 @@ impl Preprocessor<'_> {
                 self.report_in(error.clone(), environment);
             }
         }
-        if !lines[at].errors.is_empty() {
+        if lines[at].is_wrong() {
             return next;
         }
         // `#endm name` is a habit that does no harm, so what follows is ignored.
@@ -177,10 +190,10 @@ impl Preprocessor<'_> {
         let body = lines[at + 1..end]
             .iter()
             .map(|line| RawLine {
-                tokens: if line.errors.is_empty() {
-                    self.substitute(&line.tokens, &inner)
-                } else {
+                tokens: if line.is_wrong() {
                     Vec::new()
+                } else {
+                    self.substitute(&line.tokens, &inner)
                 },
                 directive: line.directive.clone(),
                 errors: Vec::new(),
@@ -229,6 +242,13 @@ impl Preprocessor<'_> {
                 .is_none_or(|next| next.is("(") || (next.is("[") && mnemonic(&name.text).is_none()))
     }
 
+    /// The macro of a name that takes so many arguments.
+    fn definition(&self, name: &Token, arguments: usize) -> Option<Rc<Macro>> {
+        let all = self.macros.get(&name.text)?;
+        let found = all.iter().find(|it| it.parameters.len() == arguments);
+        found.cloned()
+    }
+
     /// Executes the call.
     pub(super) fn call(&mut self, tokens: &[Token], expansion: ExpansionId) {
         let (Some(name), Some(last)) = (tokens.first(), tokens.last()) else {
@@ -267,11 +287,23 @@ impl Preprocessor<'_> {
         } else {
             name.span
         };
-        let all = &self.macros[&name.text];
-        let found = all
-            .iter()
-            .find(|known| known.parameters.len() == given.len());
-        let Some(called) = found.cloned() else {
+        let mut lists = Vec::new();
+        let mut given = given;
+        let mut found = self.definition(name, given.len());
+        if found.is_none() {
+            // An argument may stand for a list of them.
+            for argument in &given {
+                let expanded = self.expand(argument.to_vec());
+                lists.push(expanded);
+            }
+            let split: Vec<&[Token]> = lists.iter().flat_map(|list| parts(list)).collect();
+            found = self.definition(name, split.len());
+            if found.is_some() {
+                given = split;
+            }
+        }
+        let Some(called) = found else {
+            let all = &self.macros[&name.text];
             let mut counts: Vec<usize> = all.iter().map(|m| m.parameters.len()).collect();
             counts.sort_unstable();
             let counts: Vec<String> = counts.into_iter().map(counted).collect();
@@ -290,7 +322,9 @@ impl Preprocessor<'_> {
                 let form = format!("{}({})", name.text, known.parameters.join(", "));
                 error = error.also(known.span, ExpansionId::ROOT, format!("`{form}`"));
             }
-            self.report(error);
+            self.report(
+                error.help("give as many arguments as one of its definitions has parameters"),
+            );
             return;
         };
         let inner = self.sources.add_expansion(Expansion {

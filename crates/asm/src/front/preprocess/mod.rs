@@ -182,6 +182,10 @@ impl Preprocessor<'_> {
     /// Executes the lines of a file, of a macro's body, or of one turn of a loop.
     fn run(&mut self, lines: &[RawLine], environment: &Environment) {
         if self.depth >= MAX_DEPTH {
+            if let Some(recursion) = self.recursion(environment.expansion) {
+                self.report(recursion);
+                self.stopped = true;
+            }
             self.too_much(
                 &format!("macros, loops and included files nest more than {MAX_DEPTH} deep"),
                 lines,
@@ -219,7 +223,7 @@ impl Preprocessor<'_> {
                     at = self.directive(*directive, name, lines, at, environment);
                 }
                 None => {
-                    if line.errors.is_empty() {
+                    if !line.is_wrong() {
                         let tokens = self.substitute(&line.tokens, environment);
                         self.statement(tokens, environment.expansion);
                     }
@@ -242,6 +246,42 @@ impl Preprocessor<'_> {
             }
         }
         self.depth -= 1;
+    }
+
+    /// What is wrong if a macro uses itself, told once of the use that leads to it:
+    /// the ways back into it are all alike.
+    fn recursion(&self, innermost: ExpansionId) -> Option<Diagnostic> {
+        let mut uses: Vec<_> = self.sources.expansion_chain(innermost).collect();
+        uses.reverse();
+        let (first, again) = uses.iter().enumerate().find_map(|(at, used)| {
+            let before = uses[..at].iter().position(|it| it.name == used.name)?;
+            Some((before, at))
+        })?;
+        let outermost = uses.first()?;
+        let names: Vec<String> = uses[..=again]
+            .iter()
+            .map(|used| format!("`{}`", used.name))
+            .collect();
+        let name = &uses[again].name;
+        let mut error = Diagnostic::error(
+            codes::EXPANSION_LIMIT,
+            format!("macro `{name}` uses itself without end"),
+            outermost.call,
+            ExpansionId::ROOT,
+        )
+        .label("this use never ends");
+        for used in &uses[first + 1..=again] {
+            error = error.also(
+                used.call,
+                ExpansionId::ROOT,
+                format!("`{}` is used again here", used.name),
+            );
+        }
+        Some(
+            error
+                .note(format!("Each use leads to the next: {}.", names.join(" > ")))
+                .help("end it with a condition: a parameter that counts, `#if` and `#exitm`, or write a loop with `#while`"),
+        )
     }
 
     /// Reports a limit and stops all work.

@@ -139,6 +139,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             mnemonic: self.statement.mnemonic.clone(),
             scope: self.selector.scope,
             open_count: self.open_count,
+            raw: self.statement.raw,
             generated: self.statement.generated,
             statement: self.statement.statement,
         })
@@ -238,7 +239,10 @@ impl<'s, 'a> Builder<'s, 'a> {
                 "is there a comma missing between `{}` and `{}`?",
                 before.text, after.text
             )),
-            None => diagnostic,
+            None => diagnostic.help(format!(
+                "`npsim isa {}` shows its operands",
+                self.statement.mnemonic
+            )),
         })
     }
 

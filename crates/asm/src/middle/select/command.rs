@@ -130,7 +130,21 @@ impl Builder<'_, '_> {
                     None => 0,
                     Some(data) => cap_data(data, place)?,
                 };
-                Ok(Some(Template::CapFastWrite { csr, data }))
+                if tokens.completion != Completion::Silent {
+                    return Err(self
+                        .statement
+                        .place
+                        .error(
+                            codes::COMMAND_WITHOUT_SIGNAL,
+                            "`cap[fast_wr]` raises no signal",
+                        )
+                        .help("remove the signal; the write needs no transfer register"));
+                }
+                Ok(Some(Template::CapFastWrite {
+                    csr,
+                    data,
+                    indirect: tokens.indirect,
+                }))
             }
             ("read" | "write", 3 | 4) => {
                 let access = if word == "read" {

@@ -7,6 +7,7 @@ use super::builder::Builder;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::token::TokenKind;
+use crate::middle::scope::Wanted;
 use crate::spelling::closest;
 
 impl Builder<'_, '_> {
@@ -69,7 +70,9 @@ impl Builder<'_, '_> {
             .find(|choice| choice.name == "any")
             .map(|choice| choice.place);
         if let (true, Some(place)) = (self.flag("all")? && arb.any, any_place) {
-            return Err(place.error(codes::ANY_AND_ALL, "`any` and `all` contradict each other"));
+            return Err(place
+                .error(codes::ANY_AND_ALL, "`any` and `all` contradict each other")
+                .help("remove one of them; without both, all signals are waited for"));
         }
         if let Some(choice) = self.option("br") {
             let label = Selector::label(Self::argument(choice)?, choice.place)?;
@@ -87,7 +90,7 @@ impl Builder<'_, '_> {
                         && self
                             .selector
                             .symbols
-                            .lookup(self.selector.scope, &token.text)
+                            .declared(self.selector.scope, &token.text, Wanted::Signal)
                             .is_none()
             });
         match word.as_str() {
@@ -100,7 +103,14 @@ impl Builder<'_, '_> {
                 self.locate(Role::Signal, 0);
                 for i in 0..self.statement.operands.len() {
                     let place = self.place(i);
-                    let used = self.selector.signal(self.operand(i), place)?;
+                    if !special && self.is_voluntary(i) {
+                        arb.mask |= 1;
+                        continue;
+                    }
+                    let used = self
+                        .selector
+                        .signal(self.operand(i), place)
+                        .map_err(|wrong| self.meant_word(i, wrong))?;
                     arb.mask |= match Self::signal_number(used) {
                         0 => 0,
                         number => 1 << number,
@@ -110,6 +120,31 @@ impl Builder<'_, '_> {
             }
         }
         Ok(Template::CtxArb(arb))
+    }
+
+    /// Whether an operand is the word `voluntary` beside signals: a bit of the word that
+    /// no signal has.
+    fn is_voluntary(&self, index: usize) -> bool {
+        let selector = &self.selector;
+        let declared = selector
+            .symbols
+            .declared(selector.scope, "voluntary", Wanted::Signal);
+        self.word(index) == "voluntary" && declared.is_none()
+    }
+
+    /// A name alone that is no signal may be a misspelt word such as `kill`.
+    fn meant_word(&self, index: usize, wrong: Diagnostic) -> Diagnostic {
+        const WORDS: [&str; 3] = ["voluntary", "bpt", "kill"];
+        let lone = self.statement.operands.len() == 1 && self.operand(index).len() == 1;
+        let signal = wrong.code == codes::UNDEFINED_SIGNAL && wrong.patches.is_empty();
+        let near = closest(&self.word(index), WORDS).filter(|_| lone && signal);
+        let Some(near) = near else {
+            return wrong;
+        };
+        let span = self.place(index).span;
+        wrong
+            .help(format!("did you mean `{near}`?"))
+            .patch(span, near)
     }
 
     fn input_state(&mut self) -> Result<InputState, Diagnostic> {

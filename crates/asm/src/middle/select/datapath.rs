@@ -2,8 +2,8 @@
 //! multiply, CAM, CRC and bit counting.
 
 use npsim_isa::{
-    ByteOrder, CamLmTarget, CrcBytes, CrcKind, ImmedShift, Instruction as Template, MulPhase,
-    MulWidth, OperandRole as Role, ShfOp,
+    AluOp, ByteOrder, CamLmTarget, CrcBytes, CrcKind, ImmedShift, Instruction as Template,
+    MulPhase, MulWidth, OperandRole as Role, ShfOp,
 };
 
 use super::builder::Builder;
@@ -13,6 +13,7 @@ use crate::front::parse::operand::{Count, operator, shift};
 use crate::front::parse::run;
 use crate::front::statement::Place;
 use crate::middle::program::LateKind;
+use crate::spelling::closest;
 
 impl Builder<'_, '_> {
     /// The template of a datapath instruction; `None` for other mnemonics.
@@ -54,11 +55,17 @@ impl Builder<'_, '_> {
         let op = run(self.operand(2), operator).map_err(|d| {
             let diagnostic =
                 d.unwrap_or_else(|| self.place(2).error(codes::SYNTAX, "an operator is missing"));
-            if self.word(2).starts_with("<<") || self.word(2).starts_with(">>") {
+            let word = self.word(2);
+            if word.starts_with("<<") || word.starts_with(">>") {
                 return diagnostic
                     .help("a shift is the last operand: `alu_shf[dest, --, B, src, <<n]`");
             }
-            diagnostic
+            match operator_meant(&word) {
+                Some(meant) => diagnostic
+                    .help(format!("write `{meant}`"))
+                    .patch(self.place(2).span, meant),
+                None => diagnostic,
+            }
         })?;
         let dest = self.dest(0)?;
         let a = self.source(1, Role::A)?;
@@ -66,16 +73,6 @@ impl Builder<'_, '_> {
         self.locate(Role::Whole, 2);
         let unary = op.is_unary();
         let a_written = self.word(1) != "--";
-        if unary && a_written {
-            return Err(self
-                .place(1)
-                .error(
-                    codes::UNUSED_OPERAND,
-                    "the operators `B` and `~B` take no A operand",
-                )
-                .help("write `--` here")
-                .patch(self.place(1).span, "--"));
-        }
         for (missing, index) in [(!unary && !a_written, 1), (self.word(3) == "--", 3)] {
             if missing {
                 return Err(self
@@ -277,6 +274,25 @@ impl Builder<'_, '_> {
         }
         Ok(None)
     }
+}
+
+/// The operator that other languages and assemblers have this word for, or that it
+/// is a slip of.
+fn operator_meant(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "add" | "plus" | "a+b" => "+",
+        "sub" | "minus" | "a-b" => "-",
+        "addc" | "adc" | "add_carry" => "+carry",
+        "subc" | "sbc" | "sub_carry" | "sbb" => "-carry",
+        "rsb" | "subr" => "B-A",
+        "&" => "AND",
+        "|" => "OR",
+        "^" | "eor" => "XOR",
+        "~" | "!" | "not" | "com" => "~B",
+        "andn" | "bic" | "&~" => "AND~",
+        "mov" | "move" | "pass" | "a" => "B",
+        _ => return closest(word, AluOp::ALL.into_iter().map(AluOp::text)),
+    })
 }
 
 enum Step {

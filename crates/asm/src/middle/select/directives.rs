@@ -11,7 +11,7 @@ use crate::front::constant;
 use crate::front::statement::{Directive, Place};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{Hint, Item, Mark, Side, SignalRef, VariableId, cell};
-use crate::middle::scope::{Element, Space};
+use crate::middle::scope::{Element, Space, Wanted};
 use crate::spelling::closest;
 use npsim_image::{ContextMode, Direction, InitialValue, NnMode};
 use npsim_isa::physical_register;
@@ -101,9 +101,9 @@ impl Selector<'_> {
     }
 
     /// The elements that an item means: one, or all of an array named as a whole.
-    fn elements(&mut self, item: &Named<'_>) -> Result<Vec<Element>, Diagnostic> {
+    fn elements(&mut self, item: &Named<'_>, wanted: Wanted) -> Result<Vec<Element>, Diagnostic> {
         if item.index.is_none()
-            && let Some(entry) = self.symbols.lookup(self.scope, &item.name.text)
+            && let Some(entry) = self.symbols.lookup(self.scope, &item.name.text, wanted)
         {
             let elements = entry.elements.clone();
             for element in &elements {
@@ -111,7 +111,7 @@ impl Selector<'_> {
             }
             return Ok(elements);
         }
-        match self.find(item.name, item.index)? {
+        match self.find(item.name, item.index, wanted)? {
             Some(element) => Ok(vec![element]),
             None => Err(self.undefined_register(item.name)),
         }
@@ -121,7 +121,7 @@ impl Selector<'_> {
         let mut sides: [Vec<VariableId>; 2] = [Vec::new(), Vec::new()];
         for item in Self::items(directive)? {
             let place = Place::of(item.name);
-            for element in self.elements(&item)? {
+            for element in self.elements(&item, Wanted::Register)? {
                 let Element::Register { read, write } = element else {
                     return Err(place.error(
                         codes::NOT_A_TRANSFER_REGISTER,
@@ -192,12 +192,12 @@ impl Selector<'_> {
     ) -> Result<(), Diagnostic> {
         let mut hint = Hint::default();
         for item in Self::items(directive)? {
-            if self.symbols.lookup(self.scope, &item.name.text).is_none()
+            if !self.symbols.is_declared(self.scope, &item.name.text)
                 && physical_register(&item.name.text).is_some()
             {
                 continue;
             }
-            for element in self.elements(&item)? {
+            for element in self.elements(&item, Wanted::Register)? {
                 if let Element::Signal(id) = element {
                     return Err(Place::of(item.name)
                         .error(
@@ -248,13 +248,13 @@ impl Selector<'_> {
     fn signal_hint(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         let mut hint = Hint::default();
         for item in Self::items(directive)? {
-            if item.index.is_none() && self.symbols.lookup(self.scope, &item.name.text).is_none() {
+            if item.index.is_none() && !self.symbols.is_declared(self.scope, &item.name.text) {
                 let tokens = std::slice::from_ref(item.name);
                 let used = self.signal(tokens, Place::of(item.name))?;
                 self.push_signal(&mut hint, directive, used.signal);
                 continue;
             }
-            for element in self.elements(&item)? {
+            for element in self.elements(&item, Wanted::Signal)? {
                 let Element::Signal(id) = element else {
                     return Err(Place::of(item.name)
                         .error(
@@ -326,7 +326,13 @@ impl Selector<'_> {
             _ => return Err(malformed()),
         };
         let place = Place::of(number);
-        let Some(element) = self.find(name, index)? else {
+        // Without a bank the number may be that of a signal.
+        let wanted = if bank.is_none() && directive.name != ".reg_addr" {
+            Wanted::Signal
+        } else {
+            Wanted::Register
+        };
+        let Some(element) = self.find(name, index, wanted)? else {
             return Err(self.undefined_register(name));
         };
         let value = std::slice::from_ref(number);
@@ -437,7 +443,7 @@ impl Selector<'_> {
             "an initial value",
             place,
         )? as u32;
-        match self.find(name, index)? {
+        match self.find(name, index, Wanted::Register)? {
             Some(Element::Register { read, write }) => {
                 if let Some(variable) = read.or(write) {
                     self.symbols.variables[variable].initialised = true;
@@ -492,7 +498,8 @@ impl Selector<'_> {
                     None => "assertion failed".to_owned(),
                 },
             )
-            .label("this is 0"))
+            .label("this is 0")
+            .help("the source demands that it holds: change what it is made of"))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::front::parse::run;
 use crate::front::statement::Place;
 use crate::front::token::{Token, TokenKind, arguments};
 use crate::middle::program::{Expression, Reference, SignalRef, SignalUse, Value, VariableId};
-use crate::middle::scope::{Element, physical_label, physical_signal};
+use crate::middle::scope::{Element, Wanted, physical_label, physical_signal};
 use npsim_image::Direction;
 use npsim_isa::physical_register;
 
@@ -112,7 +112,7 @@ impl Selector<'_> {
         access: Access,
     ) -> Result<Option<Value>, Diagnostic> {
         let place = Place::of(name);
-        if let Some(element) = self.find(name, index)? {
+        if let Some(element) = self.find(name, index, Wanted::Register)? {
             return match element {
                 Element::Signal(_) => Err(place
                     .error(
@@ -153,7 +153,10 @@ impl Selector<'_> {
                 format!("register `{}` is not declared", name.text),
             )
             .label("no such register in this scope");
-        match self.symbols.similar(self.scope, &name.text, false) {
+        match self
+            .symbols
+            .similar(self.scope, &name.text, Wanted::Register)
+        {
             Some(near) => {
                 let near = near.to_owned();
                 diagnostic
@@ -220,15 +223,16 @@ impl Selector<'_> {
         &mut self,
         name: &Token,
         index: Option<&[Token]>,
+        wanted: Wanted,
     ) -> Result<Option<Element>, Diagnostic> {
-        if self.symbols.lookup(self.scope, &name.text).is_none() {
+        if !self.symbols.is_declared(self.scope, &name.text) {
             return Ok(None);
         }
         let index = match index {
             None => None,
             Some(tokens) => Some(constant::evaluate(tokens, Place::of(name))?),
         };
-        let element = self.symbols.element(self.scope, name, index)?;
+        let element = self.symbols.element(self.scope, name, index, wanted)?;
         if let Some(element) = element {
             self.symbols.mark(element);
         }
@@ -238,7 +242,7 @@ impl Selector<'_> {
     /// A signal operand.
     pub fn signal(&mut self, tokens: &[Token], place: Place) -> Result<SignalUse, Diagnostic> {
         let signal = match Self::form(tokens, place)? {
-            Form::Name(name, index) => match self.find(name, index)? {
+            Form::Name(name, index) => match self.find(name, index, Wanted::Signal)? {
                 Some(Element::Signal(id)) => SignalRef::Symbol(id),
                 Some(Element::Register { .. }) => {
                     return Err(place
@@ -273,7 +277,7 @@ impl Selector<'_> {
                 format!("signal `{}` is not declared", name.text),
             )
             .label("no such signal in this scope");
-        match self.symbols.similar(self.scope, &name.text, true) {
+        match self.symbols.similar(self.scope, &name.text, Wanted::Signal) {
             Some(near) => {
                 let near = near.to_owned();
                 diagnostic
@@ -365,7 +369,7 @@ impl Selector<'_> {
                         continue;
                     }
                     let import = self.symbols.imports.contains_key(&*token.text)
-                        && self.symbols.lookup(self.scope, &token.text).is_none();
+                        && !self.symbols.is_declared(self.scope, &token.text);
                     if import {
                         let reference = Reference::Import(token.clone());
                         let at = expression.tokens.len();
@@ -427,7 +431,9 @@ impl Selector<'_> {
         name: &Token,
         index: Option<&[Token]>,
     ) -> Result<Reference, Diagnostic> {
-        match self.find(name, index)? {
+        // Of a signal and a register of one name the signal's number is what
+        // programs ask for.
+        match self.find(name, index, Wanted::Signal)? {
             Some(Element::Signal(id)) => {
                 // Its number leaves the program's sight: others may raise it.
                 self.symbols.signals[id].private = true;
@@ -469,7 +475,7 @@ impl Selector<'_> {
 
     /// A name in an expression: an MSF register's address, or a slip.
     fn named_constant(&self, name: &Token) -> Result<Token, Diagnostic> {
-        if self.symbols.lookup(self.scope, &name.text).is_some()
+        if self.symbols.is_declared(self.scope, &name.text)
             || physical_register(&name.text).is_some()
         {
             return Err(Place::of(name)
@@ -493,11 +499,16 @@ impl Selector<'_> {
             codes::NOT_CONSTANT,
             format!("`{}` is not defined", name.text),
         );
-        Err(match self.symbols.similar(self.scope, &name.text, false) {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None => of_project(diagnostic, &name.text)
-                .help("define it with `#define`, or declare a register with `.reg`"),
-        })
+        Err(
+            match self
+                .symbols
+                .similar(self.scope, &name.text, Wanted::Register)
+            {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => of_project(diagnostic, &name.text)
+                    .help("define it with `#define`, or declare a register with `.reg`"),
+            },
+        )
     }
 
     /// A label operand.
@@ -526,7 +537,7 @@ impl Selector<'_> {
         name: &Token,
         index: Option<&[Token]>,
     ) -> Result<Option<Sides>, Diagnostic> {
-        match self.find(name, index)? {
+        match self.find(name, index, Wanted::Register)? {
             Some(Element::Register { read, write }) => {
                 let transfer = [read, write]
                     .into_iter()

@@ -216,6 +216,7 @@ fn fast_writes_carry_address_and_data() {
         Instruction::CapFastWrite {
             csr: 0x4b20,
             data: 0x123,
+            indirect: false,
         },
     );
     assert_eq!(

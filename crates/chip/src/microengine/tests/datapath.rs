@@ -202,6 +202,24 @@ fn indirect_shifts_take_the_previous_a_operand() {
         result(0, 0x8000_0001, &amount(36), only(Shift::LeftIndirect)),
         0x10
     );
+    // What `B` passes over is the count: as it is written, or as the field for nothing
+    // names it, which is a0, or b0 for a shift that takes its second source from bank A.
+    let passed = [immed(a(3), 5), alu(NONE, a(3), AluOp::B, k(0))];
+    assert_eq!(result(0, 1, &passed, only(Shift::LeftIndirect)), 0x20);
+    let passed = [alu(NONE, a(0), AluOp::NotB, k(0))];
+    assert_eq!(result(5, 1, &passed, only(Shift::LeftIndirect)), 0x20);
+    let passed = [alu(NONE, NONE, AluOp::B, k(0))];
+    assert_eq!(result(5, 1, &passed, only(Shift::LeftIndirect)), 0x20);
+    let passed = [alu(NONE, NONE, AluOp::B, a(0))];
+    assert_eq!(result(5, 1, &passed, only(Shift::LeftIndirect)), 1);
+    let shifted = Instruction::AluShf {
+        op: ShfOp::B,
+        dest: NONE,
+        a: NONE,
+        b: a(0),
+        shift: Shift::Right(1),
+    };
+    assert_eq!(result(9, 3, &[shifted], only(Shift::LeftIndirect)), 24);
     let double = Instruction::DblShf {
         dest: a(2),
         a: a(0),

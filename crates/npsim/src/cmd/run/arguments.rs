@@ -107,7 +107,7 @@ pub struct Arguments {
     pub(super) trace: Option<PathBuf>,
     /// Put made-up Ethernet headers before packets that were captured without
     ///
-    /// For captures of link types that carry IP: LINUX_SLL and LINUX_SLL2 (the device
+    /// For captures of link types that carry IP: `LINUX_SLL` and `LINUX_SLL2` (the device
     /// `any`), NULL and LOOP, RAW, IPV4 and IPV6, PPP. The frames go from
     /// 02:00:00:00:00:01 to 02:00:00:00:00:02; a packet of which nothing says what it
     /// carries is left out. A note says how many were framed.

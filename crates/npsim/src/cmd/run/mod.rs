@@ -73,7 +73,14 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     let Some(programs) = programs else {
-        return Ok(ExitCode::from(1));
+        if messages.errors > 0 {
+            return Ok(ExitCode::from(1));
+        }
+        return Err(
+            Problem::new("there is nothing to run: no instruction was assembled")
+                .help("run a program that includes the macros")
+                .into(),
+        );
     };
     outputs::keep_inputs(arguments, &project, &programs)?;
     let dumps = arguments

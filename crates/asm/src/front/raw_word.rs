@@ -1,0 +1,83 @@
+//! `.word 0xf0000c0300`: a word as it stands in the control store, for what no text
+//! says: bits in fields without effect, and words that are no instructions.
+//!
+//! The analyses see what the word does, by the text of the instruction that it is.
+
+use npsim_isa::{WORD_MASK, decode_lenient};
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::constant;
+use crate::front::lexer::{Interner, lex_fragment};
+use crate::front::parse::statement_of;
+use crate::front::statement::{Body, Directive, Instruction, Place, Statement};
+use crate::front::token::{Token, TokenKind};
+
+/// Puts instructions in place of the directives.
+pub fn replace(statements: &mut [Statement], diagnostics: &mut Vec<Diagnostic>) {
+    for statement in statements {
+        let Body::Directive(directive) = &statement.body else {
+            continue;
+        };
+        if directive.name != ".word" {
+            continue;
+        }
+        match instruction(directive) {
+            Ok(made) => statement.body = Body::Instruction(made),
+            Err(wrong) => {
+                diagnostics.push(wrong);
+                statement.body = Body::Empty;
+            }
+        }
+    }
+}
+
+fn instruction(directive: &Directive) -> Result<Instruction, Diagnostic> {
+    let mut place = directive.place;
+    if let Some(argument) = Place::of_all(&directive.arguments)
+        && argument.expansion == place.expansion
+    {
+        place.span = place.span.to(argument.span);
+    }
+    let value = constant::evaluate(&directive.arguments, directive.place)?;
+    let word = u64::try_from(value)
+        .ok()
+        .filter(|word| *word <= WORD_MASK)
+        .ok_or_else(|| {
+            Place::of_all(&directive.arguments)
+                .unwrap_or(place)
+                .error(
+                    codes::CONSTANT_RANGE,
+                    format!("{value:#x} is no word of the control store"),
+                )
+                .help("a word has 40 bits: 0 to 0xffffffffff")
+        })?;
+    // What is no instruction is passed over like a `nop`, until it is executed.
+    let text = decode_lenient(word).map_or_else(|_| "nop".to_owned(), |it| it.to_string());
+    let like = Token {
+        kind: TokenKind::Ident,
+        text: "".into(),
+        span: place.span,
+        expansion: place.expansion,
+        joined: false,
+    };
+    let tokens = spaced(&text, &like);
+    match statement_of(&tokens)?.map(|made| made.body) {
+        Some(Body::Instruction(made)) => Ok(Instruction {
+            raw: Some(word),
+            place,
+            ..made
+        }),
+        // The text of an instruction is one.
+        _ => Err(place.error(codes::SYNTAX, format!("`{text}` is no instruction"))),
+    }
+}
+
+/// The tokens of a text, which know whether white space stands before them.
+fn spaced(text: &str, like: &Token) -> Vec<Token> {
+    let mut interner = Interner::default();
+    let words = text.split_inclusive(' ');
+    words
+        .flat_map(|word| lex_fragment(word, like, &mut interner))
+        .collect()
+}

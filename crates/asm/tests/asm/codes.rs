@@ -1,0 +1,50 @@
+//! Every message has an example, which earns it and says what to do.
+
+#![allow(clippy::format_push_string, reason = "what is wrong is built as text")]
+
+use std::collections::BTreeMap;
+
+use crate::support::Texts;
+use npsim_asm::{Level, Options, assemble, codes};
+
+#[test]
+fn every_code_has_an_example_with_a_remedy() {
+    let mut wrong = String::new();
+    for code in codes::all() {
+        let name = code.name;
+        let Some(example) = codes::example(name) else {
+            wrong += &format!("{name}: no example\n");
+            continue;
+        };
+        let main = "example.uc".to_owned();
+        let texts = Texts(BTreeMap::from([(main.clone(), example.to_owned())]));
+        let options = Options {
+            spill_moves: name == "spill-move",
+            ..Options::default()
+        };
+        let assembly = assemble(&main, &texts, &options);
+        let mut found = assembly.diagnostics.iter().filter(|d| d.code == name);
+        let told: Vec<&str> = assembly.diagnostics.iter().map(|d| d.code).collect();
+        match found.next() {
+            None => wrong += &format!("{name}: says {told:?}\n"),
+            // What a source says itself needs no remedy of the assembler.
+            Some(d) if d.help.is_none() && !name.starts_with("user-") => {
+                wrong += &format!("{name}: no remedy: {}\n", d.message);
+            }
+            Some(_) => {}
+        }
+        // What is an error hides nothing else that would come first.
+        let first = assembly
+            .diagnostics
+            .iter()
+            .find(|d| d.level == Level::Error);
+        if let Some(first) = first
+            && told.contains(&name)
+            && first.code != name
+            && name != "too-many-errors"
+        {
+            wrong += &format!("{name}: {} comes first\n", first.code);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
