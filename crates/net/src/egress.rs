@@ -133,7 +133,14 @@ impl Target {
             return Ok(());
         };
         if let Some(file) = &self.nameless {
-            nameless::name(file, &temporary.path)?;
+            match nameless::name(file, &temporary.path) {
+                // Left by a process that had the same number, and nobody's any more.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    fs::remove_file(&temporary.path)?;
+                    nameless::name(file, &temporary.path)?;
+                }
+                named => named?,
+            }
         }
         fs::rename(&temporary.path, &temporary.target)
     }
