@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use npsim_isa::{Instruction, decode_in, decode_lenient, encode_in};
+use npsim_isa::{Instruction, decode_in, decode_lenient_in, encode_in};
 
 use crate::image::{ContextMode, Image, NnMode};
 
@@ -25,7 +25,7 @@ pub fn disassemble(image: &Image) -> String {
         .iter()
         .map(|&word| {
             decode_in(word, image.contexts.encoding())
-                .or_else(|_| decode_lenient(word))
+                .or_else(|_| decode_lenient_in(word, image.contexts.encoding()))
                 .map_err(|error| error.to_string())
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use npsim_isa::{
     CapAccess, Completion, Instruction, Operand, OperandRole, TransferRegister, Words, decode_in,
-    decode_lenient,
+    decode_lenient_in,
 };
 
 use crate::image::{Direction, Image, RegisterSymbol, SignalSymbol};
@@ -55,7 +55,7 @@ impl Image {
     pub fn instruction(&self, address: u16) -> Option<Instruction> {
         let word = *self.words.get(usize::from(address))?;
         decode_in(word, self.contexts.encoding())
-            .or_else(|_| decode_lenient(word))
+            .or_else(|_| decode_lenient_in(word, self.contexts.encoding()))
             .ok()
     }
 

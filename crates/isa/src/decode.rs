@@ -43,8 +43,16 @@ pub fn decode_in(word: u64, contexts: Contexts) -> Result<Instruction, DecodeErr
 /// # Errors
 /// [`DecodeError`] names the bits at fault.
 pub fn decode_lenient(word: u64) -> Result<Instruction, DecodeError> {
-    let instruction = parse(word, Contexts::Eight)?;
-    match encode_in(&instruction, Contexts::Eight) {
+    decode_lenient_in(word, Contexts::Eight)
+}
+
+/// As [`decode_lenient`], for a given number of contexts.
+///
+/// # Errors
+/// [`DecodeError`] names the bits at fault.
+pub fn decode_lenient_in(word: u64, contexts: Contexts) -> Result<Instruction, DecodeError> {
+    let instruction = parse(word, contexts)?;
+    match encode_in(&instruction, contexts) {
         Ok(_) => Ok(instruction),
         Err(error) => fail(word, blamed_bits(word, error), DecodeReason::Refused(error)),
     }

@@ -54,7 +54,7 @@ mod table_tests;
 
 pub use codes::*;
 pub use command::*;
-pub use decode::{decode, decode_in, decode_lenient};
+pub use decode::{decode, decode_in, decode_lenient, decode_lenient_in};
 pub use encode::{Contexts, encode, encode_in};
 pub use error::{DecodeError, DecodeReason, EncodeError, EncodeErrorKind, OperandRole};
 pub use evidence::Evidence;

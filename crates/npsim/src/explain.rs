@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use npsim_chip::profile::Profile;
 use npsim_image::{Image, Origin};
-use npsim_isa::{Format, Instruction, decode_in, decode_lenient};
+use npsim_isa::{Format, Instruction, decode_in, decode_lenient_in};
 use npsim_project::assemble::Program;
 use npsim_project::whole_file::same_file;
 use serde::Serialize;
@@ -199,7 +199,7 @@ fn words(program: &Program, profile: &Profile, file: &Path, line: Option<u32>) -
             .iter()
             .map(|&word| {
                 decode_in(word, encoding)
-                    .or_else(|_| decode_lenient(word))
+                    .or_else(|_| decode_lenient_in(word, encoding))
                     .ok()
             })
             .collect(),

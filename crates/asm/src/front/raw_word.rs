@@ -3,7 +3,7 @@
 //!
 //! The analyses see what the word does, by the text of the instruction that it is.
 
-use npsim_isa::{WORD_MASK, decode_lenient};
+use npsim_isa::{Contexts, WORD_MASK, decode_lenient_in};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -15,6 +15,7 @@ use crate::front::token::{Token, TokenKind};
 
 /// Puts instructions in place of the directives.
 pub fn replace(statements: &mut [Statement], diagnostics: &mut Vec<Diagnostic>) {
+    let contexts = contexts(statements);
     for statement in statements {
         let Body::Directive(directive) = &statement.body else {
             continue;
@@ -22,7 +23,7 @@ pub fn replace(statements: &mut [Statement], diagnostics: &mut Vec<Diagnostic>) 
         if directive.name != ".word" {
             continue;
         }
-        match instruction(directive) {
+        match instruction(directive, contexts) {
             Ok(made) => statement.body = Body::Instruction(made),
             Err(wrong) => {
                 diagnostics.push(wrong);
@@ -32,7 +33,24 @@ pub fn replace(statements: &mut [Statement], diagnostics: &mut Vec<Diagnostic>) 
     }
 }
 
-fn instruction(directive: &Directive) -> Result<Instruction, Diagnostic> {
+/// The mode of the program, by which transfer registers have numbers. A mode that is none is
+/// an error where it is set.
+fn contexts(statements: &[Statement]) -> Contexts {
+    let set = statements
+        .iter()
+        .rev()
+        .find_map(|statement| match &statement.body {
+            Body::Directive(it) if it.name == ".num_contexts" => Some(it),
+            _ => None,
+        });
+    let number = set.map(|it| constant::evaluate(&it.arguments, it.place));
+    match number {
+        Some(Ok(4)) => Contexts::Four,
+        _ => Contexts::Eight,
+    }
+}
+
+fn instruction(directive: &Directive, contexts: Contexts) -> Result<Instruction, Diagnostic> {
     let mut place = directive.place;
     if let Some(argument) = Place::of_all(&directive.arguments)
         && argument.expansion == place.expansion
@@ -53,7 +71,8 @@ fn instruction(directive: &Directive) -> Result<Instruction, Diagnostic> {
                 .help("a word has 40 bits: 0 to 0xffffffffff")
         })?;
     // What is no instruction is passed over like a `nop`, until it is executed.
-    let text = decode_lenient(word).map_or_else(|_| "nop".to_owned(), |it| it.to_string());
+    let text =
+        decode_lenient_in(word, contexts).map_or_else(|_| "nop".to_owned(), |it| it.to_string());
     let like = Token {
         kind: TokenKind::Ident,
         text: "".into(),

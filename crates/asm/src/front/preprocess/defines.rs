@@ -419,11 +419,11 @@ impl Preprocessor<'_> {
             }
             let mut made = from.clone();
             // Labels belong to where the name is used, pasted ones as well.
-            made.expansion = if made.kind == TokenKind::Label || made.is("##") {
-                token.expansion
+            if made.kind == TokenKind::Label || made.is("##") {
+                (made.expansion, made.span) = (token.expansion, call);
             } else {
-                expansion
-            };
+                made.expansion = expansion;
+            }
             if made.kind == TokenKind::Quoted
                 && let Some(bound) = bound
             {
