@@ -3,8 +3,8 @@
 //! the explanations take it.
 
 use crate::{
-    Bank, CapCsr, Command, Completion, CtxArb, Instruction, Operand, OperandRole, RESTRICTED, Role,
-    Shift, ShiftCount, UNRESTRICTED, csr, unused,
+    AluOp, Bank, CapCsr, Command, Completion, CtxArb, Instruction, Operand, OperandRole,
+    RESTRICTED, Role, ShfOp, Shift, ShiftCount, UNRESTRICTED, csr, unused,
 };
 
 /// How an instruction treats an operand.
@@ -269,6 +269,21 @@ impl Instruction {
             (false, false) => RESTRICTED.decode(unused::SHF_A, Role::Source, bank),
             (false, true) => RESTRICTED.decode(unused::SHF_B, Role::Source, bank),
         }
+    }
+
+    /// Whether nothing but an indirect shift after it sees its first source.
+    #[must_use]
+    pub const fn passes_second(&self) -> bool {
+        matches!(
+            self,
+            Self::Alu {
+                op: AluOp::B | AluOp::NotB,
+                ..
+            } | Self::AluShf {
+                op: ShfOp::B | ShfOp::NotB,
+                ..
+            }
+        )
     }
 
     /// Whether it shifts by the A operand of the instruction before.

@@ -141,16 +141,18 @@ impl Reference {
     }
 
     /// The first source. Where nothing is written for it, the word has the code of
-    /// some register in its field, and that is read: whatever it holds, for nothing
-    /// but an indirect shift can see it.
+    /// some register in its field, and that is read. Where nothing but an indirect shift
+    /// can see it, a register is read whatever it holds.
     fn first(
         &mut self,
         instruction: &Instruction,
         written: Operand,
         fabric: &mut Fabric,
     ) -> Result<u32, Stop> {
-        match (written, instruction.first_source()) {
-            (Operand::None, Some(named)) => self.old(named, false, fabric),
+        let register = matches!(written, Operand::Gpr(..) | Operand::GprAbsolute(..));
+        let unused = written == Operand::None || register && instruction.passes_second();
+        match instruction.first_source() {
+            Some(named) if unused => self.old(named, false, fabric),
             _ => self.read(written, fabric),
         }
     }

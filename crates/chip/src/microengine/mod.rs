@@ -26,7 +26,7 @@ mod local_csr;
 mod local_memory;
 mod next_neighbour;
 mod operation;
-mod predecode;
+pub(crate) mod predecode;
 pub(crate) mod profile;
 pub(crate) mod program;
 mod random;

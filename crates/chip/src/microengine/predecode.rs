@@ -17,7 +17,7 @@ use super::timing::Timing;
 
 /// Reads or writes of a local CSR that must happen in global order: others
 /// write the register, or its write reaches others or the event queue.
-fn csr_polls(address: u16, write: bool) -> bool {
+pub(crate) fn csr_polls(address: u16, write: bool) -> bool {
     match address {
         csr::INDIRECT_CTX_STS
         | csr::INDIRECT_CTX_SIG_EVENTS
@@ -173,16 +173,17 @@ impl<'a> Maker<'a> {
         });
     }
 
-    /// What B and ~B leave as the count of an indirect shift where their text has `--`:
-    /// the register that the field for nothing names. Whether it was ever written is
-    /// not asked, since hardly any program reads what it leaves.
-    fn count_of_next(&mut self, instruction: &Instruction, written: Operand) {
-        if written == Operand::None
-            && let Some(slot) = instruction
-                .first_source()
-                .and_then(|named| source_slot(named, self.limit))
-        {
-            self.op.a = slot;
+    /// The first source. B and ~B leave it as the count of an indirect shift and use it for
+    /// nothing else; where their text has `--`, it is the register that the field for
+    /// nothing names. Whether it was ever written is not asked, since tools put any
+    /// register there and hardly any program reads what it leaves.
+    fn first(&mut self, instruction: &Instruction, written: Operand) {
+        let register = matches!(written, Operand::Gpr(..) | Operand::GprAbsolute(..));
+        let unused = written == Operand::None || register && instruction.passes_second();
+        let named = instruction.first_source().filter(|_| unused);
+        match named.and_then(|named| source_slot(named, self.limit)) {
+            Some(slot) => self.op.a = slot,
+            None => self.a(written),
         }
     }
 
@@ -220,10 +221,9 @@ impl<'a> Maker<'a> {
         match *instruction {
             Instruction::Alu { op, dest, a, b } => {
                 self.op.kind = alu_kind(op);
-                self.a(a);
+                self.first(instruction, a);
                 self.b(b);
                 self.d(dest);
-                self.count_of_next(instruction, a);
             }
             Instruction::AluShf {
                 op,
@@ -232,11 +232,10 @@ impl<'a> Maker<'a> {
                 b,
                 shift,
             } => {
-                self.a(a);
+                self.first(instruction, a);
                 self.b(b);
                 self.d(dest);
                 self.alu_shf(op, shift);
-                self.count_of_next(instruction, a);
             }
             Instruction::DblShf { dest, a, b, count } => {
                 self.counted(count, Kind::DblShf, Kind::DblShfIndirect);

@@ -88,7 +88,9 @@ fn neighbours(out: &mut String, row: &MnemonicInfo) {
     let leaves = match form.leaves {
         Leaves::Nothing => None,
         Leaves::OperandA => Some("its first source, but no result"),
-        Leaves::Result => Some("its first source (0 if it has none) and its result"),
+        Leaves::Result => Some(
+            "its first source (with `--` the register that the empty field names) and its result",
+        ),
         Leaves::Zero => Some("zeros"),
     };
     if let Some(leaves) = leaves {
