@@ -9,9 +9,10 @@
 //!
 //! All that is not known counts as possible: the value of a register, the way a branch
 //! goes, where a computed jump leads. So a context that is named here does sleep for ever;
-//! one that is not named may. Two things are taken from what has happened: a command gives
-//! its signals to another context by `indirect_ref`, and a context puts another one on a
-//! freelist, only if some have done so in the run.
+//! one that is not named may. Where a run has come to rest, two things are taken from what
+//! has happened: a command gives its signals to another context by `indirect_ref`, and a
+//! context puts another one on a freelist, only if some have done so in the run. Where it
+//! is broken off they count as possible too.
 
 mod raise;
 
@@ -27,7 +28,7 @@ use crate::kernel::check::{Check, Fault};
 use crate::kernel::disturb::numbered;
 use crate::kernel::event::Event;
 use crate::kernel::trace_event::ContextState;
-use raise::{Among, Code, Raise, of_instruction, reachable};
+use raise::{Among, Code, Raise, looks, of_instruction, reachable, reachable_by};
 
 /// Signals 1 to 15.
 const ALL_SIGNALS: u16 = 0xfffe;
@@ -83,6 +84,17 @@ struct Sleeper {
     /// Signals that may still reach it.
     possible: u16,
     alive: bool,
+    /// It may go on from any address.
+    anywhere: bool,
+}
+
+/// What a run that ends leaves behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// It has come to rest: no frame moves, and what did not happen so far does not.
+    AtRest,
+    /// It could go on.
+    GoesOn,
 }
 
 impl Sleeper {
@@ -96,12 +108,14 @@ impl Sleeper {
 }
 
 /// The loop that a context is in which never leaves it, in words: its addresses and its
-/// first and last line. `None` where the address is in no loop.
+/// first and last line. `None` where the address is in no loop. What would have been taken
+/// for a [look](looks) is in none: it was not come to.
 pub(crate) fn round_of(image: &Arc<Image>, context: u8, pc: u16) -> Option<String> {
     let code = Code::of(image);
-    let ahead = reachable(&code, context, pc..=pc);
-    let back = |at: &u16| *at != pc && reachable(&code, context, *at..=*at).contains(&pc);
-    let mut round: Vec<u16> = ahead.into_iter().filter(back).collect();
+    let silent = |instruction: &npsim_isa::Instruction| !looks(instruction);
+    let from = |at: u16| reachable_by(&code, context, at..=at, silent);
+    let back = |at: &u16| *at != pc && from(*at).contains(&pc);
+    let mut round: Vec<u16> = from(pc).into_iter().filter(back).collect();
     round.push(pc);
     round.sort_unstable();
     let (first, last) = (*round.first()?, *round.last()?);
@@ -117,7 +131,7 @@ impl Chip {
     /// The contexts that sleep for ever, by microengine and place. A search through the
     /// programs: for the end of a run.
     #[must_use]
-    pub fn never_woken(&self) -> Vec<NeverWoken> {
+    pub fn never_woken(&self, outlook: Outlook) -> Vec<NeverWoken> {
         let mut all = self.contexts_in_search();
         self.count_what_is_under_way(&mut all);
         if all
@@ -126,7 +140,7 @@ impl Chip {
         {
             return Vec::new();
         }
-        self.spread_life(&mut all, &self.codes());
+        self.spread_life(&mut all, &self.codes(), outlook);
         let mut groups: Vec<NeverWoken> = Vec::new();
         for it in all.iter().filter(|it| !it.alive && it.missing != 0) {
             let core = &self.microengines()[usize::from(it.me)];
@@ -162,14 +176,14 @@ impl Chip {
     /// What [`Self::never_woken`] finds, as a fault at the present cycle; nothing where
     /// it finds nothing.
     #[must_use]
-    pub fn never_woken_fault(&self) -> Option<Fault> {
-        let groups = self.never_woken();
+    pub fn never_woken_fault(&self, outlook: Outlook) -> Option<Fault> {
+        let groups = self.never_woken(outlook);
         let first = groups.iter().max_by_key(|group| {
             let earlier = std::cmp::Reverse((group.since, group.me, group.at));
             (group.contexts.len(), earlier)
         })?;
         let mut notes = Vec::new();
-        let raisers = self.places_that_raise(first);
+        let raisers = self.places_that_raise(first, outlook);
         let one = first.signals.is_power_of_two();
         notes.push(match &raisers[..] {
             [] if one => "no instruction of any program raises it".to_owned(),
@@ -205,10 +219,10 @@ impl Chip {
         })
     }
 
-    /// Raises [`Check::NeverWoken`] for contexts that sleep for ever: for the end of a
-    /// run.
+    /// Raises [`Check::NeverWoken`] for contexts that sleep for ever: for a run that has
+    /// come to rest.
     pub fn raise_never_woken(&mut self) {
-        if let Some(fault) = self.never_woken_fault() {
+        if let Some(fault) = self.never_woken_fault(Outlook::AtRest) {
             self.fabric.checks.raise(fault);
         }
     }
@@ -238,6 +252,7 @@ impl Chip {
                     any: view.any,
                     possible: 0,
                     alive: awake,
+                    anywhere: false,
                 }
             })
             .collect()
@@ -289,7 +304,7 @@ impl Chip {
     }
 
     /// Wakes whoever waits for what those raise that are awake, until that wakes nobody.
-    fn spread_life(&self, all: &mut [Sleeper], codes: &[Code]) {
+    fn spread_life(&self, all: &mut [Sleeper], codes: &[Code], outlook: Outlook) {
         let mut done = vec![false; all.len()];
         loop {
             for it in all.iter_mut().filter(|it| it.missing != 0 && !it.alive) {
@@ -300,12 +315,16 @@ impl Chip {
             };
             done[next] = true;
             let code = &codes[usize::from(all[next].me)];
-            for raise in self.raised_by(all[next].me, all[next].context, code) {
-                for it in all.iter_mut() {
-                    if raise.me.is_none_or(|me| me == it.me)
-                        && raise.contexts >> it.context & 1 == 1
+            for raise in self.raised_by(all[next], code, outlook) {
+                for (it, done) in all.iter_mut().zip(&mut done) {
+                    if raise.me.is_some_and(|me| me != it.me)
+                        || raise.contexts >> it.context & 1 == 0
                     {
-                        it.possible |= raise.signals;
+                        continue;
+                    }
+                    it.possible |= raise.signals;
+                    if raise.revives && !it.anywhere {
+                        (it.alive, it.anywhere, *done) = (true, true, false);
                     }
                 }
             }
@@ -313,7 +332,8 @@ impl Chip {
     }
 
     /// What a context may still raise that is awake or comes to be.
-    fn raised_by(&self, me: u8, context: u8, code: &Code) -> Vec<Raise> {
+    fn raised_by(&self, who: Sleeper, code: &Code, outlook: Outlook) -> Vec<Raise> {
+        let (me, context) = (who.me, who.context);
         let view = self.microengines()[usize::from(me)].context(context);
         // One that executes may be in the defer slots of a branch that lies before it.
         let from = if view.phase == ContextPhase::Executing {
@@ -321,8 +341,12 @@ impl Chip {
         } else {
             view.pc..=view.pc
         };
-        let among = self.among(me, context);
-        let reached = reachable(code, context, from);
+        let among = self.among(me, context, outlook);
+        let reached = if who.anywhere {
+            code.addresses().collect()
+        } else {
+            reachable(code, context, from)
+        };
         let raises = reached
             .into_iter()
             .filter_map(|at| of_instruction(code, at, among));
@@ -332,23 +356,24 @@ impl Chip {
         raises
     }
 
-    fn among(&self, me: u8, context: u8) -> Among<'_> {
+    fn among(&self, me: u8, context: u8, outlook: Outlook) -> Among<'_> {
+        let goes_on = outlook == Outlook::GoesOn;
         Among {
             profile: self.profile(),
             me,
             context,
-            lists_others: self.units.msf.receive.lists_others,
-            signals_others: self.fabric.signals_others,
+            lists_others: goes_on || self.units.msf.receive.lists_others,
+            signals_others: goes_on || self.fabric.signals_others,
         }
     }
 
     /// Where programs have an instruction that raises what these contexts miss.
-    fn places_that_raise(&self, group: &NeverWoken) -> Vec<String> {
+    fn places_that_raise(&self, group: &NeverWoken, outlook: Outlook) -> Vec<String> {
         let mut places = Vec::new();
         for (me, code) in (0..).zip(&self.codes()) {
             for at in code.addresses() {
                 let raises = (0..8).any(|context| {
-                    let raise = of_instruction(code, at, self.among(me, context));
+                    let raise = of_instruction(code, at, self.among(me, context, outlook));
                     raise.is_some_and(|it| {
                         it.signals & group.signals != 0
                             && it.me.is_none_or(|me| me == group.me)

@@ -44,7 +44,7 @@ impl Reference {
 
     /// The running context must not have had the pipeline for too long.
     pub(crate) fn check_patience(&mut self, fabric: &mut Fabric) -> Result<(), Stop> {
-        if self.state.cycle < self.state.looked + PATIENCE {
+        if self.state.cycle < self.state.looked.saturating_add(PATIENCE) {
             return Ok(());
         }
         let message = format!(
@@ -182,7 +182,7 @@ pub(crate) fn looks(instruction: &Instruction) -> bool {
 }
 
 /// Registers that others, or time, change.
-const SHARED_READS: [u16; 9] = [
+const SHARED_READS: [u16; 10] = [
     csr::INDIRECT_CTX_STS,
     csr::INDIRECT_CTX_SIG_EVENTS,
     csr::ACTIVE_CTX_SIG_EVENTS,
@@ -192,6 +192,7 @@ const SHARED_READS: [u16; 9] = [
     csr::NN_GET,
     csr::TIMESTAMP_LOW,
     csr::TIMESTAMP_HIGH,
+    csr::PROFILE_COUNT,
 ];
 
 /// Registers of which others notice that they are written.

@@ -73,6 +73,7 @@ pub fn as_text(registers: &[RegisterValue]) -> Vec<String> {
 
 fn name_of(image: &Image, used: RegisterUse) -> String {
     let mut names: Vec<_> = image.register_at(used).map(|it| it.name.as_str()).collect();
+    names.sort_unstable();
     names.dedup();
     match names[..] {
         [name] => name.to_owned(),

@@ -127,8 +127,10 @@ pub struct FaultReport {
     pub notes: Vec<String>,
     /// Other places that have to do with it.
     pub also: Vec<PlaceReport>,
-    /// The registers that matter at the instruction, of its context.
+    /// The registers that matter where its context stands.
     pub registers: Vec<RegisterValue>,
+    /// That place, if the context has gone on since the instruction at fault.
+    pub registers_at: Option<String>,
 }
 
 /// A place in a program and what happens there.
@@ -250,6 +252,11 @@ impl Report {
             );
             if let (Some(report), Some(Ending::Fault(fault))) = (&mut report.fault, node.ending()) {
                 report.locate(fault, node.chip());
+            }
+            // Contexts sleep for ever where the time is up, and frames are still under way.
+            let time_is_up = node.chip().fault().is_none();
+            if matches!(node.ending(), Some(Ending::Fault(_))) && time_is_up {
+                report.packets.lost = 0;
             }
             report.halts = halts(node.chip());
             name_levels(&mut report.chip, project);
@@ -406,7 +413,12 @@ impl FaultReport {
             })
             .collect();
         if let (Some(me), Some(context), Some(pc)) = (fault.me, fault.context, fault.pc) {
-            self.registers = registers::that_matter(chip, me, context, pc);
+            // A command's fault is found at its unit, when who issued it has gone on: names
+            // and values are of one moment.
+            let core = chip.microengines().get(usize::from(me));
+            let now = core.map_or(pc, |core| core.context(context).place());
+            self.registers = registers::that_matter(chip, me, context, now);
+            self.registers_at = (now != pc).then(|| place_on(chip, me, now));
         }
     }
 }
@@ -510,6 +522,7 @@ fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
         notes: fault.notes.clone(),
         also: Vec::new(),
         registers: Vec::new(),
+        registers_at: None,
     }
 }
 

@@ -8,6 +8,7 @@ use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::liveness::Outlook;
 use npsim_chip::microengine::Program as Loaded;
 use npsim_chip::state::StateError;
 use npsim_chip::stats::Stats;
@@ -329,7 +330,7 @@ impl Simulation {
         if self.settings.allow.contains(&Check::NeverWoken) {
             return Ending::Reached;
         }
-        match self.chip.never_woken_fault() {
+        match self.chip.never_woken_fault(Outlook::GoesOn) {
             Some(fault) => Ending::Fault(Box::new(fault)),
             None => Ending::Reached,
         }

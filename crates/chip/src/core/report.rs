@@ -63,6 +63,7 @@ pub fn signal_name_at(image: &Image, number: u8, address: u16) -> String {
         for point in [Point::before(address), Point::after(address)] {
             let found = image.signal_at(SignalUse { number, point });
             let mut names: Vec<_> = found.iter().map(|signal| signal.name.as_str()).collect();
+            names.sort_unstable();
             names.dedup();
             if let [name] = names[..] {
                 return format!("signal {number} (`{name}`)");

@@ -1,7 +1,7 @@
 //! Which signals an instruction may raise in other contexts, and which instructions a
 //! context may still come to.
 
-use std::collections::BTreeSet;
+use std::mem;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use npsim_isa::{
 };
 
 use super::ALL_SIGNALS;
+use crate::microengine::predecode::csr_polls;
 use crate::profile::Profile;
 
 /// Signals that may reach contexts.
@@ -23,6 +24,8 @@ pub(super) struct Raise {
     pub contexts: u8,
     /// Bit s: signal s.
     pub signals: u16,
+    /// Contexts that are disabled or have given up for good may go on, from anywhere.
+    pub revives: bool,
 }
 
 /// Anything anywhere.
@@ -30,6 +33,7 @@ const ANYTHING: Raise = Raise {
     me: None,
     contexts: 0xff,
     signals: ALL_SIGNALS,
+    revives: false,
 };
 
 /// Who executes an instruction, and where.
@@ -99,8 +103,13 @@ fn of_csr(code: &Code, csr: u16, src: Operand, among: Among<'_>) -> Option<Raise
         | csr::INDIRECT_CTX_WAKEUP_EVENTS
         | csr::INDIRECT_CTX_FUTURE_COUNT
         | csr::INDIRECT_FUTURE_COUNT_SIGNAL => {
+            let arms = [
+                csr::INDIRECT_CTX_FUTURE_COUNT,
+                csr::INDIRECT_FUTURE_COUNT_SIGNAL,
+            ];
             return Some(Raise {
                 me: own,
+                revives: !arms.contains(&csr),
                 ..ANYTHING
             });
         }
@@ -129,6 +138,7 @@ fn of_csr(code: &Code, csr: u16, src: Operand, among: Among<'_>) -> Option<Raise
         me: Some(me),
         contexts,
         signals,
+        revives: false,
     })
 }
 
@@ -138,6 +148,7 @@ fn of_interthread(value: u32, profile: &Profile) -> Option<Raise> {
         me: Some(me),
         contexts: 1 << (value >> 4 & 7),
         signals: 1u16 << (value & 15) & ALL_SIGNALS,
+        revives: false,
     })
 }
 
@@ -173,7 +184,14 @@ fn value_of(code: &Code, operand: Operand) -> Option<u32> {
         return Some(u32::from(value));
     }
     operand.bank()?;
-    let mut value = None;
+    // Whoever has no initial value of it is given one before it is read, or there is a
+    // fault.
+    let initial = code.image.initial_values.iter();
+    let mut initial = initial.filter(|it| it.register == operand);
+    let mut value = initial.next().map(|it| it.value);
+    if initial.any(|it| Some(it.value) != value) {
+        return None;
+    }
     for at in code.addresses() {
         let Some(instruction) = code.instruction(at) else {
             continue;
@@ -203,17 +221,27 @@ fn value_of(code: &Code, operand: Operand) -> Option<u32> {
     value
 }
 
-/// The addresses that a context may come to from some on.
-pub(super) fn reachable(code: &Code, context: u8, from: RangeInclusive<u16>) -> BTreeSet<u16> {
-    let mut seen = BTreeSet::new();
+/// The addresses that a context may come to from some on, ascending.
+pub(super) fn reachable(code: &Code, context: u8, from: RangeInclusive<u16>) -> Vec<u16> {
+    reachable_by(code, context, from, |_| true)
+}
+
+/// The same by way of instructions of a kind alone; a computed jump may lead anywhere.
+pub(super) fn reachable_by(
+    code: &Code,
+    context: u8,
+    from: RangeInclusive<u16>,
+    kind: impl Fn(&Instruction) -> bool,
+) -> Vec<u16> {
+    let mut seen = vec![false; code.instructions.len()];
     // Executed with the instruction before them, they lead nowhere themselves.
-    let mut slots = BTreeSet::new();
+    let mut slots = Vec::new();
     let mut open: Vec<u16> = from.collect();
     while let Some(at) = open.pop() {
         let Some(instruction) = code.instruction(at) else {
             continue;
         };
-        if !seen.insert(at) {
+        if !kind(&instruction) || mem::replace(&mut seen[usize::from(at)], true) {
             continue;
         }
         let next = at + 1;
@@ -241,7 +269,11 @@ pub(super) fn reachable(code: &Code, context: u8, from: RangeInclusive<u16>) -> 
                 slots.extend(next..behind);
                 open.extend(instruction.target());
             }
-            Flow::Jump => return code.addresses().collect(),
+            Flow::Jump => {
+                let all = code.addresses();
+                let known = |at: &u16| code.instruction(*at).is_some_and(|it| kind(&it));
+                return all.filter(known).collect();
+            }
             Flow::Arbitration => {
                 slots.extend(next..behind);
                 if let Instruction::CtxArb(arb) = instruction
@@ -253,11 +285,40 @@ pub(super) fn reachable(code: &Code, context: u8, from: RangeInclusive<u16>) -> 
             }
         }
     }
-    seen.append(&mut slots);
-    seen
+    for at in slots {
+        if let Some(seen) = seen.get_mut(usize::from(at)) {
+            *seen = true;
+        }
+    }
+    let all = code.addresses();
+    all.filter(|at| seen[usize::from(*at)]).collect()
 }
 
 /// Whether a `ctx_arb` gives up for good.
 fn gives_up(arb: &CtxArb) -> bool {
     arb.any && arb.mask == 0 && !arb.keep_mask
+}
+
+/// Whether a context that executes it is not held to be in an endless loop: it gives up
+/// the pipeline or may, or reads what changes without it.
+pub(super) fn looks(instruction: &Instruction) -> bool {
+    match *instruction {
+        Instruction::LocalCsrRead { csr } => {
+            let clocks = [csr::TIMESTAMP_LOW, csr::TIMESTAMP_HIGH, csr::PROFILE_COUNT];
+            clocks.contains(&csr) || csr_polls(csr, false)
+        }
+        Instruction::LocalCsrWrite { csr, .. } => csr_polls(csr, true),
+        Instruction::CapFastWrite { .. } | Instruction::CapCsr(_) => true,
+        Instruction::BranchCtx { .. } => false,
+        _ => {
+            let nn =
+                |operand| matches!(operand, Operand::Nn(_) | Operand::NnPeek | Operand::NnRing);
+            matches!(
+                instruction.form().flow,
+                Flow::Command | Flow::Arbitration | Flow::State
+            ) || instruction
+                .register_operands()
+                .any(|(_, operand)| nn(operand))
+        }
+    }
 }

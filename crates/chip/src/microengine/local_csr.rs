@@ -113,6 +113,7 @@ impl Microengine {
             csr::CRC_REMAINDER => self.datapath.crc_remainder,
             csr::PROFILE_COUNT => {
                 fabric.clock_readings += 1;
+                self.bark = self.cycle + PATIENCE;
                 self.profile_count.wrapping_add(self.cycle as u32) & 0xffff
             }
             csr::PSEUDO_RANDOM_NUMBER => {

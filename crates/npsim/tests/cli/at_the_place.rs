@@ -223,3 +223,30 @@ fn a_name_is_told_though_others_share_its_number() {
     dir.npsim("run a.uc")
         .expect(3, &["waits for signal 1 (`late`)"]);
 }
+
+/// A unit finds the fault of a command when who issued it has gone on.
+#[test]
+fn registers_are_those_of_the_place_where_the_context_stands() {
+    let source = "\
+.reg read $x
+.reg bad other
+.sig s
+    immed_w1[bad, 0x3fff]
+    immed_w0[bad, 0xfffc]
+    sram[read, $x, bad, 0, 1], sig_done[s]
+    immed[bad, 0]
+    alu[other, bad, +, 7]
+    ctx_arb[s]
+    alu[--, other, +, $x]
+    ctx_arb[kill]
+";
+    let dir = Dir::new().with("a.uc", source);
+    dir.npsim("run a.uc").expect(
+        3,
+        &[
+            "a.uc:6",
+            "context 0, which now stands at a.uc:9",
+            "other = 0x00000007",
+        ],
+    );
+}

@@ -155,6 +155,10 @@ fn a_run_whose_time_is_up_tells_it_as_well() {
     let dir = folder(WORKER, true);
     dir.npsim("run . --trace in.pcap --until 250us")
         .expect(3, &["error[never-woken]: 8 contexts of microengine 0"]);
+    dir.npsim("run . --trace in.pcap --until 250us --stats out.json")
+        .expect(3, &[]);
+    // What has not left is under way: the time is up, and nothing has come to rest.
+    assert_eq!(stats(&dir)["packets"]["lost"], 0);
     // Before the frame that does it, nothing is wrong.
     dir.npsim("run . --trace in.pcap --until 100us")
         .expect(0, &["the time is up"]);
@@ -290,6 +294,7 @@ fn who_looks_at_what_others_change_may_go_on() {
         "    br_signal[s, here#]",
         "    br_inp_state[SCR_Ring0_Status, here#]",
         "    local_csr_rd[TIMESTAMP_LOW]\n    immed[a, 0]",
+        "    local_csr_rd[PROFILE_COUNT]\n    immed[a, 0]",
     ] {
         let dir = Dir::new().with("a.uc", polls(what));
         for core in ["engine", "reference"] {
@@ -304,4 +309,90 @@ fn who_looks_at_what_others_change_may_go_on() {
                 );
         }
     }
+}
+
+/// The loop that it is in, not the one around that, which it would have left by its swap.
+#[test]
+fn of_two_loops_the_inner_one_is_named() {
+    let source = "\
+.reg count
+next#:
+    ctx_arb[voluntary]
+    immed[count, 1]
+    br!=ctx[2, next#]
+round#:
+    alu[count, count, OR, 1]
+    bne[round#]
+    br[next#]
+";
+    let dir = Dir::new().with("a.uc", source);
+    for core in ["engine", "reference"] {
+        let done = dir.npsim(&format!("run a.uc --until 1s --core {core}"));
+        assert_eq!(done.code, 3, "{}", done.err);
+    }
+    let names = "it goes round among the addresses 3 to 4, a.uc:7 to a.uc:8";
+    dir.npsim("run a.uc --until 1s").expect(3, &[names]);
+}
+
+/// A register has another value at first than the only instruction that writes it gives.
+#[test]
+fn what_stands_in_a_register_at_first_is_raised_too() {
+    let source = "\
+.sig volatile go
+.addr go 5
+.reg sel again
+.init sel 41                            ; signal 5 to context 1
+    br=ctx[0, first#]
+    br!=ctx[1, others#]
+    ctx_arb[go]
+others#:
+    ctx_arb[kill]
+first#:
+    immed[again, 1000]
+wait#:
+    ctx_arb[voluntary]
+    alu[again, again, -, 1]
+    bne[wait#]
+    local_csr_wr[SAME_ME_SIGNAL, sel]
+    .set_sig go
+    immed[sel, 2]
+    br[first#]
+";
+    let dir = Dir::new().with("a.uc", source);
+    dir.npsim("run a.uc --until 5us")
+        .expect(0, &["the time is up"]);
+}
+
+/// Context 1 is disabled for now, and would raise what context 2 waits for.
+#[test]
+fn who_is_disabled_may_come_back() {
+    let source = "\
+.sig volatile go
+.reg enable again
+    br=ctx[0, first#]
+    br=ctx[1, second#]
+    br!=ctx[2, others#]
+    ctx_arb[go]
+others#:
+    ctx_arb[kill]
+second#:
+    ctx_arb[voluntary]
+    local_csr_wr[SAME_ME_SIGNAL, (2 | (&go << 3))]
+    .set_sig go
+    br[second#]
+first#:
+    immed[enable, 0xfd00]
+    local_csr_wr[CTX_ENABLES, enable]
+    immed[again, 1000]
+wait#:
+    ctx_arb[voluntary]
+    alu[again, again, -, 1]
+    bne[wait#]
+    immed[enable, 0xff00]
+    local_csr_wr[CTX_ENABLES, enable]
+    br[first#]
+";
+    let dir = Dir::new().with("a.uc", source);
+    dir.npsim("run a.uc --until 5us")
+        .expect(0, &["the time is up"]);
 }

@@ -110,7 +110,11 @@ impl Tap for Watch<'_, '_> {
     fn dropped(&mut self, _: Cycle, _: u8, frame: Option<u64>, reason: MediaDrop) {
         self.0.lost += 1;
         let known = frame.is_some_and(|frame| self.0.inside.remove(&frame).is_some());
-        if !known || reason != MediaDrop::ReceiveFifoFull {
+        let for_room = matches!(
+            reason,
+            MediaDrop::ReceiveFifoFull | MediaDrop::ReceiveBusBehind
+        );
+        if !known || !for_room {
             let text = || format!("frame {frame:?} is lost: {reason:?}");
             self.0.wrong.get_or_insert_with(text);
         }

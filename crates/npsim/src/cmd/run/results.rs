@@ -9,9 +9,9 @@ use npsim::diagnostics::{render_fault, render_problem};
 use npsim::memory_dump::{self, Range};
 use npsim::observe::set::{ObserverSet, Seen};
 use npsim::problem::Problem;
-use npsim::registers::{self, RegisterValue};
+use npsim::registers;
 use npsim::remarks;
-use npsim::report::{NodeReport, Report};
+use npsim::report::{FaultReport, NodeReport, Report};
 use npsim::session::{Node, Plan, Session};
 use npsim::simulation::Ending;
 use npsim::summary::summary;
@@ -178,13 +178,7 @@ fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session<'_>)
     }
     let state = nodes.get(at).map(Node::state_report);
     let own = report.nodes.get(at).and_then(|node| node.fault.as_ref());
-    let registers = own.map_or(&[][..], |own| &own.registers);
-    show_fault(
-        fault,
-        session.programs(),
-        &state.unwrap_or_default(),
-        registers,
-    );
+    show_fault(fault, session.programs(), &state.unwrap_or_default(), own);
     for (other, behind) in (1..).zip(nodes).skip(at + 1) {
         if let Some(Ending::Fault(fault)) = behind.ending() {
             output::line(&format!(
@@ -232,7 +226,7 @@ fn changed(reason: String) -> Problem {
 }
 
 /// Shows where the microcode went wrong, and what each context did then.
-fn show_fault(fault: &Fault, programs: &[Program], state: &[String], registers: &[RegisterValue]) {
+fn show_fault(fault: &Fault, programs: &[Program], state: &[String], report: Option<&FaultReport>) {
     let programs: Vec<_> = { programs.iter() }
         .map(|program| (program.me, &program.image, &program.sources))
         .collect();
@@ -242,9 +236,15 @@ fn show_fault(fault: &Fault, programs: &[Program], state: &[String], registers: 
     for line in state.iter().filter(|line| !fault.notes.contains(line)) {
         output::line(line);
     }
-    if let (Some(me), Some(context), false) = (fault.me, fault.context, registers.is_empty()) {
-        output::line(&format!("registers of microengine {me} context {context}:"));
-        for line in registers::as_text(registers) {
+    let report = report.filter(|report| !report.registers.is_empty());
+    if let (Some(me), Some(context), Some(report)) = (fault.me, fault.context, report) {
+        let since = { report.registers_at.as_ref() }.map_or_else(String::new, |place| {
+            format!(", which now stands at {place}")
+        });
+        output::line(&format!(
+            "registers of microengine {me} context {context}{since}:"
+        ));
+        for line in registers::as_text(&report.registers) {
             output::line(&line);
         }
     }
