@@ -5,6 +5,10 @@
 //! register that a context will still read. So all of these are looked through, and what
 //! is in none of them is lost. A register counts where a name of the program is alive in
 //! it; what a buffer leaves behind in one that is free again counts for nothing.
+//!
+//! Microcode may also keep a list of its own, linked through any memory, by any form of
+//! the handle. It fills it before packets come, so buffers that were taken then are not
+//! asked for.
 
 use std::collections::BTreeMap;
 

@@ -16,7 +16,8 @@ pub const HANDLE: u32 = 0x00ff_ffff;
 /// What is known of one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
-    /// Who took it from the freelist; nobody while it has never been taken.
+    /// Who took it from the freelist when [packets](Buffers::packets_come) had come; nobody
+    /// else.
     pub taken: Raiser,
     /// Who issued the command that carried its handle last.
     pub last: Raiser,
@@ -27,6 +28,8 @@ pub struct Way {
 pub struct Buffers {
     setup: BufferSetup,
     ways: Vec<Way>,
+    /// A packet has been handed to a context.
+    busy: bool,
 }
 
 impl Buffers {
@@ -36,7 +39,15 @@ impl Buffers {
         Self {
             setup,
             ways: vec![Way::default(); setup.count as usize],
+            busy: false,
         }
+    }
+
+    /// A packet is handed to a context. What was taken before holds none: it fills a list
+    /// that the microcode keeps for itself, where nobody can look for it.
+    #[inline]
+    pub(crate) fn packets_come(&mut self) {
+        self.busy = true;
     }
 
     /// How they lie in memory, and which queue they come back to.
@@ -76,7 +87,7 @@ impl Buffers {
         let way = &mut self.ways[number];
         way.last = by;
         if takes && (self.setup.channel, self.setup.entry) == (channel, entry) {
-            way.taken = by;
+            way.taken = if self.busy { by } else { Raiser::UNKNOWN };
         }
     }
 
@@ -107,6 +118,13 @@ mod tests {
             shift: 9,
         });
         assert_eq!(buffers.number_of(0x8100_0044), Some(1));
+        let early = Raiser::at(0, 1, 1);
+        buffers.queue((0, 3), 0x4c, true, early);
+        assert_eq!(
+            (buffers.ways()[3].taken, buffers.ways()[3].last),
+            (Raiser::UNKNOWN, early)
+        );
+        buffers.packets_come();
         for wrong in [0, 0x3c, 0x42, 0x60, u32::MAX] {
             assert_eq!(buffers.number_of(wrong), None, "{wrong:#x}");
         }

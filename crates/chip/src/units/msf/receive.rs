@@ -426,6 +426,9 @@ impl Receive {
                 return;
             };
             self.handed += 1;
+            if let Some(buffers) = &mut fabric.buffers {
+                buffers.packets_come();
+            }
             let frame = self.rbuf.elements()[usize::from(element)].frame;
             fabric.journal.tell(fabric.now, || TraceEvent::Rbuf {
                 element,
