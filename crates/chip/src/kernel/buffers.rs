@@ -16,8 +16,7 @@ pub const HANDLE: u32 = 0x00ff_ffff;
 /// What is known of one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
-    /// Who took it from the freelist when [packets](Buffers::packets_come) had come; nobody
-    /// else.
+    /// Who took it from the freelist after a packet had come to a context; nobody else.
     pub taken: Raiser,
     /// Who issued the command that carried its handle last.
     pub last: Raiser,

@@ -19,6 +19,8 @@ const MOSTLY_WORK: u64 = 300;
 /// From here on a share is near enough to all that no more than a remark is
 /// worth making about what is left.
 const NEARLY_ALL: u64 = 970;
+/// A stage that is used so much cannot be said to have time to spare.
+const CLOSE: u64 = 700;
 /// Aborted slots are worth saving from here on.
 const MANY_ABORTED: u64 = 100;
 
@@ -126,6 +128,14 @@ impl Teller<'_> {
                 let it = if is == "are" { "they" } else { "it" };
                 format!("{name} {is} the limit: {it} {is} occupied {used} of the time {when}.")
             }
+            LimitKind::Latency if first.permille >= CLOSE => format!(
+                "{name} {} close to the limit, {used} of the time used {when}: the contexts sleep while work waits.",
+                if name.starts_with("Microengines") {
+                    "are"
+                } else {
+                    "is"
+                }
+            ),
             LimitKind::Latency => format!(
                 "{name} hold{} the frames up without being occupied: the contexts sleep while work waits, {used} of the time is used {when}.",
                 if name.starts_with("Microengines") {
