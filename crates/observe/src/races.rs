@@ -19,13 +19,16 @@
 //! lies between the read and the write of the second: they are never preempted, so
 //! where they come one after the other the order may be the work of the pipeline.
 //!
-//! It sees scratch and SRAM, by the commands of microengines; not local memory, DRAM, nor
-//! what the general-purpose core does.
+//! It sees scratch and SRAM, by the commands of microengines, and their local memories;
+//! not DRAM, nor what the general-purpose core does. An instruction that reads another
+//! longword of local memory ends what it began with the one before, since the register that
+//! it loads has a new value.
 
 mod clock;
 mod polls;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
@@ -47,22 +50,48 @@ const AGE: Cycle = 1 << 16;
 /// Different pairs of places that are remembered.
 const MOST: usize = 256;
 
+/// A memory that contexts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Memory {
+    /// The scratchpad.
+    Scratch,
+    /// A channel of SRAM.
+    Sram(u8),
+    /// A microengine's local memory.
+    Local(u8),
+}
+
+impl Memory {
+    /// What keeps updates of it apart.
+    const fn remedy(self) -> &'static str {
+        match self {
+            Self::Scratch | Self::Sram(_) => {
+                "make it one atomic operation (add, incr, test_and_add...), or read and write under a lock that all of them take, or in a turn"
+            }
+            Self::Local(_) => {
+                "read and write it with no `ctx_arb` or `ctx_swap` between: contexts give up the pipeline nowhere else; or do both under a lock or in a turn"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scratch => write!(f, "scratch"),
+            Self::Sram(channel) => write!(f, "sram{channel}"),
+            Self::Local(me) => write!(f, "the local memory of ME {me}"),
+        }
+    }
+}
+
 /// A longword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Longword {
-    /// SRAM channel; none for scratch.
-    pub channel: Option<u8>,
+    /// Where it is.
+    pub memory: Memory,
     /// Byte address in the memory.
     pub address: u32,
-}
-
-impl Longword {
-    /// The memory's name.
-    #[must_use]
-    pub fn memory(self) -> String {
-        self.channel
-            .map_or_else(|| "scratch".to_owned(), |channel| format!("sram{channel}"))
-    }
 }
 
 /// One of two updates.
@@ -141,14 +170,10 @@ impl Race {
             pc: Some(second.written.1),
             message: format!(
                 "the longword 0x{:x} of {}{named} is updated by two contexts, and no lock, signal or ring keeps them apart",
-                self.longword.address,
-                self.longword.memory()
+                self.longword.address, self.longword.memory
             ),
             notes,
-            help: Some(
-                "make it one atomic operation (add, incr, test_and_add...), or read and write under a lock that all of them take, or in a turn"
-                    .to_owned(),
-            ),
+            help: Some(self.longword.memory.remedy().to_owned()),
             also,
         }
     }
@@ -190,6 +215,8 @@ struct State {
 struct Context {
     clock: Arc<Clock>,
     reads: BTreeMap<Longword, Read>,
+    /// What each instruction read last in local memory.
+    loaded: BTreeMap<u16, Longword>,
     executing: bool,
 }
 
@@ -232,6 +259,7 @@ impl RaceDetector {
                 .map(|own| Context {
                     clock: Arc::new(Clock::first(count, own)),
                     reads: BTreeMap::new(),
+                    loaded: BTreeMap::new(),
                     executing: false,
                 })
                 .collect(),
@@ -258,20 +286,20 @@ impl RaceDetector {
     }
 
     fn longwords(&self, command: &BusCommand, count: u32) -> Vec<Longword> {
-        let (channel, first) = match command.op.info().unit {
-            Unit::Scratch => (None, command.address & 0x3ffc),
+        let (memory, first) = match command.op.info().unit {
+            Unit::Scratch => (Memory::Scratch, command.address & 0x3ffc),
             _ => (
-                Some((command.address >> 30) as u8),
+                Memory::Sram((command.address >> 30) as u8),
                 command.address & 0x3fff_fffc,
             ),
         };
         let is_memory = |it: &Longword| {
             { self.windows.iter() }
-                .all(|&(window, begin)| it.channel != Some(window) || it.address < begin)
+                .all(|&(window, begin)| it.memory != Memory::Sram(window) || it.address < begin)
         };
         (0..count)
             .map(|at| Longword {
-                channel,
+                memory,
                 address: first.wrapping_add(4 * at),
             })
             .filter(is_memory)
@@ -311,8 +339,16 @@ impl RaceDetector {
         }
         let count = u32::from(command.count.clamp(1, 16));
         match command.op {
-            Op::ScratchRead | Op::SramRead => self.read(at, who, command, &clock),
-            Op::ScratchWrite | Op::SramWrite => self.write(at, who, command, &clock),
+            Op::ScratchRead | Op::SramRead => {
+                for longword in self.longwords(command, count) {
+                    self.read((at, command.pc), who, longword, &clock);
+                }
+            }
+            Op::ScratchWrite | Op::SramWrite => {
+                for longword in self.longwords(command, count) {
+                    self.write((at, command.pc), who, longword, &clock);
+                }
+            }
             Op::ScratchPut | Op::SramPut | Op::SramEnqueue => {
                 let entries = if command.op == Op::SramEnqueue {
                     1
@@ -340,77 +376,102 @@ impl RaceDetector {
         }
     }
 
-    fn read(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<Clock>) {
-        for longword in self.longwords(command, u32::from(command.count.clamp(1, 16))) {
-            if let Some(state) = self.words.get(&longword) {
-                let last = state.writes.iter().max_by_key(|write| write.at);
-                let known = state.writes.iter().filter(|write| {
-                    let blind = write.read.is_none() && !write.atomic;
-                    state.polled || blind && last.is_some_and(|last| last.who == write.who)
-                });
-                let known: Vec<_> = known.map(|write| write.clock.clone()).collect();
-                for other in known {
-                    Arc::make_mut(&mut self.contexts[who].clock).join(&other);
-                }
+    /// A context reads a longword at a cycle and place.
+    fn read(&mut self, (at, pc): (Cycle, u16), who: usize, longword: Longword, clock: &Arc<Clock>) {
+        if let Some(state) = self.words.get(&longword) {
+            let last = state.writes.iter().max_by_key(|write| write.at);
+            let known = state.writes.iter().filter(|write| {
+                let blind = write.read.is_none() && !write.atomic;
+                state.polled || blind && last.is_some_and(|last| last.who == write.who)
+            });
+            let known: Vec<_> = known.map(|write| write.clock.clone()).collect();
+            for other in known {
+                Arc::make_mut(&mut self.contexts[who].clock).join(&other);
             }
-            let reads = &mut self.contexts[who].reads;
-            if reads.len() >= READS {
-                reads.retain(|_, read| read.at + AGE > at);
-            }
-            reads.insert(
-                longword,
-                Read {
-                    at,
-                    pc: command.pc,
-                    clock: clock.clone(),
-                },
-            );
         }
+        let reads = &mut self.contexts[who].reads;
+        if reads.len() >= READS {
+            reads.retain(|_, read| read.at + AGE > at);
+        }
+        let clock = clock.clone();
+        reads.insert(longword, Read { at, pc, clock });
     }
 
-    fn write(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<Clock>) {
-        for longword in self.longwords(command, u32::from(command.count.clamp(1, 16))) {
-            let read = self.contexts[who].reads.remove(&longword);
-            let state = self.words.entry(longword).or_default();
-            if let Some(read) = &read {
-                for other in state.writes.iter().filter(|other| other.who != who) {
-                    let before = other.is_known_to(&read.clock);
-                    let handed_over =
-                        other.clock.of(who) >= read.clock.of(who) && other.is_known_to(clock);
-                    let overlaps = other.at > read.at;
-                    let same = other.who / 8 == who / 8;
-                    let predicted = other.read.is_some() && !same;
-                    if before || handed_over || !overlaps && !predicted {
-                        continue;
-                    }
-                    let race = Race {
-                        longword,
-                        first: Update {
-                            me: (other.who / 8) as u8,
-                            context: (other.who % 8) as u8,
-                            read: other.read,
-                            written: (other.at, other.pc),
-                        },
-                        second: Update {
-                            me: command.me,
-                            context: command.context,
-                            read: Some((read.at, read.pc)),
-                            written: (at, command.pc),
-                        },
-                        count: 1,
-                    };
-                    remember(&mut self.races, race);
+    /// A context writes a longword at a cycle and place.
+    fn write(
+        &mut self,
+        (at, pc): (Cycle, u16),
+        who: usize,
+        longword: Longword,
+        clock: &Arc<Clock>,
+    ) {
+        let read = self.contexts[who].reads.remove(&longword);
+        let state = self.words.entry(longword).or_default();
+        if let Some(read) = &read {
+            for other in state.writes.iter().filter(|other| other.who != who) {
+                let before = other.is_known_to(&read.clock);
+                let handed_over =
+                    other.clock.of(who) >= read.clock.of(who) && other.is_known_to(clock);
+                let overlaps = other.at > read.at;
+                let same = other.who / 8 == who / 8;
+                let predicted = other.read.is_some() && !same;
+                if before || handed_over || !overlaps && !predicted {
+                    continue;
                 }
+                let race = Race {
+                    longword,
+                    first: Update {
+                        me: (other.who / 8) as u8,
+                        context: (other.who % 8) as u8,
+                        read: other.read,
+                        written: (other.at, other.pc),
+                    },
+                    second: Update {
+                        me: (who / 8) as u8,
+                        context: (who % 8) as u8,
+                        read: Some((read.at, read.pc)),
+                        written: (at, pc),
+                    },
+                    count: 1,
+                };
+                remember(&mut self.races, race);
             }
-            let write = Write {
-                who,
-                at,
-                pc: command.pc,
-                clock: clock.clone(),
-                read: read.map(|read| (read.at, read.pc)),
-                atomic: false,
-            };
-            put(&mut state.writes, write);
+        }
+        let write = Write {
+            who,
+            at,
+            pc,
+            clock: clock.clone(),
+            read: read.map(|read| (read.at, read.pc)),
+            atomic: false,
+        };
+        put(&mut state.writes, write);
+    }
+
+    /// A context reads or writes its microengine's local memory.
+    fn local(&mut self, (at, pc): (Cycle, u16), (me, who): (u8, usize), word: u16, write: bool) {
+        let Some(context) = self.contexts.get(who) else {
+            return;
+        };
+        let clock = context.clock.clone();
+        let longword = Longword {
+            memory: Memory::Local(me),
+            address: u32::from(word) * 4,
+        };
+        if write {
+            self.write((at, pc), who, longword, &clock);
+            return;
+        }
+        self.read((at, pc), who, longword, &clock);
+        // The register that the instruction loads has another value now, so that what
+        // is written from here on is not made of the earlier one. Structures that are
+        // linked in local memory are read and, long after, written anew.
+        let context = &mut self.contexts[who];
+        if let Some(earlier) = context.loaded.insert(pc, longword)
+            && earlier != longword
+            && { context.reads.get(&earlier) }.is_some_and(|read| read.pc == pc)
+        {
+            context.reads.remove(&earlier);
         }
     }
 
@@ -506,6 +567,7 @@ impl Observer for RaceDetector {
             Kind::Signal,
             Kind::Ring,
             Kind::Context,
+            Kind::LocalMemory,
         ])
     }
 
@@ -527,6 +589,16 @@ impl Observer for RaceDetector {
                     it.executing = doing == ContextState::Executing;
                 }
             }
+            TraceEvent::LocalMemory {
+                me,
+                context,
+                pc,
+                word,
+                write,
+            } => {
+                let who = usize::from(me) * 8 + usize::from(context & 7);
+                self.local((at, pc), (me, who), word, write);
+            }
             _ => {}
         }
     }
@@ -547,7 +619,7 @@ fn put(writes: &mut Vec<Write>, write: Write) {
 fn remember(races: &mut Vec<Race>, race: Race) {
     let places = |race: &Race| {
         let pc = |update: &Update| (update.me, update.read.map(|it| it.1), update.written.1);
-        (race.longword.channel, pc(&race.first), pc(&race.second))
+        (race.longword.memory, pc(&race.first), pc(&race.second))
     };
     let room = races.len() < MOST;
     match races.iter_mut().find(|it| places(it) == places(&race)) {

@@ -58,6 +58,8 @@ pub struct Reference {
     words: Arc<[Word]>,
     state: State,
     steps: Steps,
+    /// Longwords of local memory that the present instruction reads and writes.
+    accesses: Vec<(u16, bool)>,
 }
 
 /// What the operands of the present instruction move when it is done.
@@ -87,6 +89,7 @@ impl Reference {
             words: Arc::new([]),
             state: State::new(profile.local_memory_words().into()),
             steps: Steps::default(),
+            accesses: Vec::new(),
         }
     }
 }

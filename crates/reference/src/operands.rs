@@ -95,6 +95,7 @@ impl Reference {
             }
             Place::LocalMemory { pointer, word } => {
                 self.check_local(pointer, word, fabric)?;
+                self.accesses.push((word as u16, false));
                 self.state.local_memory[word]
             }
             Place::Ring => self.ring_head(fabric),
@@ -120,6 +121,7 @@ impl Reference {
             Place::Register(..) if needed || indexed => self.read(operand, fabric)?,
             Place::Register(file, register) => self.state.file(file).values[register],
             Place::LocalMemory { word, .. } => {
+                self.accesses.push((word as u16, false));
                 self.state.local_memory.get(word).copied().unwrap_or(0)
             }
             Place::Constant(value) => value,
@@ -141,6 +143,7 @@ impl Reference {
             }
             Place::LocalMemory { pointer, word } => {
                 self.check_local(pointer, word, fabric)?;
+                self.accesses.push((word as u16, true));
                 self.state.local_memory[word] = value;
             }
             Place::Ring => self.put_on_ring(value, fabric),

@@ -135,6 +135,7 @@ impl Reference {
         }
         self.settle(self.state.cycle);
         self.steps = Steps::default();
+        self.accesses.clear();
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
         let performed = self.instruction(pc, fabric).and_then(|instruction| {
             if looks(&instruction) {
@@ -161,6 +162,17 @@ impl Reference {
                 pc,
                 count: 1,
             });
+        for &(word, write) in &self.accesses {
+            fabric
+                .journal
+                .tell(self.state.cycle, || TraceEvent::LocalMemory {
+                    me,
+                    context,
+                    pc,
+                    word,
+                    write,
+                });
+        }
         self.move_indices(fabric);
         self.state.cycle += 1;
         self.state.stats.instructions += 1;

@@ -168,24 +168,18 @@ fn would_merge(left: &Token, right: &Token) -> bool {
 #[must_use]
 pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
     let mut list = Vec::new();
-    let mut depth = 0usize;
+    let mut nesting = Nesting::default();
     let mut start = 1;
     for (i, token) in tokens.iter().enumerate() {
-        if token.kind != TokenKind::Punct {
-            continue;
-        }
-        match &*token.text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    if i > start || !list.is_empty() {
-                        list.push(&tokens[start..i]);
-                    }
-                    return Some((list, i + 1));
+        match nesting.meet(token) {
+            Some(Met::Closed) if nesting.depth == 0 => {
+                if i > start || !list.is_empty() {
+                    list.push(&tokens[start..i]);
                 }
+                return Some((list, i + 1));
             }
-            "," if depth == 1 => {
+            Some(Met::Unopened) => return None,
+            Some(Met::Comma) if nesting.depth == 1 => {
                 list.push(&tokens[start..i]);
                 start = i + 1;
             }
@@ -193,4 +187,49 @@ pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
         }
     }
     None
+}
+
+/// How deep in brackets one is; which closes which does not matter, as it does not to
+/// the vendor's tool.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Nesting {
+    /// Brackets that are open.
+    pub depth: usize,
+}
+
+/// What matters of a token to whoever takes a list apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Met {
+    /// A bracket opens.
+    Opened,
+    /// The last one closes.
+    Closed,
+    /// One closes, but none is open.
+    Unopened,
+    /// A comma.
+    Comma,
+}
+
+impl Nesting {
+    /// Goes over a token.
+    pub fn meet(&mut self, token: &Token) -> Option<Met> {
+        if token.kind != TokenKind::Punct {
+            return None;
+        }
+        match &*token.text {
+            "(" | "[" | "{" => {
+                self.depth += 1;
+                Some(Met::Opened)
+            }
+            ")" | "]" | "}" => Some(match self.depth.checked_sub(1) {
+                Some(depth) => {
+                    self.depth = depth;
+                    Met::Closed
+                }
+                None => Met::Unopened,
+            }),
+            "," => Some(Met::Comma),
+            _ => None,
+        }
+    }
 }

@@ -365,6 +365,20 @@ pub enum TraceEvent {
         /// Its first bit.
         from: Cycle,
     },
+    /// An instruction reads or writes a longword of local memory. The tight loop
+    /// does no such instruction where somebody wants to be told, so it costs more than others.
+    LocalMemory {
+        /// Microengine.
+        me: u8,
+        /// Context.
+        context: u8,
+        /// The instruction.
+        pc: u16,
+        /// The longword's index.
+        word: u16,
+        /// It writes; else it reads.
+        write: bool,
+    },
     /// Something happens to an RBUF element.
     Rbuf {
         /// Element.
@@ -446,7 +460,8 @@ impl TraceEvent {
             | Self::Tbuf { .. }
             | Self::Touched { .. }
             | Self::Lock { .. }
-            | Self::Level { .. } => {}
+            | Self::Level { .. }
+            | Self::LocalMemory { .. } => {}
         }
         self
     }
@@ -462,7 +477,8 @@ impl TraceEvent {
             | Self::Held { me, .. }
             | Self::Stalled { me, .. }
             | Self::Context { me, .. }
-            | Self::Signal { me, .. } => 1 + *me,
+            | Self::Signal { me, .. }
+            | Self::LocalMemory { me, .. } => 1 + *me,
             _ => 0,
         }
     }
@@ -493,6 +509,7 @@ impl TraceEvent {
             Self::Lock { .. } => Kind::Lock,
             Self::Level { .. } => Kind::Level,
             Self::Gpp { .. } => Kind::Gpp,
+            Self::LocalMemory { .. } => Kind::LocalMemory,
         }
     }
 }
@@ -542,6 +559,8 @@ pub enum Kind {
     Level,
     /// [`TraceEvent::Gpp`]
     Gpp,
+    /// [`TraceEvent::LocalMemory`]
+    LocalMemory,
 }
 
 /// A set of [`Kind`]s.

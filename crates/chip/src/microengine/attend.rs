@@ -13,7 +13,7 @@ use super::turn::penalty;
 use super::{After, Flow, Microengine, slow};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::trace_event::TraceEvent;
+use crate::kernel::trace_event::{self, TraceEvent};
 
 impl Microengine {
     /// Executes one instruction, which is there; if it polls, it may.
@@ -93,6 +93,9 @@ impl Microengine {
                 count: 1,
             };
             fabric.journal.put(self.cycle, issued);
+            if fabric.journal.wants(trace_event::Kind::LocalMemory) {
+                self.tell_local_memory(fabric);
+            }
         }
         self.cycle += 1;
         self.stats.instructions += 1;
@@ -101,6 +104,33 @@ impl Microengine {
         }
         if csr && op.kind != Kind::CsrRead {
             self.slow &= !slow::CSR;
+        }
+    }
+
+    /// Tells of what the present instruction reads and writes in local memory; its
+    /// pointers have not moved yet.
+    #[cold]
+    #[inline(never)]
+    fn tell_local_memory(&self, fabric: &mut Fabric) {
+        let side = self.program.sides[self.pc as usize];
+        let reads = [
+            Some(side.special_a),
+            Some(side.special_b),
+            side.merges.then_some(side.special_d),
+        ];
+        let reads = reads.into_iter().flatten().map(|special| (special, false));
+        for (special, write) in reads.chain([(side.special_d, true)]) {
+            let Some(word) = self.memory.place(special) else {
+                continue;
+            };
+            let access = TraceEvent::LocalMemory {
+                me: self.index,
+                context: self.datapath.context,
+                pc: self.pc,
+                word: word as u16,
+                write,
+            };
+            fabric.journal.put(self.cycle, access);
         }
     }
 

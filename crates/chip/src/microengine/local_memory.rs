@@ -1,8 +1,10 @@
 //! Local memory and the registers that address it, with the delay of their
 //! writes.
 
-use crate::Cycle;
 use serde::{Deserialize, Serialize};
+
+use super::operation::Special;
+use crate::Cycle;
 
 /// A register whose local CSR writes take effect only some instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +96,17 @@ impl LocalMemory {
                 Index::Byte => *byte_index = write.value,
             }
         }
+    }
+
+    /// The longword of an operand, which may not be there; `None` if it is not in local
+    /// memory.
+    pub fn place(&self, special: Special) -> Option<usize> {
+        let (pointer, offset) = match special {
+            Special::Local { pointer, offset } => (pointer, offset),
+            Special::LocalStep { pointer, .. } => (pointer, 0),
+            _ => return None,
+        };
+        Some((self.pointers[pointer as usize & 1] | u32::from(offset)) as usize & 1023)
     }
 
     /// Since when a write to a pointer is on its way whose effect a use at this

@@ -22,7 +22,7 @@ use super::registers::{NN, S_IN};
 use super::turn::penalty;
 use crate::Cycle;
 use crate::kernel::journal::Journal;
-use crate::kernel::trace_event::TraceEvent;
+use crate::kernel::trace_event::{self, TraceEvent};
 
 /// Which operand is the result of the word before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +168,9 @@ macro_rules! actions {
                             false
                         }
                         Action::Local => {
+                            if OBSERVED && journal.wants(trace_event::Kind::LocalMemory) {
+                                break Some(op.marks);
+                            }
                             let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
                             let side = &program.sides[ops.len() - rest.len() - 1];
                             if owned || Self::local_step(datapath, memory, op, side).is_none() {

@@ -37,8 +37,23 @@ fn a_run_that_is_killed_leaves_nothing_behind() {
     let out = run.stdout.take().expect("its output");
     let mut first = String::new();
     BufReader::new(out).read_line(&mut first).expect("a line");
-    // Long enough for the capture to be begun; if it is not, that is no mistake.
-    std::thread::sleep(Duration::from_millis(200));
+    // The capture is being written once a file without a name is open in its folder.
+    let folder = std::fs::canonicalize(dir.path(".")).expect("the folder");
+    let open = format!("/proc/{}/fd", run.id());
+    let begun = || {
+        let files = std::fs::read_dir(&open).expect("open files");
+        files.flatten().any(|file| {
+            let file = std::fs::read_link(file.path());
+            file.is_ok_and(|file| file.starts_with(&folder) && !file.ends_with("in.pcap"))
+        })
+    };
+    for _ in 0..600 {
+        if begun() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(begun(), "no capture is being written");
     run.kill().expect("kill it");
     run.wait().expect("its end");
     assert_eq!(dir.files(), ["in.pcap", "loop.uc"]);

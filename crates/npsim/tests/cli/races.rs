@@ -109,6 +109,72 @@ fn two_who_did_not_meet_but_might_have_race_too() {
     );
 }
 
+/// Contexts of one microengine add to a longword of its local memory, and give up the
+/// pipeline between read and write, or before them.
+fn local(update: &str) -> String {
+    format!(
+        "\
+.num_contexts 8
+.reg sum value place left
+.reg read $word
+.sig done
+    immed[place, 0x40]
+    immed[sum, 64]
+    immed[left, 5]
+    local_csr_wr[ACTIVE_LM_ADDR_0, sum]
+    nop
+    nop
+    nop
+again#:
+{update}
+    alu[left, left, -, 1]
+    bne[again#]
+    ctx_arb[kill]
+"
+    )
+}
+
+const READ: &str = "    scratch[read, $word, place, 0, 1], ctx_swap[done]\n";
+
+#[test]
+fn local_memory_that_is_updated_across_a_swap_is_a_race() {
+    let update =
+        format!("    alu[value, --, B, *l$index0[0]]\n{READ}    alu[*l$index0[0], value, +, 1]");
+    let dir = Dir::new().with("a.uc", local(&update));
+    dir.npsim("run a.uc").expect(0, &["no events pending"]);
+    for core in ["engine", "reference"] {
+        dir.npsim(&format!("run a.uc --check races --core {core}"))
+            .expect(
+                3,
+                &[
+                    "error[lost-update]: the longword 0x40 of the local memory of ME 0 is updated by two contexts",
+                    "a.uc:15:5",
+                    "a.uc:13",
+                    "read by ME 0 context 1 at cycle 18",
+                    "read and write it with no `ctx_arb` or `ctx_swap` between",
+                ],
+            );
+    }
+}
+
+#[test]
+fn local_memory_that_is_updated_between_swaps_is_none() {
+    for update in [
+        format!("{READ}    alu[*l$index0[0], 1, +, *l$index0[0]]"),
+        format!(
+            "{READ}    alu[value, 1, +, *l$index0[0]]\n    nop\n    alu[*l$index0[0], --, B, value]"
+        ),
+        // A word of which each keeps a byte of its own, put in at once.
+        format!(
+            "    alu[value, --, B, *l$index0[0]]\n{READ}    ld_field[*l$index0[0], 0001, value]"
+        ),
+    ] {
+        let dir = Dir::new().with("a.uc", local(&update));
+        dir.npsim("run a.uc --check races")
+            .expect(0, &["no events pending"]);
+    }
+}
+
 #[test]
 fn shipped_systems_have_none() {
     let dir = Dir::new();

@@ -462,7 +462,7 @@ impl<W: Write> Sampler for Recorder<W> {}
 
 impl<W: Write> Observer for Recorder<W> {
     fn wants(&self) -> Kinds {
-        Kinds::all_but(&[Kind::Aborted, Kind::Held, Kind::Command])
+        Kinds::all_but(&[Kind::Aborted, Kind::Held, Kind::Command, Kind::LocalMemory])
     }
 
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
@@ -572,7 +572,10 @@ impl<W: Write> Observer for Recorder<W> {
                 value,
             } => self.level(at, task, group, level, value),
             TraceEvent::Lock { lock, step } => self.lock(at, lock, step),
-            TraceEvent::Aborted { .. } | TraceEvent::Held { .. } | TraceEvent::Command { .. } => {}
+            TraceEvent::Aborted { .. }
+            | TraceEvent::Held { .. }
+            | TraceEvent::Command { .. }
+            | TraceEvent::LocalMemory { .. } => {}
         }
     }
 }

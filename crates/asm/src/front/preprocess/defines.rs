@@ -9,7 +9,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::expression::Value;
 use crate::front::lexer::lex_fragment;
-use crate::front::token::{Token, TokenKind, arguments, spell};
+use crate::front::token::{Met, Nesting, Token, TokenKind, arguments, spell};
 use crate::source::{Expansion, ExpansionId, Span};
 
 /// Definitions may refer to others in chains of this length.
@@ -481,28 +481,16 @@ impl Preprocessor<'_> {
 
 /// Whether a comma stands outside of all brackets.
 fn is_list(tokens: &[Token]) -> bool {
-    let mut depth = 0i32;
-    tokens.iter().any(|token| {
-        match token.kind {
-            TokenKind::Punct if ["(", "[", "{"].contains(&&*token.text) => depth += 1,
-            TokenKind::Punct if [")", "]", "}"].contains(&&*token.text) => depth -= 1,
-            _ => {}
-        }
-        depth == 0 && token.is(",")
-    })
+    let mut nesting = Nesting::default();
+    { tokens.iter() }.any(|token| nesting.meet(token) == Some(Met::Comma) && nesting.depth == 0)
 }
 
 /// The parts of an argument at the commas outside of all brackets.
 fn split_list(argument: Vec<Piece>) -> Vec<Vec<Piece>> {
-    let mut depth = 0usize;
+    let mut nesting = Nesting::default();
     let mut list = vec![Vec::new()];
     for piece in argument {
-        let token = &piece.token;
-        if token.is("(") || token.is("[") || token.is("{") {
-            depth += 1;
-        } else if token.is(")") || token.is("]") || token.is("}") {
-            depth = depth.saturating_sub(1);
-        } else if token.is(",") && depth == 0 {
+        if nesting.meet(&piece.token) == Some(Met::Comma) && nesting.depth == 0 {
             list.push(Vec::new());
             continue;
         }
@@ -518,21 +506,10 @@ fn take_arguments(input: &mut VecDeque<Piece>) -> Option<(Vec<Vec<Piece>>, Token
     if !input.front()?.token.is("(") {
         return None;
     }
-    let mut depth = 0usize;
-    let mut close = None;
-    for (i, piece) in input.iter().enumerate() {
-        let token = &piece.token;
-        if token.is("(") || token.is("[") || token.is("{") {
-            depth += 1;
-        } else if token.is(")") || token.is("]") || token.is("}") {
-            depth -= 1;
-            if depth == 0 {
-                close = Some(i);
-                break;
-            }
-        }
-    }
-    let close = close?;
+    let mut nesting = Nesting::default();
+    let close = input
+        .iter()
+        .position(|piece| nesting.meet(&piece.token) == Some(Met::Closed) && nesting.depth == 0)?;
     let last = input.get(close)?.token.clone();
     let inside = input.drain(..=close).skip(1).take(close - 1).collect();
     let mut list = split_list(inside);

@@ -150,7 +150,7 @@ impl Ended<'_> {
             let races = seen.races.iter().flatten();
             races.map(move |race| {
                 let longword = race.longword;
-                let name = project.name_of(&longword.memory(), longword.address);
+                let name = project.name_of(&longword.memory.to_string(), longword.address);
                 let mut fault = race.fault(name.as_deref());
                 fault.message = format!("{}{}", router.prefix(), fault.message);
                 fault
