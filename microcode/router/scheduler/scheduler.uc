@@ -17,7 +17,7 @@
 
 ; A port's record, 16 bytes at PORT_RECORDS + port * 16.
 #define PORT_RECORDS  0x400
-#define PORT_CLOCK    0     ; cycles, when the line will be free
+#define PORT_CLOCK    0     ; cycles, when the port may be asked again
 #define PORT_CLASS    1     ; the class whose round it is
 #define PORT_ASKED    2     ; requests that are not answered
 #define PORT_BYTE     3     ; cycles << BYTE_FRACTION of a byte on the line
@@ -27,12 +27,18 @@
 ; Bytes on the line besides the frame: check sequence, preamble, gap.
 #define LINE_OVERHEAD 24
 
-; What a port may be asked for ahead: cycles of its line, requests. Its clock
-; stays behind no further than BEHIND_CYCLES, about the time of the requests that
-; it may have: lengths are known only when they are answered.
+; What a port may be asked for ahead: cycles of its line, requests. Its clock stands
+; AHEAD_CYCLES before the cycle in which the line will be free, and no further behind
+; that than BEHIND_CYCLES, about the time of the requests that it may have: lengths are
+; known only when they are answered.
 #define AHEAD_CYCLES  2000
 #define BEHIND_CYCLES 4000
 #define ASKED_LIMIT   8
+
+; Cycles are counted in 32 bits. A clock that seems to be 2^CLOCK_REACH cycles ahead or
+; more is that of a port which has been idle for long: what a port can be ahead by is
+; less, even for eight full frames at 10 Mb/s.
+#define CLOCK_REACH   24
 
 ; Bytes a round of class 0, 1, 2, 3.
 #define QUANTUM 1536
@@ -48,7 +54,7 @@ start#:
 .begin
     .reg waiting last dequeue_ring value record notice queue port bits one
     .reg now clock count credit set second mask class length ahead byte
-    .reg after above port_records behind ahead_limit class_mask
+    .reg after above port_records behind class_mask
 
 ; port_set_up(n)
 ;   The records of port n and its queues; `record` counts on through the queues.
@@ -59,7 +65,7 @@ start#:
     nop
     nop
     alu[*l$index1[PORT_BYTE], --, B, value]
-    immed[*l$index1[PORT_CLOCK], 0]
+    alu[*l$index1[PORT_CLOCK], --, B, clock]
     immed[*l$index1[PORT_CLASS], 0]
     immed[*l$index1[PORT_ASKED], 0]
 #define_eval K 1
@@ -76,6 +82,7 @@ start#:
 #endm
 
     immed[record, 0]
+    immed[clock, (0 - AHEAD_CYCLES)]
 #define_eval N 0
 #while (N < PORT_COUNT)
     port_set_up(N)
@@ -84,8 +91,7 @@ start#:
     immed[waiting, 0]
     immed[after, 0]
     immed[port_records, PORT_RECORDS]
-    immed[behind, BEHIND_CYCLES]
-    immed[ahead_limit, AHEAD_CYCLES]
+    immed[behind, (BEHIND_CYCLES + AHEAD_CYCLES)]
     immed[class_mask, ((1 << CLASSES) - 1)]
     ; All queues but those of the first port.
     alu[above, --, ~B, class_mask]
@@ -128,14 +134,14 @@ sent#:
     time_now(now)
     alu_shf[now, --, B, now, <<4]
     alu[now, now, -, behind]
-    alu[clock, --, B, *l$index1[PORT_CLOCK]]
-    alu[ahead, clock, -, now]
-    bpl[ahead#], defer[1]
+    alu[ahead, *l$index1[PORT_CLOCK], -, now]
+    alu_shf[--, --, B, ahead, >>CLOCK_REACH]
+    beq[ahead#], defer[1]
     alu_shf[length, --, B, length, >>BYTE_FRACTION]
-    alu[clock, --, B, now]
+    alu[*l$index1[PORT_CLOCK], --, B, now]
 ahead#:
     br[listen#], defer[1]
-    alu[*l$index1[PORT_CLOCK], clock, +, length]
+    alu[*l$index1[PORT_CLOCK], *l$index1[PORT_CLOCK], +, length]
 
     ; ---- the next port: those after the last one first ----
 choose#:
@@ -158,8 +164,8 @@ try#:
     alu[--, count, -, ASKED_LIMIT]
     bhs[not_now#]
     alu[ahead, *l$index1[PORT_CLOCK], -, now]
-    alu[ahead, ahead, -, ahead_limit]
-    bmi[serve#], defer[1]
+    alu_shf[--, --, B, ahead, >>CLOCK_REACH]
+    bne[serve#], defer[1]
     alu[class, --, B, *l$index1[PORT_CLASS]]
 not_now#:
     ; Without this port's queues.

@@ -4,7 +4,7 @@
 use npsim_net::LineFrame;
 use npsim_net::load::Load;
 
-use super::bench::{Bench, RecordedLines, drain};
+use super::bench::{Bench, PROJECTS, RecordedLines, drain};
 use super::classes::CLASSES;
 use super::verdict::{at_rest, losses};
 use crate::oracle::checksum;
@@ -152,4 +152,40 @@ fn a_slow_port_takes_nothing_from_fast_ones() {
     assert_eq!((of_port(0), of_port(1)), (0, 0));
     let all = losses(&chip);
     assert!(all.keys().all(|name| name == "DROP_QUEUE"), "{all:?}");
+}
+
+/// The scheduler counts cycles in 32 bits: a port that was idle for more than half of them
+/// is no busier for it.
+#[test]
+fn a_port_that_was_idle_for_long_is_free() {
+    for project in PROJECTS {
+        let bench = Bench::new(project, &[], &[]);
+        for idle in [1_u64 << 31, 3 << 30, (1 << 32) + (1 << 31)] {
+            let load = Load {
+                rate: Some("200kpps".parse().unwrap()),
+                time: "60us".parse().unwrap(),
+                ..Load::default()
+            };
+            let mut lines = bench.lines(bench.loaded(load));
+            let half = lines.arrivals.len() / 2;
+            assert!(half > 3, "{half}");
+            for arrival in &mut lines.arrivals[half..] {
+                arrival.start += idle;
+                arrival.end += idle;
+            }
+            let mut chip = bench.chip();
+            drain(&mut chip, &mut lines).unwrap();
+            at_rest(&bench, &chip, &lines, &[]).unwrap();
+            assert_eq!(lines.departures.len(), lines.arrivals.len());
+            for sent in &lines.departures {
+                let arrival = &lines.arrivals[sent.frame.unwrap() as usize];
+                assert!(
+                    sent.start < arrival.end + 100_000,
+                    "{project}: in at {}, out at {}",
+                    arrival.end,
+                    sent.start
+                );
+            }
+        }
+    }
 }
