@@ -1,6 +1,5 @@
 //! The observer that counts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
@@ -71,7 +70,8 @@ struct Tally {
     words: Vec<Spent>,
     contexts: [Spent; 8],
     executing: [Cycle; 8],
-    waits: BTreeMap<(u16, Waited), (u64, Cycle)>,
+    /// Of each word, in the order in which they were first seen.
+    waits: Vec<Vec<(Waited, u64, Cycle)>>,
     present: [Present; 8],
     /// A command that waits for room in the FIFO: its context, instruction and
     /// since when.
@@ -100,7 +100,7 @@ impl Tally {
             words: vec![Spent::default(); words],
             contexts: [Spent::default(); 8],
             executing: [0; 8],
-            waits: BTreeMap::new(),
+            waits: vec![Vec::new(); words],
             present: std::array::from_fn(|context| present(context as u8)),
             held: None,
             last: None,
@@ -171,9 +171,14 @@ impl Tally {
             Kind::Waiting(waited) => {
                 word.waiting += cycles;
                 context.waiting += cycles;
-                let wait = self.waits.entry((stretch.pc, waited)).or_default();
-                wait.0 += 1;
-                wait.1 += cycles;
+                let waits = &mut self.waits[pc];
+                match waits.iter_mut().find(|wait| wait.0 == waited) {
+                    Some(wait) => {
+                        wait.1 += 1;
+                        wait.2 += cycles;
+                    }
+                    None => waits.push((waited, 1, cycles)),
+                }
             }
             Kind::Killed => {
                 word.killed += cycles;
@@ -212,14 +217,15 @@ impl Tally {
             words: self.words,
             contexts: self.contexts,
             idle: (end - start).saturating_sub(executing),
-            waits: self
-                .waits
-                .into_iter()
-                .map(|((pc, waited), (count, cycles))| Wait {
-                    pc,
-                    waited,
-                    count,
-                    cycles,
+            waits: { (0..).zip(self.waits) }
+                .flat_map(|(pc, mut waits)| {
+                    waits.sort_unstable_by_key(|wait| wait.0);
+                    waits.into_iter().map(move |(waited, count, cycles)| Wait {
+                        pc,
+                        waited,
+                        count,
+                        cycles,
+                    })
                 })
                 .collect(),
         }
@@ -385,10 +391,19 @@ impl Observer for Collector {
                 cause,
             } => {
                 let tally = &mut self.tallies[usize::from(me)];
-                tally.present[usize::from(context & 7)].came = Some((signals, cause));
+                let present = &mut tally.present[usize::from(context & 7)];
+                // What came before the state began, while the slots of a swap were thrown
+                // away, has not ended it. It may be told after it.
+                if at >= present.since {
+                    present.came = Some((signals, cause));
+                }
             }
             TraceEvent::Departed { .. } => self.packets += 1,
             _ => {}
         }
+    }
+
+    fn needs_order(&self) -> bool {
+        false
     }
 }
