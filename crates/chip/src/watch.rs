@@ -86,7 +86,7 @@ impl Observer for Watchers<'_> {
     }
 
     fn needs_order(&self) -> bool {
-        self.0.iter().any(|one| one.needs_order())
+        self.0.iter().any(Observer::needs_order)
     }
 
     fn see_all(&mut self, events: &Batch<'_>) {
