@@ -15,7 +15,7 @@ use crate::kernel::lines::Lines;
 use crate::kernel::lock::Lock;
 use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::observer::Observer;
-use crate::kernel::trace_event::{Cause, TraceEvent};
+use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
 use crate::microengine::Program;
 use crate::profile::Profile;
 use crate::quiescence::{Bounds, Quiescence};
@@ -351,7 +351,7 @@ impl Chip {
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
         let Bounds { until, .. } = bounds;
-        let pause = bounds.pause.min(bounds.breath);
+        let edge = until.min(bounds.pause).min(bounds.breath);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         loop {
@@ -361,10 +361,10 @@ impl Chip {
                 return Some(Stop::Fault(Box::new(fault.clone())));
             }
             let time = self.fabric.events.next_time();
-            if time >= until.min(pause) {
-                return self.run_out(until);
-            }
-            if time >= self.quiescence.try_at {
+            if time >= edge.min(self.quiescence.try_at) {
+                if time >= edge {
+                    return self.run_out(until);
+                }
                 if let Some(stop) = self.try_to_skip::<OBSERVED>(bounds, lines, observer) {
                     return Some(stop);
                 }
@@ -376,15 +376,15 @@ impl Chip {
             self.fabric.now = time;
             if let Some(event) = self.fabric.events.take_other() {
                 self.handle::<OBSERVED>(event, lines);
+                // Whatever put a word on a ring, a microengine or a loader's register write:
+                // the core's tasks that poll doze until then, since polls that find nothing
+                // need no events. In its turn a microengine reaches no unit.
+                if self.units.scratch.take_ring_written() {
+                    self.gpp.stir(&self.units.scratch, &mut self.fabric);
+                }
             } else {
                 let me = self.fabric.events.take_turn();
                 self.turn::<OBSERVED>(me);
-            }
-            // Whatever put a word on a ring, a microengine or a loader's register write: the
-            // core's tasks that poll doze until then, since polls that find nothing need no
-            // events.
-            if self.units.scratch.take_ring_written() {
-                self.gpp.stir(&self.units.scratch, &mut self.fabric);
             }
             if OBSERVED && self.fabric.journal.is_full() {
                 let sure = self.fabric.events.next_time().min(until);
@@ -479,7 +479,7 @@ impl Chip {
 
     fn arrive<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
-        if OBSERVED {
+        if OBSERVED && fabric.journal.wants(Kind::Queued) {
             let command = fabric.flight(slot).command;
             let target = fabric.buses.target_of(&command);
             fabric.journal.tell(fabric.now, || TraceEvent::Queued {

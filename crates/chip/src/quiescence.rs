@@ -167,6 +167,10 @@ impl Observer for Tape<'_> {
         self.log.push((at, *event));
         self.observer.see(at, event);
     }
+
+    fn needs_order(&self) -> bool {
+        self.observer.needs_order()
+    }
 }
 
 /// How far a run may go at once.

@@ -7,7 +7,7 @@
 
 use crate::Cycle;
 use crate::chip::Chip;
-use crate::kernel::observer::{NoObserver, Observer};
+use crate::kernel::observer::{Batch, NoObserver, Observer};
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 
 /// Takes samples of a chip, which change nothing in the run. Without methods of its
@@ -82,6 +82,16 @@ impl Observer for Watchers<'_> {
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         for watcher in &mut self.0 {
             watcher.see(at, event);
+        }
+    }
+
+    fn needs_order(&self) -> bool {
+        self.0.iter().any(Observer::needs_order)
+    }
+
+    fn see_all(&mut self, events: &Batch<'_>) {
+        for watcher in &mut self.0 {
+            watcher.see_all(events);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::observer::{Batch, Observer};
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_project::Project;
@@ -153,6 +153,30 @@ impl Observer for ObserverSet {
         self.flow.see(at, event);
         self.lanes.see(at, event);
         self.races.see(at, event);
+    }
+
+    fn needs_order(&self) -> bool {
+        let Self {
+            profile,
+            timeline,
+            flow,
+            lanes,
+            races,
+            series: _,
+        } = self;
+        profile.needs_order()
+            || timeline.needs_order()
+            || flow.needs_order()
+            || lanes.needs_order()
+            || races.needs_order()
+    }
+
+    fn see_all(&mut self, events: &Batch<'_>) {
+        self.profile.see_all(events);
+        self.timeline.see_all(events);
+        self.flow.see_all(events);
+        self.lanes.see_all(events);
+        self.races.see_all(events);
     }
 }
 

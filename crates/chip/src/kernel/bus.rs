@@ -13,7 +13,7 @@ use crate::Cycle;
 use crate::kernel::command::{BusCommand, Slot};
 use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::trace_event::{Bus, TraceEvent};
+use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
 use crate::profile::Profile;
 use crate::quiescence::count;
 pub(crate) use arbitration::Admission;
@@ -228,7 +228,7 @@ impl Buses {
 /// Writes down for whoever watches that a bus is taken until `end`.
 #[inline]
 fn note(bus: Bus, end: Cycle, cycles: Cycle, journal: &mut Journal) {
-    if cycles != 0 {
+    if cycles != 0 && journal.wants(Kind::Bus) {
         let (from, until) = (end - cycles, end);
         journal.tell(from, || TraceEvent::Bus { bus, from, until });
     }

@@ -158,7 +158,7 @@ struct Node {
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     /// Every event in the wheel has a time in `base .. base + SPAN`.
-    buckets: Vec<Bucket>,
+    buckets: Box<[Bucket; SPAN]>,
     /// Bit per bucket that is not empty, and bit per word of them that is not 0.
     occupied: [u64; WORDS],
     words: u64,
@@ -181,7 +181,7 @@ pub struct EventQueue {
 impl Default for EventQueue {
     fn default() -> Self {
         Self {
-            buckets: vec![EMPTY; SPAN],
+            buckets: vec![EMPTY; SPAN].try_into().expect("one for each cycle"),
             occupied: [0; WORDS],
             words: 0,
             nodes: Vec::new(),
@@ -384,7 +384,8 @@ impl EventQueue {
 
     /// Takes the next event of the present cycle but for turns. Turns have the last
     /// ranks of a cycle, so any other event comes before them.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn take_other(&mut self) -> Option<Event> {
         let bucket = (self.base & MASK) as usize;
         let first = self.buckets[bucket].first;

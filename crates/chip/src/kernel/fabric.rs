@@ -321,10 +321,12 @@ impl Fabric {
             return Issue::Held;
         }
         let slot = self.place(command, now);
-        self.journal.tell(now, || TraceEvent::Command {
-            slot,
-            command: *command,
-        });
+        if self.journal.wants(Kind::Command) {
+            self.journal.tell(now, || TraceEvent::Command {
+                slot,
+                command: *command,
+            });
+        }
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
         if let Admission::Arrives(arrival) = admission {

@@ -5,7 +5,7 @@
 //! preceded by anything.
 
 use crate::Cycle;
-use crate::kernel::observer::Observer;
+use crate::kernel::observer::{Batch, Observer};
 use crate::kernel::trace_event::{Cause, Kind, Kinds, TraceEvent};
 
 /// Events that are written before it is worth the while to put them in order.
@@ -22,6 +22,27 @@ struct Expected {
     cause: Cause,
 }
 
+/// The last stretch of instructions that was written down.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// Its place.
+    place: u32,
+    /// The cycle at which it would go on, with which address, and whose it is;
+    /// `Cycle::MAX` if nothing goes on with it.
+    at: Cycle,
+    pc: u32,
+    who: (u8, u8),
+}
+
+impl Stretch {
+    const NONE: Self = Self {
+        place: NONE,
+        at: Cycle::MAX,
+        pc: 0,
+        who: (0, 0),
+    };
+}
+
 /// Cycles that a batch may cover to be put in order with a list for each of them; a
 /// batch of a quiet chip covers more, and is sorted by comparing.
 const COUNTED: Cycle = 1 << 15;
@@ -35,9 +56,9 @@ pub struct Journal {
     /// What is written down; nothing in a closed one.
     wanted: Kinds,
     told: Vec<(Cycle, TraceEvent)>,
-    /// The place of the stretch of instructions that the microengine whose turn it
-    /// is may still go on with.
-    stretch: u32,
+    /// The stretch of instructions that the microengine whose turn it is may still go
+    /// on with.
+    stretch: Stretch,
     expected: Vec<Expected>,
     /// From how many events on they are put in order.
     enough: usize,
@@ -52,7 +73,7 @@ impl Default for Journal {
         Self {
             wanted: Kinds::NONE,
             told: Vec::new(),
-            stretch: NONE,
+            stretch: Stretch::NONE,
             expected: Vec::new(),
             enough: 0,
             sure: 0,
@@ -69,6 +90,7 @@ impl Journal {
             self.enough = self.enough.max(BATCH);
         } else {
             self.told.clear();
+            self.stretch = Stretch::NONE;
             self.expected.clear();
             self.sure = 0;
         }
@@ -110,9 +132,14 @@ impl Journal {
         // Whoever calls knows the kind when it is compiled, so these are tests of constants
         // and of one bit.
         match event {
-            TraceEvent::Issued { .. } => return self.issued(at, event),
+            TraceEvent::Issued {
+                me,
+                context,
+                pc,
+                count,
+            } => return self.issued(at, (me, context), pc, count),
             // What a context does before and after it changed its state stays apart.
-            TraceEvent::Context { .. } => self.stretch = NONE,
+            TraceEvent::Context { .. } => self.stretch.at = Cycle::MAX,
             _ => {}
         }
         if self.wanted.has(event.kind()) {
@@ -124,39 +151,46 @@ impl Journal {
     /// next begins is thus the same however the run is cut into parts.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
-        self.stretch = NONE;
+        self.stretch.at = Cycle::MAX;
     }
 
     /// Writes down instructions, in one with those before that they follow in line.
-    fn issued(&mut self, at: Cycle, event: TraceEvent) {
+    #[inline]
+    fn issued(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
+        let stretch = &mut self.stretch;
+        if stretch.at == at
+            && stretch.pc == u32::from(pc)
+            && stretch.who == who
+            && let Some((_, TraceEvent::Issued { count: all, .. })) =
+                self.told.get_mut(stretch.place as usize)
+            && let Some(more) = all.checked_add(count)
+        {
+            *all = more;
+            stretch.at += Cycle::from(count);
+            stretch.pc += u32::from(count);
+            return;
+        }
+        self.issued_anew(at, who, pc, count);
+    }
+
+    #[inline(never)]
+    fn issued_anew(&mut self, at: Cycle, (me, context): (u8, u8), pc: u16, count: u16) {
         if !self.wanted.has(Kind::Issued) {
             return;
         }
-        if let TraceEvent::Issued {
+        self.stretch = Stretch {
+            place: self.told.len() as u32,
+            at: at + Cycle::from(count),
+            pc: u32::from(pc) + u32::from(count),
+            who: (me, context),
+        };
+        let issued = TraceEvent::Issued {
             me,
             context,
             pc,
             count,
-        } = event
-            && let Some((
-                from,
-                TraceEvent::Issued {
-                    me: same_me,
-                    context: same_context,
-                    pc: first,
-                    count: before,
-                },
-            )) = self.told.get_mut(self.stretch as usize)
-            && (*same_me, *same_context) == (me, context)
-            && *from + Cycle::from(*before) == at
-            && first.checked_add(*before) == Some(pc)
-            && let Some(all) = before.checked_add(count)
-        {
-            *before = all;
-            return;
-        }
-        self.stretch = self.told.len() as u32;
-        self.told.push((at, event));
+        };
+        self.told.push((at, issued));
     }
 
     /// A signal was sent that will arrive at `due`.
@@ -205,14 +239,19 @@ impl Journal {
         });
         debug_assert!(first >= self.sure, "{first} is told too late");
         if first < before && !told.is_empty() {
-            sorting.in_order(told, (first, last.min(before - 1)), observer);
+            let which = if observer.needs_order() {
+                Ok(sorting.in_order(told, (first, last.min(before - 1))))
+            } else {
+                Err(before)
+            };
+            observer.see_all(&Batch { told, which });
         }
         if last < before {
             told.clear();
         } else if first < before {
             told.retain(|(at, _)| *at >= before);
         }
-        self.stretch = NONE;
+        self.stretch.at = Cycle::MAX;
         self.sure = self.sure.max(before);
         self.enough = (2 * self.told.len()).max(BATCH);
     }
@@ -234,6 +273,7 @@ impl Journal {
     /// Forgets what was not handed on: the run has ended before it.
     pub(crate) fn leave_out_the_rest(&mut self) {
         self.told.clear();
+        self.stretch = Stretch::NONE;
     }
 }
 
@@ -244,41 +284,31 @@ struct Sorting {
     heads: Vec<u32>,
     /// For each event the place of the next one of its cycle.
     links: Vec<u32>,
-    /// Rank and place of the events of one cycle, or of all.
-    ordered: Vec<(Cycle, u8, u32)>,
+    /// Cycle, rank and place of all events, to be compared.
+    compared: Vec<(Cycle, u8, u32)>,
+    /// The events' places in order.
+    ordered: Vec<u32>,
 }
 
 impl Sorting {
-    /// Hands on the events of these cycles, the first and the last: by cycle and
+    /// The places of the events of these cycles, the first and the last: by cycle and
     /// rank, and as they were told where both are the same.
-    fn in_order(
-        &mut self,
-        told: &[(Cycle, TraceEvent)],
-        (first, last): (Cycle, Cycle),
-        observer: &mut dyn Observer,
-    ) {
+    fn in_order(&mut self, told: &[(Cycle, TraceEvent)], (first, last): (Cycle, Cycle)) -> &[u32] {
         let Self {
             heads,
             links,
+            compared,
             ordered,
         } = self;
-        let mut see = |place: u32| {
-            let (at, event) = &told[place as usize];
-            observer.see(*at, event);
-        };
-        let key = |place: u32| {
-            let (at, event) = &told[place as usize];
-            (*at, event.rank(), place)
-        };
+        ordered.clear();
         if last - first >= COUNTED {
-            ordered.clear();
-            let all = (0..told.len() as u32).map(key);
-            ordered.extend(all.filter(|it| it.0 <= last));
-            ordered.sort_unstable();
-            for &(_, _, place) in &*ordered {
-                see(place);
-            }
-            return;
+            compared.clear();
+            let all = (0..).zip(told);
+            let all = all.map(|(place, (at, event))| (*at, event.rank(), place));
+            compared.extend(all.filter(|it| it.0 <= last));
+            compared.sort_unstable();
+            ordered.extend(compared.iter().map(|it| it.2));
+            return ordered;
         }
         // One list a cycle, made from the last event to the first so that it has them as
         // they were told; most hold one to four.
@@ -291,32 +321,27 @@ impl Sorting {
                 links[place as usize] = std::mem::replace(head, place);
             }
         }
+        let rank = |place: u32| told[place as usize].1.rank();
         for &head in &*heads {
             if head == NONE {
                 continue;
             }
+            let of_cycle = ordered.len();
+            ordered.push(head);
             let mut next = links[head as usize];
-            if next == NONE {
-                see(head);
-                continue;
-            }
-            ordered.clear();
-            ordered.push(key(head));
             while next != NONE {
-                let event = key(next);
+                let own = rank(next);
                 let mut place = ordered.len();
-                ordered.push(event);
-                while place > 0 && ordered[place - 1].1 > event.1 {
+                ordered.push(next);
+                while place > of_cycle && rank(ordered[place - 1]) > own {
                     ordered[place] = ordered[place - 1];
                     place -= 1;
                 }
-                ordered[place] = event;
+                ordered[place] = next;
                 next = links[next as usize];
             }
-            for &(_, _, place) in &*ordered {
-                see(place);
-            }
         }
+        ordered
     }
 }
 

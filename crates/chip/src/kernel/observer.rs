@@ -28,6 +28,9 @@
 //! leave out only the cycles in which no context has the pipeline. Each state of
 //! a context lasts until the next is told.
 //!
+//! An observer that [needs no order](Observer::needs_order) and is alone spares the
+//! journal to put events in order.
+//!
 //! # The end
 //!
 //! When a fault ends a run, microengines may have run ahead of it, and units may
@@ -52,6 +55,50 @@ pub trait Observer {
     /// handed over last. Beside an observer that wants more it may be handed
     /// events that it does not want.
     fn see(&mut self, at: Cycle, event: &TraceEvent);
+
+    /// Whether it needs events in the order that is promised. One that does not gets
+    /// them as they were told: what one microengine issues still comes in order, and so
+    /// do the states of one context, but a signal can come after a later state.
+    fn needs_order(&self) -> bool {
+        true
+    }
+
+    /// Some things happen: [`see`](Self::see) for each of them. Who has several
+    /// observers below it hands the whole batch to each.
+    fn see_all(&mut self, events: &Batch<'_>) {
+        events.each(|at, event| self.see(at, event));
+    }
+}
+
+/// Events that are handed over together.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// What is told, and perhaps more.
+    pub(crate) told: &'a [(Cycle, TraceEvent)],
+    /// Which of it, in order; otherwise all before a cycle, as it was told.
+    pub(crate) which: Result<&'a [u32], Cycle>,
+}
+
+impl Batch<'_> {
+    /// Hands over one after the other, each with its cycle.
+    #[inline]
+    pub fn each(&self, mut see: impl FnMut(Cycle, &TraceEvent)) {
+        match self.which {
+            Ok(places) => {
+                for &place in places {
+                    let (at, event) = &self.told[place as usize];
+                    see(*at, event);
+                }
+            }
+            Err(before) => {
+                for (at, event) in self.told {
+                    if *at < before {
+                        see(*at, event);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Nobody watches.
@@ -64,6 +111,10 @@ impl Observer for NoObserver {
     }
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}
+
+    fn needs_order(&self) -> bool {
+        false
+    }
 }
 
 /// Somebody may watch.
@@ -78,6 +129,16 @@ impl<A: Observer> Observer for Option<A> {
             it.see(at, event);
         }
     }
+
+    fn needs_order(&self) -> bool {
+        self.as_ref().is_some_and(Observer::needs_order)
+    }
+
+    fn see_all(&mut self, events: &Batch<'_>) {
+        if let Some(it) = self {
+            it.see_all(events);
+        }
+    }
 }
 
 /// Somebody else's.
@@ -88,5 +149,13 @@ impl<A: Observer + ?Sized> Observer for &mut A {
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         (**self).see(at, event);
+    }
+
+    fn needs_order(&self) -> bool {
+        (**self).needs_order()
+    }
+
+    fn see_all(&mut self, events: &Batch<'_>) {
+        (**self).see_all(events);
     }
 }

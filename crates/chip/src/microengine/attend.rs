@@ -81,10 +81,80 @@ impl Microengine {
         Ok(Flow::Continue)
     }
 
-    /// An instruction has executed: it took its cycle, a local CSR's value was
-    /// there for it alone, and a tested signal is consumed.
+    /// Executes one instruction that polls, which may: with nothing to be checked before
+    /// it or done after it, and for no other reason than writes of index registers that
+    /// are on their way. So most of what [`Self::attentive`] asks is known.
     #[inline]
-    fn issued<const OBSERVED: bool>(&mut self, op: &Op, csr: bool, fabric: &mut Fabric) {
+    pub(super) fn poll<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
+        self.poll_or::<OBSERVED>(fabric).unwrap_or_else(|flow| flow)
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the loop around it.
+    fn poll_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
+        if self.slow != 0 && self.memory.due() <= self.cycle {
+            self.settle();
+        }
+        let op = &self.lane().ops()[self.pc as usize];
+        let (kind, x) = (op.kind, op.x);
+        let taken = match kind {
+            Kind::Arb => {
+                let defer = op.n;
+                if x & Op::KEEP_MASK == 0 {
+                    self.waits_for(x as u16, x & Op::ANY != 0);
+                }
+                self.took_a_cycle::<OBSERVED>(fabric);
+                return Ok(self.yields(defer, None));
+            }
+            Kind::Command => {
+                let address = self.address(op);
+                let outcome = self.template_command(x, address, fabric)?;
+                self.took_a_cycle::<OBSERVED>(fabric);
+                if let Outcome::Swap { defer, resume } = outcome {
+                    return Ok(self.yields(defer, resume));
+                }
+                false
+            }
+            Kind::CsrWrite => {
+                let value = self.datapath.get(op.a);
+                self.write_csr(x as u16, value, fabric)?;
+                self.took_a_cycle::<OBSERVED>(fabric);
+                false
+            }
+            Kind::BrState | Kind::BrNoState => {
+                let taken = self.input_state(x as u8, fabric) == (kind == Kind::BrState);
+                if !taken {
+                    self.took_a_cycle::<OBSERVED>(fabric);
+                }
+                taken
+            }
+            _ => return self.attentive_apart::<OBSERVED>(fabric),
+        };
+        if !taken {
+            self.pc += 1;
+            return Ok(Flow::Continue);
+        }
+        let op = self.lane().ops()[self.pc as usize];
+        self.enter_checked(op.d, fabric)?;
+        let slots = penalty(&op, self.cycle == self.line.arrived, self.line.with_codes);
+        self.took_a_cycle::<OBSERVED>(fabric);
+        if op.n == 0 {
+            self.go::<OBSERVED>(op.d, slots, false, fabric);
+        } else {
+            self.pc += 1;
+            self.defers(op.n, After::Jump(op.d), slots);
+        }
+        Ok(Flow::Continue)
+    }
+
+    #[inline(never)]
+    fn attentive_apart<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
+        self.attentive_or::<OBSERVED>(fabric)
+    }
+
+    /// An instruction has executed: it took its cycle.
+    #[inline]
+    fn took_a_cycle<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         if OBSERVED {
             let issued = TraceEvent::Issued {
                 me: self.index,
@@ -99,6 +169,13 @@ impl Microengine {
         }
         self.cycle += 1;
         self.stats.instructions += 1;
+    }
+
+    /// An instruction has executed: it took its cycle, a local CSR's value was
+    /// there for it alone, and a tested signal is consumed.
+    #[inline]
+    fn issued<const OBSERVED: bool>(&mut self, op: &Op, csr: bool, fabric: &mut Fabric) {
+        self.took_a_cycle::<OBSERVED>(fabric);
         if matches!(op.kind, Kind::BrSignal | Kind::BrNoSignal) {
             self.contexts[self.datapath.context as usize & 7].signals &= !(op.x as u16);
         }

@@ -68,7 +68,7 @@ impl Microengine {
     }
 
     /// Where a command goes.
-    fn address(&self, op: &Op) -> u32 {
+    pub(super) fn address(&self, op: &Op) -> u32 {
         let (a, b) = (self.datapath.get(op.a), self.datapath.get(op.b));
         a.wrapping_add(b)
     }
@@ -94,7 +94,7 @@ impl Microengine {
     }
 
     #[inline(never)]
-    fn input_state(&self, number: u8, fabric: &Fabric) -> bool {
+    pub(super) fn input_state(&self, number: u8, fabric: &Fabric) -> bool {
         match number {
             0 => self.ring_is_empty(fabric),
             1 => self.ring_is_full(fabric),

@@ -77,6 +77,12 @@ impl LocalMemory {
         !self.pending.is_empty()
     }
 
+    /// Whether a write of `BYTE_INDEX` is on its way, for which operations of registers
+    /// alone look.
+    pub fn aligns_late(&self) -> bool {
+        self.pending.iter().any(|it| it.index == Index::Byte)
+    }
+
     /// Lets the writes that are due by `now` take effect.
     #[inline(never)]
     pub fn settle(&mut self, now: Cycle, byte_index: &mut u32) {

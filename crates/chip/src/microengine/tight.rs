@@ -131,10 +131,14 @@ macro_rules! actions {
             /// The tight loop: operations that need no attention, along lines and the
             /// branches that join them. It ends before the first other one, and gives its
             /// marks, or at a branch from which the limit is not far. Whoever calls it has made
-            /// sure that the program's length in cycles lies before the limit.
+            /// sure that the program's length in cycles lies before the limit, and that of all
+            /// reasons for the attentive path none holds but writes of local memory's pointers
+            /// that are on their way.
             #[inline(never)]
             pub(super) fn tight<const OBSERVED: bool>(&mut self, journal: &mut Journal) -> Option<u8> {
-                let Self { program, lanes, datapath, memory, claims, thrown, line, stats, .. } = self;
+                let Self {
+                    program, lanes, datapath, memory, claims, thrown, line, stats, slow: pending, ..
+                } = self;
                 let who = (self.index, datapath.context);
                 let ops = lanes[usize::from(who.1) & 7].ops();
                 let mut pc = self.pc as usize;
@@ -171,8 +175,17 @@ macro_rules! actions {
                             if OBSERVED && journal.wants(trace_event::Kind::LocalMemory) {
                                 break Some(op.marks);
                             }
+                            let at = ops.len() - rest.len() - 1;
+                            if *pending != 0 {
+                                let cycle = line.ahead.wrapping_add(at as Cycle);
+                                memory.settle(cycle, &mut datapath.byte_index);
+                                if memory.has_pending() {
+                                    break Some(op.marks);
+                                }
+                                *pending = 0;
+                            }
                             let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
-                            let side = &program.sides[ops.len() - rest.len() - 1];
+                            let side = &program.sides[at];
                             if owned || Self::local_step(datapath, memory, op, side).is_none() {
                                 break Some(op.marks);
                             }
@@ -281,6 +294,14 @@ macro_rules! actions {
                     line.tell(who, pc, journal);
                 }
                 let cycle = line.ahead.wrapping_add(pc as Cycle);
+                if *pending != 0 {
+                    // As when the last one had been run on its own.
+                    let last = if pc > line.from { cycle - 1 } else { line.left };
+                    memory.settle(last, &mut datapath.byte_index);
+                    if !memory.has_pending() {
+                        *pending = 0;
+                    }
+                }
                 stats.aborted += line.aborted;
                 stats.instructions += cycle - self.cycle - line.aborted;
                 self.pc = pc as u16;
@@ -362,6 +383,9 @@ pub(super) struct Line {
     /// Slots thrown away.
     #[serde(skip)]
     aborted: Cycle,
+    /// The cycle of the last instruction before it in the tight loop, 0 if there is none.
+    #[serde(skip)]
+    left: Cycle,
 }
 
 impl Line {
@@ -371,6 +395,7 @@ impl Line {
         self.from = from;
         self.ahead = cycle.wrapping_sub(from as Cycle);
         self.aborted = 0;
+        self.left = 0;
     }
 
     /// Takes the branch at an address.
@@ -383,7 +408,8 @@ impl Line {
     ) -> Cycle {
         let cycle = self.ahead.wrapping_add(at as Cycle);
         let slots = penalty(op, cycle == self.arrived, self.with_codes);
-        let next = cycle + 1 + deferred as Cycle;
+        self.left = cycle + deferred as Cycle;
+        let next = self.left + 1;
         if slots != 0 {
             thrown.add(next, slots);
         }
@@ -407,14 +433,16 @@ impl Line {
     ) -> bool {
         let op = &ops[at];
         let deferred = op.n as usize;
-        let slots = ops.get(at + 1..=at + deferred);
-        let Some(slots) = slots.filter(|slots| slots.iter().all(Op::is_plain)) else {
-            return false;
-        };
         let mut sets_codes = false;
-        for slot in slots {
-            datapath.operate_apart(slot);
-            sets_codes = slot.marks & Op::SETS_CODES != 0;
+        if deferred != 0 {
+            let slots = ops.get(at + 1..=at + deferred);
+            let Some(slots) = slots.filter(|slots| slots.iter().all(Op::is_plain)) else {
+                return false;
+            };
+            for slot in slots {
+                datapath.operate_apart(slot);
+                sets_codes = slot.marks & Op::SETS_CODES != 0;
+            }
         }
         if OBSERVED {
             self.tell(who, at + deferred + 1, journal);

@@ -256,7 +256,11 @@ impl Microengine {
             let Some((action, mut marks)) = self.lane().glance(self.pc) else {
                 return self.no_instruction(fabric);
             };
-            if action != Action::Stop && self.slow == 0 && self.cycle < self.calm {
+            if action != Action::Stop
+                && self.slow & !slow::PENDING == 0
+                && self.cycle < self.calm
+                && (self.slow == 0 || !self.memory.aligns_late())
+            {
                 let Some(stopped_at) = self.tight::<OBSERVED>(&mut fabric.journal) else {
                     continue;
                 };
@@ -267,6 +271,12 @@ impl Microengine {
                     return Flow::Post;
                 }
                 self.bark = self.cycle + PATIENCE;
+                if self.slow & !slow::PENDING == 0 && marks & (Op::ATTENTION | Op::FINISHES) == 0 {
+                    match self.poll::<OBSERVED>(fabric) {
+                        Flow::Continue => continue,
+                        other => return other,
+                    }
+                }
             }
             match self.attentive::<OBSERVED>(fabric) {
                 Flow::Continue => {}

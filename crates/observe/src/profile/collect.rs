@@ -1,6 +1,5 @@
 //! The observer that counts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
@@ -12,17 +11,6 @@ use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
-
-/// What a stretch of cycles was spent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Ready,
-    Waiting(Waited),
-    Killed,
-    Inactive,
-    /// The slots of the context say what on.
-    Executing,
-}
 
 /// What issue slots were spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +28,6 @@ struct Slots {
     pc: u16,
     context: u8,
     spent: Use,
-}
-
-/// A stretch of cycles of a context in one state.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    from: Cycle,
-    until: Cycle,
-    pc: u16,
-    context: u8,
-    kind: Kind,
 }
 
 /// A context's present state.
@@ -71,14 +49,14 @@ struct Tally {
     words: Vec<Spent>,
     contexts: [Spent; 8],
     executing: [Cycle; 8],
-    waits: BTreeMap<(u16, Waited), (u64, Cycle)>,
+    /// Of each word, in the order in which they were first seen.
+    waits: Vec<Vec<(Waited, u64, Cycle)>>,
     present: [Present; 8],
     /// A command that waits for room in the FIFO: its context, instruction and
     /// since when.
     held: Option<(u8, u16, Cycle)>,
-    /// The slots that were told last. The end of the run may cut them; with the
-    /// next ones they are over.
-    last: Option<Slots>,
+    /// The slots that were told last, which the end of the run may cut.
+    last: Slots,
 }
 
 impl Tally {
@@ -100,14 +78,21 @@ impl Tally {
             words: vec![Spent::default(); words],
             contexts: [Spent::default(); 8],
             executing: [0; 8],
-            waits: BTreeMap::new(),
+            waits: vec![Vec::new(); words],
             present: std::array::from_fn(|context| present(context as u8)),
             held: None,
-            last: None,
+            last: Slots {
+                from: 0,
+                until: 0,
+                pc: 0,
+                context: 0,
+                spent: Use::Stalled,
+            },
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Each caller knows what they are spent on.
     fn slots(&mut self, context: u8, pc: u16, spent: Use, from: Cycle, until: Cycle) {
         let slots = Slots {
             from,
@@ -116,20 +101,20 @@ impl Tally {
             context,
             spent,
         };
-        if let Some(before) = self.last.replace(slots) {
-            self.spend(before);
-        }
+        self.last = slots;
+        self.spend(&slots);
     }
 
-    #[inline]
-    fn spend(&mut self, slots: Slots) {
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is what its caller does.
+    fn spend(&mut self, slots: &Slots) {
         let cycles = slots.until - slots.from;
         let pc = usize::from(slots.pc).min(self.words.len() - 1);
         let context = &mut self.contexts[usize::from(slots.context & 7)];
         match slots.spent {
             Use::Issued => {
-                self.issued[pc] += 1;
                 let end = (pc + cycles as usize).min(self.words.len());
+                self.issued[pc] += 1;
                 self.issued[end] -= 1;
                 context.issued += cycles;
             }
@@ -144,43 +129,78 @@ impl Tally {
         }
     }
 
+    /// Takes back what was spent last, as far as it lies behind the end.
+    fn cut(&mut self, end: Cycle) {
+        let slots = self.last;
+        let until = end.clamp(slots.from, slots.until);
+        let (cycles, left) = (slots.until - until, until - slots.from);
+        let pc = usize::from(slots.pc).min(self.words.len() - 1);
+        let context = &mut self.contexts[usize::from(slots.context & 7)];
+        match slots.spent {
+            Use::Issued => {
+                let last = self.words.len();
+                let from = (pc + left as usize).min(last);
+                self.issued[from] -= 1;
+                self.issued[(from + cycles as usize).min(last)] += 1;
+                context.issued -= cycles;
+            }
+            Use::Aborted => {
+                self.words[pc].aborted -= cycles;
+                context.aborted -= cycles;
+            }
+            Use::Stalled => {
+                self.words[pc].stalled -= cycles;
+                context.stalled -= cycles;
+            }
+        }
+    }
+
+    #[inline]
     fn change(&mut self, at: Cycle, context: u8, doing: ContextState, pc: u16) {
         let present = &mut self.present[usize::from(context & 7)];
-        let before = *present;
-        *present = Present {
+        let now = Present {
             doing,
             pc,
             since: at,
             came: None,
         };
+        let before = std::mem::replace(present, now);
         if at > before.since {
-            self.count(&before.stretch((self.me, context), at, false));
+            self.count(&before, context, at, false);
         }
     }
 
-    fn count(&mut self, stretch: &Stretch) {
-        let cycles = stretch.until - stretch.from;
-        let pc = usize::from(stretch.pc).min(self.words.len() - 1);
-        let at = usize::from(stretch.context & 7);
-        let (word, context) = (&mut self.words[pc], &mut self.contexts[at]);
-        match stretch.kind {
-            Kind::Ready => {
+    /// Counts the cycles of a context's state, which ends because the next begins or
+    /// the run ends.
+    fn count(&mut self, before: &Present, context: u8, until: Cycle, still: bool) {
+        let cycles = until - before.since;
+        let pc = usize::from(before.pc).min(self.words.len() - 1);
+        let at = usize::from(context & 7);
+        let (word, of_context) = (&mut self.words[pc], &mut self.contexts[at]);
+        match before.doing {
+            ContextState::Ready => {
                 word.ready += cycles;
-                context.ready += cycles;
+                of_context.ready += cycles;
             }
-            Kind::Waiting(waited) => {
+            ContextState::Executing => self.executing[at] += cycles,
+            ContextState::Waiting { signals, .. } => {
                 word.waiting += cycles;
-                context.waiting += cycles;
-                let wait = self.waits.entry((stretch.pc, waited)).or_default();
-                wait.0 += 1;
-                wait.1 += cycles;
+                of_context.waiting += cycles;
+                let waited = before.waited(signals, (self.me, context), still);
+                let waits = &mut self.waits[pc];
+                match waits.iter_mut().find(|wait| wait.0 == waited) {
+                    Some(wait) => {
+                        wait.1 += 1;
+                        wait.2 += cycles;
+                    }
+                    None => waits.push((waited, 1, cycles)),
+                }
             }
-            Kind::Killed => {
+            ContextState::Killed => {
                 word.killed += cycles;
-                context.killed += cycles;
+                of_context.killed += cycles;
             }
-            Kind::Inactive => context.inactive += cycles,
-            Kind::Executing => self.executing[at] += cycles,
+            ContextState::Inactive => of_context.inactive += cycles,
         }
     }
 
@@ -188,18 +208,13 @@ impl Tally {
         for context in 0..8 {
             let present = self.present[usize::from(context)];
             if present.since < end {
-                self.count(&present.stretch((self.me, context), end, true));
+                self.count(&present, context, end, true);
             }
         }
-        if let Some((context, pc, since)) = self.held {
+        if let Some((context, pc, since)) = self.held.filter(|held| held.2 < end) {
             self.slots(context, pc, Use::Stalled, since, end);
         }
-        if let Some(mut slots) = self.last.take() {
-            slots.until = slots.until.min(end);
-            if slots.from < slots.until {
-                self.spend(slots);
-            }
-        }
+        self.cut(end);
         let mut times = 0;
         for (word, change) in self.words.iter_mut().zip(&self.issued) {
             times += change;
@@ -212,14 +227,15 @@ impl Tally {
             words: self.words,
             contexts: self.contexts,
             idle: (end - start).saturating_sub(executing),
-            waits: self
-                .waits
-                .into_iter()
-                .map(|((pc, waited), (count, cycles))| Wait {
-                    pc,
-                    waited,
-                    count,
-                    cycles,
+            waits: { (0..).zip(self.waits) }
+                .flat_map(|(pc, mut waits)| {
+                    waits.sort_unstable_by_key(|wait| wait.0);
+                    waits.into_iter().map(move |(waited, count, cycles)| Wait {
+                        pc,
+                        waited,
+                        count,
+                        cycles,
+                    })
                 })
                 .collect(),
         }
@@ -227,37 +243,24 @@ impl Tally {
 }
 
 impl Present {
-    /// The stretch that ends at a cycle, because the state does or the run.
-    fn stretch(&self, (me, context): (u8, u8), until: Cycle, still: bool) -> Stretch {
-        let kind = match self.doing {
-            ContextState::Inactive => Kind::Inactive,
-            ContextState::Ready => Kind::Ready,
-            ContextState::Executing => Kind::Executing,
-            ContextState::Killed => Kind::Killed,
-            ContextState::Waiting { signals, .. } if still => Kind::Waiting(Waited::Still(signals)),
-            ContextState::Waiting { signals, .. } => {
-                Kind::Waiting(self.came.map_or(Waited::Changed, |(came, cause)| {
-                    let woke = if came & signals == 0 {
-                        came
-                    } else {
-                        came & signals
-                    };
-                    let (cause, issued) = impersonal(cause, me, context);
-                    Waited::For {
-                        signal: woke.trailing_zeros() as u8,
-                        cause,
-                        issued,
-                    }
-                }))
-            }
-        };
-        Stretch {
-            from: self.since,
-            until,
-            pc: self.pc,
-            context,
-            kind,
+    /// What a context of a microengine that waited for signals waited for.
+    fn waited(&self, signals: u16, (me, context): (u8, u8), still: bool) -> Waited {
+        if still {
+            return Waited::Still(signals);
         }
+        self.came.map_or(Waited::Changed, |(came, cause)| {
+            let woke = if came & signals == 0 {
+                came
+            } else {
+                came & signals
+            };
+            let (cause, issued) = impersonal(cause, me, context);
+            Waited::For {
+                signal: woke.trailing_zeros() as u8,
+                cause,
+                issued,
+            }
+        })
     }
 }
 
@@ -341,7 +344,8 @@ impl Observer for Collector {
         ])
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the loop over a batch.
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
             TraceEvent::Issued {
@@ -385,10 +389,19 @@ impl Observer for Collector {
                 cause,
             } => {
                 let tally = &mut self.tallies[usize::from(me)];
-                tally.present[usize::from(context & 7)].came = Some((signals, cause));
+                let present = &mut tally.present[usize::from(context & 7)];
+                // What came before the state began, while the slots of a swap were thrown
+                // away, has not ended it. It may be told after it.
+                if at >= present.since {
+                    present.came = Some((signals, cause));
+                }
             }
             TraceEvent::Departed { .. } => self.packets += 1,
             _ => {}
         }
+    }
+
+    fn needs_order(&self) -> bool {
+        false
     }
 }

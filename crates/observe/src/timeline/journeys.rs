@@ -25,6 +25,11 @@ impl Journeys {
         self.inside.insert(frame, vec![(at, Track::Arrivals(port))]);
     }
 
+    /// A frame's way will not be written.
+    pub fn forget(&mut self, frame: u64) {
+        self.inside.remove(&frame);
+    }
+
     /// When a frame that is inside began to arrive.
     pub fn began(&self, frame: u64) -> Option<Cycle> {
         self.inside.get(&frame)?.first().map(|point| point.0)

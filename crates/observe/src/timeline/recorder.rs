@@ -22,7 +22,7 @@ use npsim_image::Image;
 
 use super::journeys::Journeys;
 use super::tracks::{Group, Track};
-use super::writer::{Arguments, Titles, Writer};
+use super::writer::{Titles, Writer, quoted};
 use crate::names;
 
 /// A context's present state.
@@ -38,8 +38,44 @@ struct Present {
 /// What is known of a microengine.
 #[derive(Debug)]
 struct Seen {
-    image: Arc<Image>,
+    places: Places,
+    waits: Waits,
     contexts: [Present; 8],
+}
+
+/// Where the words of a program come from, in quotes: it is written again and again.
+#[derive(Debug)]
+struct Places {
+    image: Arc<Image>,
+    /// None for those that were not asked for yet.
+    known: Vec<Option<Box<[u8]>>>,
+}
+
+impl Places {
+    fn of(&mut self, pc: u16) -> &[u8] {
+        let at = usize::from(pc);
+        if at >= self.known.len() {
+            self.known.resize(at + 1, None);
+        }
+        let image = &self.image;
+        self.known[at].get_or_insert_with(|| quoted(&image.place(pc)))
+    }
+}
+
+/// What the contexts of a program wait for, by signals and whether any of them is
+/// enough.
+#[derive(Debug)]
+struct Waits {
+    image: Arc<Image>,
+    known: BTreeMap<(u16, bool), String>,
+}
+
+impl Waits {
+    fn of(&mut self, signals: u16, any: bool) -> &str {
+        let image = &self.image;
+        let name = || format!("waits for {}", names::signals(image, signals, any));
+        self.known.entry((signals, any)).or_insert_with(name)
+    }
 }
 
 /// What is known of a lock.
@@ -61,14 +97,19 @@ pub struct Recorder<W> {
     /// What the tasks of the core are called.
     tasks: Vec<&'static str>,
     /// Commands that wait at their units, and since when.
-    waiting: BTreeMap<Slot, (Target, Cycle)>,
-    depths: BTreeMap<Target, u64>,
+    waiting: Vec<Option<(Target, Cycle)>>,
+    /// How many they are, by target, and what that is called.
+    depths: Vec<(i64, String)>,
     rbuf: u64,
     tbuf: u64,
     /// What the project calls its rings and queues.
     rings: Vec<Place>,
+    /// What those are called that were seen.
+    ring_names: BTreeMap<RingName, String>,
     /// Contexts that hang on purpose, by time.
     stalls: Vec<Stall>,
+    /// The window is behind.
+    past: bool,
 }
 
 impl<W: Write> Recorder<W> {
@@ -114,15 +155,24 @@ impl<W: Write> Recorder<W> {
                 .microengines()
                 .iter()
                 .map(|me| Seen {
-                    image: Arc::clone(me.program().image()),
+                    places: Places {
+                        image: Arc::clone(me.program().image()),
+                        known: Vec::new(),
+                    },
+                    waits: Waits {
+                        image: Arc::clone(me.program().image()),
+                        known: BTreeMap::new(),
+                    },
                     contexts: std::array::from_fn(|context| present(&**me, context as u8, now)),
                 })
                 .collect(),
-            waiting: BTreeMap::new(),
-            depths: BTreeMap::new(),
+            waiting: Vec::new(),
+            depths: Vec::new(),
             rbuf: 0,
             tbuf: 0,
             rings: Vec::new(),
+            ring_names: BTreeMap::new(),
+            past: false,
             stalls,
         }
     }
@@ -136,17 +186,41 @@ impl<W: Write> Recorder<W> {
     }
 
     /// `TX_RING (scratch ring 2)`, or without a name in the project the chip's.
-    fn ring(&self, ring: RingName) -> String {
+    fn ring_name(places: &[Place], ring: RingName) -> String {
         let own = names::ring(ring);
         let kind = match ring {
             RingName::Scratch(number) => PlaceKind::Ring { number },
             RingName::Sram { channel, entry } => PlaceKind::Queue { channel, entry },
             RingName::Neighbour(_) => return own,
         };
-        match self.rings.iter().find(|place| place.kind == kind) {
+        match places.iter().find(|place| place.kind == kind) {
             Some(place) if place.name != own => format!("{} ({own})", place.name),
             _ => own,
         }
+    }
+
+    /// What is wanted of the time after the window: what ends something that began
+    /// in it. All else is neither shown nor said of what is.
+    fn still_wanted(&self) -> Kinds {
+        let until = self.writer.until();
+        // Frames are on their way for long, some of them for good.
+        let mut wanted = Kinds::of(&[Kind::Arrives, Kind::Departed, Kind::Dropped]);
+        for it in self.microengines.iter().flat_map(|it| &it.contexts) {
+            if it.since >= until {
+                continue;
+            }
+            wanted = wanted.and(match it.doing {
+                ContextState::Inactive => Kinds::NONE,
+                ContextState::Ready | ContextState::Killed => Kinds::of(&[Kind::Context]),
+                ContextState::Executing => Kinds::of(&[Kind::Context, Kind::Issued, Kind::Stalled]),
+                ContextState::Waiting { .. } => Kinds::of(&[Kind::Context, Kind::Signal]),
+            });
+        }
+        let locks = &mut self.locks.iter();
+        if locks.any(|it| it.since.is_some_and(|since| since < until)) {
+            wanted = wanted.and(Kinds::of(&[Kind::Lock]));
+        }
+        wanted
     }
 
     /// Writes what is still going on when the run has come to a cycle, and gives
@@ -167,10 +241,9 @@ impl<W: Write> Recorder<W> {
         for stall in &self.stalls {
             let track = Track::Hang(stall.me, stall.context & 7);
             let time = (stall.from, stall.until);
-            self.writer.slice(track, "hangs on purpose", time, || {
-                Arguments::default()
-                    .number("from cycle", stall.from)
-                    .number("until cycle", stall.until)
+            self.writer.slice(track, "hangs on purpose", time, |all| {
+                all.number("from cycle", stall.from);
+                all.number("until cycle", stall.until);
             });
         }
         self.journeys.finish(&mut self.writer);
@@ -179,46 +252,42 @@ impl<W: Write> Recorder<W> {
 
     /// Writes a context's present state, which ends at a cycle.
     fn context_ends(&mut self, me: u8, context: u8, until: Cycle, gave_up_at: Option<u16>) {
-        let Some(seen) = self.microengines.get(usize::from(me)) else {
+        let Some(seen) = self.microengines.get_mut(usize::from(me)) else {
             return;
         };
         let it = seen.contexts[usize::from(context & 7)];
         if it.since >= until || !self.writer.overlaps(it.since, until) {
             return;
         }
-        let image = &*seen.image;
+        let places = &mut seen.places;
         let name = match it.doing {
             ContextState::Inactive => return,
-            ContextState::Ready => "ready".to_owned(),
-            ContextState::Executing => "executing".to_owned(),
-            ContextState::Waiting { signals, any } => {
-                format!("waits for {}", names::signals(image, signals, any))
-            }
-            ContextState::Killed => "gave up for good".to_owned(),
+            ContextState::Ready => "ready",
+            ContextState::Executing => "executing",
+            ContextState::Waiting { signals, any } => seen.waits.of(signals, any),
+            ContextState::Killed => "gave up for good",
         };
-        let arguments = || {
-            let mut all = Arguments::default()
-                .number("pc", it.pc)
-                .text("at", &image.place(it.pc));
+        let track = Track::Context(me, context);
+        let time = (it.since, until);
+        self.writer.slice(track, name, time, |all| {
+            all.number("pc", it.pc);
+            all.quoted("at", places.of(it.pc));
             if it.doing == ContextState::Executing {
-                all = all.number("instructions", it.issued);
+                all.number("instructions", it.issued);
                 if let Some(pc) = gave_up_at {
-                    all = all.text("gave up at", &image.place(pc));
+                    all.quoted("gave up at", places.of(pc));
                 }
             }
             if let (ContextState::Waiting { .. }, Some(cause)) = (it.doing, it.came) {
-                all = all.text("ended by", &names::cause(cause));
+                all.text("ended by", &names::cause(cause));
                 if let Cause::Command { me: by, pc, .. } = cause
                     && by == me
                 {
-                    all = all.text("of the command at", &image.place(pc));
+                    all.quoted("of the command at", places.of(pc));
                 }
             }
-            all.number("cycles", until - it.since)
-        };
-        let track = Track::Context(me, context);
-        self.writer
-            .slice(track, &name, (it.since, until), arguments);
+            all.number("cycles", until - it.since);
+        });
     }
 
     fn context_changes(&mut self, me: u8, context: u8, at: Cycle, doing: ContextState, pc: u16) {
@@ -242,40 +311,48 @@ impl<W: Write> Recorder<W> {
         };
         let it = &mut seen.contexts[usize::from(context & 7)];
         (it.since, it.pc, it.issued) = (until, pc, 0);
-        let image = &*seen.image;
+        let places = &mut seen.places;
         let track = Track::Context(me, context);
         let name = "stalled on the command FIFO";
-        self.writer.slice(track, name, (from, until), || {
-            Arguments::default()
-                .number("pc", pc)
-                .text("at", &image.place(pc))
-                .number("cycles", until - from)
+        self.writer.slice(track, name, (from, until), |all| {
+            all.number("pc", pc);
+            all.quoted("at", places.of(pc));
+            all.number("cycles", until - from);
         });
     }
 
     fn queued(&mut self, target: Target, slot: Slot, at: Cycle) {
-        self.waiting.insert(slot, (target, at));
+        let place = slot.0 as usize;
+        if self.waiting.len() <= place {
+            self.waiting.resize(place + 1, None);
+        }
+        self.waiting[place] = Some((target, at));
         self.depth_changes(target, at, true);
     }
 
     /// Gives since when the command waited.
     fn leaves_queue(&mut self, slot: Slot, at: Cycle) -> Option<Cycle> {
-        let (target, since) = self.waiting.remove(&slot)?;
+        let (target, since) = self.waiting.get_mut(slot.0 as usize)?.take()?;
         self.depth_changes(target, at, false);
         Some(since)
     }
 
     fn depth_changes(&mut self, target: Target, at: Cycle, more: bool) {
-        let depth = self.depths.entry(target).or_default();
+        let place = target.index();
+        if self.depths.len() <= place {
+            self.depths.resize_with(place + 1, Default::default);
+        }
+        let (depth, name) = &mut self.depths[place];
         *depth = if more {
             *depth + 1
         } else {
-            depth.saturating_sub(1)
+            (*depth - 1).max(0)
         };
         if self.writer.shows(at) {
-            let name = format!("{} queue", target.name());
-            let depth = depth.cast_signed();
-            self.writer.counter(Group::Units, &name, at, depth);
+            if name.is_empty() {
+                *name = format!("{} queue", target.name());
+            }
+            self.writer.counter(Group::Units, name, at, *depth);
         }
     }
 
@@ -290,25 +367,19 @@ impl<W: Write> Recorder<W> {
         if !self.writer.overlaps(from, until.max(from + 1)) {
             return;
         }
-        let image = self
-            .microengines
-            .get(usize::from(command.me))
-            .map(|seen| Arc::clone(&seen.image));
+        let mut of = self.microengines.get_mut(usize::from(command.me));
         let name = command.op.info().name;
-        self.writer.slice(track, name, (from, until), || {
-            let mut all = Arguments::default()
-                .number("microengine", command.me)
-                .number("context", command.context);
-            if let Some(image) = image {
-                all = all.text("at", &image.place(command.pc));
+        self.writer.slice(track, name, (from, until), |all| {
+            all.number("microengine", command.me);
+            all.number("context", command.context);
+            if let Some(seen) = &mut of {
+                all.quoted("at", seen.places.of(command.pc));
             }
-            all = all
-                .text("address", &format!("0x{:x}", command.address))
-                .number("count", command.count);
+            all.text("address", &format!("0x{:x}", command.address));
+            all.number("count", command.count);
             if let Some(since) = since {
-                all = all.number("waited cycles", from.saturating_sub(since));
+                all.number("waited cycles", from.saturating_sub(since));
             }
-            all
         });
     }
 
@@ -329,8 +400,8 @@ impl<W: Write> Recorder<W> {
                 let before = self.locks.get(usize::from(lock));
                 if let (true, Some(since)) = (handed_over, before.and_then(|it| it.since)) {
                     let track = Track::Lock(lock);
-                    self.writer.slice(track, "handed over", (since, at), || {
-                        Arguments::default().number("cycles", at - since)
+                    self.writer.slice(track, "handed over", (since, at), |all| {
+                        all.number("cycles", at - since);
                     });
                 }
                 LockNow {
@@ -365,11 +436,10 @@ impl<W: Write> Recorder<W> {
             None => "held by the general-purpose core".to_owned(),
         };
         self.writer
-            .slice(Track::Lock(lock), &name, (since, until), || {
-                let all = Arguments::default().number("cycles", until - since);
-                match failed {
-                    Some(failed) => all.number("failed tries", failed),
-                    None => all,
+            .slice(Track::Lock(lock), &name, (since, until), |all| {
+                all.number("cycles", until - since);
+                if let Some(failed) = failed {
+                    all.number("failed tries", failed);
                 }
             });
     }
@@ -420,8 +490,8 @@ impl<W: Write> Recorder<W> {
         } else {
             Track::Departures(port)
         };
-        let arguments = Arguments::default().text("why", why(reason));
-        self.writer.mark(track, "dropped", at, &arguments);
+        self.writer
+            .mark(track, "dropped", at, |all| all.text("why", why(reason)));
         if let Some(frame) = frame {
             self.journeys.end(frame, None, &mut self.writer);
         }
@@ -462,10 +532,15 @@ impl<W: Write> Sampler for Recorder<W> {}
 
 impl<W: Write> Observer for Recorder<W> {
     fn wants(&self) -> Kinds {
-        Kinds::all_but(&[Kind::Aborted, Kind::Held, Kind::Command, Kind::LocalMemory])
+        if !self.past {
+            return Kinds::all_but(&[Kind::Aborted, Kind::Held, Kind::Command, Kind::LocalMemory]);
+        }
+        self.still_wanted()
     }
 
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
+        // Nothing earlier follows.
+        self.past |= at >= self.writer.until();
         match *what {
             TraceEvent::Issued {
                 me, context, count, ..
@@ -512,13 +587,13 @@ impl<W: Write> Observer for Recorder<W> {
             }
             TraceEvent::Bus { bus, from, until } => {
                 self.writer
-                    .slice(Track::Bus(bus), "taken", (from, until), Arguments::default);
+                    .slice(Track::Bus(bus), "taken", (from, until), |_| ());
             }
             TraceEvent::Ring { ring, fill } => {
                 if self.writer.shows(at) {
-                    let name = self.ring(ring);
-                    self.writer
-                        .counter(Group::Rings, &name, at, i64::from(fill));
+                    let name = self.ring_names.entry(ring);
+                    let name = name.or_insert_with(|| Self::ring_name(&self.rings, ring));
+                    self.writer.counter(Group::Rings, name, at, i64::from(fill));
                 }
             }
             TraceEvent::Arrives {
@@ -528,10 +603,15 @@ impl<W: Write> Observer for Recorder<W> {
                 until,
             } => {
                 let track = Track::Arrivals(port);
-                self.journeys.begin(frame, at, port);
+                if self.past {
+                    // What may have had its number before is another frame.
+                    self.journeys.forget(frame);
+                } else {
+                    self.journeys.begin(frame, at, port);
+                }
                 self.writer
-                    .slice(track, &format!("frame {frame}"), (at, until), || {
-                        Arguments::default().number("bytes", bytes)
+                    .slice(track, &format!("frame {frame}"), (at, until), |all| {
+                        all.number("bytes", bytes);
                     });
             }
             TraceEvent::Dropped {
@@ -548,8 +628,8 @@ impl<W: Write> Observer for Recorder<W> {
                 let track = Track::Departures(port);
                 let name =
                     frame.map_or_else(|| "frame".to_owned(), |frame| format!("frame {frame}"));
-                self.writer.slice(track, &name, (from, at), || {
-                    Arguments::default().number("bytes", bytes)
+                self.writer.slice(track, &name, (from, at), |all| {
+                    all.number("bytes", bytes);
                 });
                 if let Some(frame) = frame {
                     self.journeys
@@ -563,7 +643,7 @@ impl<W: Write> Observer for Recorder<W> {
             }
             TraceEvent::Gpp { task, step, until } => {
                 self.writer
-                    .slice(Track::Core(task), step, (at, until), Arguments::default);
+                    .slice(Track::Core(task), step, (at, until), |_| ());
             }
             TraceEvent::Level {
                 task,

@@ -2,8 +2,7 @@
 //! tracing. Times are microseconds with three decimals, nanoseconds rounded
 //! down; slices of a track never overlap.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use npsim_chip::Cycle;
@@ -26,12 +25,13 @@ pub(super) struct Writer<W> {
     hertz: u64,
     from: Cycle,
     until: Cycle,
-    /// Until when each track is taken.
-    taken: BTreeMap<Track, Cycle>,
+    /// The tracks with something on them, by number.
+    taken: Vec<Option<Taken>>,
     named: BTreeSet<Group>,
     /// What the project calls things.
     titles: Titles,
-    line: String,
+    /// What is not handed on yet.
+    line: Vec<u8>,
     first: bool,
 }
 
@@ -48,53 +48,114 @@ pub(super) struct Titles {
     pub disturbed: Option<String>,
 }
 
-/// The arguments of an event: the inside of a JSON object.
-#[derive(Debug, Default)]
-pub(super) struct Arguments(String);
+/// Bytes that are gathered before they are handed on.
+const GATHERED: usize = 1 << 16;
 
-impl Arguments {
-    pub fn text(mut self, name: &str, value: &str) -> Self {
+/// The arguments of an event, which are written as they are named.
+#[derive(Debug)]
+pub(super) struct Arguments<'a> {
+    out: &'a mut Vec<u8>,
+    any: bool,
+}
+
+impl Arguments<'_> {
+    /// A text.
+    pub fn text(&mut self, name: &'static str, value: &str) {
         self.name(name);
-        quote(value, &mut self.0);
-        self
+        quote(value, self.out);
     }
 
-    pub fn number(mut self, name: &str, value: impl Into<u64>) -> Self {
+    /// A text that [`quoted`] has made.
+    pub fn quoted(&mut self, name: &'static str, value: &[u8]) {
         self.name(name);
-        // Writing to a String cannot fail.
-        let _ = write!(self.0, "{}", value.into());
-        self
+        self.out.extend_from_slice(value);
     }
 
-    fn signed(mut self, name: &str, value: i64) -> Self {
+    pub fn number(&mut self, name: &'static str, value: impl Into<u64>) {
         self.name(name);
-        let _ = write!(self.0, "{value}");
-        self
+        digits(value.into(), self.out);
     }
 
-    fn name(&mut self, name: &str) {
-        if !self.0.is_empty() {
-            self.0.push(',');
+    fn signed(&mut self, name: &'static str, value: i64) {
+        self.name(name);
+        if value < 0 {
+            self.out.push(b'-');
         }
-        quote(name, &mut self.0);
-        self.0.push(':');
+        digits(value.unsigned_abs(), self.out);
+    }
+
+    /// `name` needs no escapes.
+    fn name(&mut self, name: &'static str) {
+        let before: &[u8] = if self.any { b",\"" } else { b",\"args\":{\"" };
+        self.any = true;
+        self.out.extend_from_slice(before);
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+    }
+
+    fn end(self) {
+        if self.any {
+            self.out.push(b'}');
+        }
     }
 }
 
+/// A text as JSON has it, for what is written again and again.
+pub(super) fn quoted(text: &str) -> Box<[u8]> {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    quote(text, &mut out);
+    out.into()
+}
+
 /// A JSON string.
-fn quote(text: &str, out: &mut String) {
-    out.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            letter if u32::from(letter) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", u32::from(letter));
+fn quote(text: &str, out: &mut Vec<u8>) {
+    let escapes = |letter: u8| letter < 0x20 || letter == b'"' || letter == b'\\';
+    out.push(b'"');
+    // All of them are looked at, so that many are at a time.
+    if text.bytes().fold(false, |any, it| any | escapes(it)) {
+        for letter in text.bytes() {
+            match letter {
+                b'"' => out.extend_from_slice(b"\\\""),
+                b'\\' => out.extend_from_slice(b"\\\\"),
+                letter if letter < 0x20 => {
+                    // Writing to a vector cannot fail.
+                    let _ = write!(out, "\\u{letter:04x}");
+                }
+                letter => out.push(letter),
             }
-            letter => out.push(letter),
+        }
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+}
+
+/// A number in decimal digits.
+fn digits(mut number: u64, out: &mut Vec<u8>) {
+    let mut text = [0; 20];
+    let mut at = text.len();
+    loop {
+        at -= 1;
+        text[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
         }
     }
-    out.push('"');
+    out.extend_from_slice(&text[at..]);
+}
+
+/// What is known of a track that has something on it.
+#[derive(Debug)]
+struct Taken {
+    /// Until when.
+    until: Cycle,
+    /// Its group and number, as they stand in each event.
+    place: Box<[u8]>,
+}
+
+fn place(pid: u32, tid: u32) -> Box<[u8]> {
+    format!(",\"pid\":{pid},\"tid\":{tid}").into_bytes().into()
 }
 
 impl<W: Write> Writer<W> {
@@ -112,27 +173,29 @@ impl<W: Write> Writer<W> {
             hertz,
             from,
             until,
-            taken: BTreeMap::new(),
+            taken: Vec::new(),
             named: BTreeSet::new(),
             titles,
-            line: String::new(),
+            line: Vec::with_capacity(GATHERED + GATHERED / 4),
             first: true,
         };
-        let mut about = Arguments::default()
-            .text("made by", "npsim")
-            .text("project", name)
-            .number("hertz", hertz)
-            .number("from cycle", from)
-            .number("until cycle", until);
-        if let Some(disturbed) = disturbed {
-            about = about.text("disturbed", &disturbed);
+        writer
+            .line
+            .extend_from_slice(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"npsim\"");
+        // They go on in an object that is begun.
+        let mut about = Arguments {
+            out: &mut writer.line,
+            any: true,
+        };
+        about.text("project", name);
+        about.number("hertz", hertz);
+        about.number("from cycle", from);
+        about.number("until cycle", until);
+        if let Some(disturbed) = &disturbed {
+            about.text("disturbed", disturbed);
         }
-        let _ = write!(
-            writer.line,
-            "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{{}}},\"traceEvents\":[",
-            about.0
-        );
-        writer.put();
+        about.end();
+        writer.line.extend_from_slice(b",\"traceEvents\":[");
         writer
     }
 
@@ -151,56 +214,75 @@ impl<W: Write> Writer<W> {
         self.until = self.until.min(until);
     }
 
-    /// Writes the line that was made.
+    /// The end of what is shown.
+    pub const fn until(&self) -> Cycle {
+        self.until
+    }
+
+    /// Hands on what is gathered.
     fn put(&mut self) {
         if self.failure.is_none()
-            && let Err(error) = self.out.write_all(self.line.as_bytes())
+            && let Err(error) = self.out.write_all(&self.line)
         {
             self.failure = Some(error);
         }
         self.line.clear();
     }
 
-    fn begin(&mut self, phase: char) {
-        self.line.push_str(if self.first { "\n" } else { ",\n" });
+    fn text(&mut self, text: &str) {
+        self.line.extend_from_slice(text.as_bytes());
+    }
+
+    fn begin(&mut self, phase: &str) {
+        self.text(if self.first {
+            "\n{\"ph\":\""
+        } else {
+            ",\n{\"ph\":\""
+        });
         self.first = false;
-        let _ = write!(self.line, "{{\"ph\":\"{phase}\"");
+        self.text(phase);
+        self.line.push(b'"');
     }
 
     fn end(&mut self) {
-        self.line.push('}');
-        self.put();
+        self.line.push(b'}');
+        if self.line.len() >= GATHERED {
+            self.put();
+        }
     }
 
-    /// Nanoseconds of a cycle, rounded down.
-    fn nanoseconds(&self, at: Cycle) -> u64 {
-        (u128::from(at) * 1_000_000_000 / u128::from(self.hertz.max(1))) as u64
-    }
-
-    fn time(&mut self, ns: u64) {
-        let _ = write!(self.line, ",\"ts\":{}.{:03}", ns / 1000, ns % 1000);
+    fn time(&mut self, at: Cycle) {
+        let (at, hertz) = (at, self.hertz.max(1));
+        // Nanoseconds, rounded down.
+        let ns = match at.checked_mul(1_000_000_000) {
+            Some(scaled) => scaled / hertz,
+            None => (u128::from(at) * 1_000_000_000 / u128::from(hertz)) as u64,
+        };
+        self.text(",\"ts\":");
+        digits(ns / 1000, &mut self.line);
+        let rest = (ns % 1000) as u16;
+        let digit = |number: u16| b'0' + (number % 10) as u8;
+        let rest = [b'.', digit(rest / 100), digit(rest / 10), digit(rest)];
+        self.line.extend_from_slice(&rest);
     }
 
     fn about(&mut self, pid: u32, tid: Option<u32>, what: &str, name: &str) {
-        self.begin('M');
-        let _ = write!(self.line, ",\"pid\":{pid}");
-        if let Some(tid) = tid {
-            let _ = write!(self.line, ",\"tid\":{tid}");
-        }
-        let _ = write!(self.line, ",\"name\":\"{what}_name\",\"args\":{{\"name\":");
+        let place = match tid {
+            Some(tid) => format!(",\"pid\":{pid},\"tid\":{tid}"),
+            None => format!(",\"pid\":{pid}"),
+        };
+        self.begin("M");
+        self.text(&place);
+        self.text(&format!(",\"name\":\"{what}_name\",\"args\":{{\"name\":"));
         quote(name, &mut self.line);
-        self.line.push('}');
+        self.line.push(b'}');
         self.end();
-        self.begin('M');
-        let _ = write!(self.line, ",\"pid\":{pid}");
-        if let Some(tid) = tid {
-            let _ = write!(self.line, ",\"tid\":{tid}");
-        }
-        let _ = write!(
-            self.line,
-            ",\"name\":\"{what}_sort_index\",\"args\":{{\"sort_index\":{}}}",
-            tid.unwrap_or(pid)
-        );
+        self.begin("M");
+        self.text(&place);
+        let index = tid.unwrap_or(pid);
+        self.text(&format!(
+            ",\"name\":\"{what}_sort_index\",\"args\":{{\"sort_index\":{index}}}"
+        ));
         self.end();
     }
 
@@ -220,34 +302,50 @@ impl<W: Write> Writer<W> {
     }
 
     fn name_track(&mut self, track: Track) {
-        if let std::collections::btree_map::Entry::Vacant(entry) = self.taken.entry(track) {
-            entry.insert(0);
-            self.name_group(track.group());
-            let pid = track.group().pid();
-            let title = match track {
-                Track::Lock(lock) => self.titles.locks.get(usize::from(lock)).cloned(),
-                Track::Core(task) => {
-                    let name = self.titles.tasks.get(usize::from(task));
-                    name.map(|name| format!("task {name}"))
-                }
-                _ => None,
-            };
-            let name = title.unwrap_or_else(|| track.name());
-            self.about(pid, Some(track.tid()), "thread", &name);
+        let (pid, tid) = (track.group().pid(), track.tid());
+        let at = tid as usize;
+        if self.taken.len() <= at {
+            self.taken.resize_with(at + 1, || None);
         }
+        if self.taken[at].is_some() {
+            return;
+        }
+        self.taken[at] = Some(Taken {
+            until: 0,
+            place: place(pid, tid),
+        });
+        self.name_group(track.group());
+        let title = match track {
+            Track::Lock(lock) => self.titles.locks.get(usize::from(lock)).cloned(),
+            Track::Core(task) => {
+                let name = self.titles.tasks.get(usize::from(task));
+                name.map(|name| format!("task {name}"))
+            }
+            _ => None,
+        };
+        let name = title.unwrap_or_else(|| track.name());
+        self.about(pid, Some(tid), "thread", &name);
     }
 
     fn place(&mut self, track: Track) {
-        let (pid, tid) = (track.group().pid(), track.tid());
-        let _ = write!(self.line, ",\"pid\":{pid},\"tid\":{tid}");
+        let tid = track.tid();
+        if let Some(Some(taken)) = self.taken.get(tid as usize) {
+            self.line.extend_from_slice(&taken.place);
+        } else {
+            let place = place(track.group().pid(), tid);
+            self.line.extend_from_slice(&place);
+        }
     }
 
-    fn called(&mut self, name: &str, arguments: &Arguments) {
-        self.line.push_str(",\"name\":");
+    fn called(&mut self, name: &str, arguments: impl FnOnce(&mut Arguments<'_>)) {
+        self.text(",\"name\":");
         quote(name, &mut self.line);
-        if !arguments.0.is_empty() {
-            let _ = write!(self.line, ",\"args\":{{{}}}", arguments.0);
-        }
+        let mut all = Arguments {
+            out: &mut self.line,
+            any: false,
+        };
+        arguments(&mut all);
+        all.end();
     }
 
     /// What a track does from one cycle to another, as much of it as is shown;
@@ -257,50 +355,57 @@ impl<W: Write> Writer<W> {
         track: Track,
         name: &str,
         (from, until): (Cycle, Cycle),
-        arguments: impl FnOnce() -> Arguments,
+        arguments: impl FnOnce(&mut Arguments<'_>),
     ) {
         if from >= until {
             if self.shows(from) {
-                self.mark(track, name, from, &arguments());
+                self.mark(track, name, from, arguments);
             }
             return;
         }
         if !self.overlaps(from, until) {
             return;
         }
-        let taken = self.taken.get(&track).copied().unwrap_or(0);
+        let taken = self.taken.get(track.tid() as usize);
+        let taken = taken.and_then(Option::as_ref).map_or(0, |it| it.until);
         let (from, until) = (from.max(self.from).max(taken), until.min(self.until));
         if from >= until {
             return;
         }
         self.name_track(track);
-        self.taken.insert(track, until);
-        let (begin, end) = (self.nanoseconds(from), self.nanoseconds(until));
+        if let Some(Some(taken)) = self.taken.get_mut(track.tid() as usize) {
+            taken.until = until;
+        }
         // A beginning and an end, not a whole with its length: the end of a slice
         // and the beginning of the next are then the same text, and the same
         // time to any reader, however it rounds.
-        self.begin('B');
+        self.begin("B");
         self.place(track);
-        self.time(begin);
-        self.called(name, &arguments());
+        self.time(from);
+        self.called(name, arguments);
         self.end();
-        self.begin('E');
+        self.begin("E");
         self.place(track);
-        self.time(end);
+        self.time(until);
         self.end();
     }
 
     /// Something that takes no time.
-    pub fn mark(&mut self, track: Track, name: &str, at: Cycle, arguments: &Arguments) {
+    pub fn mark(
+        &mut self,
+        track: Track,
+        name: &str,
+        at: Cycle,
+        arguments: impl FnOnce(&mut Arguments<'_>),
+    ) {
         if !self.shows(at) {
             return;
         }
         self.name_track(track);
-        let ns = self.nanoseconds(at);
-        self.begin('i');
+        self.begin("i");
         self.place(track);
-        self.time(ns);
-        self.line.push_str(",\"s\":\"t\"");
+        self.time(at);
+        self.text(",\"s\":\"t\"");
         self.called(name, arguments);
         self.end();
     }
@@ -311,34 +416,32 @@ impl<W: Write> Writer<W> {
             return;
         }
         self.name_group(group);
-        let ns = self.nanoseconds(at);
-        self.begin('C');
-        let _ = write!(self.line, ",\"pid\":{}", group.pid());
-        self.time(ns);
-        self.called(name, &Arguments::default().signed("value", value));
+        self.begin("C");
+        self.text(",\"pid\":");
+        digits(group.pid().into(), &mut self.line);
+        self.time(at);
+        self.called(name, |all| all.signed("value", value));
         self.end();
     }
 
     /// A point of a packet's way, on a slice of a track.
     pub fn flow(&mut self, step: FlowStep, frame: u64, track: Track, at: Cycle) {
-        let phase = match step {
-            FlowStep::Start => 's',
-            FlowStep::Through => 't',
-            FlowStep::End => 'f',
-        };
-        let ns = self.nanoseconds(at);
-        self.begin(phase);
-        let _ = write!(self.line, ",\"id\":{frame}");
+        self.begin(match step {
+            FlowStep::Start => "s",
+            FlowStep::Through => "t",
+            FlowStep::End => "f",
+        });
+        self.text(",\"id\":");
+        digits(frame, &mut self.line);
         self.place(track);
-        self.time(ns);
-        self.line
-            .push_str(",\"cat\":\"packet\",\"name\":\"packet\",\"bp\":\"e\"");
+        self.time(at);
+        self.text(",\"cat\":\"packet\",\"name\":\"packet\",\"bp\":\"e\"");
         self.end();
     }
 
     /// Ends the text and gives back what it was written to.
     pub fn finish(mut self) -> io::Result<W> {
-        self.line.push_str("\n]}\n");
+        self.text("\n]}\n");
         self.put();
         match self.failure {
             Some(error) => Err(error),

@@ -4,4 +4,5 @@ mod faults;
 mod order;
 mod profiles;
 mod runs;
+mod spared;
 mod timelines;

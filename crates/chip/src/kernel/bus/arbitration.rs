@@ -36,6 +36,18 @@ pub(crate) struct Grant {
 }
 
 impl Buses {
+    /// The first beginning of a bus clock at a cycle or after it.
+    #[inline]
+    fn clock(&self, at: Cycle) -> Cycle {
+        // That of most chips is a power of two, and a division takes as long as all else.
+        let last = self.bus_cycle - 1;
+        if self.bus_cycle & last == 0 {
+            (at + last) & !last
+        } else {
+            at.next_multiple_of(self.bus_cycle)
+        }
+    }
+
     /// Takes a command to `target` into its microengine's FIFO, if it has room, and sends
     /// it if nothing is in its way.
     pub(crate) fn admit(
@@ -57,7 +69,7 @@ impl Buses {
         }
         let cluster = self.cluster_of[me] as usize;
         let state = &self.clusters[cluster];
-        let slot = now.next_multiple_of(self.bus_cycle);
+        let slot = self.clock(now);
         // Nearly all commands find nothing in their way and set out here, without an event for
         // the arbiter. A command may not pass one of its own FIFO, nor an arbitration that is
         // posted: what waits for that came first.
@@ -162,7 +174,7 @@ impl Buses {
         let state = &self.clusters[cluster];
         // None is posted for a command whose unit is full: the unit's release asks again.
         // So a blocked arbiter costs no events however long it waits.
-        let soonest = state.command_free.max(now).next_multiple_of(self.bus_cycle);
+        let soonest = self.clock(state.command_free.max(now));
         let mut at = Cycle::MAX;
         for held in self.fifos_of(cluster).iter().filter_map(|f| f.held.front()) {
             if self.has_room(held.target, cluster) {
@@ -186,7 +198,7 @@ impl Buses {
         journal: &mut Journal,
     ) -> Option<Grant> {
         let state = &self.clusters[cluster];
-        let slot = now.next_multiple_of(self.bus_cycle);
+        let slot = self.clock(now);
         if state.held == 0 || state.posted || state.command_free > slot {
             return None;
         }
@@ -270,11 +282,8 @@ impl Buses {
     /// The general-purpose core sends a command over the first cluster's bus,
     /// ahead of what waits there; gives how long it waited for the bus.
     pub(crate) fn core_command(&mut self, now: Cycle, journal: &mut Journal) -> Cycle {
+        let granted = self.clock(self.clusters[0].command_free.max(now));
         let cluster = &mut self.clusters[0];
-        let granted = cluster
-            .command_free
-            .max(now)
-            .next_multiple_of(self.bus_cycle);
         let end = granted + self.bus_cycle;
         cluster.command_free = end;
         cluster.command.carried(self.bus_cycle, granted - now);
