@@ -2,7 +2,7 @@
 
 use super::clock::{Cost, Due, Line, SECOND_PS, whole_nanoseconds};
 use super::packet::Template;
-use super::random::{EXPONENTIAL_BITS, Random};
+use crate::random::{EXPONENTIAL_BITS, Random};
 use super::special::{Kind, Lot};
 use super::stamp::Stamp;
 use super::turns::{Turn, Turns};

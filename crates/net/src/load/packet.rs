@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::random::mixed;
+use crate::random::mixed;
 use super::special::Kind;
 use super::stamp::{BYTES as STAMP, EXPERIMENT, Stamp};
 use super::{Load, Prefix};

@@ -1,0 +1,8 @@
+//! Endpoints on a path: the situations of the RFCs by name, laws, and what always holds.
+
+mod rfc3042;
+mod rfc5681;
+mod rfc6298;
+mod rfc6582;
+mod rfc6675;
+mod rig;
