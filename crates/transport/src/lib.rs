@@ -7,7 +7,7 @@
 //! state can be saved with serde and goes on as if nothing had happened.
 //!
 //! [`wire`]: packets as values and as bytes. [`control`]: the laws, behind one trait. [`pacing`]: clocks
-//! and CPUs. [`time`]: picoseconds. [`HostParameters`] has every length of time that a host knows, so
+//! and CPUs. [`rcp`]: its own transport. [`time`]: picoseconds. [`HostParameters`] has every length of time that a host knows, so
 //! that one factor can scale all.
 //!
 //! ```
@@ -60,6 +60,7 @@ pub mod control;
 mod handshake;
 mod host;
 pub mod pacing;
+pub mod rcp;
 mod receiver;
 mod rtt;
 mod sender;

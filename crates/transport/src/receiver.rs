@@ -362,7 +362,7 @@ impl Receiver {
         let holes = self.assembly.has_holes();
         let news = self.assembly.insert(offset, end);
         let next = self.assembly.next();
-        self.counters.received = next - 1;
+        self.counters.received = next.min(self.fin.unwrap_or(next)) - 1;
         self.counters.duplicates += u64::from(news == 0 && length > 0);
         self.counters.out_of_order += u64::from(offset > before);
         if !self.reads_at_once {

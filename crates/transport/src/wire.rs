@@ -13,6 +13,7 @@ mod payload;
 mod segment;
 mod xcp_option;
 
+pub(crate) use packet::DATAGRAM_PROTOCOL;
 pub use error::WireError;
 pub use options::{Options, QuickStartResponse, SackBlocks, Timestamps};
 pub use packet::{Body, Datagram, Ends, Packet};

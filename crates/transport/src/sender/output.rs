@@ -165,8 +165,9 @@ impl Sender {
         if self.acknowledged <= self.scoreboard.rescued || self.scoreboard.end() >= end {
             return None;
         }
-        let from = end.saturating_sub(self.mss).max(self.scoreboard.end());
-        let offset = from.max(self.acknowledged).min(self.data_end);
+        // The FIN takes no room in a segment.
+        let from = end.min(self.data_end).saturating_sub(self.mss);
+        let offset = from.max(self.scoreboard.end()).max(self.acknowledged);
         Some(self.segment_at(offset, Reason::Rescue))
     }
 

@@ -52,7 +52,7 @@ impl Ends {
 /// come to the 40 bytes of IPv4 and TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Datagram {
-    /// The number of a packet of data from 0 on; in answers how many different ones came.
+    /// The number of a packet of data from 0 on; in an answer, that of the packet that it answers.
     pub number: u32,
     /// The sender's clock in units of its own, or its echo.
     pub stamp: u32,
@@ -106,6 +106,18 @@ impl Packet {
             ttl: TTL,
             quick_start: None,
             body: Body::Tcp { xcp: None, segment },
+        }
+    }
+
+    /// A datagram behind a congestion header of RCP.
+    pub(crate) fn rcp(ends: Ends, identification: u16, header: rcp::Header, datagram: Datagram) -> Self {
+        Self {
+            source: ends.source,
+            destination: ends.destination,
+            identification,
+            ttl: TTL,
+            quick_start: None,
+            body: Body::Rcp { header, datagram },
         }
     }
 
@@ -199,7 +211,7 @@ impl Packet {
                 let xcp = Some(xcp);
                 (Body::Tcp { xcp, segment }, payload)
             }
-            RCP_PROTOCOL => Self::rcp(rest)?,
+            RCP_PROTOCOL => Self::rcp_body(rest)?,
             protocol => return Err(WireError::Protocol(protocol)),
         };
         let packet = Self {
@@ -231,7 +243,7 @@ impl Packet {
         Ok((header, &bytes[length..]))
     }
 
-    fn rcp(bytes: &[u8]) -> Result<(Body, &[u8]), WireError> {
+    fn rcp_body(bytes: &[u8]) -> Result<(Body, &[u8]), WireError> {
         let needed = rcp::header::LENGTH + DATAGRAM;
         let short = WireError::Short {
             what: "the headers of RCP",

@@ -1,8 +1,11 @@
 //! Endpoints on a path: the situations of the RFCs by name, laws, and what always holds.
 
+mod golden;
 mod rfc3042;
+mod rfc4782;
 mod rfc5681;
 mod rfc6298;
 mod rfc6582;
 mod rfc6675;
 mod rig;
+mod xcp;

@@ -18,9 +18,8 @@ fn three_losses_in_a_window_are_repaired_in_one_round_trip() {
     rig.run();
     rig.assert_done(100_000);
     assert_eq!(rig.repeated(), [18, 22, 26]);
-    for number in [18, 22, 26] {
-        assert_eq!(rig.times_of(number)[1] / RTT, 6, "{number}");
-    }
+    let again = |number| rig.times_of(number)[1];
+    assert!(again(26) - again(18) <= RTT, "{} {}", again(18), again(26));
     assert_eq!(rig.sender.counters().fast_recoveries, 1);
 }
 
@@ -40,16 +39,16 @@ fn the_pipe_holds_back_until_half_of_the_flight_is_left() {
     let mut rig = rig();
     rig.drop_once(&[20]);
     while rig.sender.counters().fast_recoveries == 0 {
-        rig.step();
+        assert!(rig.step(), "nothing happens any more");
     }
     let view = rig.sender.view();
     assert!(view.in_flight > view.window, "{view:?}");
-    let mut least = u64::MAX;
+    let mut sent = rig.sent.len();
     while rig.now < 7 * RTT {
-        rig.step();
-        least = least.min(rig.sender.view().in_flight);
+        assert!(rig.step(), "nothing happens any more");
         let view = rig.sender.view();
-        assert!(view.in_flight <= view.window.max(16_000), "{view:?}");
+        assert!(rig.sent.len() == sent || view.in_flight <= view.window, "{view:?}");
+        sent = rig.sent.len();
     }
     rig.run();
     rig.assert_done(100_000);

@@ -195,7 +195,7 @@ impl Rig {
     /// Drops so many transmissions of each of these segments.
     pub fn drop_times(&mut self, segments: &[(u64, u32)]) {
         let mut left: Vec<(u64, u32)> = segments.to_vec();
-        let mut initial = None;
+        let mut initial = (!self.packets.is_empty()).then_some(self.initial);
         let mss = self.mss as u32;
         self.forward.fate = Box::new(move |_, packet| {
             let segment = packet.segment().expect("TCP");
