@@ -11,7 +11,6 @@ mod srp;
 mod xcp;
 mod xcp_option;
 
-
 use serde::{Deserialize, Serialize};
 
 use crate::time::Time;

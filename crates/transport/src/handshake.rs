@@ -32,7 +32,11 @@ pub(crate) fn options(host: &HostParameters, now: Time, asked: Option<&Options>)
 }
 
 /// Timestamps at `now`, if the host sends them and there is something to echo.
-pub(crate) fn timestamps(host: &HostParameters, now: Time, echo: Option<u32>) -> Option<Timestamps> {
+pub(crate) fn timestamps(
+    host: &HostParameters,
+    now: Time,
+    echo: Option<u32>,
+) -> Option<Timestamps> {
     let value = (now / host.timestamps?) as u32;
     echo.map(|echo| Timestamps { value, echo })
 }

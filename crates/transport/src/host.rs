@@ -195,7 +195,12 @@ mod tests {
         assert_eq!(scaled.delayed_ack, Some(2 * MILLISECOND));
         assert_eq!(scaled.rto.floor, 10 * MILLISECOND);
         assert_eq!(scaled.rto.granularity, 50 * MICROSECOND);
-        assert_eq!(scaled.clock, Clock::Jiffies { tick: 200 * MICROSECOND });
+        assert_eq!(
+            scaled.clock,
+            Clock::Jiffies {
+                tick: 200 * MICROSECOND
+            }
+        );
         assert_eq!(scaled.mss, host.mss);
         assert_eq!(host.scaled(1), Ok(host));
     }

@@ -186,7 +186,9 @@ impl Receiver {
         self.unread -= bytes.min(self.unread);
         let opened = (self.assembly.next() + self.window()).saturating_sub(self.edge);
         let buffer = u64::from(self.host.receive_buffer);
-        if self.phase == ReceiverPhase::Open && opened >= u64::from(self.host.mss).min(buffer / 2).max(1) {
+        if self.phase == ReceiverPhase::Open
+            && opened >= u64::from(self.host.mss).min(buffer / 2).max(1)
+        {
             self.acknowledge(now, out);
         }
     }
@@ -394,7 +396,11 @@ impl Receiver {
     }
 
     fn acknowledge(&mut self, now: Time, out: &mut Vec<Packet>) {
-        let offset = if self.phase == ReceiverPhase::LastAck { 2 } else { 1 };
+        let offset = if self.phase == ReceiverPhase::LastAck {
+            2
+        } else {
+            1
+        };
         self.send(now, Flags::ACK, offset, out);
     }
 
@@ -412,7 +418,11 @@ impl Receiver {
         let scaled = self
             .peer
             .is_some_and(|peer| peer.options.window_scale.is_some());
-        if scaled { handshake::window_shift(&self.host) } else { 0 }
+        if scaled {
+            handshake::window_shift(&self.host)
+        } else {
+            0
+        }
     }
 
     fn send(&mut self, now: Time, flags: Flags, offset: u64, out: &mut Vec<Packet>) {

@@ -316,9 +316,7 @@ impl Sender {
         let out = self.next - self.acknowledged;
         match self.recovery {
             _ if !self.sack() => out,
-            Recovery::Fast { .. } => self
-                .scoreboard
-                .pipe(self.acknowledged, self.next, self.mss),
+            Recovery::Fast { .. } => self.scoreboard.pipe(self.acknowledged, self.next, self.mss),
             // RFC 6675, step 3: what has arrived makes room before a loss is certain.
             Recovery::None if self.host.limited_transmit || self.next < self.highest => {
                 out - self.scoreboard.arrived(self.acknowledged, self.next)

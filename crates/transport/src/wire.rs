@@ -13,9 +13,9 @@ mod payload;
 mod segment;
 mod xcp_option;
 
-pub(crate) use packet::DATAGRAM_PROTOCOL;
 pub use error::WireError;
 pub use options::{Options, QuickStartResponse, SackBlocks, Timestamps};
+pub(crate) use packet::DATAGRAM_PROTOCOL;
 pub use packet::{Body, Datagram, Ends, Packet};
 pub use payload::{first_difference, pattern};
 pub use segment::{Flags, Segment};

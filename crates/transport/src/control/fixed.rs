@@ -128,6 +128,9 @@ mod tests {
         close(Fixed::ratio(1, 10).log2(), -3_321_928_095);
         close(Fixed::ratio(5, 2).exp2(), 5_656_854_249);
         close(Fixed::ratio(-5, 2).exp2(), 176_776_695);
-        close(Fixed::ratio(99, 100).power(Fixed::ratio(172_788, 10_000)), 840_584_537);
+        close(
+            Fixed::ratio(99, 100).power(Fixed::ratio(172_788, 10_000)),
+            840_584_537,
+        );
     }
 }

@@ -70,12 +70,20 @@ mod tests {
         intervals.add(50_000);
         assert_eq!(intervals.mean(1_000), Some(100 << MEAN_BITS));
         intervals.add(250_000);
-        assert_eq!(intervals.mean(1_000), Some(200 << MEAN_BITS), "(300 + 100) / 2");
+        assert_eq!(
+            intervals.mean(1_000),
+            Some(200 << MEAN_BITS),
+            "(300 + 100) / 2"
+        );
         intervals.close(1_000);
         assert_eq!(intervals.mean(1_000), Some(200 << MEAN_BITS));
         for _ in 0..8 {
             intervals.begin_with(10);
         }
-        assert_eq!(intervals.mean(1_000), Some(10 << MEAN_BITS), "eight are kept");
+        assert_eq!(
+            intervals.mean(1_000),
+            Some(10 << MEAN_BITS),
+            "eight are kept"
+        );
     }
 }

@@ -61,7 +61,11 @@ enum State {
     /// Sent, with this difference of TTLs.
     Asked { ttl_difference: u8, nonce: u32 },
     /// Answered, or not, by the SYN/ACK; the report of the code is to be sent with the next packet.
-    Approved { code: u8, nonce: u32, reported: bool },
+    Approved {
+        code: u8,
+        nonce: u32,
+        reported: bool,
+    },
     /// The first window is being sent at this rate, bytes per second.
     Paced { rate: u64 },
     /// What was sent up to here went out at the approved rate.

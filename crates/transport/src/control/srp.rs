@@ -14,6 +14,8 @@ use super::{Controller, Moment};
 use crate::host::HostParameters;
 use crate::time::{self, SECOND, Time};
 
+/// The shortest interval that p can tell, packets: the formula's rate goes to 0 as p goes to 1.
+const SHORTEST_INTERVAL: u64 = 2;
 /// The longest interval that p can tell, packets.
 const LONGEST_INTERVAL: u64 = 1 << 30;
 /// Most doublings of the sending timer.
@@ -87,7 +89,10 @@ impl Srp {
 
 /// The rate of a mean interval in packets x 2^8, in packets x 2^-32 in a picosecond x 10^12.
 fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> Rate {
-    let mean = mean.clamp((1 << MEAN_BITS) + 1, LONGEST_INTERVAL << MEAN_BITS);
+    let mean = mean.clamp(
+        SHORTEST_INTERVAL << MEAN_BITS,
+        LONGEST_INTERVAL << MEAN_BITS,
+    );
     let p = Fixed::ratio(1 << MEAN_BITS, mean as i64);
     packets_in_time(p, srtt, timeout)
 }
@@ -112,7 +117,7 @@ fn interval_for(rate: u64, srtt: Time, moment: &Moment) -> u64 {
         let found = rate_of_mean(packets << MEAN_BITS, srtt, moment.timeout);
         bytes_per_second(found, moment.packet)
     };
-    let (mut below, mut enough) = (1, LONGEST_INTERVAL);
+    let (mut below, mut enough) = (SHORTEST_INTERVAL, LONGEST_INTERVAL);
     while below < enough {
         let middle = u64::midpoint(below, enough);
         if gives(middle) >= rate {
@@ -249,7 +254,10 @@ mod tests {
     fn a_scaled_path_has_a_scaled_rate() {
         for mean in [2, 10, 100, 10_000] {
             let rate = |k| rate_of_mean(mean << MEAN_BITS, SECOND / 10 / k, SECOND / k);
-            let (one, fifty) = (bytes_per_second(rate(1), 1_500), bytes_per_second(rate(50), 1_500));
+            let (one, fifty) = (
+                bytes_per_second(rate(1), 1_500),
+                bytes_per_second(rate(50), 1_500),
+            );
             assert!(fifty.abs_diff(50 * one) <= 50, "{one} {fifty}");
         }
     }

@@ -212,7 +212,13 @@ impl Controller for Xcp {
     }
 
     fn read(&mut self, moment: &Moment, packet: &Packet, new: bool) {
-        if let (Body::Tcp { xcp: Some(header), .. }, true) = (&packet.body, new) {
+        if let (
+            Body::Tcp {
+                xcp: Some(header), ..
+            },
+            true,
+        ) = (&packet.body, new)
+        {
             self.apply(moment, header.reverse_feedback);
         }
     }

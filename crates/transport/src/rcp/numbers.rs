@@ -19,7 +19,11 @@ impl Numbers {
         }
         let at = self.beyond.partition_point(|range| range.1 <= number);
         self.beyond.insert(at, (number, number + 1));
-        if self.beyond.get(at + 1).is_some_and(|range| range.0 == number + 1) {
+        if self
+            .beyond
+            .get(at + 1)
+            .is_some_and(|range| range.0 == number + 1)
+        {
             self.beyond[at].1 = self.beyond.remove(at + 1).1;
         }
         if at > 0 && self.beyond[at - 1].1 == number {

@@ -76,6 +76,11 @@ impl RcpReceiver {
             ..*datagram
         };
         self.identification = self.identification.wrapping_add(1);
-        out.push(Packet::rcp(self.ends, self.identification, answer, datagram));
+        out.push(Packet::rcp(
+            self.ends,
+            self.identification,
+            answer,
+            datagram,
+        ));
     }
 }

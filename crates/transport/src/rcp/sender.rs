@@ -97,7 +97,10 @@ impl RcpSender {
         let (total, last_payload) = match parameters.supply {
             Supply::Bytes(bytes) if bytes > 0 => {
                 let total = u32::try_from(bytes.div_ceil(payload)).unwrap_or(u32::MAX);
-                (total, (bytes - (u64::from(total) - 1) * payload).min(payload))
+                (
+                    total,
+                    (bytes - (u64::from(total) - 1) * payload).min(payload),
+                )
             }
             Supply::Endless => (u32::MAX, payload),
             // A flow without data is its FIN.
@@ -256,7 +259,10 @@ impl RcpSender {
     fn refresh(&mut self, now: Time) {
         let packet = u64::from(self.host.payload) + HEADERS;
         let gap = time::of_bytes(packet, self.rate);
-        let every = self.least_rtt.unwrap_or(self.host.retry).min(self.host.retry);
+        let every = self
+            .least_rtt
+            .unwrap_or(self.host.retry)
+            .min(self.host.retry);
         if gap > every {
             self.retry_at.get_or_insert(now + every);
         } else {
@@ -289,7 +295,11 @@ impl RcpSender {
     /// Sends what is due.
     fn output(&mut self, now: Time, out: &mut Vec<Packet>) {
         while self.phase == RcpPhase::Running {
-            while self.again.front().is_some_and(|&number| self.is_answered(number)) {
+            while self
+                .again
+                .front()
+                .is_some_and(|&number| self.is_answered(number))
+            {
                 self.again.pop_front();
             }
             if self.again.is_empty() && self.next == self.total {
@@ -368,6 +378,11 @@ impl RcpSender {
             stamp: self.clock(now),
             payload,
         };
-        out.push(Packet::rcp(self.ends, self.identification, header, datagram));
+        out.push(Packet::rcp(
+            self.ends,
+            self.identification,
+            header,
+            datagram,
+        ));
     }
 }

@@ -38,9 +38,7 @@ impl Echo {
         };
         self.header = xcp.map(|_| 0);
         let asked = segment.options.xcp.is_some();
-        self.option = answer
-            .filter(|_| asked)
-            .map(|answer| (answer.format, 0));
+        self.option = answer.filter(|_| asked).map(|answer| (answer.format, 0));
     }
 
     /// A packet of the open connection came.
@@ -81,8 +79,7 @@ impl Echo {
         let Some(sum) = &mut self.header else { return };
         let feedback = std::mem::take(sum);
         let mut header = empty_header(header::MINIMAL);
-        header.reverse_feedback =
-            feedback.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+        header.reverse_feedback = feedback.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
         if let Body::Tcp { xcp, .. } = &mut packet.body {
             *xcp = Some(header);
         }

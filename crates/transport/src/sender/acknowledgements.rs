@@ -31,7 +31,11 @@ impl Sender {
         let edge = offset + (u64::from(segment.window) << shift);
         let opened = edge > self.edge;
         self.edge = self.edge.max(edge);
-        let news = if self.sack() { self.take_blocks(segment) } else { 0 };
+        let news = if self.sack() {
+            self.take_blocks(segment)
+        } else {
+            0
+        };
         let new = offset > self.acknowledged;
         let moment = self.moment(now);
         self.control.law_mut().read(&moment, packet, new);
@@ -80,9 +84,7 @@ impl Sender {
             self.counters.completed_at.get_or_insert(now);
         }
         let restarts = match self.recovery {
-            Recovery::Fast { partial } if offset < self.recover => {
-                self.partial(bytes, partial)
-            }
+            Recovery::Fast { partial } if offset < self.recover => self.partial(bytes, partial),
             _ => {
                 self.duplicates = 0;
                 self.inflation = 0;

@@ -119,7 +119,11 @@ impl Sender {
     /// The segment at `offset`: up to the next range that has arrived, with the FIN if it reaches it.
     fn segment_at(&self, offset: u64, reason: Reason) -> Choice {
         let until = self.scoreboard.hole(offset).1.unwrap_or(u64::MAX);
-        let length = self.data_end.min(until).saturating_sub(offset).min(self.mss);
+        let length = self
+            .data_end
+            .min(until)
+            .saturating_sub(offset)
+            .min(self.mss);
         Choice {
             offset,
             length,
@@ -253,7 +257,13 @@ impl Sender {
     }
 
     /// Sends a packet after the controller has marked it.
-    pub(super) fn send(&mut self, now: Time, mut packet: Packet, first: bool, out: &mut Vec<Packet>) {
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        first: bool,
+        out: &mut Vec<Packet>,
+    ) {
         let moment = self.moment(now);
         self.control.law_mut().mark(&moment, &mut packet, first);
         self.counters.packets += 1;

@@ -133,7 +133,11 @@ mod tests {
         board.repaired = 20;
         assert_eq!(board.pipe(10, 100, 10), 60);
         board.repaired = 40;
-        assert_eq!(board.pipe(10, 100, 10), 70, "sent again and not known to be lost: counts twice");
+        assert_eq!(
+            board.pipe(10, 100, 10),
+            70,
+            "sent again and not known to be lost: counts twice"
+        );
     }
 
     proptest! {

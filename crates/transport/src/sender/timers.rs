@@ -42,9 +42,7 @@ impl Sender {
             return;
         }
         let moment = self.moment(now);
-        self.control
-            .law_mut()
-            .timed_out(&moment, self.retries > 1);
+        self.control.law_mut().timed_out(&moment, self.retries > 1);
         self.recovery = Recovery::None;
         self.recover = self.highest;
         self.duplicates = 0;
@@ -54,7 +52,7 @@ impl Sender {
         self.scoreboard.clear();
         self.next = self.acknowledged;
         self.pace_at = None;
-        self.expires_at = Some(now + self.rtt.timeout());
+        // The timer starts with the next segment, which a rate may hold back.
         self.output(now, out);
     }
 

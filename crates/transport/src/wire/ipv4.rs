@@ -78,7 +78,10 @@ impl Ipv4 {
         let total = usize::from(half(2));
         if total < length {
             let what = "the IPv4 packet";
-            return Err(WireError::Length { what, length: total });
+            return Err(WireError::Length {
+                what,
+                length: total,
+            });
         }
         let rest = bytes.get(length..total).ok_or(WireError::Short {
             what: "the IPv4 packet",
@@ -101,7 +104,8 @@ impl Ipv4 {
                 Some(QuickStartOption::from_bytes(&header[place]).ok_or(wrong)?)
             }
         };
-        let address = |at: usize| Ipv4Addr::from([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        let address =
+            |at: usize| Ipv4Addr::from([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
         let packet = Self {
             source: address(12),
             destination: address(16),

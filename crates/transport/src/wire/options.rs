@@ -188,7 +188,8 @@ impl Options {
             kind,
             length: data.len() as u8 + 2,
         };
-        let word = |at: usize| u32::from_be_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]]);
+        let word =
+            |at: usize| u32::from_be_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]]);
         let twice = match (kind, data) {
             (MSS, &[a, b]) => self.mss.replace(u16::from_be_bytes([a, b])).is_some(),
             // RFC 7323, section 2.3: a larger shift is taken for 14.
@@ -199,7 +200,9 @@ impl Options {
             (SACK_PERMITTED, []) => std::mem::replace(&mut self.sack_permitted, true),
             (TIMESTAMPS, data) if data.len() == 8 => {
                 let (value, echo) = (word(0), word(4));
-                self.timestamps.replace(Timestamps { value, echo }).is_some()
+                self.timestamps
+                    .replace(Timestamps { value, echo })
+                    .is_some()
             }
             (QUICK_START_RESPONSE, data) if data.len() == 6 => {
                 let response = QuickStartResponse {

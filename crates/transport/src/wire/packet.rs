@@ -110,7 +110,12 @@ impl Packet {
     }
 
     /// A datagram behind a congestion header of RCP.
-    pub(crate) fn rcp(ends: Ends, identification: u16, header: rcp::Header, datagram: Datagram) -> Self {
+    pub(crate) fn rcp(
+        ends: Ends,
+        identification: u16,
+        header: rcp::Header,
+        datagram: Datagram,
+    ) -> Self {
         Self {
             source: ends.source,
             destination: ends.destination,
@@ -178,10 +183,7 @@ impl Packet {
                 }
                 segment.append(&mut bytes, header.addresses())?;
             }
-            Body::Rcp {
-                header,
-                datagram,
-            } => {
+            Body::Rcp { header, datagram } => {
                 bytes.extend(header.to_bytes());
                 bytes.extend(datagram.number.to_be_bytes());
                 bytes.extend(datagram.stamp.to_be_bytes());

@@ -57,7 +57,11 @@ impl PacketFormat {
             Self::Integer => i64::from(field.cast_signed()) << FRACTION_BITS,
             Self::MantissaExponent => {
                 let magnitude = i64::from(field >> 4 & 0x7ff) << (field & 0xf);
-                if field >> 15 == 1 { -magnitude } else { magnitude }
+                if field >> 15 == 1 {
+                    -magnitude
+                } else {
+                    magnitude
+                }
             }
         }
     }

@@ -246,8 +246,14 @@ fn out_of_order_and_filling_segments_are_acknowledged_at_once() {
     assert_eq!(at_arrival, 6, "2 to 7 are each answered");
     let filled = rig.answers.iter().find(|(_, packet)| {
         let segment = packet.segment().unwrap();
-        segment.options.sack.is_empty() && segment.flags == Flags::ACK
-            && rig.answers[0].1.segment().unwrap().acknowledgement.wrapping_add(8_001)
+        segment.options.sack.is_empty()
+            && segment.flags == Flags::ACK
+            && rig.answers[0]
+                .1
+                .segment()
+                .unwrap()
+                .acknowledgement
+                .wrapping_add(8_001)
                 == segment.acknowledgement
     });
     assert_eq!(filled.map(|(at, _)| *at), Some(2 * RTT + RTT / 2));

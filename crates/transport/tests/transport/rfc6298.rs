@@ -29,7 +29,12 @@ fn timeout_after(samples: &[Time]) -> Time {
     rig.backward.delay = 0;
     let count = samples.len();
     rig.backward.fate = Box::new(move |number, _| {
-        vec![samples.get(number as usize).copied().unwrap_or(SECOND * 1_000)]
+        vec![
+            samples
+                .get(number as usize)
+                .copied()
+                .unwrap_or(SECOND * 1_000),
+        ]
     });
     rig.open();
     while rounds < count && rig.step() {
@@ -58,7 +63,11 @@ fn later_samples_move_mean_and_deviation_by_an_eighth_and_a_quarter() {
 
 #[test]
 fn the_floor_the_granularity_and_the_ceiling_hold() {
-    let mut at_floor = Rig::new(with(RtoParameters::RFC), Scheme::Reno, Supply::Bytes(50_000));
+    let mut at_floor = Rig::new(
+        with(RtoParameters::RFC),
+        Scheme::Reno,
+        Supply::Bytes(50_000),
+    );
     at_floor.open();
     at_floor.run();
     assert_eq!(at_floor.sender.view().timeout, SECOND);
@@ -99,7 +108,10 @@ fn the_timeout_doubles_and_a_sample_ends_that() {
     for pair in gaps[1..].windows(2) {
         assert_eq!(pair[1], 2 * pair[0], "{gaps:?}");
     }
-    assert!(rig.sender.view().timeout < 2 * gaps[1], "the back-off is over");
+    assert!(
+        rig.sender.view().timeout < 2 * gaps[1],
+        "the back-off is over"
+    );
 }
 
 #[test]
@@ -115,7 +127,11 @@ fn what_was_sent_again_is_no_sample() {
     rig.run();
     rig.assert_done(1_000);
     assert!(rig.sent.len() >= 2);
-    assert_eq!(rig.sender.view().srtt, Some(RTT), "only the handshake counts");
+    assert_eq!(
+        rig.sender.view().srtt,
+        Some(RTT),
+        "only the handshake counts"
+    );
 }
 
 #[test]

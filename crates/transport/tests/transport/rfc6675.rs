@@ -47,7 +47,10 @@ fn the_pipe_holds_back_until_half_of_the_flight_is_left() {
     while rig.now < 7 * RTT {
         assert!(rig.step(), "nothing happens any more");
         let view = rig.sender.view();
-        assert!(rig.sent.len() == sent || view.in_flight <= view.window, "{view:?}");
+        assert!(
+            rig.sent.len() == sent || view.in_flight <= view.window,
+            "{view:?}"
+        );
         sent = rig.sent.len();
     }
     rig.run();
@@ -97,7 +100,13 @@ fn three_ranges_tell_a_loss_before_three_duplicates_do() {
     rig.open();
     rig.drop_once(&[1, 3, 5, 7]);
     // SYN/ACK, ACK of 0, then the duplicates of 2, 4, 6, 8, 9.
-    rig.backward.fate = Box::new(|number, _| if matches!(number, 2..=3) { vec![] } else { vec![0] });
+    rig.backward.fate = Box::new(|number, _| {
+        if matches!(number, 2..=3) {
+            vec![]
+        } else {
+            vec![0]
+        }
+    });
     rig.run_until(2 * RTT);
     assert_eq!(rig.sender.counters().fast_recoveries, 1);
     rig.run();
@@ -139,7 +148,12 @@ fn blocks_are_most_recent_first_and_as_many_as_the_host_sends() {
             .sack
             .as_slice()
             .iter()
-            .map(|&(from, to)| (from.wrapping_sub(first + 1) / 1000, to.wrapping_sub(first + 1) / 1000))
+            .map(|&(from, to)| {
+                (
+                    from.wrapping_sub(first + 1) / 1000,
+                    to.wrapping_sub(first + 1) / 1000,
+                )
+            })
             .collect();
         let expected = [(8, 10), (6, 7), (4, 5)];
         assert_eq!(blocks, expected[..usize::from(sack_blocks)]);

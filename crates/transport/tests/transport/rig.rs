@@ -100,6 +100,8 @@ pub struct Rig {
     pub answers: Vec<(Time, Packet)>,
     /// All packets of the sender.
     pub packets: Vec<(Time, Packet)>,
+    /// Whether packets and segments are kept; long runs have too many.
+    pub keeps: bool,
     pub delivered: u64,
     pub dropped: u64,
     pub copies: u64,
@@ -169,6 +171,7 @@ impl Rig {
             sent: Vec::new(),
             answers: Vec::new(),
             packets: Vec::new(),
+            keeps: true,
             delivered: 0,
             dropped: 0,
             copies: 0,
@@ -202,7 +205,10 @@ impl Rig {
             if segment.flags.has(Flags::SYN) {
                 initial = Some(segment.sequence);
             }
-            let offset = segment.sequence.wrapping_sub(initial.unwrap_or(0)).wrapping_sub(1);
+            let offset = segment
+                .sequence
+                .wrapping_sub(initial.unwrap_or(0))
+                .wrapping_sub(1);
             let number = u64::from(offset / mss);
             let hit = left
                 .iter_mut()
@@ -242,7 +248,8 @@ impl Rig {
             let arrival = left + path.delay;
             for later in fate {
                 self.serial += 1;
-                self.flying.push(Reverse((arrival + later, self.serial, forward)));
+                self.flying
+                    .push(Reverse((arrival + later, self.serial, forward)));
                 self.cargo.insert(self.serial, packet);
             }
         }
@@ -250,6 +257,9 @@ impl Rig {
 
     fn note(&mut self, forward: bool, packet: &Packet) {
         let segment = *packet.segment().expect("TCP");
+        if !self.keeps {
+            return;
+        }
         if !forward {
             self.answers.push((self.now, *packet));
             return;
@@ -333,7 +343,11 @@ impl Rig {
     pub fn repeated(&self) -> Vec<u64> {
         let mut seen = std::collections::HashSet::new();
         let again = |sent: &&Sent| !seen.insert(sent.number);
-        self.sent.iter().filter(again).map(|sent| sent.number).collect()
+        self.sent
+            .iter()
+            .filter(again)
+            .map(|sent| sent.number)
+            .collect()
     }
 
     /// Transmissions of a segment.
