@@ -9,7 +9,7 @@ pub(crate) fn window_shift(host: &HostParameters) -> u8 {
     if !host.window_scale {
         return 0;
     }
-    let fits = |&shift: &u8| host.receive_buffer >> shift <= u32::from(u16::MAX);
+    let fits = |&shift: &u8| u16::try_from(host.receive_buffer >> shift).is_ok();
     (0..14).find(fits).unwrap_or(14)
 }
 

@@ -78,6 +78,7 @@ pub enum PartialAck {
 
 /// What a host is set to. Sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct HostParameters {
     /// Largest TCP payload with TCP options and congestion header: the packet without 40 bytes.
     pub mss: u16,

@@ -161,21 +161,17 @@ impl Controller for Cubic {
             self.reno.slow_start(moment.mss, bytes);
             return;
         }
-        let mut epoch = match self.epoch.take() {
-            Some(epoch) => epoch,
-            None => {
-                let epoch = self.begin(moment);
-                self.window = self.reno.window() << WINDOW_BITS;
-                epoch
-            }
-        };
+        if self.epoch.is_none() {
+            self.window = self.reno.window() << WINDOW_BITS;
+        }
+        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(moment));
         let elapsed = moment.now - epoch.start;
         let window = self.window >> WINDOW_BITS;
         let ahead = elapsed + moment.srtt.unwrap_or(0);
         let target = self.cubic(&epoch, ahead, moment.mss);
         let target = target.clamp(window, window + window / 2);
         let share = |of: u64, (up, down): (u64, u64)| {
-            let added = u128::from(of) * u128::from(up) << WINDOW_BITS;
+            let added = (u128::from(of) * u128::from(up)) << WINDOW_BITS;
             (added / (u128::from(window.max(1)) * u128::from(down))) as u64
         };
         // Reno's window, by segments acknowledged; as fast as Reno once it is where the loss was.
@@ -230,7 +226,7 @@ mod tests {
         let mss = 1_460;
         // 100 segments, 30 of them lost: K = cbrt(30 / 0.4) = 4.21716 s.
         let k = Cubic::rise_time(30 * mss, mss);
-        assert_eq!(k * 100_000 >> TIME_BITS, 421_716);
+        assert_eq!((k * 100_000) >> TIME_BITS, 421_716);
         let cubic = Cubic::new(&HostParameters::default(), CubicParameters::default());
         let epoch = Epoch {
             start: 0,

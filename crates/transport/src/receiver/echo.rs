@@ -46,10 +46,9 @@ impl Echo {
         let Body::Tcp { xcp, segment } = &packet.body else {
             return;
         };
-        if let (Some(sum), Some(header)) = (&mut self.header, xcp) {
-            if header.takes_feedback() {
-                *sum += i64::from(header.delta_throughput);
-            }
+        let asks = xcp.filter(|header| header.takes_feedback());
+        if let (Some(sum), Some(header)) = (&mut self.header, asks) {
+            *sum += i64::from(header.delta_throughput);
         }
         let forward = segment.options.xcp;
         if let (Some((format, sum)), Some(XcpOption::Forward { feedback, .. }), Some(_)) =

@@ -158,7 +158,7 @@ mod tests {
                 let count = arrived[from..].iter().filter(|&&there| there).count();
                 prop_assert_eq!(board.arrived(from as u64, 80), count as u64);
                 if from >= advance as usize {
-                    let hole = (from..).find(|&at| !arrived.get(at).copied().unwrap_or(false));
+                    let hole = (from..81).find(|&at| !arrived.get(at).copied().unwrap_or(false));
                     prop_assert_eq!(board.hole(from as u64).0, hole.unwrap() as u64);
                 }
             }

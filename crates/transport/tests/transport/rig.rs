@@ -12,6 +12,12 @@ use npsim_transport::{
 /// What a path does to a packet beyond its delay: a copy arrives for each element, so much later.
 pub type Fate = Vec<Time>;
 
+/// Decides on each packet of a direction, by its number from 0 on.
+pub type Fates = dyn FnMut(u64, &Packet) -> Fate;
+
+/// May change a packet on its way.
+pub type Router = dyn FnMut(Time, &mut Packet);
+
 /// The usual fate.
 pub fn arrives() -> Fate {
     vec![0]
@@ -51,7 +57,7 @@ impl Line {
         Some(self.free_at)
     }
 
-    /// Bytes that wait, were all packets of `size`.
+    /// Packets that wait, the one on the line included.
     pub fn waiting(&self, now: Time) -> usize {
         self.departures.iter().filter(|&&at| at > now).count()
     }
@@ -61,10 +67,8 @@ impl Line {
 pub struct Path {
     pub delay: Time,
     pub line: Option<Line>,
-    /// Told the number of the packet in this direction, from 0 on.
-    pub fate: Box<dyn FnMut(u64, &Packet) -> Fate>,
-    /// Routers on the way: may change the packet.
-    pub router: Box<dyn FnMut(Time, &mut Packet)>,
+    pub fate: Box<Fates>,
+    pub router: Box<Router>,
     count: u64,
 }
 

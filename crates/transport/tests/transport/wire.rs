@@ -204,7 +204,7 @@ fn with_options(options: &[u8]) -> Vec<u8> {
     bytes[10..12].copy_from_slice(&sum.to_be_bytes());
     bytes.extend([4, 0, 19, 137, 0, 0, 0, 1, 0, 0, 0, 0]);
     bytes.extend([
-        ((20 + options.len()) / 4 << 4) as u8,
+        (20 + options.len()) as u8 / 4 * 16,
         2,
         0xff,
         0xff,

@@ -15,10 +15,9 @@ fn gives(packet: &mut Packet, most: i32) {
     if let Body::Tcp {
         xcp: Some(header), ..
     } = &mut packet.body
+        && header.takes_feedback()
     {
-        if header.takes_feedback() {
-            header.delta_throughput = header.delta_throughput.min(most);
-        }
+        header.delta_throughput = header.delta_throughput.min(most);
     }
 }
 
@@ -237,10 +236,10 @@ fn option_rig(format: PacketFormat, agreed: bool, most: i64) -> Rig {
     };
     let mut rig = Rig::of(&sender, &receiver);
     rig.forward.router = Box::new(move |_, packet| {
-        if let Body::Tcp { segment, .. } = &mut packet.body {
-            if let Some(XcpOption::Forward { feedback, .. }) = &mut segment.options.xcp {
-                *feedback = format.encode(format.decode(*feedback).min(most));
-            }
+        if let Body::Tcp { segment, .. } = &mut packet.body
+            && let Some(XcpOption::Forward { feedback, .. }) = &mut segment.options.xcp
+        {
+            *feedback = format.encode(format.decode(*feedback).min(most));
         }
     });
     rig.open();
@@ -283,10 +282,10 @@ fn with_the_option_losses_leave_the_window_and_a_timeout_sets_it_to_one() {
     let mut rig = option_rig(PacketFormat::MantissaExponent, true, 1_024);
     rig.run_until(5 * RTT + RTT / 2);
     rig.forward.router = Box::new(|_, packet| {
-        if let Body::Tcp { segment, .. } = &mut packet.body {
-            if let Some(XcpOption::Forward { feedback, .. }) = &mut segment.options.xcp {
-                *feedback = 0;
-            }
+        if let Body::Tcp { segment, .. } = &mut packet.body
+            && let Some(XcpOption::Forward { feedback, .. }) = &mut segment.options.xcp
+        {
+            *feedback = 0;
         }
     });
     rig.run_until(7 * RTT + RTT / 2);
