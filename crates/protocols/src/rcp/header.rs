@@ -67,7 +67,7 @@ impl Header {
 
     /// Whether routers limit the rate of this packet: [`SYN`], [`REF`] and [`DATA`].
     #[must_use]
-    pub(crate) fn takes_rate(self) -> bool {
+    pub fn takes_rate(self) -> bool {
         matches!(self.kind, SYN | REF | DATA)
     }
 }
