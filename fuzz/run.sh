@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")"
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- preprocess parse assemble decode image capture
+[ $# -gt 0 ] || set -- preprocess parse assemble decode image capture packet
 toolchain=${FUZZ_TOOLCHAIN:-nightly}
 
 # Sources and captures of the repository that are small enough to mutate.
@@ -37,6 +37,7 @@ longest() {
     decode) echo 60 ;;
     image) echo 4096 ;;
     capture) echo 32768 ;;
+    packet) echo 256 ;;
     *)
         echo "fuzz/run.sh: there is no target \`$1\`" >&2
         exit 2

@@ -24,7 +24,9 @@ mod frame;
 pub mod load;
 pub mod order;
 pub mod pace;
+mod random;
 mod ratio;
 
 pub use frame::{Frame, LineFrame};
+pub use random::Random;
 pub use ratio::{Ratio, RatioError};

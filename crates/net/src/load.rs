@@ -23,7 +23,6 @@ mod number;
 mod packet;
 mod phase;
 mod prefix;
-mod random;
 mod rate;
 mod sizes;
 mod span;

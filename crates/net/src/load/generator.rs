@@ -2,13 +2,13 @@
 
 use super::clock::{Cost, Due, Line, SECOND_PS, whole_nanoseconds};
 use super::packet::Template;
-use super::random::{EXPONENTIAL_BITS, Random};
 use super::special::{Kind, Lot};
 use super::stamp::Stamp;
 use super::turns::{Turn, Turns};
 use super::{Amount, Arrivals, Load, LoadError, LoadPort, Rate, Sizes};
 use crate::LineFrame;
 use crate::ethernet::{FCS_BYTES, line_bytes};
+use crate::random::{EXPONENTIAL_BITS, Random};
 
 /// The fastest line of a load, in bits a second.
 const FASTEST: u64 = 1 << 40;

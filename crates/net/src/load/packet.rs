@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use super::random::mixed;
 use super::special::Kind;
 use super::stamp::{BYTES as STAMP, EXPERIMENT, Stamp};
 use super::{Load, Prefix};
+use crate::random::mixed;
 
 const ETHERNET: usize = 14;
 const UDP: u8 = 17;

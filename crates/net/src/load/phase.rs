@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::random::Random;
+use crate::random::Random;
 
 /// Streams of random numbers for phases: their numbers are those of no other stream.
 const STREAM: u64 = 1 << 33;

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::random::Random;
 use super::special::Kind;
+use crate::random::Random;
 
 /// How the frames of a port are given to its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

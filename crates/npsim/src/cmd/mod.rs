@@ -15,6 +15,7 @@ pub mod lab_options;
 mod load_options;
 pub mod lsp;
 pub mod message_options;
+pub mod network;
 pub mod new;
 pub mod pp;
 pub mod reproduce;

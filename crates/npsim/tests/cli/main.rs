@@ -20,6 +20,7 @@ mod killed;
 mod linking;
 mod liveness;
 mod lsp;
+mod networks;
 mod order;
 mod planted;
 mod projects;

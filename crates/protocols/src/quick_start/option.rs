@@ -1,5 +1,6 @@
 //! The Quick-Start option of IPv4: where it stands in a header, and its fields.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Type byte of the option.
@@ -7,7 +8,7 @@ pub const KIND: u8 = 25;
 /// Length of the option, type and length bytes included.
 pub const LENGTH: usize = 8;
 /// Function code of a rate request.
-pub(crate) const RATE_REQUEST: u8 = 0;
+pub const RATE_REQUEST: u8 = 0;
 /// Function code of a report of the approved rate.
 pub const APPROVED_RATE: u8 = 8;
 
@@ -36,7 +37,7 @@ const fn above_pair(code: u8) -> u64 {
 }
 
 /// The fields of the option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartOption {
     /// 0 for a rate request, 8 for a report of the approved rate (4 bits).
     pub function: u8,

@@ -13,13 +13,13 @@ use super::UNIT_BITS_PER_SECOND;
 
 /// Bits per second in units of 40 kbit/s, rounded down.
 #[must_use]
-pub(crate) fn units_of_rate(bits_per_second: u64) -> i64 {
+pub fn units_of_rate(bits_per_second: u64) -> i64 {
     (bits_per_second / UNIT_BITS_PER_SECOND) as i64
 }
 
 /// The rate of `bytes` in `picoseconds` in units of 40 kbit/s, rounded down; 0 in no time.
 #[must_use]
-pub(crate) fn units_of_bytes(bytes: u64, picoseconds: u64) -> i64 {
+pub fn units_of_bytes(bytes: u64, picoseconds: u64) -> i64 {
     let bits_per_unit = u128::from(picoseconds) * u128::from(UNIT_BITS_PER_SECOND);
     let units = (u128::from(bytes) * 8 * 1_000_000_000_000)
         .checked_div(bits_per_unit)
@@ -29,7 +29,7 @@ pub(crate) fn units_of_bytes(bytes: u64, picoseconds: u64) -> i64 {
 
 /// The peak of the last samples of the line's utilisation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PeakUtilisation {
+pub struct PeakUtilisation {
     samples: VecDeque<i64>,
     kept: usize,
 }

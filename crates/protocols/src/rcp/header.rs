@@ -1,5 +1,7 @@
 //! The congestion header of RCP: twelve bytes between the headers of IPv4 and transport.
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of the header.
 pub const LENGTH: usize = 12;
 /// The rate of a packet that no router has limited.
@@ -23,7 +25,7 @@ pub const FIN: u8 = 7;
 pub const FIN_ACK: u8 = 8;
 
 /// The fields of a congestion header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The rate that the flow may have, bytes per second; [`UNLIMITED`] at first.
     pub rate: u32,
@@ -65,7 +67,7 @@ impl Header {
 
     /// Whether routers limit the rate of this packet: [`SYN`], [`REF`] and [`DATA`].
     #[must_use]
-    pub(crate) fn takes_rate(self) -> bool {
+    pub fn takes_rate(self) -> bool {
         matches!(self.kind, SYN | REF | DATA)
     }
 }

@@ -155,7 +155,7 @@ impl Control {
 
     /// Average round-trip time in 2^-28 s.
     #[must_use]
-    pub(crate) fn avg_rtt(&self) -> u32 {
+    pub fn avg_rtt(&self) -> u32 {
         self.avg_rtt
     }
 

@@ -1,5 +1,7 @@
 //! The congestion header: twenty bytes between the headers of IPv4 and transport.
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of the header.
 pub const LENGTH: usize = 20;
 /// The version that this is.
@@ -12,7 +14,7 @@ pub const MINIMAL: u8 = 2;
 pub const DELTA_OFFSET: usize = 16;
 
 /// The fields of a congestion header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Protocol of what follows (6: TCP).
     pub protocol: u8,

@@ -4,7 +4,7 @@ mod arguments;
 mod checkpoints;
 mod observers;
 mod outputs;
-mod progress;
+pub mod progress;
 mod report;
 mod results;
 mod resume;

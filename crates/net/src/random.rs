@@ -1,8 +1,10 @@
 //! Random numbers that are the same on every machine: integers only.
 
+use serde::{Deserialize, Serialize};
+
 /// `SplitMix64` (Steele, Lea and Flood, 2014): 64 bits of state, every seed is good.
-#[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Random(u64);
 
 /// What the state grows by: 2^64 divided by the golden ratio, made odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -11,26 +13,29 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 const LN_2: u64 = 2_977_044_472;
 
 /// Bits of the fraction of [`Random::exponential`].
-pub(super) const EXPONENTIAL_BITS: u32 = 32;
+pub(crate) const EXPONENTIAL_BITS: u32 = 32;
 
 impl Random {
     /// The stream of this number under this seed; streams of one seed do not run into each other.
-    pub(super) fn new(seed: u64, stream: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
         Self(mixed(seed) ^ mixed(stream.wrapping_mul(STEP) ^ 0x6e70_7369_6d00_0001))
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    #[allow(clippy::should_implement_trait, reason = "the stream has no end")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mixed(self.0)
     }
 
     /// Evenly from `0..limit`; `limit` is so much smaller than 2^64 that the bias cannot be measured.
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
     /// Exponentially distributed with mean 1, in 1/2^32.
-    pub(super) fn exponential(&mut self) -> u64 {
+    pub(crate) fn exponential(&mut self) -> u64 {
         let uniform = self.next() | 1;
         // -log2(uniform / 2^64) = zeros + 1 - log2(mantissa), the mantissa being in 1..2.
         let zeros = uniform.leading_zeros();
@@ -55,7 +60,7 @@ fn log2(mantissa: u64) -> u64 {
 }
 
 /// A bijection whose every output bit depends on every input bit.
-pub(super) fn mixed(value: u64) -> u64 {
+pub(crate) fn mixed(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

@@ -1,0 +1,211 @@
+//! What was counted, and what happened between two times.
+
+use npsim_transport::time::{SECOND, Time};
+use npsim_transport::{ReceiverCounters, SenderCounters};
+use serde::{Deserialize, Serialize};
+
+use crate::line::DropReason;
+
+/// Packets and their bytes of IP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Tally {
+    pub(crate) const fn add(&mut self, bytes: u64) {
+        self.packets += 1;
+        self.bytes += bytes;
+    }
+
+    const fn since(self, earlier: Self) -> Self {
+        Self {
+            packets: self.packets - earlier.packets,
+            bytes: self.bytes - earlier.bytes,
+        }
+    }
+}
+
+/// What one direction of a link has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineCensus {
+    /// Bits per second.
+    pub rate: u64,
+    /// Until when this counts.
+    pub at: Time,
+    /// For how long.
+    pub time: Time,
+    /// What came to its queue.
+    pub offered: Tally,
+    /// What the queue dropped, by [`DropReason`].
+    pub dropped: [Tally; DropReason::ALL.len()],
+    /// What the line began to send.
+    pub sent: Tally,
+    /// Of this, what was lost on it.
+    pub lost: Tally,
+    /// Time in which it sent.
+    pub busy: Time,
+    /// Bytes that waited times the picoseconds for which they did.
+    pub waited: u128,
+    /// Most bytes that waited at once.
+    pub longest: u64,
+}
+
+impl LineCensus {
+    pub(crate) const fn new(rate: u64) -> Self {
+        let none = Tally {
+            packets: 0,
+            bytes: 0,
+        };
+        Self {
+            rate,
+            at: 0,
+            time: 0,
+            offered: none,
+            dropped: [none; DropReason::ALL.len()],
+            sent: none,
+            lost: none,
+            busy: 0,
+            waited: 0,
+            longest: 0,
+        }
+    }
+
+    /// So many bytes have waited until now.
+    pub(crate) fn waited(&mut self, now: Time, bytes: u64) {
+        self.waited += u128::from(now - self.at) * u128::from(bytes);
+        self.time += now - self.at;
+        self.at = now;
+    }
+
+    fn since(&self, earlier: &Self) -> Self {
+        let mut dropped = self.dropped;
+        for (all, before) in dropped.iter_mut().zip(earlier.dropped) {
+            *all = all.since(before);
+        }
+        Self {
+            rate: self.rate,
+            at: self.at,
+            time: self.time - earlier.time,
+            offered: self.offered.since(earlier.offered),
+            dropped,
+            sent: self.sent.since(earlier.sent),
+            lost: self.lost.since(earlier.lost),
+            busy: self.busy - earlier.busy,
+            waited: self.waited - earlier.waited,
+            longest: self.longest,
+        }
+    }
+
+    /// Share of the time in which the line sent.
+    #[must_use]
+    pub fn utilisation(&self) -> f64 {
+        ratio(self.busy.into(), self.time.into())
+    }
+
+    /// Mean length of the queue in bytes, without what was being sent.
+    #[must_use]
+    pub fn mean_queue(&self) -> f64 {
+        ratio(self.waited, self.time.into())
+    }
+
+    /// Everything that the queue dropped.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        self.dropped.iter().map(|tally| tally.packets).sum()
+    }
+
+    /// What it dropped for one reason.
+    #[must_use]
+    pub const fn dropped_for(&self, reason: DropReason) -> Tally {
+        self.dropped[reason as usize]
+    }
+}
+
+/// What a flow has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FlowCensus {
+    /// When it opens.
+    pub start: Time,
+    /// The sending end, where it is an endpoint.
+    pub sender: SenderCounters,
+    /// The receiving end, where it is an endpoint.
+    pub receiver: ReceiverCounters,
+    /// What its hosts sent, both ways.
+    pub sent: Tally,
+    /// What reached its hosts, both ways.
+    pub arrived: Tally,
+    /// What queues dropped of it or lines lost.
+    pub gone: Tally,
+    /// Bytes of data that reached the receiver for good: without a gap where it is a stream.
+    pub delivered: u64,
+}
+
+/// Everything that was counted, at one time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Census {
+    /// When.
+    pub at: Time,
+    /// For how long.
+    pub time: Time,
+    /// The lines: those of link n at 2 n and 2 n + 1.
+    pub lines: Vec<LineCensus>,
+    /// The flows.
+    pub flows: Vec<FlowCensus>,
+}
+
+impl Census {
+    /// What has happened since an earlier one; endpoints' own counters stay as they are now.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let lines = { self.lines.iter() }.zip(&earlier.lines);
+        let flows = { self.flows.iter() }.zip(&earlier.flows);
+        Self {
+            at: self.at,
+            time: self.at - earlier.at,
+            lines: lines.map(|(line, before)| line.since(before)).collect(),
+            flows: flows
+                .map(|(flow, before)| FlowCensus {
+                    sent: flow.sent.since(before.sent),
+                    arrived: flow.arrived.since(before.arrived),
+                    gone: flow.gone.since(before.gone),
+                    delivered: flow.delivered - before.delivered,
+                    ..*flow
+                })
+                .collect(),
+        }
+    }
+
+    /// Delivered bits of a flow per second.
+    #[must_use]
+    pub fn goodput(&self, flow: usize) -> f64 {
+        let bits = u128::from(self.flows[flow].delivered) * 8 * u128::from(SECOND);
+        ratio(bits, self.time.into())
+    }
+
+    /// Jain's index of what some flows delivered: 1 where all have as much, 1 / n where one has all.
+    #[must_use]
+    pub fn jain(&self, flows: impl IntoIterator<Item = usize>) -> f64 {
+        let (mut count, mut sum, mut squares) = (0_u128, 0_u128, 0_u128);
+        for flow in flows {
+            let bytes = u128::from(self.flows[flow].delivered);
+            (count, sum, squares) = (count + 1, sum + bytes, squares + bytes * bytes);
+        }
+        if squares == 0 {
+            return 1.0;
+        }
+        ratio(sum * sum, count * squares)
+    }
+}
+
+/// For people: nothing in a simulation depends on it.
+fn ratio(numerator: u128, denominator: u128) -> f64 {
+    if denominator == 0 {
+        0.0
+    } else {
+        numerator as f64 / denominator as f64
+    }
+}

@@ -1,0 +1,158 @@
+//! What is yet to come, in order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::frame::Frame;
+use crate::law::LawTimer;
+
+/// Something that happens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// The last bit of a frame has come over a line.
+    Arrive {
+        /// The line.
+        line: u32,
+        /// The frame.
+        frame: Frame,
+    },
+    /// A router has looked at a frame, which goes to its queue.
+    Enqueue {
+        /// The line that the queue is before.
+        line: u32,
+        /// The frame.
+        frame: Frame,
+    },
+    /// A line has sent a frame and others wait.
+    Free {
+        /// The line.
+        line: u32,
+    },
+    /// A timer of a router's law.
+    Law {
+        /// The line.
+        line: u32,
+        /// Which.
+        timer: LawTimer,
+    },
+    /// A flow begins.
+    Open {
+        /// The flow.
+        flow: u32,
+    },
+    /// An endpoint asked to be woken.
+    Wake {
+        /// The endpoint.
+        endpoint: u32,
+    },
+}
+
+impl Event {
+    /// Its place among the events of one time and node: what frees room comes before what needs it.
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::Law { .. } => 0,
+            Self::Free { .. } => 1,
+            Self::Arrive { .. } => 2,
+            Self::Enqueue { .. } => 3,
+            Self::Open { .. } => 4,
+            Self::Wake { .. } => 5,
+        }
+    }
+}
+
+/// By time, then node, then kind, then order of posting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Key {
+    at: Time,
+    node: u32,
+    rank: u8,
+    number: u64,
+}
+
+/// Events to come. They stand in slots, so that the heap moves keys alone.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Events {
+    heap: BinaryHeap<Reverse<(Key, u32)>>,
+    slots: Vec<Option<Event>>,
+    free: Vec<u32>,
+    posted: u64,
+}
+
+impl Events {
+    /// Posts an event of a node.
+    pub fn post(&mut self, at: Time, node: usize, event: Event) {
+        let key = Key {
+            at,
+            node: node as u32,
+            rank: event.rank(),
+            number: self.posted,
+        };
+        self.posted += 1;
+        let slot = if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(event);
+            slot
+        } else {
+            self.slots.push(Some(event));
+            self.slots.len() as u32 - 1
+        };
+        self.heap.push(Reverse((key, slot)));
+    }
+
+    /// When the next one is.
+    pub fn next_at(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse((key, _))| key.at)
+    }
+
+    /// Takes the next one if it is not after a time.
+    pub fn take(&mut self, until: Time) -> Option<(Time, Event)> {
+        if self.next_at()? > until {
+            return None;
+        }
+        let Reverse((key, slot)) = self.heap.pop()?;
+        let event = self.slots[slot as usize].take()?;
+        self.free.push(slot);
+        Some((key.at, event))
+    }
+
+    /// Frames that are on lines or in routers.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.slots.iter().flatten().filter_map(|event| match event {
+            Event::Arrive { frame, .. } | Event::Enqueue { frame, .. } => Some(frame),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_by_time_node_kind_and_posting() {
+        let mut events = Events::default();
+        let wake = |endpoint| Event::Wake { endpoint };
+        events.post(5, 1, wake(1));
+        events.post(5, 0, wake(2));
+        events.post(5, 0, Event::Free { line: 9 });
+        events.post(3, 7, wake(3));
+        events.post(5, 0, wake(4));
+        assert_eq!(events.take(2), None);
+        let mut order = Vec::new();
+        while let Some((at, event)) = events.take(5) {
+            order.push((at, event));
+        }
+        let expected = [
+            (3, wake(3)),
+            (5, Event::Free { line: 9 }),
+            (5, wake(2)),
+            (5, wake(4)),
+            (5, wake(1)),
+        ];
+        assert_eq!(order, expected);
+        assert_eq!(events.free.len(), 4 + 1);
+    }
+}

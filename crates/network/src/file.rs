@@ -1,0 +1,294 @@
+//! Network files: a network in TOML, with names in place of numbers.
+//!
+//! `docs/src/networks.md` describes the file. Mistakes are told with their places.
+
+mod flows;
+mod links;
+mod quantities;
+mod routers;
+mod typed;
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::ops::Range;
+use std::sync::Arc;
+
+use npsim_asm::spelling::closest;
+use npsim_project::problem::{Excerpt, Problem};
+use npsim_transport::time::Time;
+
+use crate::simulation::{NetworkError, Simulation};
+use crate::topology::{Node, NodeKind, Topology};
+use quantities::Quantities;
+use typed::Placed;
+
+/// Hosts that a group may have.
+const MOST_HOSTS: u64 = 10_000;
+
+/// What a network file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkFile {
+    /// Name of the network.
+    pub name: String,
+    /// What all times were divided by and all rates multiplied; results are told in the file's own
+    /// times and rates.
+    pub scale: u64,
+    /// When the run ends, in simulated time.
+    pub until: Time,
+    /// From when on is measured, in simulated time.
+    pub from: Time,
+    /// The network, scaled.
+    pub topology: Topology,
+}
+
+/// Makes problems with places.
+struct Text {
+    path: String,
+    text: Arc<str>,
+}
+
+impl Text {
+    fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem::new(message).at(Excerpt {
+            path: self.path.clone(),
+            text: self.text.clone(),
+            span,
+            label: String::new(),
+        })
+    }
+
+    /// A name that means nothing, with what comes near.
+    fn unknown<'a>(
+        &self,
+        placed: &Placed,
+        what: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> Problem {
+        let name = placed.get_ref();
+        let problem = self.problem(placed.span(), format!("there is no {what} `{name}`"));
+        match closest(name, known.clone()) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help(format!(
+                "there are {}",
+                known
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )),
+        }
+    }
+}
+
+/// The nodes of the file by name: where they begin and how many there are.
+type Names = BTreeMap<String, Range<usize>>;
+
+/// What is shared while a file is read.
+struct Reading {
+    text: Text,
+    quantities: Quantities,
+    names: Names,
+    topology: Topology,
+}
+
+impl NetworkFile {
+    /// Reads a network file; `path` is how it is shown.
+    ///
+    /// # Errors
+    /// The first mistake, with its place.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
+        let text = Text {
+            path: path.to_owned(),
+            text: text.into(),
+        };
+        let file: typed::File = toml::from_str(&text.text).map_err(|error: toml::de::Error| {
+            text.problem(error.span().unwrap_or(0..0), error.message().trim())
+        })?;
+        let scale = file.scale.as_ref().map_or(1, |scale| *scale.get_ref());
+        if let Some(placed) = file.scale.as_ref().filter(|_| scale == 0) {
+            return Err(text.problem(placed.span(), "a scale of 0 leaves nothing of the times"));
+        }
+        let quantities = Quantities { scale };
+        let mut reading = Reading {
+            text,
+            quantities,
+            names: Names::new(),
+            topology: Topology {
+                seed: file.seed.unwrap_or(1),
+                ..Topology::default()
+            },
+        };
+        reading.nodes(&file)?;
+        for link in &file.link {
+            reading.link(link)?;
+        }
+        for flow in &file.flow {
+            reading.flow(flow)?;
+        }
+        let until = reading.time(&file.until)?;
+        let from = match &file.from {
+            Some(from) => reading.time(from)?,
+            None => 0,
+        };
+        if from >= until {
+            let place = file.from.as_ref().unwrap_or(&file.until);
+            let message = "nothing is measured: the run ends before that begins";
+            return Err(reading.text.problem(place.span(), message));
+        }
+        reading.check(&file)?;
+        Ok(Self {
+            name: file.name,
+            scale,
+            until,
+            from,
+            topology: reading.topology,
+        })
+    }
+}
+
+impl Reading {
+    fn nodes(&mut self, file: &typed::File) -> Result<(), Problem> {
+        for host in &file.host {
+            let count = host.count.as_ref().map_or(1, |count| *count.get_ref());
+            if let Some(placed) = host
+                .count
+                .as_ref()
+                .filter(|_| !(1..=MOST_HOSTS).contains(&count))
+            {
+                let message = format!("a group has 1 to {MOST_HOSTS} hosts");
+                return Err(self.text.problem(placed.span(), message));
+            }
+            let first: Ipv4Addr = host.address.get_ref().parse().map_err(|_| {
+                let message = format!("`{}` is no IPv4 address", host.address.get_ref());
+                let problem = self.text.problem(host.address.span(), message);
+                problem.help("write for example `10.0.0.10`")
+            })?;
+            self.name(&host.name, count as usize)?;
+            for number in 0..count {
+                let name = host.name.get_ref();
+                let name = if count == 1 {
+                    name.clone()
+                } else {
+                    format!("{name}{number}")
+                };
+                let address = u32::from(first)
+                    .checked_add(number as u32)
+                    .map(Ipv4Addr::from);
+                let address = address.ok_or_else(|| {
+                    let message = "the addresses of the group run over the last one there is";
+                    self.text.problem(host.address.span(), message)
+                })?;
+                if self.addresses().any(|other| other == address) {
+                    let message = format!("the address {address} is given twice");
+                    return Err(self.text.problem(host.address.span(), message));
+                }
+                let kind = NodeKind::Host { address };
+                self.topology.nodes.push(Node { name, kind });
+            }
+        }
+        for switch in &file.switch {
+            self.name(&switch.name, 1)?;
+            self.topology.nodes.push(Node {
+                name: switch.name.get_ref().clone(),
+                kind: NodeKind::Switch,
+            });
+        }
+        for router in &file.router {
+            self.name(&router.name, 1)?;
+            let kind = self.router(router)?;
+            self.topology.nodes.push(Node {
+                name: router.name.get_ref().clone(),
+                kind,
+            });
+        }
+        Ok(())
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> {
+        self.topology
+            .nodes
+            .iter()
+            .filter_map(|node| match node.kind {
+                NodeKind::Host { address } => Some(address),
+                _ => None,
+            })
+    }
+
+    /// Gives a name to the next nodes.
+    fn name(&mut self, placed: &Placed, count: usize) -> Result<(), Problem> {
+        let name = placed.get_ref();
+        if name.is_empty() || name.contains([':', ' ', '=']) {
+            let message = format!("`{name}` is no name of a node");
+            let problem = self.text.problem(placed.span(), message);
+            return Err(problem.help("use letters, digits, `-` and `_`"));
+        }
+        let begin = self.topology.nodes.len();
+        let before = self.names.insert(name.clone(), begin..begin + count);
+        if before.is_some() {
+            let message = format!("there are two nodes of the name `{name}`");
+            return Err(self.text.problem(placed.span(), message));
+        }
+        Ok(())
+    }
+
+    /// The nodes of a name.
+    fn group(&self, placed: &Placed) -> Result<Range<usize>, Problem> {
+        let known = self.names.keys().map(String::as_str);
+        let found = self.names.get(placed.get_ref()).cloned();
+        found.ok_or_else(|| self.text.unknown(placed, "node", known))
+    }
+
+    fn time(&self, placed: &Placed) -> Result<Time, Problem> {
+        let time = self.quantities.time(placed.get_ref());
+        time.map_err(|message| self.text.problem(placed.span(), message))
+    }
+
+    fn rate(&self, placed: &Placed) -> Result<u64, Problem> {
+        let rate = self.quantities.rate(placed.get_ref());
+        rate.map_err(|message| self.text.problem(placed.span(), message))
+    }
+
+    fn share(&self, placed: &toml::Spanned<f64>, most: f64) -> Result<u32, Problem> {
+        let share = quantities::share(*placed.get_ref(), most);
+        share.map_err(|message| self.text.problem(placed.span(), message))
+    }
+
+    /// One of some words.
+    fn word<T: Copy>(
+        &self,
+        placed: &Placed,
+        what: &str,
+        words: &[(&str, T)],
+    ) -> Result<T, Problem> {
+        let found = words.iter().find(|(word, _)| word == placed.get_ref());
+        let known = words.iter().map(|(word, _)| *word);
+        found
+            .map(|(_, meaning)| *meaning)
+            .ok_or_else(|| self.text.unknown(placed, what, known))
+    }
+
+    /// What only the whole network shows: ways that are missing, parameters out of range.
+    fn check(&self, file: &typed::File) -> Result<(), Problem> {
+        let Err(error) = Simulation::new(self.topology.clone()) else {
+            return Ok(());
+        };
+        let place = match &error {
+            NetworkError::Route(route) => {
+                // The flow of the file that the network's came from.
+                let mut number = route.flow;
+                file.flow.iter().find_map(|flow| {
+                    let count = self.pairs(flow).map_or(0, |pairs| pairs.len());
+                    let found = number < count;
+                    number = number.saturating_sub(count);
+                    found.then(|| flow.from.span())
+                })
+            }
+            NetworkError::Law { router, .. } => file
+                .router
+                .iter()
+                .find(|it| it.name.get_ref() == router)
+                .map(|it| it.name.span()),
+            _ => None,
+        };
+        Err(self.text.problem(place.unwrap_or(0..0), error.to_string()))
+    }
+}

@@ -1,0 +1,300 @@
+//! Flows of a network file.
+
+use npsim_project::problem::Problem;
+use npsim_transport::control::{
+    CubicParameters, QuickStartParameters, SrpParameters, XcpLoss, XcpParameters,
+};
+use npsim_transport::pacing::Clock;
+use npsim_transport::rcp::RcpParameters;
+use npsim_transport::time::Time;
+use npsim_transport::{HostParameters, Scheme, Supply};
+
+use super::Reading;
+use super::typed::{self, Bytes};
+use crate::topology::{Flow, NodeKind, Transport};
+
+/// Bytes of the headers of IPv4 and TCP without options.
+const HEADERS: u32 = 40;
+
+/// The transports by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Reno,
+    Sack,
+    Cubic,
+    Xcp,
+    Rcp,
+    QuickStart,
+    Srp,
+    Udp,
+}
+
+const NAMES: [(&str, Name); 8] = [
+    ("reno", Name::Reno),
+    ("sack", Name::Sack),
+    ("cubic", Name::Cubic),
+    ("xcp", Name::Xcp),
+    ("rcp", Name::Rcp),
+    ("quick-start", Name::QuickStart),
+    ("srp", Name::Srp),
+    ("udp", Name::Udp),
+];
+
+impl Reading {
+    /// The nodes that a flow of the file joins, pair by pair.
+    pub(super) fn pairs(&self, flow: &typed::Flow) -> Result<Vec<(usize, usize)>, Problem> {
+        let (from, to) = (self.group(&flow.from)?, self.group(&flow.to)?);
+        for (group, placed) in [(&from, &flow.from), (&to, &flow.to)] {
+            if !matches!(self.topology.nodes[group.start].kind, NodeKind::Host { .. }) {
+                let message = format!("`{}` is no host", placed.get_ref());
+                let problem = self.text.problem(placed.span(), message);
+                return Err(problem.help("flows begin and end at hosts"));
+            }
+        }
+        if from == to {
+            let message = format!("the flow goes from `{}` to itself", flow.to.get_ref());
+            return Err(self.text.problem(flow.to.span(), message));
+        }
+        if from.len() > 1 && to.len() > 1 && from.len() != to.len() {
+            let message = format!("{} and {} hosts make no pairs", from.len(), to.len());
+            return Err(self.text.problem(flow.to.span(), message));
+        }
+        let member = |group: &std::ops::Range<usize>, number| group.start + number % group.len();
+        let count = from.len().max(to.len());
+        Ok((0..count)
+            .map(|number| (member(&from, number), member(&to, number)))
+            .collect())
+    }
+
+    pub(super) fn flow(&mut self, flow: &typed::Flow) -> Result<(), Problem> {
+        let pairs = self.pairs(flow)?;
+        let time = |placed: Option<&typed::Placed>| placed.map_or(Ok(0), |it| self.time(it));
+        let (start, step) = (time(flow.start.as_ref())?, time(flow.step.as_ref())?);
+        let transport = self.transport(flow)?;
+        let name = flow
+            .name
+            .clone()
+            .unwrap_or_else(|| format!("{}-{}", flow.from.get_ref(), flow.to.get_ref()));
+        let count = pairs.len();
+        for (number, (from, to)) in pairs.into_iter().enumerate() {
+            self.topology.flows.push(Flow {
+                name: if count == 1 {
+                    name.clone()
+                } else {
+                    format!("{name}{number}")
+                },
+                from,
+                to,
+                start: start.saturating_add(step.saturating_mul(number as u64)),
+                transport: transport.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn transport(&self, flow: &typed::Flow) -> Result<Transport, Problem> {
+        let name = self.word(&flow.transport, "transport", &NAMES)?;
+        let packet = flow
+            .packet
+            .as_ref()
+            .map_or(1_500, |packet| *packet.get_ref());
+        if let Some(placed) = flow
+            .packet
+            .as_ref()
+            .filter(|_| !(100..=9_000).contains(&packet))
+        {
+            let message = "a full packet has 100 to 9000 bytes";
+            return Err(self.text.problem(placed.span(), message));
+        }
+        if name == Name::Udp {
+            return self.udp(flow, packet);
+        }
+        let rate = flow.rate.as_ref().filter(|_| name != Name::QuickStart);
+        if let Some(placed) = rate.or(flow.until.as_ref()) {
+            let message = "only `udp` has a rate and an end of its own, and `quick-start` a rate";
+            return Err(self.text.problem(placed.span(), message));
+        }
+        if name == Name::Rcp {
+            return self.rcp_flow(flow, packet);
+        }
+        let none = typed::HostKeys::default();
+        let keys = flow.host.as_ref().unwrap_or(&none);
+        let scale = self.quantities.scale;
+        let host = self.host(keys, name, packet)?;
+        let scheme = match name {
+            Name::Reno | Name::Sack | Name::Rcp | Name::Udp => Scheme::Reno,
+            Name::Cubic => Scheme::Cubic(CubicParameters::default()),
+            Name::Xcp => Scheme::Xcp(XcpParameters {
+                loss: match &keys.loss {
+                    None => XcpLoss::Halve,
+                    Some(placed) => self.word(
+                        placed,
+                        "answer to a loss",
+                        &[("halve", XcpLoss::Halve), ("ignore", XcpLoss::Ignore)],
+                    )?,
+                },
+                ..XcpParameters::default()
+            }),
+            Name::QuickStart => Scheme::QuickStart(self.asked(flow)?),
+            Name::Srp => Scheme::Srp(SrpParameters::default()),
+        };
+        if let Some(placed) = keys.loss.as_ref().filter(|_| name != Name::Xcp) {
+            let message = "only `xcp` may ignore a loss";
+            return Err(self.text.problem(placed.span(), message));
+        }
+        let too_fast = |error: npsim_transport::ScaleError| {
+            self.text.problem(flow.transport.span(), error.to_string())
+        };
+        let supply = self.bytes(flow)?.map_or(Supply::Endless, Supply::Bytes);
+        Ok(Transport::Tcp {
+            scheme: scheme.scaled(scale).map_err(too_fast)?,
+            host,
+            supply,
+            xcp_option: None,
+        })
+    }
+
+    /// What a flow with Quick-Start asks for: a rate of the file's, which its scheme scales.
+    fn asked(&self, flow: &typed::Flow) -> Result<QuickStartParameters, Problem> {
+        let Some(rate) = &flow.rate else {
+            let message = "`quick-start` needs the rate that it asks for";
+            let problem = self.text.problem(flow.transport.span(), message);
+            return Err(problem.help("add for example `rate = \"5Mbps\"`"));
+        };
+        let bits = self.rate(rate)? / self.quantities.scale;
+        Ok(QuickStartParameters::for_rate(bits / 8))
+    }
+
+    /// What there is to send; none: without an end.
+    fn bytes(&self, flow: &typed::Flow) -> Result<Option<u64>, Problem> {
+        match flow.bytes.as_ref().map(toml::Spanned::get_ref) {
+            None => Ok(None),
+            Some(Bytes::Number(bytes)) => Ok(Some(*bytes)),
+            Some(Bytes::Word(word)) if word == "endless" => Ok(None),
+            Some(Bytes::Word(word)) => {
+                let span = flow.bytes.as_ref().map_or(0..0, toml::Spanned::span);
+                let message = format!("`{word}` is neither `endless` nor a number of bytes");
+                Err(self.text.problem(span, message))
+            }
+        }
+    }
+
+    fn rcp_flow(&self, flow: &typed::Flow, packet: u32) -> Result<Transport, Problem> {
+        if flow.host.is_some() {
+            let message = "`rcp` has none of the keys of TCP hosts";
+            return Err(self.text.problem(flow.transport.span(), message));
+        }
+        let host = RcpParameters {
+            payload: (packet - HEADERS) as u16,
+            ..RcpParameters::default()
+        };
+        let host = host.scaled(self.quantities.scale).map_err(|error| {
+            let span = flow.transport.span();
+            self.text.problem(span, error.to_string())
+        })?;
+        Ok(Transport::Rcp {
+            host,
+            bytes: self.bytes(flow)?,
+        })
+    }
+
+    fn udp(&self, flow: &typed::Flow, packet: u32) -> Result<Transport, Problem> {
+        let Some(rate) = &flow.rate else {
+            let problem = self
+                .text
+                .problem(flow.transport.span(), "`udp` needs a rate");
+            return Err(problem.help("add for example `rate = \"1Mbps\"`"));
+        };
+        let until = flow.until.as_ref().map(|until| self.time(until));
+        Ok(Transport::Constant {
+            rate: self.rate(rate)? / 8,
+            packet,
+            until: until.transpose()?,
+        })
+    }
+
+    fn host(
+        &self,
+        keys: &typed::HostKeys,
+        name: Name,
+        packet: u32,
+    ) -> Result<HostParameters, Problem> {
+        let usual = HostParameters::default();
+        let within = |placed: &toml::Spanned<u8>, most: u8| {
+            let number = *placed.get_ref();
+            if (1..=most).contains(&number) {
+                return Ok(number);
+            }
+            let message = format!("{number} does not lie between 1 and {most}");
+            Err(self.text.problem(placed.span(), message))
+        };
+        let mut host = HostParameters {
+            mss: (packet - HEADERS) as u16,
+            sack: name != Name::Reno,
+            window_limit: keys.window_limit,
+            receive_buffer: keys.receive_buffer.unwrap_or(64 << 20),
+            limited_transmit: keys.limited_transmit.unwrap_or(usual.limited_transmit),
+            restart_after_idle: keys.restart_after_idle.unwrap_or(usual.restart_after_idle),
+            ..usual
+        };
+        if let Some(placed) = &keys.initial_window {
+            host.initial_window = within(placed, 10)?;
+        }
+        if let Some(placed) = &keys.sack_blocks {
+            host.sack_blocks = within(placed, 4)?;
+        }
+        // Usual times are divided; those of the file are as they are read.
+        let mut host = host.scaled(self.quantities.scale).map_err(|error| {
+            let span = keys.min_rto.as_ref().map_or(0..0, toml::Spanned::span);
+            self.text.problem(span, error.to_string())
+        })?;
+        if let Some(placed) = &keys.min_rto {
+            host.rto.floor = self.time(placed)?;
+        }
+        if let Some(placed) = &keys.delayed_ack {
+            host.delayed_ack = match placed.get_ref().as_str() {
+                "off" => None,
+                _ => Some(self.time(placed)?),
+            };
+        }
+        if let Some(placed) = &keys.pacing {
+            host.clock = self.clock(placed)?;
+        }
+        Ok(host)
+    }
+
+    fn clock(&self, placed: &typed::Placed) -> Result<Clock, Problem> {
+        let scale = self.quantities.scale;
+        let divided = |tick: Time| (tick / scale).max(1);
+        let ring = |clock| match clock {
+            Clock::Ring { tick, ahead } => Clock::Ring {
+                tick: divided(tick),
+                ahead,
+            },
+            other => other,
+        };
+        if let Some(hz) = placed.get_ref().strip_suffix("Hz") {
+            return match hz.trim().parse() {
+                Ok(hz @ 1..=1_000_000) => match Clock::jiffies(hz) {
+                    Clock::Jiffies { tick } => Ok(Clock::Jiffies {
+                        tick: divided(tick),
+                    }),
+                    other => Ok(other),
+                },
+                _ => Err(self.text.problem(
+                    placed.span(),
+                    "a timer interrupt comes 1 to 1000000 times a second",
+                )),
+            };
+        }
+        self.word(
+            placed,
+            "clock of timers",
+            &[
+                ("exact", Clock::Exact),
+                ("ring", ring(Clock::PAPER)),
+                ("ring-sdk", ring(Clock::SDK)),
+            ],
+        )
+    }
+}

@@ -1,0 +1,181 @@
+//! Links of a network file.
+
+use npsim_project::problem::Problem;
+use npsim_transport::time::{SECOND, Time};
+
+use super::Reading;
+use super::quantities::{LimitText, limit};
+use super::typed;
+use crate::topology::{Limit, LineParameters, Link, Loss, Node, NodeKind, QueueParameters, Red};
+
+/// Bits per second of what an ideal switch does between a router's port and the hosts behind it: they
+/// take no time that matters.
+const IDEAL: u64 = 1_000_000_000_000_000;
+
+impl Reading {
+    pub(super) fn link(&mut self, link: &typed::Link) -> Result<(), Problem> {
+        let rate = self.rate(&link.rate)?;
+        let delay = self.time(&link.delay)?;
+        let [first, second] = link.between.get_ref();
+        let [a, b] = [self.group(first)?, self.group(second)?];
+        if a == b {
+            let message = format!("`{}` is at both ends", first.get_ref());
+            return Err(self.text.problem(link.between.span(), message));
+        }
+        let line = |queue: Option<&typed::Queue>, loss| {
+            Ok(LineParameters {
+                overhead: link.overhead.unwrap_or(0),
+                queue: self.queue(queue, rate)?,
+                loss,
+                ..LineParameters::new(rate, delay)
+            })
+        };
+        let losses = link.loss.as_ref();
+        let loss = |placed: Option<&toml::Spanned<f64>>| match placed {
+            None => Ok(Loss::None),
+            Some(placed) => Ok(Loss::Random(self.share(placed, 1.0)?)),
+        };
+        let forward = loss(losses.and_then(|loss| loss.forward.as_ref()))?;
+        let back = loss(losses.and_then(|loss| loss.back.as_ref()))?;
+        let lines = [
+            line(link.queue.as_ref(), forward)?,
+            line(link.queue_back.as_ref(), back)?,
+        ];
+        let name = link.name.as_ref().map_or_else(
+            || format!("{}-{}", first.get_ref(), second.get_ref()),
+            |name| name.get_ref().clone(),
+        );
+        let known = { self.topology.links.iter() }.any(|other| other.name == name);
+        if let Some(placed) = link.name.as_ref().filter(|_| known) {
+            let message = format!("there are two links of the name `{name}`");
+            return Err(self.text.problem(placed.span(), message));
+        }
+        let router = |group: &std::ops::Range<usize>| {
+            let kind = &self.topology.nodes[group.start].kind;
+            matches!(kind, NodeKind::Router { .. })
+        };
+        // A port of a router has one line, which a group of hosts shares by a switch.
+        let shared = (a.len() > 1 && router(&b)) || (b.len() > 1 && router(&a));
+        if shared {
+            self.shared(name, [a, b], lines);
+            return Ok(());
+        }
+        if a.len() > 1 && b.len() > 1 && a.len() != b.len() {
+            let message = format!(
+                "{} and {} nodes cannot be joined in pairs",
+                a.len(),
+                b.len()
+            );
+            return Err(self.text.problem(link.between.span(), message));
+        }
+        let count = a.len().max(b.len());
+        for number in 0..count {
+            let member = |group: &std::ops::Range<usize>| group.start + number % group.len();
+            self.topology.links.push(Link {
+                name: if count == 1 {
+                    name.clone()
+                } else {
+                    format!("{name}{number}")
+                },
+                ends: [member(&a), member(&b)],
+                lines: lines.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// One link between a router and a switch, behind which the hosts are.
+    fn shared(
+        &mut self,
+        name: String,
+        [a, b]: [std::ops::Range<usize>; 2],
+        lines: [LineParameters; 2],
+    ) {
+        let switch = self.topology.nodes.len();
+        self.topology.nodes.push(Node {
+            name: format!("{name}:switch"),
+            kind: NodeKind::Switch,
+        });
+        let hosts = if a.len() > 1 { a.clone() } else { b.clone() };
+        let ends = [a, b].map(|group| if group.len() > 1 { switch } else { group.start });
+        self.topology.links.push(Link {
+            name: name.clone(),
+            ends,
+            lines,
+        });
+        for host in hosts {
+            let line = LineParameters::new(IDEAL, 0);
+            self.topology.links.push(Link {
+                name: format!("{name}:{}", self.topology.nodes[host].name),
+                ends: [switch, host],
+                lines: [line.clone(), line],
+            });
+        }
+    }
+
+    fn queue(&self, queue: Option<&typed::Queue>, rate: u64) -> Result<QueueParameters, Problem> {
+        let Some(queue) = queue else {
+            return Ok(QueueParameters {
+                limit: Limit::None,
+                red: None,
+            });
+        };
+        let text = limit(queue.limit.get_ref());
+        let text = text.map_err(|message| self.text.problem(queue.limit.span(), message))?;
+        let packet = queue.packet.unwrap_or(1_000).max(1);
+        let limit = match (text, &queue.rtt) {
+            (LimitText::Endless, _) => Limit::None,
+            (LimitText::Packets(packets), _) => Limit::Packets(packets),
+            (LimitText::Bytes(bytes), _) => Limit::Bytes(bytes),
+            (LimitText::Products(thousandths), Some(rtt)) => {
+                Limit::Bytes(product(rate, self.time(rtt)?, thousandths))
+            }
+            (LimitText::Products(_), None) => {
+                let message = "bandwidth-delay products need the round-trip time";
+                let problem = self.text.problem(queue.limit.span(), message);
+                return Err(problem.help("add for example `rtt = \"500ms\"`"));
+            }
+        };
+        let red = match &queue.kind {
+            None => false,
+            Some(placed) => {
+                self.word(placed, "kind of queue", &[("fifo", false), ("red", true)])?
+            }
+        };
+        if !red {
+            return Ok(QueueParameters { limit, red: None });
+        }
+        let room = match limit {
+            Limit::Packets(room) | Limit::Bytes(room) => room,
+            Limit::None => {
+                let message = "random early detection needs a limit";
+                return Err(self.text.problem(queue.limit.span(), message));
+            }
+        };
+        let part = |placed: Option<&toml::Spanned<f64>>, usual: u32| {
+            let share = placed.map_or(Ok(usual), |placed| self.share(placed, 1.0))?;
+            Ok((u128::from(room) * u128::from(share) / 1_000_000) as u64)
+        };
+        let share = |placed: Option<&toml::Spanned<f64>>, usual: u32| {
+            placed.map_or(Ok(usual), |placed| self.share(placed, 1.0))
+        };
+        Ok(QueueParameters {
+            limit,
+            red: Some(Red {
+                least: part(queue.least.as_ref(), 250_000)?,
+                most: part(queue.most.as_ref(), 750_000)?,
+                weight: share(queue.weight.as_ref(), 2_000)?,
+                chance: share(queue.chance.as_ref(), 100_000)?,
+                gentle: queue.gentle.unwrap_or(false),
+                packet,
+            }),
+        })
+    }
+}
+
+/// Bytes of so many thousandths of a bandwidth-delay product.
+fn product(rate: u64, rtt: Time, thousandths: u64) -> u64 {
+    let bits = u128::from(rate) * u128::from(rtt) / u128::from(SECOND);
+    let bytes = bits / 8 * u128::from(thousandths) / 1_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}

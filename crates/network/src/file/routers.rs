@@ -1,0 +1,147 @@
+//! Routers of a network file.
+
+use npsim_project::problem::Problem;
+use npsim_protocols::{rcp, xcp};
+use npsim_transport::time::{MILLISECOND, SECOND, Time};
+
+use super::Reading;
+use super::typed::{self, Placed};
+use crate::topology::{Law, NodeKind, Stamp};
+
+/// The models by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Model {
+    Fifo,
+    Xcp,
+    Rcp,
+    QuickStart,
+}
+
+const MODELS: [(&str, Model); 4] = [
+    ("fifo", Model::Fifo),
+    ("xcp", Model::Xcp),
+    ("rcp", Model::Rcp),
+    ("quick-start", Model::QuickStart),
+];
+
+impl Reading {
+    pub(super) fn router(&self, router: &typed::Router) -> Result<NodeKind, Problem> {
+        let model = self.word(&router.model, "model of a router", &MODELS)?;
+        let tables = [
+            (Model::Xcp, router.xcp.is_some()),
+            (Model::Rcp, router.rcp.is_some()),
+            (Model::QuickStart, router.quick_start.is_some()),
+        ];
+        if let Some((other, _)) = { tables.iter() }.find(|(of, given)| *given && *of != model) {
+            let name = MODELS
+                .iter()
+                .find(|(_, it)| it == other)
+                .map_or("", |it| it.0);
+            let message = format!(
+                "a `{}` router has no keys of `{name}`",
+                router.model.get_ref()
+            );
+            return Err(self.text.problem(router.model.span(), message));
+        }
+        let law = match model {
+            Model::Fifo => Law::None,
+            Model::Xcp => self.xcp(router.xcp.as_ref())?,
+            Model::Rcp => self.rcp(router.rcp.as_ref())?,
+            Model::QuickStart => self.quick_start(router.quick_start.as_ref())?,
+        };
+        let delay = self.time_or(router.delay.as_ref(), 0)?;
+        Ok(NodeKind::Router { law, delay })
+    }
+
+    /// A time of the file, or a usual one, which is divided as well.
+    fn time_or(&self, placed: Option<&Placed>, usual: Time) -> Result<Time, Problem> {
+        match placed {
+            Some(placed) => self.time(placed),
+            None => Ok(usual / self.quantities.scale),
+        }
+    }
+
+    fn share_or(&self, placed: Option<&toml::Spanned<f64>>, usual: u32) -> Result<u32, Problem> {
+        placed.map_or(Ok(usual), |placed| self.share(placed, 10.0))
+    }
+
+    fn xcp(&self, keys: Option<&typed::Xcp>) -> Result<Law, Problem> {
+        let none = typed::Xcp::default();
+        let keys = keys.unwrap_or(&none);
+        let usual = xcp::Parameters::for_capacity(1);
+        let ticks = |placed: Option<&Placed>, usual: u32| {
+            let time = match placed {
+                Some(placed) => self.time(placed)?,
+                None => return Ok((usual / self.quantities.scale as u32).max(1)),
+            };
+            let ticks = u128::from(time) * u128::from(xcp::SECOND) / u128::from(SECOND);
+            match (u32::try_from(ticks), placed) {
+                (Ok(ticks), _) if ticks > 0 => Ok(ticks),
+                (_, Some(placed)) => Err(self.text.problem(
+                    placed.span(),
+                    "XCP counts times of 4 ns to 16 s, after they were divided by the scale",
+                )),
+                _ => Ok(1),
+            }
+        };
+        let capacity = keys.capacity.as_ref().map(|placed| self.rate(placed));
+        Ok(Law::Xcp {
+            parameters: xcp::Parameters {
+                capacity: 1,
+                alpha: self.share_or(keys.alpha.as_ref(), usual.alpha)?,
+                beta: self.share_or(keys.beta.as_ref(), usual.beta)?,
+                gamma: self.share_or(keys.gamma.as_ref(), usual.gamma)?,
+                initial_interval: ticks(keys.initial_interval.as_ref(), usual.initial_interval)?,
+                min_interval: ticks(keys.min_interval.as_ref(), usual.min_interval)?,
+                max_interval: ticks(keys.max_interval.as_ref(), usual.max_interval)?,
+                allowed_queue: ticks(keys.allowed_queue.as_ref(), usual.allowed_queue)?,
+            },
+            capacity: capacity.transpose()?.map(|bits| bits / 8),
+            stamp: match &keys.stamp {
+                None => Stamp::default(),
+                Some(placed) => self.word(
+                    placed,
+                    "place of the stamp",
+                    &[("arrival", Stamp::Arrival), ("departure", Stamp::Departure)],
+                )?,
+            },
+        })
+    }
+
+    fn rcp(&self, keys: Option<&typed::Rcp>) -> Result<Law, Problem> {
+        /// Of a capacity of this many bytes per second shares can be told to the millionth.
+        const WHOLE: u64 = 1_000_000;
+        let none = typed::Rcp::default();
+        let keys = keys.unwrap_or(&none);
+        let usual = rcp::Parameters::for_capacity(WHOLE);
+        let nanoseconds = |placed: Option<&Placed>, usual: u64| {
+            let time = self.time_or(placed, usual * 1_000)?;
+            Ok((time / 1_000).max(1))
+        };
+        let first = self.share_or(keys.initial_rate.as_ref(), usual.initial_rate)?;
+        Ok(Law::Rcp {
+            parameters: rcp::Parameters {
+                capacity: WHOLE,
+                target: self.share_or(keys.eta.as_ref(), WHOLE as u32)?.into(),
+                alpha: self.share_or(keys.alpha.as_ref(), usual.alpha)?,
+                beta: self.share_or(keys.beta.as_ref(), usual.beta)?,
+                period: nanoseconds(keys.period.as_ref(), usual.period)?,
+                initial_rate: first,
+                initial_rtt: nanoseconds(keys.initial_rtt.as_ref(), usual.initial_rtt)?,
+            },
+        })
+    }
+
+    fn quick_start(&self, keys: Option<&typed::QuickStart>) -> Result<Law, Problem> {
+        let none = typed::QuickStart::default();
+        let keys = keys.unwrap_or(&none);
+        Ok(Law::QuickStart {
+            threshold: match &keys.threshold {
+                Some(placed) => self.share(placed, 1.0)?,
+                None => 900_000,
+            },
+            window: self.time_or(keys.window.as_ref(), 150 * MILLISECOND)?,
+            samples: keys.samples.unwrap_or(4),
+        })
+    }
+}

@@ -1,0 +1,202 @@
+//! A network file as it is typed.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A text whose place is known.
+pub type Placed = Spanned<String>;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// Name of the network.
+    pub name: String,
+    /// All times are divided by it and all rates multiplied.
+    pub scale: Option<Spanned<u64>>,
+    /// When the run ends.
+    pub until: Placed,
+    /// From when on is measured; from the beginning if left out.
+    pub from: Option<Placed>,
+    /// Draws what is random; 1 if left out.
+    pub seed: Option<u64>,
+    #[serde(default)]
+    pub host: Vec<Host>,
+    #[serde(default)]
+    pub switch: Vec<Switch>,
+    #[serde(default)]
+    pub router: Vec<Router>,
+    #[serde(default)]
+    pub link: Vec<Link>,
+    #[serde(default)]
+    pub flow: Vec<Flow>,
+}
+
+/// One host, or several with numbers behind the name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    pub name: Placed,
+    /// How many; 1 if left out.
+    pub count: Option<Spanned<u64>>,
+    /// Address of the first; each has the next one.
+    pub address: Placed,
+}
+
+/// Passes packets on at once.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    pub name: Placed,
+}
+
+/// A router as a model.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Router {
+    pub name: Placed,
+    /// `fifo`, `xcp`, `rcp` or `quick-start`.
+    pub model: Placed,
+    /// Time from a packet's arrival to its place in a queue.
+    pub delay: Option<Placed>,
+    pub xcp: Option<Xcp>,
+    pub rcp: Option<Rcp>,
+    #[serde(rename = "quick-start")]
+    pub quick_start: Option<QuickStart>,
+}
+
+/// What an operator of XCP sets.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Xcp {
+    pub capacity: Option<Placed>,
+    pub alpha: Option<Spanned<f64>>,
+    pub beta: Option<Spanned<f64>>,
+    pub gamma: Option<Spanned<f64>>,
+    pub initial_interval: Option<Placed>,
+    pub min_interval: Option<Placed>,
+    pub max_interval: Option<Placed>,
+    pub allowed_queue: Option<Placed>,
+    /// `arrival` or `departure`.
+    pub stamp: Option<Placed>,
+}
+
+/// What an operator of RCP sets.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rcp {
+    pub alpha: Option<Spanned<f64>>,
+    pub beta: Option<Spanned<f64>>,
+    /// Share of the capacity that is to be used.
+    pub eta: Option<Spanned<f64>>,
+    pub period: Option<Placed>,
+    pub initial_rtt: Option<Placed>,
+    /// Share of the capacity that flows begin with.
+    pub initial_rate: Option<Spanned<f64>>,
+}
+
+/// What an operator of Quick-Start sets.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuickStart {
+    /// Share of the line that may be granted up to.
+    pub threshold: Option<Spanned<f64>>,
+    pub window: Option<Placed>,
+    /// Windows of which the busiest counts.
+    pub samples: Option<u8>,
+}
+
+/// A link, or as many as a group of hosts has members.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub name: Option<Placed>,
+    pub between: Spanned<[Placed; 2]>,
+    pub rate: Placed,
+    pub delay: Placed,
+    /// Bytes on the line besides each IP packet.
+    pub overhead: Option<u32>,
+    /// Before the line from the first end; that back is endless.
+    pub queue: Option<Queue>,
+    /// Before the line back.
+    pub queue_back: Option<Queue>,
+    pub loss: Option<Loss>,
+}
+
+/// A queue.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// `fifo` or `red`.
+    pub kind: Option<Placed>,
+    /// `100 packets`, `64KB`, or `2bdp` with `rtt`.
+    pub limit: Placed,
+    /// The round-trip time of a bandwidth-delay product.
+    pub rtt: Option<Placed>,
+    /// RED: as a share of the limit.
+    pub least: Option<Spanned<f64>>,
+    pub most: Option<Spanned<f64>>,
+    pub weight: Option<Spanned<f64>>,
+    pub chance: Option<Spanned<f64>>,
+    pub gentle: Option<bool>,
+    /// Bytes of a typical packet; 1000 if left out.
+    pub packet: Option<u32>,
+}
+
+/// Shares of packets that are lost on a link.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loss {
+    pub forward: Option<Spanned<f64>>,
+    pub back: Option<Spanned<f64>>,
+}
+
+/// A flow, or as many as the groups that it joins have members.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    pub name: Option<String>,
+    pub from: Placed,
+    pub to: Placed,
+    pub transport: Placed,
+    /// When the first one opens; at once if left out.
+    pub start: Option<Placed>,
+    /// From one to the next.
+    pub step: Option<Placed>,
+    /// `endless`, or a number of bytes.
+    pub bytes: Option<Spanned<Bytes>>,
+    /// Of `udp`.
+    pub rate: Option<Placed>,
+    /// Of `udp`: when it ends.
+    pub until: Option<Placed>,
+    /// Bytes of a full packet with its IP header; 1500 if left out.
+    pub packet: Option<Spanned<u32>>,
+    pub host: Option<HostKeys>,
+}
+
+/// Data of a flow.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "`\"endless\"`, or a number of bytes")]
+pub enum Bytes {
+    Number(u64),
+    Word(String),
+}
+
+/// What the hosts of a flow are set to.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostKeys {
+    pub initial_window: Option<Spanned<u8>>,
+    pub window_limit: Option<u64>,
+    pub receive_buffer: Option<u32>,
+    pub min_rto: Option<Placed>,
+    /// `off`, or a time.
+    pub delayed_ack: Option<Placed>,
+    pub sack_blocks: Option<Spanned<u8>>,
+    pub limited_transmit: Option<bool>,
+    pub restart_after_idle: Option<bool>,
+    /// `exact`, `ring`, `ring-sdk`, or an interrupt such as `250Hz`.
+    pub pacing: Option<Placed>,
+    /// Of XCP: `halve` or `ignore`.
+    pub loss: Option<Placed>,
+}

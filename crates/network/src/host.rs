@@ -1,0 +1,266 @@
+//! The ends of flows.
+
+use npsim_net::Random;
+use npsim_transport::rcp::{RcpReceiver, RcpSender, RcpSenderParameters};
+use npsim_transport::time::Time;
+use npsim_transport::wire::{Ends, Packet};
+use npsim_transport::{
+    Receiver, ReceiverCounters, ReceiverParameters, Sender, SenderCounters, SenderParameters,
+    Supply,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::topology::{Flow, Transport};
+
+/// The random streams of flows under the seed of a network.
+const STREAM: u64 = 0x666c_6f77_0000_0000;
+/// The port that flows go to: iperf's.
+const SERVER_PORT: u16 = 5001;
+/// The port of the first flow; each has its own.
+const FIRST_PORT: u16 = 10_000;
+
+/// An end of a flow.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Endpoint {
+    /// Sends a stream.
+    Sender(Box<Sender>),
+    /// Receives one.
+    Receiver(Box<Receiver>),
+    /// Sends by RCP.
+    RcpSender(Box<RcpSender>),
+    /// Answers it.
+    RcpReceiver(Box<RcpReceiver>),
+    /// Sends datagrams of so many bytes at a constant distance.
+    Source {
+        /// Bytes of IP.
+        bytes: u32,
+        /// Bytes of IP per second.
+        rate: u64,
+        /// When it began.
+        start: Option<Time>,
+        /// When it ends.
+        until: Option<Time>,
+        /// How many were sent.
+        sent: u64,
+    },
+    /// Takes them.
+    Sink,
+}
+
+/// What the sender of a flow shows of itself, as far as its transport has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FlowView {
+    /// Congestion window, bytes of payload.
+    pub window: Option<u64>,
+    /// Slow start threshold.
+    pub threshold: Option<u64>,
+    /// What is thought to be in the network, bytes.
+    pub in_flight: Option<u64>,
+    /// Rate, bytes of IP per second, where it paces.
+    pub rate: Option<u64>,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Time>,
+}
+
+/// What an endpoint wants to send.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// Packets.
+    pub packets: Vec<Packet>,
+    /// Datagrams: number and bytes.
+    pub datagrams: Vec<(u64, u32)>,
+}
+
+impl Endpoint {
+    /// Both ends of a flow, which is the `number`th, between two addresses.
+    pub fn of(flow: &Flow, number: usize, ends: [std::net::Ipv4Addr; 2], seed: u64) -> [Self; 2] {
+        let ends = Ends {
+            source: ends[0],
+            destination: ends[1],
+            source_port: FIRST_PORT.wrapping_add(number as u16),
+            destination_port: SERVER_PORT,
+        };
+        match &flow.transport {
+            Transport::Tcp {
+                scheme,
+                host,
+                supply,
+                xcp_option,
+            } => {
+                let mut random = Random::new(seed, STREAM + number as u64);
+                let sender = Sender::new(&SenderParameters {
+                    host: *host,
+                    scheme: *scheme,
+                    ends,
+                    supply: *supply,
+                    seed: random.next(),
+                });
+                let receiver = Receiver::new(&ReceiverParameters {
+                    host: *host,
+                    ends: ends.reversed(),
+                    reads_at_once: true,
+                    xcp_option: *xcp_option,
+                    seed: random.next(),
+                });
+                [
+                    Self::Sender(Box::new(sender)),
+                    Self::Receiver(Box::new(receiver)),
+                ]
+            }
+            Transport::Rcp { host, bytes } => {
+                let sender = RcpSender::new(&RcpSenderParameters {
+                    host: *host,
+                    ends,
+                    supply: bytes.map_or(Supply::Endless, Supply::Bytes),
+                });
+                let receiver = RcpReceiver::new(ends.reversed());
+                [
+                    Self::RcpSender(Box::new(sender)),
+                    Self::RcpReceiver(Box::new(receiver)),
+                ]
+            }
+            Transport::Constant {
+                rate,
+                packet,
+                until,
+            } => {
+                let source = Self::Source {
+                    bytes: (*packet).max(1),
+                    rate: *rate,
+                    start: None,
+                    until: *until,
+                    sent: 0,
+                };
+                [source, Self::Sink]
+            }
+        }
+    }
+
+    /// The flow begins.
+    pub fn open(&mut self, now: Time, out: &mut Output) {
+        match self {
+            Self::Sender(sender) => sender.open(now, &mut out.packets),
+            Self::RcpSender(sender) => sender.open(now, &mut out.packets),
+            Self::Source { start, .. } => {
+                *start = Some(now);
+                self.wake(now, out);
+            }
+            Self::Receiver(_) | Self::RcpReceiver(_) | Self::Sink => {}
+        }
+    }
+
+    /// A packet came for it.
+    pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Output) {
+        match self {
+            Self::Sender(sender) => sender.receive(now, packet, &mut out.packets),
+            Self::Receiver(receiver) => receiver.receive(now, packet, &mut out.packets),
+            Self::RcpSender(sender) => sender.receive(now, packet, &mut out.packets),
+            Self::RcpReceiver(receiver) => receiver.receive(packet, &mut out.packets),
+            Self::Source { .. } | Self::Sink => {}
+        }
+    }
+
+    /// When it wants to be woken.
+    pub fn wake_at(&self) -> Option<Time> {
+        match self {
+            Self::Sender(sender) => sender.wake_at(),
+            Self::Receiver(receiver) => receiver.wake_at(),
+            Self::RcpSender(sender) => sender.wake_at(),
+            Self::Source {
+                bytes,
+                rate,
+                start,
+                until,
+                sent,
+            } => {
+                let second = u128::from(npsim_transport::time::SECOND);
+                let bytes = u128::from(*sent) * u128::from(*bytes) * second;
+                let after = bytes.checked_div(u128::from(*rate))?;
+                let due = (*start)?.checked_add(Time::try_from(after).ok()?)?;
+                until.is_none_or(|until| due < until).then_some(due)
+            }
+            Self::RcpReceiver(_) | Self::Sink => None,
+        }
+    }
+
+    /// A time that it asked for has come.
+    pub fn wake(&mut self, now: Time, out: &mut Output) {
+        match self {
+            Self::Sender(sender) => sender.wake(now, &mut out.packets),
+            Self::Receiver(receiver) => receiver.wake(now, &mut out.packets),
+            Self::RcpSender(sender) => sender.wake(now, &mut out.packets),
+            Self::Source { .. } => {
+                while self.wake_at().is_some_and(|due| due <= now) {
+                    if let Self::Source { bytes, sent, .. } = self {
+                        out.datagrams.push((*sent, *bytes));
+                        *sent += 1;
+                    }
+                }
+            }
+            Self::RcpReceiver(_) | Self::Sink => {}
+        }
+    }
+
+    /// What it has counted as a sender.
+    pub fn sender(&self) -> Option<SenderCounters> {
+        match self {
+            Self::Sender(sender) => Some(sender.counters()),
+            Self::RcpSender(sender) => {
+                let counters = sender.counters();
+                Some(SenderCounters {
+                    packets: counters.segments + counters.requests,
+                    segments: counters.segments,
+                    retransmitted: counters.retransmitted,
+                    acknowledged: counters.acknowledged,
+                    opened_at: counters.opened_at,
+                    completed_at: counters.completed_at,
+                    ..SenderCounters::default()
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// What it has counted as a receiver.
+    pub fn receiver(&self) -> Option<ReceiverCounters> {
+        match self {
+            Self::Receiver(receiver) => Some(receiver.counters()),
+            Self::RcpReceiver(receiver) => {
+                let counters = receiver.counters();
+                Some(ReceiverCounters {
+                    segments: counters.packets,
+                    duplicates: counters.duplicates,
+                    received: counters.received,
+                    ..ReceiverCounters::default()
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// What it shows of itself as a sender.
+    pub fn view(&self) -> FlowView {
+        match self {
+            Self::Sender(sender) => {
+                let view = sender.view();
+                FlowView {
+                    window: Some(view.window),
+                    threshold: view.threshold,
+                    in_flight: Some(view.in_flight),
+                    rate: view.rate,
+                    srtt: view.srtt,
+                }
+            }
+            Self::RcpSender(sender) => FlowView {
+                rate: Some(sender.rate()),
+                srtt: sender.srtt(),
+                ..FlowView::default()
+            },
+            Self::Source { rate, .. } => FlowView {
+                rate: Some(*rate),
+                ..FlowView::default()
+            },
+            _ => FlowView::default(),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What routers do for congestion control, where packets leave them.
+
+mod quick_start;
+mod rcp;
+mod xcp;
+
+use npsim_protocols::ParameterError;
+use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::frame::Frame;
+use crate::topology;
+
+/// A timer of a law.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LawTimer {
+    /// The end of a control interval.
+    Control,
+    /// A look at the queue.
+    Queue,
+}
+
+/// A law at one line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Law {
+    /// XCP.
+    Xcp(xcp::Xcp),
+    /// RCP.
+    Rcp(rcp::Rcp),
+    /// Quick-Start.
+    QuickStart(quick_start::QuickStart),
+}
+
+impl Law {
+    /// The law of a router at a line of `capacity` bytes per second; none if it has none.
+    pub fn of(
+        law: &topology::Law,
+        capacity: u64,
+        seed: u64,
+    ) -> Result<Option<Self>, ParameterError> {
+        Ok(match *law {
+            topology::Law::None => None,
+            topology::Law::Xcp {
+                parameters,
+                capacity: given,
+                stamp,
+            } => {
+                let capacity = given.unwrap_or(capacity);
+                Some(Self::Xcp(xcp::Xcp::new(parameters, capacity, stamp)?))
+            }
+            topology::Law::Rcp { parameters } => {
+                Some(Self::Rcp(rcp::Rcp::new(parameters, capacity)?))
+            }
+            topology::Law::QuickStart {
+                threshold,
+                window,
+                samples,
+            } => {
+                let it = quick_start::QuickStart::new(threshold, window, samples, capacity, seed);
+                Some(Self::QuickStart(it))
+            }
+        })
+    }
+
+    /// Its timers, and when each fires first.
+    pub fn timers(&self) -> Vec<(LawTimer, Time)> {
+        match self {
+            Self::Xcp(law) => law.timers(),
+            Self::Rcp(law) => vec![(LawTimer::Control, law.length())],
+            Self::QuickStart(law) => vec![(LawTimer::Control, law.window())],
+        }
+    }
+
+    /// A frame comes to the queue. False: it is not for this router to pass on.
+    pub fn arrive(&mut self, frame: &mut Frame) -> bool {
+        match self {
+            Self::Xcp(law) => law.arrive(frame),
+            Self::Rcp(law) => law.arrive(frame),
+            Self::QuickStart(law) => return law.arrive(frame),
+        }
+        true
+    }
+
+    /// A frame leaves the queue, in which `waiting` bytes stay.
+    pub fn depart(&mut self, frame: &mut Frame, waiting: u64) {
+        match self {
+            Self::Xcp(law) => law.depart(frame, waiting),
+            Self::Rcp(_) => {}
+            Self::QuickStart(law) => law.depart(frame),
+        }
+    }
+
+    /// A timer fires while so many bytes wait: how long until it does again.
+    pub fn fire(&mut self, timer: LawTimer, waiting: u64) -> Time {
+        match (self, timer) {
+            (Self::Xcp(law), timer) => law.fire(timer, waiting),
+            (Self::Rcp(law), _) => law.fire(waiting),
+            (Self::QuickStart(law), _) => law.fire(),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Networks of hosts that react: end hosts, switches, links with queues, and routers, in one
+//! deterministic simulation of packets.
+//!
+//! A [`Topology`](topology::Topology) says what there is, a [`Simulation`] runs it to one time after
+//! the other, and what happened in between is the difference of two [`Census`](census::Census). All
+//! events stand in one order, by time, node and kind, so that a run gives the same bytes on every
+//! machine and in steps of any size; all state can be saved with serde.
+//!
+//! ```
+//! use npsim_network::topology::{
+//!     Flow, LineParameters, Limit, Link, Node, NodeKind, Topology, Transport,
+//! };
+//! use npsim_network::{NoTap, Simulation};
+//! use npsim_transport::{HostParameters, Scheme, Supply, time};
+//!
+//! let host = |name: &str, last| Node {
+//!     name: name.to_owned(),
+//!     kind: NodeKind::Host { address: [10, 0, 0, last].into() },
+//! };
+//! let mut line = LineParameters::new(10_000_000, 20 * time::MILLISECOND);
+//! line.queue.limit = Limit::Packets(30);
+//! let topology = Topology {
+//!     nodes: vec![host("a", 1), host("b", 2)],
+//!     links: vec![Link { name: "wire".to_owned(), ends: [0, 1], lines: [line.clone(), line] }],
+//!     flows: vec![Flow {
+//!         name: "download".to_owned(),
+//!         from: 0,
+//!         to: 1,
+//!         start: 0,
+//!         transport: Transport::Tcp {
+//!             scheme: Scheme::Reno,
+//!             host: HostParameters::default(),
+//!             supply: Supply::Endless,
+//!             xcp_option: None,
+//!         },
+//!     }],
+//!     seed: 1,
+//! };
+//! let mut simulation = Simulation::new(topology).expect("hosts that reach each other");
+//! simulation.run_to(5 * time::SECOND, &mut NoTap);
+//! let begin = simulation.census();
+//! simulation.run_to(20 * time::SECOND, &mut NoTap);
+//! let line = simulation.census().since(&begin).lines[0];
+//! assert!(line.utilisation() > 0.9, "{}", line.utilisation());
+//! ```
+
+pub mod census;
+mod event;
+pub mod file;
+mod frame;
+mod host;
+mod law;
+mod line;
+pub mod results;
+mod routes;
+pub mod series;
+mod simulation;
+pub mod topology;
+
+pub use frame::{Content, Frame};
+pub use host::FlowView;
+pub use line::DropReason;
+pub use routes::RouteError;
+pub use simulation::{NetworkError, NoTap, Simulation, Tap};

@@ -1,0 +1,156 @@
+//! One direction of a link: a queue, a line that sends one frame at a time, and what gets lost on it.
+
+mod queue;
+mod red;
+
+use npsim_net::Random;
+use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::census::LineCensus;
+use crate::frame::Frame;
+use crate::topology::{LineParameters, Loss};
+pub use queue::DropReason;
+use queue::Queue;
+
+/// The random streams of lines under the seed of a network.
+const STREAM: u64 = 0x6c69_6e65_0000_0000;
+/// What a chance in parts per million is drawn from.
+const MILLION: u64 = 1_000_000;
+
+/// A line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Line {
+    parameters: LineParameters,
+    /// Node that it leaves.
+    pub from: usize,
+    /// Node that it leads to.
+    pub to: usize,
+    queue: Queue,
+    /// When the last bit of what it sends has left.
+    busy_until: Time,
+    /// Whether an event is posted for that time.
+    pub awaited: bool,
+    random: Random,
+    census: LineCensus,
+}
+
+/// A frame that has begun to leave.
+#[derive(Debug, Clone, Copy)]
+pub struct Sending {
+    /// The frame.
+    pub frame: Frame,
+    /// When its last bit arrives; none if it is lost on the way.
+    pub arrives: Option<Time>,
+}
+
+impl Line {
+    /// A line with nothing on it; `number` is its place in the network.
+    pub fn new(
+        parameters: LineParameters,
+        (from, to): (usize, usize),
+        seed: u64,
+        number: u64,
+    ) -> Self {
+        let mut random = Random::new(seed, STREAM + number);
+        let queue = Queue::new(parameters.queue, parameters.capacity(), random.next());
+        Self {
+            census: LineCensus::new(parameters.rate),
+            parameters,
+            from,
+            to,
+            queue,
+            busy_until: 0,
+            awaited: false,
+            random,
+        }
+    }
+
+    /// Bytes of IP that wait, without what is being sent.
+    pub fn waiting(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    /// Packets that wait.
+    pub fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    /// Frames that wait.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.queue.frames()
+    }
+
+    /// Until when it sends what it sends now.
+    pub const fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// Whether it could send at a time.
+    pub const fn is_free(&self, now: Time) -> bool {
+        self.busy_until <= now
+    }
+
+    /// A frame comes to the queue.
+    ///
+    /// # Errors
+    /// It is dropped, and why.
+    pub fn offer(&mut self, now: Time, frame: Frame) -> Result<(), DropReason> {
+        self.census.waited(now, self.queue.bytes());
+        let bytes = u64::from(frame.bytes);
+        self.census.offered.add(bytes);
+        // What goes out at once finds no queue, whatever its limit.
+        let passes = self.is_free(now) && self.queue.packets() == 0;
+        let taken = self.queue.offer(now, frame, passes);
+        match taken {
+            Ok(()) => self.census.longest = self.census.longest.max(self.queue.bytes()),
+            Err(reason) => self.census.dropped[reason as usize].add(bytes),
+        }
+        taken
+    }
+
+    /// A frame that its router gives to the slow path, which is lost here.
+    pub fn refuse(&mut self, now: Time, frame: &Frame) -> DropReason {
+        self.census.waited(now, self.queue.bytes());
+        self.census.offered.add(frame.bytes.into());
+        self.census.dropped[DropReason::SlowPath as usize].add(frame.bytes.into());
+        DropReason::SlowPath
+    }
+
+    /// Begins to send the first frame that waits; the line is free.
+    pub fn send(&mut self, now: Time) -> Option<Sending> {
+        self.census.waited(now, self.queue.bytes());
+        let frame = self.queue.take(now)?;
+        let sent = now.saturating_add(self.parameters.time(frame.bytes));
+        self.census.busy += sent - now;
+        self.busy_until = sent;
+        let number = self.census.sent.packets;
+        self.census.sent.add(frame.bytes.into());
+        let lost = match &self.parameters.loss {
+            Loss::None => false,
+            Loss::Random(chance) => self.random.below(MILLION) < u64::from(*chance),
+            Loss::Numbers(numbers) => numbers.contains(&number),
+        };
+        if lost {
+            self.census.lost.add(frame.bytes.into());
+        }
+        Some(Sending {
+            frame,
+            arrives: (!lost).then_some(sent.saturating_add(self.parameters.delay)),
+        })
+    }
+
+    /// What was counted until now.
+    pub fn census(&self, now: Time) -> LineCensus {
+        let mut census = self.census;
+        census.waited(now, self.queue.bytes());
+        // What it has still to do of the frame that it sends.
+        census.busy -= self.busy_until.saturating_sub(now);
+        census
+    }
+
+    /// The longest queue is that from now on.
+    pub fn forget_longest(&mut self) {
+        self.census.longest = self.queue.bytes();
+    }
+}

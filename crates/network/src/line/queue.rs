@@ -1,0 +1,114 @@
+//! Queues: a FIFO with a limit, with random early detection before it or not.
+
+use std::collections::VecDeque;
+
+use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
+
+use super::red::Detector;
+use crate::frame::Frame;
+use crate::topology::{Limit, QueueParameters};
+
+/// Why a queue took no frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum DropReason {
+    /// There was no room.
+    Full,
+    /// Random early detection drew it.
+    Early,
+    /// The average of random early detection was too long for any.
+    Forced,
+    /// It is for a router's slow path.
+    SlowPath,
+}
+
+impl DropReason {
+    /// All reasons.
+    pub const ALL: [Self; 4] = [Self::Full, Self::Early, Self::Forced, Self::SlowPath];
+
+    /// What it is called where drops are listed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::SlowPath => "slow path",
+        }
+    }
+}
+
+/// Frames that wait for a line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Queue {
+    limit: Limit,
+    frames: VecDeque<Frame>,
+    bytes: u64,
+    detector: Option<Detector>,
+}
+
+impl Queue {
+    /// An empty queue before a line of `capacity` bytes per second.
+    pub fn new(parameters: QueueParameters, capacity: u64, seed: u64) -> Self {
+        let detector = parameters.red.map(|red| Detector::new(red, capacity, seed));
+        Self {
+            limit: parameters.limit,
+            frames: VecDeque::new(),
+            bytes: 0,
+            detector,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn packets(&self) -> u64 {
+        self.frames.len() as u64
+    }
+
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.frames.iter()
+    }
+
+    /// The length in the unit of the limit.
+    fn length(&self) -> u64 {
+        match self.limit {
+            Limit::Bytes(_) => self.bytes,
+            _ => self.packets(),
+        }
+    }
+
+    /// Takes a frame at the end; `passes` if it leaves at once and needs no room.
+    pub fn offer(&mut self, now: Time, frame: Frame, passes: bool) -> Result<(), DropReason> {
+        let length = self.length();
+        let bytes = u64::from(frame.bytes);
+        if let Some(detector) = &mut self.detector {
+            detector.arrive(now, length)?;
+        }
+        let room = match self.limit {
+            Limit::None => true,
+            Limit::Packets(most) => length < most,
+            Limit::Bytes(most) => length + bytes <= most,
+        };
+        if !room && !passes {
+            return Err(DropReason::Full);
+        }
+        self.bytes += bytes;
+        self.frames.push_back(frame);
+        Ok(())
+    }
+
+    /// Takes the first frame out.
+    pub fn take(&mut self, now: Time) -> Option<Frame> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= u64::from(frame.bytes);
+        if self.frames.is_empty()
+            && let Some(detector) = &mut self.detector
+        {
+            detector.emptied(now);
+        }
+        Some(frame)
+    }
+}

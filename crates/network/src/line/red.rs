@@ -1,0 +1,206 @@
+//! Random early detection, in integers: averages and chances are in 2^-32.
+
+use npsim_net::Random;
+use npsim_transport::time::{SECOND, Time};
+use serde::{Deserialize, Serialize};
+
+use super::DropReason;
+use crate::topology::Red;
+
+/// 1 in the fixed point of averages and chances.
+const ONE: u64 = 1 << 32;
+const MILLION: u64 = 1_000_000;
+
+/// What decides of each frame whether it may wait.
+///
+/// Floyd and Jacobson, 1993: the average length moves with each frame by `weight`; while nothing waits
+/// it decays as if packets had come. Between the limits a frame is dropped with a chance that makes the
+/// distance of drops even, so that they come neither in bunches nor far apart; none is dropped until so
+/// many have come since the last that the chance times their number is 1 (the `wait` of ns-2).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Detector {
+    red: Red,
+    /// Time of a typical packet on the line.
+    packet: Time,
+    weight: u64,
+    average: u64,
+    /// Frames since the last drop between the limits; none since the average was below.
+    count: Option<u64>,
+    /// Since when nothing waits.
+    idle: Option<Time>,
+    random: Random,
+}
+
+impl Detector {
+    /// Nothing has come yet. `capacity` is the line's, bytes per second.
+    pub fn new(red: Red, capacity: u64, seed: u64) -> Self {
+        let time = u128::from(red.packet) * u128::from(SECOND) / u128::from(capacity.max(1));
+        Self {
+            red,
+            packet: Time::try_from(time).unwrap_or(Time::MAX).max(1),
+            weight: share(red.weight),
+            average: 0,
+            count: None,
+            idle: Some(0),
+            random: Random::new(seed, 0),
+        }
+    }
+
+    /// The last frame that waited has left.
+    pub fn emptied(&mut self, now: Time) {
+        self.idle = Some(now);
+    }
+
+    /// A frame comes to a queue of this length.
+    pub fn arrive(&mut self, now: Time, length: u64) -> Result<(), DropReason> {
+        if let Some(since) = self.idle.take() {
+            let packets = now.saturating_sub(since) / self.packet;
+            self.average = times(self.average, power(ONE - self.weight, packets));
+        }
+        let length = length.min(u64::from(u32::MAX)) * ONE;
+        self.average = times(self.average, ONE - self.weight) + times(length, self.weight);
+        let done = self.judge();
+        // A frame that is dropped does not wait, so the queue may be as idle as before.
+        if done.is_err() && length == 0 {
+            self.idle = Some(now);
+        }
+        done
+    }
+
+    fn judge(&mut self) -> Result<(), DropReason> {
+        let (least, most) = (
+            self.red.least * ONE,
+            self.red.most.max(self.red.least + 1) * ONE,
+        );
+        let end = if self.red.gentle { 2 * most } else { most };
+        if self.average < least {
+            self.count = None;
+            return Ok(());
+        }
+        if self.average >= end {
+            self.count = Some(0);
+            return Err(DropReason::Forced);
+        }
+        let top = share(self.red.chance);
+        let chance = if self.average < most {
+            part(top, self.average - least, most - least)
+        } else {
+            top + part(ONE - top, self.average - most, most)
+        };
+        let Some(count) = &mut self.count else {
+            // The first one since the average was below.
+            self.count = Some(0);
+            return Ok(());
+        };
+        *count += 1;
+        let ahead = count.saturating_mul(chance);
+        let chance = if ahead < ONE {
+            0
+        } else if ahead < 2 * ONE {
+            part(chance, ONE, 2 * ONE - ahead)
+        } else {
+            ONE
+        };
+        if self.random.below(ONE) < chance {
+            *count = 0;
+            return Err(DropReason::Early);
+        }
+        Ok(())
+    }
+
+    /// The average in 2^-32.
+    #[cfg(test)]
+    fn average(&self) -> u64 {
+        self.average
+    }
+}
+
+/// Parts per million in 2^-32.
+fn share(parts: u32) -> u64 {
+    u64::from(parts).min(MILLION) * ONE / MILLION
+}
+
+/// A value times a share in 2^-32, rounded down.
+fn times(value: u64, share: u64) -> u64 {
+    ((u128::from(value) * u128::from(share)) >> 32) as u64
+}
+
+/// value x numerator / denominator, rounded down, at most 1.
+fn part(value: u64, numerator: u64, denominator: u64) -> u64 {
+    let part = u128::from(value) * u128::from(numerator) / u128::from(denominator.max(1));
+    part.min(ONE.into()) as u64
+}
+
+/// A share to the power of `n`.
+fn power(mut base: u64, mut n: u64) -> u64 {
+    let mut result = ONE;
+    while n > 0 {
+        if n & 1 == 1 {
+            result = times(result, base);
+        }
+        base = times(base, base);
+        n >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RED: Red = Red {
+        least: 5,
+        most: 15,
+        weight: 2_000,
+        chance: 100_000,
+        gentle: false,
+        packet: 1_000,
+    };
+
+    #[test]
+    fn the_average_follows_slowly_and_decays_while_idle() {
+        let mut detector = Detector::new(RED, 1_000_000, 1);
+        for _ in 0..500 {
+            let _ = detector.arrive(0, 4);
+        }
+        // 4 x (1 - 0.998^500) = 2.53
+        let hundredths = detector.average() * 100 / ONE;
+        assert_eq!(hundredths, 252);
+        detector.emptied(0);
+        // A thousand packets of 1 ms later: 2.53 x 0.998^1000 = 0.34
+        let _ = detector.arrive(SECOND, 0);
+        assert_eq!(detector.average() * 100 / ONE, 34);
+    }
+
+    #[test]
+    fn drops_between_the_limits_come_as_often_as_the_chance_says() {
+        let red = Red {
+            weight: 1_000_000,
+            ..RED
+        };
+        // At 10 of 5..15 the chance is 5 %: with `wait`, a drop every 1.5 / 0.05 = 30 frames.
+        let mut detector = Detector::new(red, 1_000_000, 7);
+        let drops = (0..100_000)
+            .filter(|_| detector.arrive(0, 10) == Err(DropReason::Early))
+            .count();
+        assert!((3_200..3_500).contains(&drops), "{drops}");
+        assert_eq!(detector.arrive(0, 15), Err(DropReason::Forced));
+        assert_eq!(detector.arrive(0, 4), Ok(()));
+    }
+
+    #[test]
+    fn a_gentle_one_drops_all_at_twice_the_limit_only() {
+        let red = Red {
+            weight: 1_000_000,
+            gentle: true,
+            ..RED
+        };
+        let mut detector = Detector::new(red, 1_000_000, 7);
+        assert_eq!(detector.arrive(0, 15), Ok(()));
+        assert_eq!(detector.arrive(0, 30), Err(DropReason::Forced));
+        // A chance of 93 %, but never two drops in a row.
+        let drops = { 0..1_000 }.filter(|_| detector.arrive(0, 29).is_err());
+        let drops = drops.count();
+        assert!((480..=500).contains(&drops), "{drops}");
+    }
+}

@@ -1,0 +1,221 @@
+//! What a run came to, in the times and rates of its file.
+
+use npsim_transport::time::{SECOND, Time};
+use serde::Serialize;
+
+use crate::census::{Census, FlowCensus, LineCensus};
+use crate::file::NetworkFile;
+use crate::line::DropReason;
+use crate::simulation::Simulation;
+use crate::topology::{Limit, Loss, Transport};
+
+/// The version of the document's form.
+const SCHEMA: &str = "npsim-network-1";
+
+/// A run, as it stands in a file of statistics.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Results {
+    /// The form of this document.
+    pub schema: &'static str,
+    /// Version of npsim.
+    pub npsim: &'static str,
+    /// The network's name.
+    pub network: String,
+    /// What times were divided by and rates multiplied while it ran. All below is undone.
+    pub scale: u64,
+    /// What all that is random was drawn from.
+    pub seed: u64,
+    /// When the measurement began.
+    pub from_s: f64,
+    /// When it ended.
+    pub until_s: f64,
+    /// Jain's index of what the flows delivered.
+    pub jain: f64,
+    /// The flows.
+    pub flows: Vec<FlowResult>,
+    /// The links: two lines each.
+    pub lines: Vec<LineResult>,
+}
+
+/// A flow.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowResult {
+    /// Its name.
+    pub name: String,
+    /// Host that sends.
+    pub from: String,
+    /// Host that receives.
+    pub to: String,
+    /// Its transport.
+    pub transport: &'static str,
+    /// When it opened.
+    pub start_s: f64,
+    /// Bytes that were delivered for good while it was measured.
+    pub delivered: u64,
+    /// The same as a rate.
+    pub goodput_bps: f64,
+    /// Share of what all flows delivered.
+    pub share: f64,
+    /// Packets of both its hosts, while it was measured.
+    pub packets: u64,
+    /// Packets that queues dropped or lines lost.
+    pub lost: u64,
+    /// Segments that were sent again, from the beginning.
+    pub retransmitted: u64,
+    /// Retransmission timeouts, from the beginning.
+    pub timeouts: u64,
+    /// Fast recoveries, from the beginning.
+    pub fast_recoveries: u64,
+    /// Smoothed round-trip time at the end.
+    pub rtt_s: Option<f64>,
+    /// From its start until all data was acknowledged, if it was.
+    pub completion_s: Option<f64>,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LineResult {
+    /// The link's name.
+    pub link: String,
+    /// Node that it leaves.
+    pub from: String,
+    /// Node that it leads to.
+    pub to: String,
+    /// Whether it has a limit or loses packets: others only join nodes.
+    pub watched: bool,
+    /// Bits per second.
+    pub rate_bps: f64,
+    /// Share of the time in which it sent.
+    pub utilisation: f64,
+    /// Packets sent.
+    pub packets: u64,
+    /// Their bytes of IP.
+    pub bytes: u64,
+    /// Mean length of the queue.
+    pub mean_queue_bytes: f64,
+    /// Longest queue.
+    pub longest_queue_bytes: u64,
+    /// Packets dropped, all.
+    pub drops: u64,
+    /// The same by reason.
+    pub dropped: Vec<Dropped>,
+    /// Packets lost on the line.
+    pub lost: u64,
+}
+
+/// Packets that were dropped for a reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// Why.
+    pub reason: &'static str,
+    /// How many.
+    pub packets: u64,
+}
+
+/// Undoes the scale.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unscaled(pub u64);
+
+impl Unscaled {
+    /// A time in seconds of the file.
+    pub fn seconds(self, time: Time) -> f64 {
+        time as f64 * self.0 as f64 / SECOND as f64
+    }
+
+    /// A rate of the file.
+    pub fn rate(self, rate: f64) -> f64 {
+        rate / self.0 as f64
+    }
+}
+
+impl Results {
+    /// What happened between two times of a run; `begin` is what was counted at the first.
+    #[must_use]
+    pub fn of(file: &NetworkFile, simulation: &Simulation, begin: &Census) -> Self {
+        let census = simulation.census().since(begin);
+        let topology = simulation.topology();
+        let unscaled = Unscaled(file.scale);
+        let all: u64 = census.flows.iter().map(|flow| flow.delivered).sum();
+        let name = |node: usize| topology.nodes[node].name.clone();
+        let flow = |(number, counted): (usize, &FlowCensus)| {
+            let flow = &topology.flows[number];
+            FlowResult {
+                name: flow.name.clone(),
+                from: name(flow.from),
+                to: name(flow.to),
+                transport: transport(&flow.transport),
+                start_s: unscaled.seconds(flow.start),
+                delivered: counted.delivered,
+                goodput_bps: unscaled.rate(census.goodput(number)),
+                share: if all == 0 {
+                    0.0
+                } else {
+                    counted.delivered as f64 / all as f64
+                },
+                packets: counted.sent.packets,
+                lost: counted.gone.packets,
+                retransmitted: counted.sender.retransmitted,
+                timeouts: counted.sender.timeouts,
+                fast_recoveries: counted.sender.fast_recoveries,
+                rtt_s: { simulation.view(number).srtt }.map(|rtt| unscaled.seconds(rtt)),
+                completion_s: { counted.sender.completed_at }
+                    .map(|at| unscaled.seconds(at.saturating_sub(flow.start))),
+            }
+        };
+        let line = |(number, counted): (usize, &LineCensus)| {
+            let link = &topology.links[number / 2];
+            let parameters = &link.lines[number % 2];
+            let dropped = DropReason::ALL.map(|reason| Dropped {
+                reason: reason.name(),
+                packets: counted.dropped_for(reason).packets,
+            });
+            LineResult {
+                link: link.name.clone(),
+                from: name(link.ends[number % 2]),
+                to: name(link.ends[1 - number % 2]),
+                watched: parameters.queue.limit != Limit::None || parameters.loss != Loss::None,
+                rate_bps: unscaled.rate(counted.rate as f64),
+                utilisation: counted.utilisation(),
+                packets: counted.sent.packets,
+                bytes: counted.sent.bytes,
+                mean_queue_bytes: counted.mean_queue(),
+                longest_queue_bytes: counted.longest,
+                drops: counted.drops(),
+                dropped: { dropped.into_iter() }
+                    .filter(|dropped| dropped.packets > 0)
+                    .collect(),
+                lost: counted.lost.packets,
+            }
+        };
+        Self {
+            schema: SCHEMA,
+            npsim: env!("CARGO_PKG_VERSION"),
+            network: file.name.clone(),
+            scale: file.scale,
+            seed: topology.seed,
+            from_s: unscaled.seconds(census.at - census.time),
+            until_s: unscaled.seconds(census.at),
+            jain: census.jain(0..topology.flows.len()),
+            flows: census.flows.iter().enumerate().map(flow).collect(),
+            lines: census.lines.iter().enumerate().map(line).collect(),
+        }
+    }
+}
+
+/// A transport's name as files have it.
+fn transport(transport: &Transport) -> &'static str {
+    use npsim_transport::Scheme;
+    match transport {
+        Transport::Rcp { .. } => "rcp",
+        Transport::Constant { .. } => "udp",
+        Transport::Tcp { scheme, host, .. } => match scheme {
+            Scheme::Reno if host.sack => "sack",
+            Scheme::Reno => "reno",
+            Scheme::Cubic(_) => "cubic",
+            Scheme::Xcp(_) => "xcp",
+            Scheme::XcpOption(_) => "xcp-option",
+            Scheme::QuickStart(_) => "quick-start",
+            Scheme::Srp(_) => "srp",
+        },
+    }
+}

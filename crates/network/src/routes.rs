@@ -1,0 +1,135 @@
+//! Which line leads to which node.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::topology::{NodeKind, Topology};
+
+/// A flow whose packets or answers find no way.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no way leads from `{from}` to `{to}`")]
+pub struct RouteError {
+    /// The flow.
+    pub flow: usize,
+    /// Name of the node that sends.
+    pub from: String,
+    /// Name of the node that is not reached.
+    pub to: String,
+}
+
+/// The first line on the way from each node to each other one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Routes {
+    nodes: usize,
+    /// By node, then destination; none where nothing leads there.
+    first: Vec<Option<u32>>,
+}
+
+impl Routes {
+    /// Shortest ways by the number of links; of equals that over the link that stands first. Hosts pass
+    /// nothing on.
+    pub fn of(topology: &Topology) -> Self {
+        let nodes = topology.nodes.len();
+        let mut first = vec![None; nodes * nodes];
+        for to in 0..nodes {
+            let mut distance = vec![usize::MAX; nodes];
+            distance[to] = 0;
+            let mut open = VecDeque::from([to]);
+            while let Some(at) = open.pop_front() {
+                if at != to && matches!(topology.nodes[at].kind, NodeKind::Host { .. }) {
+                    continue;
+                }
+                for (number, link) in topology.links.iter().enumerate() {
+                    for (side, line) in [(0, 1), (1, 0)] {
+                        // The line towards `at` leaves the other end.
+                        let from = link.ends[1 - side];
+                        if link.ends[side] == at && distance[from] == usize::MAX {
+                            distance[from] = distance[at] + 1;
+                            first[from * nodes + to] = Some((number * 2 + line) as u32);
+                            open.push_back(from);
+                        }
+                    }
+                }
+            }
+        }
+        Self { nodes, first }
+    }
+
+    /// The line on which a node sends what is for another one.
+    pub fn line(&self, node: usize, to: usize) -> Option<usize> {
+        self.first[node * self.nodes + to].map(|line| line as usize)
+    }
+
+    /// Whether all flows have a way there and back.
+    pub fn check(&self, topology: &Topology) -> Result<(), RouteError> {
+        for (flow, it) in topology.flows.iter().enumerate() {
+            for (from, to) in [(it.from, it.to), (it.to, it.from)] {
+                let mut at = from;
+                while at != to {
+                    let Some(line) = self.line(at, to) else {
+                        return Err(RouteError {
+                            flow,
+                            from: topology.nodes[from].name.clone(),
+                            to: topology.nodes[to].name.clone(),
+                        });
+                    };
+                    at = topology.links[line / 2].ends[1 - line % 2];
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{LineParameters, Link, Node};
+
+    fn node(name: &str, host: bool) -> Node {
+        let kind = if host {
+            NodeKind::Host {
+                address: [10, 0, 0, 1].into(),
+            }
+        } else {
+            NodeKind::Switch
+        };
+        Node {
+            name: name.to_owned(),
+            kind,
+        }
+    }
+
+    fn link(a: usize, b: usize) -> Link {
+        let line = LineParameters::new(1_000_000, 0);
+        Link {
+            name: format!("{a}-{b}"),
+            ends: [a, b],
+            lines: [line.clone(), line],
+        }
+    }
+
+    #[test]
+    fn the_shortest_way_is_taken_and_not_through_a_host() {
+        let topology = Topology {
+            nodes: vec![
+                node("a", true),
+                node("s", false),
+                node("t", false),
+                node("b", true),
+                node("c", true),
+            ],
+            links: vec![link(0, 1), link(1, 2), link(2, 3), link(0, 4), link(4, 3)],
+            ..Topology::default()
+        };
+        let routes = Routes::of(&topology);
+        assert_eq!(routes.line(0, 3), Some(0), "not by c, which is a host");
+        assert_eq!(routes.line(3, 0), Some(5));
+        assert_eq!(routes.line(1, 3), Some(2));
+        assert_eq!(routes.line(2, 0), Some(3));
+        assert_eq!(routes.line(0, 4), Some(6));
+        assert_eq!(routes.line(1, 4), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! A network as plain data: nodes, the links between them, and the flows that cross them.
+
+use std::net::Ipv4Addr;
+
+use npsim_protocols::{rcp, xcp};
+use npsim_transport::rcp::RcpParameters;
+use npsim_transport::time::Time;
+use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
+use serde::{Deserialize, Serialize};
+
+/// A network before it runs. Nodes, links and flows are named by their places in the lists.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Topology {
+    /// Hosts, switches and routers.
+    pub nodes: Vec<Node>,
+    /// What joins them.
+    pub links: Vec<Link>,
+    /// What the hosts send to each other.
+    pub flows: Vec<Flow>,
+    /// Draws all that is random; each flow and line has a stream of its own under it.
+    pub seed: u64,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub kind: NodeKind,
+}
+
+/// What a node does with packets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NodeKind {
+    /// Has the ends of flows.
+    Host {
+        /// Its address.
+        address: Ipv4Addr,
+    },
+    /// Passes packets on at once.
+    Switch,
+    /// Passes packets on after a while and applies its law where they leave.
+    Router {
+        /// What it does for congestion control, at each line that leaves it.
+        law: Law,
+        /// Time from the last bit of a packet to its place in a queue.
+        delay: Time,
+    },
+}
+
+/// What a router does to packets besides queueing them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Law {
+    /// Nothing.
+    #[default]
+    None,
+    /// XCP.
+    Xcp {
+        /// What an operator sets; the capacity is that of each line unless one is given.
+        parameters: xcp::control::Parameters,
+        /// A capacity in bytes per second in place of the line's.
+        capacity: Option<u64>,
+        /// Where feedback is given.
+        stamp: Stamp,
+    },
+    /// RCP; parameters that depend on the capacity follow from that of each line.
+    Rcp {
+        /// What an operator sets; capacity, target and first rate are scaled to the line's.
+        parameters: rcp::rate::Parameters,
+    },
+    /// Quick-Start.
+    QuickStart {
+        /// Share of the line that may be granted up to, parts per million.
+        threshold: u32,
+        /// How long a grant counts at least: a window.
+        window: Time,
+        /// Windows of which the busiest counts.
+        samples: u8,
+    },
+}
+
+/// Where a router gives feedback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Stamp {
+    /// Before the queue, as the shipped microcode does.
+    Arrival,
+    /// Behind the queue, as the draft says.
+    #[default]
+    Departure,
+}
+
+/// A link: a line each way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// The nodes at its ends.
+    pub ends: [usize; 2],
+    /// The lines from the first end to the second, and back.
+    pub lines: [LineParameters; 2],
+}
+
+/// One direction of a link, with the queue before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineParameters {
+    /// Bits per second.
+    pub rate: u64,
+    /// Time from the last bit's departure to its arrival.
+    pub delay: Time,
+    /// Bytes on the line besides each IP packet.
+    pub overhead: u32,
+    /// What waits before it.
+    pub queue: QueueParameters,
+    /// What is lost on it.
+    pub loss: Loss,
+}
+
+impl LineParameters {
+    /// A line that loses nothing, with an endless queue before it.
+    #[must_use]
+    pub const fn new(rate: u64, delay: Time) -> Self {
+        Self {
+            rate,
+            delay,
+            overhead: 0,
+            queue: QueueParameters {
+                limit: Limit::None,
+                red: None,
+            },
+            loss: Loss::None,
+        }
+    }
+
+    /// Time of `bytes` of IP on the line, rounded up to a picosecond.
+    #[must_use]
+    pub fn time(&self, bytes: u32) -> Time {
+        let bits = (u128::from(bytes) + u128::from(self.overhead)) * 8;
+        let time =
+            (bits * u128::from(npsim_transport::time::SECOND)).div_ceil(self.rate.max(1).into());
+        Time::try_from(time).unwrap_or(Time::MAX)
+    }
+
+    /// Capacity in bytes of the line per second.
+    #[must_use]
+    pub const fn capacity(&self) -> u64 {
+        self.rate / 8
+    }
+}
+
+/// A queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueParameters {
+    /// What it holds besides the packet on the line.
+    pub limit: Limit,
+    /// Random early detection; none: a FIFO that drops what finds no room.
+    pub red: Option<Red>,
+}
+
+/// The room of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Limit {
+    /// Endless.
+    None,
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// Random early detection (Floyd and Jacobson). Lengths are in packets or bytes, as the queue's limit
+/// is; fractions in parts per million.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Red {
+    /// Average length from which on packets are dropped.
+    pub least: u64,
+    /// Average length from which on all are, unless `gentle`.
+    pub most: u64,
+    /// Weight of the present length in the average.
+    pub weight: u32,
+    /// Chance of a drop as the average comes to `most`.
+    pub chance: u32,
+    /// From `most` to twice of it the chance grows to 1.
+    pub gentle: bool,
+    /// Bytes of a typical packet: the average of an idle queue decays as if they were sent.
+    pub packet: u32,
+}
+
+/// What a line loses.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Loss {
+    /// Nothing.
+    #[default]
+    None,
+    /// Each packet with a chance in parts per million.
+    Random(u32),
+    /// The packets of these numbers, from 0 on, in order.
+    Numbers(Vec<u64>),
+}
+
+/// What a flow sends, and by which rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Its name.
+    pub name: String,
+    /// The node that sends.
+    pub from: usize,
+    /// The node that receives.
+    pub to: usize,
+    /// When it opens.
+    pub start: Time,
+    /// How it sends.
+    pub transport: Transport,
+}
+
+/// How a flow sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Transport {
+    /// TCP with a law of congestion control.
+    Tcp {
+        /// The law.
+        scheme: Scheme,
+        /// What both hosts are set to.
+        host: HostParameters,
+        /// What there is to send.
+        supply: Supply,
+        /// How the receiver answers XCP as a TCP option.
+        xcp_option: Option<XcpAnswer>,
+    },
+    /// RCP's own transport.
+    Rcp {
+        /// What the hosts are set to.
+        host: RcpParameters,
+        /// Bytes to send; none: without an end.
+        bytes: Option<u64>,
+    },
+    /// Datagrams at a constant rate, which react to nothing.
+    Constant {
+        /// Bytes of IP per second.
+        rate: u64,
+        /// Bytes of IP of each.
+        packet: u32,
+        /// When it ends.
+        until: Option<Time>,
+    },
+}

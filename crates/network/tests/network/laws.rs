@@ -1,0 +1,198 @@
+//! What routers' laws do for flows.
+
+use npsim_network::census::Census;
+use npsim_network::file::NetworkFile;
+use npsim_network::results::Results;
+use npsim_network::{NoTap, Simulation};
+
+/// A dumbbell of 10 Mb/s and 100 ms.
+fn network(model: &str, queue: &str, flows: &str) -> String {
+    format!(
+        "name = \"laws\"\nuntil = \"30s\"\n\
+         [[host]]\nname = \"s\"\ncount = 4\naddress = \"10.0.0.1\"\n\
+         [[host]]\nname = \"d\"\ncount = 4\naddress = \"10.1.0.1\"\n\
+         [[switch]]\nname = \"left\"\n\
+         [[router]]\nname = \"r\"\n{model}\n\
+         [[link]]\nbetween = [\"s\", \"left\"]\nrate = \"100Mbps\"\ndelay = \"1ms\"\n\
+         [[link]]\nname = \"trunk\"\nbetween = [\"left\", \"r\"]\nrate = \"1Gbps\"\ndelay = \"1ms\"\n\
+         [[link]]\nname = \"bottleneck\"\nbetween = [\"r\", \"d\"]\nrate = \"10Mbps\"\n\
+         delay = \"48ms\"\nqueue = {{ limit = \"{queue}\", rtt = \"100ms\" }}\n{flows}"
+    )
+}
+
+fn run(text: &str) -> (Census, Results) {
+    let file = NetworkFile::parse("net.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
+    let begin = simulation.census();
+    simulation.run_to(file.until, &mut NoTap);
+    let census = simulation.census();
+    (census, Results::of(&file, &simulation, &begin))
+}
+
+fn completion(results: &Results, flow: &str) -> f64 {
+    let mut flows = results.flows.iter();
+    let flow = flows.find(|it| it.name == flow).expect("the flow");
+    flow.completion_s
+        .unwrap_or_else(|| panic!("{} is not done", flow.name))
+}
+
+fn bottleneck(results: &Results) -> &npsim_network::results::LineResult {
+    let mut lines = results.lines.iter();
+    lines.find(|line| line.link == "bottleneck").expect("it")
+}
+
+#[test]
+fn rcp_shares_the_line_at_once_and_evenly() {
+    let flows = "[[flow]]\nfrom = \"s\"\nto = \"d\"\ntransport = \"rcp\"\nstep = \"2s\"\n";
+    let (census, results) = run(&network("model = \"rcp\"", "2bdp", flows));
+    let line = bottleneck(&results);
+    assert!(line.utilisation > 0.9, "{}", line.utilisation);
+    assert!(
+        line.mean_queue_bytes < 60_000.0,
+        "{}",
+        line.mean_queue_bytes
+    );
+    // In the last seconds all four have been there for long.
+    let shares: Vec<f64> = results.flows.iter().map(|flow| flow.share).collect();
+    assert!(
+        shares[0] > shares[3],
+        "the first has had more time: {shares:?}"
+    );
+    assert!(census.jain(0..4) > 0.98, "{shares:?}");
+}
+
+#[test]
+fn a_short_flow_is_done_sooner_with_quick_start() {
+    let flow = |transport: &str, more: &str| {
+        format!(
+            "[[flow]]\nname = \"short\"\nfrom = \"s\"\nto = \"d\"\nbytes = 100000\ntransport = \"{transport}\"\n{more}"
+        )
+    };
+    let done = |model: &str, transport: &str, more: &str| {
+        let flows = flow(transport, more);
+        completion(&run(&network(model, "2bdp", &flows)).1, "short0")
+    };
+    let tcp = done("model = \"fifo\"", "sack", "");
+    let quick = done(
+        "model = \"quick-start\"",
+        "quick-start",
+        "rate = \"2Mbps\"\n",
+    );
+    let denied = done(
+        "model = \"quick-start\"\nquick-start = { threshold = 0.0 }",
+        "quick-start",
+        "rate = \"2Mbps\"\n",
+    );
+    // 100 KB are 69 segments: 3, 6, 12, 24 and the rest, after a handshake.
+    assert!((0.5..0.7).contains(&tcp), "{tcp}");
+    assert!(quick < tcp - 0.1, "{quick} {tcp}");
+    assert!((denied - tcp).abs() < 0.05, "{denied} {tcp}");
+}
+
+#[test]
+fn a_router_that_takes_its_line_for_faster_builds_a_queue() {
+    let flows = "[[flow]]\nfrom = \"s\"\nto = \"d\"\ntransport = \"xcp\"\n";
+    let right = run(&network("model = \"xcp\"", "4bdp", flows)).1;
+    let wrong = "model = \"xcp\"\nxcp = { capacity = \"12Mbps\" }";
+    let wrong = run(&network(wrong, "4bdp", flows)).1;
+    let (right, wrong) = (bottleneck(&right), bottleneck(&wrong));
+    assert_eq!(right.drops, 0);
+    assert!(
+        right.mean_queue_bytes < 10_000.0,
+        "{}",
+        right.mean_queue_bytes
+    );
+    assert!(
+        wrong.mean_queue_bytes > 30_000.0,
+        "{}",
+        wrong.mean_queue_bytes
+    );
+}
+
+#[test]
+fn datagrams_take_what_they_want_and_tcp_the_rest() {
+    let flows = "[[flow]]\nname = \"tcp\"\nfrom = \"s\"\nto = \"d\"\ntransport = \"sack\"\n\
+                 [[flow]]\nname = \"udp\"\nfrom = \"s\"\nto = \"d\"\ntransport = \"udp\"\nrate = \"1Mbps\"\nuntil = \"20s\"\n";
+    let (_, results) = run(&network("model = \"fifo\"", "1bdp", flows));
+    let rate = |name: &str| -> f64 {
+        let flows = results
+            .flows
+            .iter()
+            .filter(|flow| flow.name.starts_with(name));
+        flows.map(|flow| flow.goodput_bps).sum()
+    };
+    // Four of 1 Mb/s for two thirds of the time, but for what the queue drops.
+    assert!((2.3e6..2.67e6).contains(&rate("udp")), "{}", rate("udp"));
+    assert!((5.5e6..7.4e6).contains(&rate("tcp")), "{}", rate("tcp"));
+}
+
+#[test]
+fn three_routers_in_a_row_are_all_kept_busy_by_xcp() {
+    let mut text = String::from("name = \"parking lot\"\nuntil = \"60s\"\nfrom = \"30s\"\n");
+    for node in ["long", "a", "b", "c"] {
+        let number = ["long", "a", "b", "c"]
+            .iter()
+            .position(|it| *it == node)
+            .expect("it");
+        for (side, kind) in ["s", "d"].iter().enumerate() {
+            text += &format!(
+                "[[host]]\nname = \"{kind}-{node}\"\naddress = \"10.{side}.{number}.1\"\n"
+            );
+        }
+    }
+    for router in 1..=4 {
+        text += &format!("[[router]]\nname = \"r{router}\"\nmodel = \"xcp\"\n");
+    }
+    let mut link = |name: &str, ends: [&str; 2], rate: &str, more: &str| {
+        text += &format!(
+            "[[link]]\nname = \"{name}\"\nbetween = [\"{}\", \"{}\"]\nrate = \"{rate}\"\ndelay = \"10ms\"\n{more}",
+            ends[0], ends[1]
+        );
+    };
+    let queue = "queue = { limit = \"2bdp\", rtt = \"100ms\" }\n";
+    for (name, ends) in [
+        ("1", ["r1", "r2"]),
+        ("2", ["r2", "r3"]),
+        ("3", ["r3", "r4"]),
+    ] {
+        link(name, ends, "10Mbps", queue);
+    }
+    for (host, router) in [
+        ("s-long", "r1"),
+        ("d-long", "r4"),
+        ("s-a", "r1"),
+        ("d-a", "r2"),
+        ("s-b", "r2"),
+        ("d-b", "r3"),
+        ("s-c", "r3"),
+        ("d-c", "r4"),
+    ] {
+        link(host, [host, router], "100Mbps", "");
+    }
+    for flow in ["long", "a", "b", "c"] {
+        text += &format!(
+            "[[flow]]\nname = \"{flow}\"\nfrom = \"s-{flow}\"\nto = \"d-{flow}\"\ntransport = \"xcp\"\n"
+        );
+    }
+    let file = NetworkFile::parse("lot.toml", &text).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
+    simulation.run_to(file.from, &mut NoTap);
+    let begin = simulation.census();
+    simulation.run_to(file.until, &mut NoTap);
+    let results = Results::of(&file, &simulation, &begin);
+    for line in results.lines.iter().filter(|line| line.watched) {
+        assert!(
+            line.utilisation > 0.8,
+            "{}: {}",
+            line.link,
+            line.utilisation
+        );
+        assert_eq!(line.drops, 0);
+    }
+    // Every line has the long flow and one more: half each is fair.
+    assert!(
+        (0.3..0.7).contains(&(results.flows[0].goodput_bps / 10e6)),
+        "{:?}",
+        results.flows[0]
+    );
+}

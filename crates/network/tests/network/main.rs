@@ -1,0 +1,8 @@
+//! Networks from end to end.
+
+mod conservation;
+mod dumbbell;
+mod file;
+mod laws;
+mod rig;
+mod scale;

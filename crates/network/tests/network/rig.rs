@@ -1,0 +1,166 @@
+//! Dumbbells: senders, a router, a bottleneck, receivers.
+
+use npsim_network::topology::{
+    Flow, Law, Limit, LineParameters, Link, Node, NodeKind, Red, Stamp, Topology, Transport,
+};
+use npsim_protocols::xcp::control::Parameters;
+use npsim_transport::control::{XcpLoss, XcpParameters};
+use npsim_transport::time::{MILLISECOND, SECOND, Time};
+use npsim_transport::{HostParameters, RtoParameters, Scheme, Supply};
+
+/// What waits before the bottleneck, and what the router does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    Fifo,
+    Red,
+    Xcp,
+}
+
+/// A dumbbell of the slides on XCP in Linux: 10 Mb/s, 500 ms, two bandwidth-delay products of queue, all
+/// times divided and rates multiplied by `k`.
+#[derive(Clone, Debug)]
+pub struct Dumbbell {
+    pub discipline: Discipline,
+    /// Round-trip times of the flows.
+    pub rtts: Vec<Time>,
+    /// When each flow opens.
+    pub starts: Vec<Time>,
+    /// Bits per second of the bottleneck.
+    pub rate: u64,
+    /// Bandwidth-delay products of the queue, in tenths, for 500 ms.
+    pub queue: u64,
+    /// What XCP takes the capacity for, parts per thousand of what it is.
+    pub capacity: u64,
+    pub k: u64,
+    pub seed: u64,
+}
+
+/// The link with the bottleneck is the first; its line 0 is the bottleneck.
+pub const BOTTLENECK: usize = 0;
+const PACKET: u32 = 1_000;
+
+impl Dumbbell {
+    pub fn new(discipline: Discipline) -> Self {
+        Self {
+            discipline,
+            rtts: vec![500 * MILLISECOND; 4],
+            starts: vec![0; 4],
+            rate: 10_000_000,
+            queue: 20,
+            capacity: 1_000,
+            k: 1,
+            seed: 1,
+        }
+    }
+
+    /// Bytes of a bandwidth-delay product of 500 ms.
+    pub fn product(&self) -> u64 {
+        self.rate / 8 / 2
+    }
+
+    pub fn topology(&self) -> Topology {
+        let k = self.k;
+        let rate = self.rate * k;
+        let bytes = self.product() * self.queue / 10;
+        let packets = bytes / u64::from(PACKET);
+        let law = if self.discipline == Discipline::Xcp {
+            let usual = Parameters::for_capacity(rate / 8);
+            Law::Xcp {
+                parameters: Parameters {
+                    initial_interval: usual.initial_interval / k as u32,
+                    min_interval: usual.min_interval / k as u32,
+                    max_interval: usual.max_interval / k as u32,
+                    allowed_queue: usual.allowed_queue / k as u32,
+                    ..usual
+                },
+                capacity: Some(rate / 8 * self.capacity / 1_000),
+                stamp: Stamp::Departure,
+            }
+        } else {
+            Law::None
+        };
+        let router = |name: &str| Node {
+            name: name.to_owned(),
+            kind: NodeKind::Router { law, delay: 0 },
+        };
+        let mut line = LineParameters::new(rate, MILLISECOND / k);
+        line.queue.limit = Limit::Packets(packets);
+        if self.discipline == Discipline::Red {
+            line.queue.red = Some(Red {
+                least: packets / 4,
+                most: packets * 3 / 4,
+                weight: 2_000,
+                chance: 100_000,
+                gentle: false,
+                packet: PACKET,
+            });
+        }
+        let mut topology = Topology {
+            nodes: vec![router("left"), router("right")],
+            links: vec![Link {
+                name: "bottleneck".to_owned(),
+                ends: [0, 1],
+                lines: [line, LineParameters::new(rate, MILLISECOND / k)],
+            }],
+            flows: Vec::new(),
+            seed: self.seed,
+        };
+        for (number, (rtt, start)) in self.rtts.iter().zip(&self.starts).enumerate() {
+            let host = |side: u8| Node {
+                name: format!("{}{number}", ["s", "d"][usize::from(side)]),
+                kind: NodeKind::Host {
+                    address: [10, side, 0, number as u8 + 1].into(),
+                },
+            };
+            let (from, to) = (topology.nodes.len(), topology.nodes.len() + 1);
+            topology.nodes.extend([host(0), host(1)]);
+            // All but the milliseconds of bottleneck and sender is on the receiver's side.
+            let far = (rtt / 2 - 2 * MILLISECOND) / k;
+            for (ends, delay) in [([from, 0], MILLISECOND / k), ([1, to], far)] {
+                let line = LineParameters::new(rate * 10, delay);
+                topology.links.push(Link {
+                    name: format!("access {ends:?}"),
+                    ends,
+                    lines: [line.clone(), line],
+                });
+            }
+            topology.flows.push(Flow {
+                name: format!("flow {number}"),
+                from,
+                to,
+                start: start / k,
+                transport: self.transport(),
+            });
+        }
+        topology
+    }
+
+    fn transport(&self) -> Transport {
+        let xcp = self.discipline == Discipline::Xcp;
+        let host = HostParameters {
+            mss: PACKET as u16 - 40,
+            receive_buffer: 64 << 20,
+            rto: RtoParameters::LINUX,
+            ..HostParameters::default()
+        };
+        let scheme = if xcp {
+            Scheme::Xcp(XcpParameters {
+                loss: XcpLoss::Halve,
+                ..XcpParameters::default()
+            })
+        } else {
+            Scheme::Reno
+        };
+        Transport::Tcp {
+            scheme: scheme.scaled(self.k).expect("times that k divides"),
+            host: host.scaled(self.k).expect("times that k divides"),
+            supply: Supply::Endless,
+            xcp_option: None,
+        }
+    }
+
+    /// Paper time.
+    pub fn at(&self, seconds: u64) -> Time {
+        seconds * SECOND / self.k
+    }
+}

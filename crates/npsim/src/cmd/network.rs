@@ -1,0 +1,220 @@
+//! `npsim network`: hosts that react, in a network of links, queues and routers.
+
+mod captures;
+mod summary;
+
+use std::io::{BufWriter, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use clap::Args;
+use npsim::files::{Disk, Files as _};
+use npsim::problem::Problem;
+use npsim::quantity;
+use npsim::whole_file::WholeFile;
+use npsim_network::Simulation;
+use npsim_network::file::NetworkFile;
+use npsim_network::results::Results;
+use npsim_network::series::Series;
+
+use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::run::progress::Progress;
+use super::value;
+use crate::output;
+use captures::Captures;
+
+/// Samples of a series whose distance is not given.
+const SAMPLES: u64 = 1_000;
+/// Steps of a run between which Ctrl-C is looked at, and the bar moved.
+const STEPS: u64 = 1_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim network microcode/networks/dumbbell.toml    a line for each flow and each watched link
+  npsim network dumbbell.toml --seed 2 --until 60s
+  npsim network dumbbell.toml --series dumbbell.csv --every 100ms
+  npsim network dumbbell.toml --capture bottleneck=bottleneck.pcap
+  npsim network dumbbell.toml --stats - --quiet | jq .jain
+
+Exit codes: 0 done; 1 a mistake in what was given; 130 ended by Ctrl-C, with what had
+happened until then.";
+
+/// Run a network of hosts, links and routers
+///
+/// FILE says which hosts there are, how they are joined, and what they send to each other by
+/// which rules (TCP, XCP, RCP, Quick-Start...); docs/src/networks.md describes it. Times and
+/// rates in what is printed and written are those of the file, whatever its scale.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The network's file
+    file: PathBuf,
+    /// End the run here instead of where the file says, such as `60s`
+    #[arg(long, value_name = "TIME", value_parser = value::parser::<Moment>())]
+    until: Option<Moment>,
+    /// Draw what is random from another seed than the file's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Write all results as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    stats: Option<PathBuf>,
+    /// Write windows, rates and queues over time as CSV
+    #[arg(long, value_name = "FILE")]
+    series: Option<PathBuf>,
+    /// Time from one sample of the series to the next; a thousandth of the run if left out
+    #[arg(long, value_name = "TIME", requires = "series", value_parser = value::parser::<Moment>())]
+    every: Option<Moment>,
+    /// Write what a link carries, both ways, as pcap with made-up Ethernet addresses; may be
+    /// given several times
+    #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
+    capture: Vec<LinkCapture>,
+    /// Print no summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// A time of the file, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment(u64);
+
+impl FromStr for Moment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse()? {
+            quantity::Time::Picoseconds(time) if time > 0 => Ok(Self(time)),
+            _ => Err(format!(
+                "`{text}` is no time of a network; write for example `60s`"
+            )),
+        }
+    }
+}
+
+/// `LINK=FILE`.
+#[derive(Clone, Debug)]
+pub struct LinkCapture {
+    link: String,
+    file: PathBuf,
+}
+
+impl FromStr for LinkCapture {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((link, file)) if !link.is_empty() && !file.is_empty() => Ok(Self {
+                link: link.to_owned(),
+                file: file.into(),
+            }),
+            _ => Err(format!(
+                "`{text}` is not LINK=FILE, such as `bottleneck=out.pcap`"
+            )),
+        }
+    }
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let mut file = read(arguments)?;
+    if let Some(Moment(until)) = arguments.until {
+        file.until = (until / file.scale).max(1);
+        if file.until <= file.from {
+            let message = "--until lies before the file's `from`: nothing would be measured";
+            return Err(Problem::new(message).into());
+        }
+    }
+    if let Some(seed) = arguments.seed {
+        file.topology.seed = seed;
+    }
+    let mut captures = Captures::create(&file, &arguments.capture)?;
+    let mut series = match &arguments.series {
+        None => None,
+        Some(path) => {
+            let out =
+                WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
+            Some(Series::new(BufWriter::new(out), file.scale)?)
+        }
+    };
+    let stats = match &arguments.stats {
+        Some(path) if path.as_os_str() != "-" => Some((
+            path,
+            WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?,
+        )),
+        _ => None,
+    };
+    let every = arguments
+        .every
+        .map_or(file.until / SAMPLES, |it| it.0 / file.scale);
+    let every = every.max(1);
+    let mut simulation = Simulation::new(file.topology.clone())?;
+    let started = Instant::now();
+    let mut progress = Progress::new(started, 0, Some(file.until));
+    let stop = interrupt_flag();
+    let step = (file.until / STEPS).max(1);
+    let mut begin = simulation.census();
+    if let Some(series) = &mut series {
+        series.sample(&simulation)?;
+    }
+    let mut interrupted = false;
+    while simulation.now() < file.until {
+        let now = simulation.now();
+        let multiple = |of: u64| (now / of + 1).saturating_mul(of);
+        let mut next = multiple(step).min(file.until);
+        if series.is_some() {
+            next = next.min(multiple(every));
+        }
+        if now < file.from {
+            next = next.min(file.from);
+        }
+        simulation.run_to(next, &mut captures);
+        captures.check()?;
+        if next == file.from {
+            simulation.forget_longest_queues();
+            begin = simulation.census();
+        }
+        if let Some(series) = series.as_mut().filter(|_| next.is_multiple_of(every)) {
+            series.sample(&simulation)?;
+        }
+        progress.at(next);
+        if stop.load(Ordering::Relaxed) {
+            interrupted = true;
+            break;
+        }
+    }
+    progress.finish();
+    let results = Results::of(&file, &simulation, &begin);
+    captures.finish()?;
+    if let Some(series) = series {
+        let out = series.finish()?.into_inner();
+        out.map_err(std::io::IntoInnerError::into_error)?.commit()?;
+    }
+    let json = serde_json::to_string_pretty(&results)? + "\n";
+    if let Some((path, mut out)) = stats {
+        let written = out.write_all(json.as_bytes());
+        written
+            .and_then(|()| out.commit())
+            .map_err(|error| Problem::io("write", path, &error))?;
+    } else if arguments.stats.is_some() {
+        output::print(&json)?;
+    }
+    if !arguments.quiet {
+        output::print(&summary::text(&results, started.elapsed(), interrupted))?;
+    }
+    Ok(if interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn read(arguments: &Arguments) -> anyhow::Result<NetworkFile> {
+    let path = &arguments.file;
+    let bytes = Disk
+        .read(path)
+        .map_err(|error| Problem::io("read", path, &error))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Problem::new(format!("`{}` is not text", path.display())))?;
+    Ok(NetworkFile::parse(&path.display().to_string(), &text)?)
+}

@@ -1,0 +1,119 @@
+//! A network's results for people.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table, presets};
+use npsim::quantity::{grouped, show_nanoseconds, show_rate};
+use npsim_network::results::Results;
+
+/// Flows that are listed one by one.
+const MOST_FLOWS: usize = 40;
+
+pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
+    let mut out = String::new();
+    let scale = if results.scale == 1 {
+        String::new()
+    } else {
+        format!(", run {} times as fast", results.scale)
+    };
+    let end = if interrupted { ", ended by Ctrl-C" } else { "" };
+    let seconds = results.until_s - results.from_s;
+    let packets: u64 = results.flows.iter().map(|flow| flow.packets).sum();
+    let _ = writeln!(
+        out,
+        "{}: {seconds} s from {} s on{scale}{end}",
+        results.network, results.from_s
+    );
+    let _ = writeln!(
+        out,
+        "packets      {} of {} flows; Jain's index {:.3}",
+        grouped(packets),
+        results.flows.len(),
+        results.jain
+    );
+    let took = host.as_secs_f64();
+    let _ = writeln!(
+        out,
+        "host         {took:.2} s, {} packets/s\n",
+        grouped((packets as f64 / took.max(1e-6)) as u64)
+    );
+    let mut flows = table(&[
+        "flow",
+        "transport",
+        "goodput",
+        "share",
+        "lost",
+        "resent",
+        "timeouts",
+        "rtt",
+        "done after",
+    ]);
+    for flow in results.flows.iter().take(MOST_FLOWS) {
+        let time = |seconds: Option<f64>| {
+            seconds.map_or_else(|| "-".to_owned(), |it| show_nanoseconds(it * 1e9))
+        };
+        flows.add_row([
+            flow.name.clone(),
+            flow.transport.to_owned(),
+            show_rate(flow.goodput_bps),
+            format!("{:.1}%", flow.share * 100.0),
+            grouped(flow.lost),
+            grouped(flow.retransmitted),
+            grouped(flow.timeouts),
+            time(flow.rtt_s),
+            time(flow.completion_s),
+        ]);
+    }
+    let _ = writeln!(out, "{}", finished(&flows));
+    if results.flows.len() > MOST_FLOWS {
+        let more = results.flows.len() - MOST_FLOWS;
+        let _ = writeln!(out, "... and {more} more (`--stats` has all)");
+    }
+    let mut lines = table(&[
+        "link",
+        "from",
+        "used",
+        "mean queue",
+        "longest",
+        "drops",
+        "lost",
+    ]);
+    let mut any = false;
+    for line in results.lines.iter().filter(|line| line.watched) {
+        any = true;
+        lines.add_row([
+            line.link.clone(),
+            line.from.clone(),
+            format!("{:.1}%", line.utilisation * 100.0),
+            format!("{:.1} KB", line.mean_queue_bytes / 1e3),
+            format!("{:.1} KB", line.longest_queue_bytes as f64 / 1e3),
+            grouped(line.drops),
+            grouped(line.lost),
+        ]);
+    }
+    if any {
+        let _ = writeln!(out, "\n{}", finished(&lines));
+    }
+    out
+}
+
+/// A table without lines, numbers to the right.
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header.to_vec());
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 3));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+fn finished(table: &Table) -> String {
+    let lines = table.to_string();
+    let lines: Vec<_> = lines.lines().map(str::trim_end).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,124 @@
+//! `npsim network`: hosts that react.
+
+use npsim_net::capture::Capture;
+use serde_json::Value;
+
+use crate::harness::{Dir, root};
+
+fn shipped(name: &str) -> String {
+    let path = root().join("microcode/networks").join(name);
+    path.canonicalize().expect("a file").display().to_string()
+}
+
+fn stats(dir: &Dir, name: &str) -> Value {
+    serde_json::from_slice(&dir.read(name)).expect("JSON")
+}
+
+#[test]
+fn xcp_fills_the_line_without_a_queue_and_tcp_with_one() {
+    let dir = Dir::new();
+    let run = |name: &str, out: &str| {
+        let file = shipped(name);
+        dir.npsim(&format!("network {file} --stats {out}"))
+            .expect(0, &["Jain's index", "bottleneck"]);
+        stats(&dir, out)
+    };
+    let (tcp, xcp) = (
+        run("dumbbell.toml", "tcp.json"),
+        run("dumbbell-xcp.toml", "xcp.json"),
+    );
+    let line = |stats: &Value| {
+        let lines = stats["lines"].as_array().expect("lines").iter();
+        let mut watched = lines.filter(|line| line["watched"] == true);
+        watched.next().expect("the bottleneck").clone()
+    };
+    for stats in [&tcp, &xcp] {
+        assert_eq!(stats["schema"], "npsim-network-1");
+        assert!(line(stats)["utilisation"].as_f64().expect("a share") > 0.98);
+        let shares = stats["flows"].as_array().expect("flows").iter();
+        let sum: f64 = shares
+            .map(|flow| flow["share"].as_f64().expect("a share"))
+            .sum();
+        assert!((sum - 1.0).abs() < 1e-9);
+    }
+    let queue = |stats| line(stats)["mean_queue_bytes"].as_f64().expect("bytes");
+    assert!(queue(&tcp) > 500_000.0, "{}", queue(&tcp));
+    assert!(queue(&xcp) < 20_000.0, "{}", queue(&xcp));
+    assert_eq!(line(&xcp)["drops"], 0);
+    assert!(xcp["jain"].as_f64().expect("an index") > 0.99);
+}
+
+#[test]
+fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
+    let dir = Dir::new();
+    let lossy = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
+    let lossy = lossy.replace("limit = \"2bdp\"", "limit = \"0.5bdp\"");
+    let lossy = lossy.replace(
+        "delay = \"248ms\"",
+        "delay = \"248ms\"\nloss = { forward = 0.001 }",
+    );
+    let dir = dir.with("net.toml", lossy);
+    let run = |name: &str, seed: u64| {
+        let command = format!(
+            "network net.toml --until 40s --seed {seed} --stats {name}.json --series {name}.csv --every 1s --capture bottleneck={name}.pcap --quiet"
+        );
+        assert_eq!(dir.npsim(&command).expect(0, &[]).out, "");
+        ["json", "csv", "pcap"].map(|ending| dir.read(&format!("{name}.{ending}")))
+    };
+    let (one, again, other) = (run("one", 1), run("again", 1), run("other", 2));
+    assert!(one == again);
+    assert!(one[0] != other[0]);
+    let csv = String::from_utf8(one[1].clone()).expect("text");
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("time_s,of,name,quantity,value"));
+    let moments: Vec<f64> = lines
+        .filter(|line| line.contains(",link,bottleneck,queue_packets,"))
+        .map(|line| {
+            line.split(',')
+                .next()
+                .expect("a time")
+                .parse()
+                .expect("a number")
+        })
+        .collect();
+    assert_eq!(moments, (0..=40).map(f64::from).collect::<Vec<_>>());
+    let capture = Capture::open(&dir.path("one.pcap")).expect("a capture");
+    let line = &stats(&dir, "one.json")["lines"];
+    assert!(capture.frames.len() > 10_000, "{}", capture.frames.len());
+    let lost: u64 = { line.as_array().expect("lines").iter() }
+        .map(|line| line["lost"].as_u64().expect("a number"))
+        .sum();
+    assert!(lost > 0);
+}
+
+#[test]
+fn mistakes_leave_nothing_behind() {
+    let file = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
+    let dir = Dir::new().with("net.toml", &file).with(
+        "wrong.toml",
+        file.replace("from = \"s\"", "from = \"left\""),
+    );
+    for (command, expected) in [
+        ("network wrong.toml --stats s.json", "`left` is no host"),
+        ("network none.toml", "cannot read `none.toml`"),
+        (
+            "network net.toml --capture botleneck=b.pcap",
+            "did you mean `bottleneck`?",
+        ),
+        (
+            "network net.toml --until 10s --series s.csv",
+            "nothing would be measured",
+        ),
+        (
+            "network net.toml --stats gone/s.json",
+            "cannot write `gone/s.json`",
+        ),
+    ] {
+        dir.npsim(command).expect(1, &[expected]);
+    }
+    dir.npsim("network net.toml --until 10")
+        .expect(2, &["is no time of a network"]);
+    dir.npsim("network net.toml --every 1s")
+        .expect(2, &["--series"]);
+    assert_eq!(dir.files(), ["net.toml", "wrong.toml"]);
+}

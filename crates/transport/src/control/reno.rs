@@ -1,0 +1,137 @@
+//! Slow start, congestion avoidance and halving (RFC 5681).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Controller, Limit, Moment};
+use crate::host::{FullAck, HostParameters};
+
+/// Bits of the fraction of the window: congestion avoidance adds less than a byte an ACK to large ones.
+const FRACTION: u32 = 16;
+
+/// The window of a loss-based sender: `NewReno` or SACK, as the sender repairs losses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reno {
+    /// Bytes x 2^16.
+    window: u64,
+    threshold: u64,
+    /// First window in segments.
+    first: u64,
+    byte_counting: Option<u8>,
+    full_ack: FullAck,
+    /// The window in bytes above which slow start is limited (RFC 3742).
+    pub(super) limited_slow_start: Option<u64>,
+}
+
+impl Reno {
+    /// The state before the handshake.
+    #[must_use]
+    pub fn new(host: &HostParameters) -> Self {
+        Self {
+            window: 0,
+            threshold: host.initial_threshold.unwrap_or(u64::MAX),
+            first: u64::from(host.initial_window),
+            byte_counting: host.byte_counting,
+            full_ack: host.full_ack,
+            limited_slow_start: None,
+        }
+    }
+
+    pub(super) fn set_window(&mut self, bytes: u64) {
+        self.window = bytes << FRACTION;
+    }
+
+    pub(super) fn set_threshold(&mut self, bytes: u64) {
+        self.threshold = bytes;
+    }
+
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.window() < self.threshold
+    }
+
+    /// First window in bytes.
+    pub(super) fn first_window(&self, mss: u64) -> u64 {
+        self.first * mss
+    }
+
+    /// What counts of `bytes` acknowledged by one ACK.
+    fn counted(&self, mss: u64, bytes: u64) -> u64 {
+        self.byte_counting
+            .map_or(mss, |limit| bytes.min(u64::from(limit) * mss))
+    }
+
+    /// An ACK of `bytes` in slow start.
+    pub(super) fn slow_start(&mut self, mss: u64, bytes: u64) {
+        let step = match self.limited_slow_start {
+            // RFC 3742: K = int(window / (limit / 2)); a K-th of a segment for an ACK.
+            Some(limit) if self.window() > limit => mss * limit.max(1) / (2 * self.window()).max(1),
+            _ => self.counted(mss, bytes),
+        };
+        self.window += step << FRACTION;
+    }
+
+    /// An ACK of `bytes` in congestion avoidance: a segment for a window's worth.
+    pub(super) fn avoid(&mut self, mss: u64, bytes: u64) {
+        let counted = u128::from(self.counted(mss, bytes) * mss) << (2 * FRACTION);
+        self.window += (counted / u128::from(self.window.max(1))) as u64;
+    }
+}
+
+/// Half of what is in flight, at least two segments (RFC 5681, equation 4).
+pub(super) fn half_of_flight(moment: &Moment) -> u64 {
+    (moment.flight / 2).max(2 * moment.mss)
+}
+
+impl Controller for Reno {
+    fn window(&self) -> u64 {
+        self.window >> FRACTION
+    }
+
+    fn threshold(&self) -> Option<u64> {
+        Some(self.threshold).filter(|&threshold| threshold != u64::MAX)
+    }
+
+    fn opened(&mut self, moment: &Moment, lost: bool) {
+        let segments = if lost { 1 } else { self.first };
+        self.set_window(segments * moment.mss);
+    }
+
+    fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
+        // RFC 5681 and 2861: a window that is not used says nothing of the path.
+        if moment.recovering || moment.limit != Limit::Window {
+            return;
+        }
+        if self.in_slow_start() {
+            self.slow_start(moment.mss, bytes);
+        } else {
+            self.avoid(moment.mss, bytes);
+        }
+    }
+
+    fn lost(&mut self, moment: &Moment) {
+        self.threshold = half_of_flight(moment);
+        self.set_window(self.threshold);
+    }
+
+    fn recovered(&mut self, moment: &Moment) {
+        let window = match self.full_ack {
+            FullAck::Threshold => self.threshold,
+            FullAck::Flight => {
+                let room = moment.flight.max(moment.mss) + moment.mss;
+                room.min(self.threshold)
+            }
+        };
+        self.set_window(window);
+    }
+
+    fn timed_out(&mut self, moment: &Moment, again: bool) {
+        // The threshold of the first expiry stays (RFC 5681, section 3.1).
+        if !again {
+            self.threshold = half_of_flight(moment);
+        }
+        self.set_window(moment.mss);
+    }
+
+    fn idle(&mut self, moment: &Moment) {
+        self.set_window(self.window().min(self.first_window(moment.mss)));
+    }
+}

@@ -1,0 +1,101 @@
+//! The controllers by name.
+
+use npsim_net::Random;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Controller, Cubic, CubicParameters, QuickStart, QuickStartParameters, Reno, Srp, SrpParameters,
+    Xcp, XcpOptionControl, XcpOptionParameters, XcpParameters,
+};
+use crate::host::{HostParameters, ScaleError};
+
+/// Which law a TCP sender follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scheme {
+    /// RFC 5681: `NewReno`, or SACK if the hosts agree on it.
+    Reno,
+    /// RFC 9438.
+    Cubic(CubicParameters),
+    /// XCP with its congestion header.
+    Xcp(XcpParameters),
+    /// XCP as a TCP option.
+    XcpOption(XcpOptionParameters),
+    /// RFC 4782, then RFC 5681.
+    QuickStart(QuickStartParameters),
+    /// A rate by the loss event rate.
+    Srp(SrpParameters),
+}
+
+impl Scheme {
+    /// The same law where all times are divided and all rates multiplied by `scale`.
+    ///
+    /// # Errors
+    ///
+    /// When a length of time becomes zero, with its name.
+    pub fn scaled(self, scale: u64) -> Result<Self, ScaleError> {
+        Ok(match self {
+            Self::Reno => Self::Reno,
+            Self::Cubic(parameters) => Self::Cubic(parameters.scaled(scale)?),
+            Self::Xcp(parameters) => Self::Xcp(XcpParameters {
+                desired: parameters.desired.map(|rate| rate.saturating_mul(scale)),
+                ..parameters
+            }),
+            Self::XcpOption(parameters) => Self::XcpOption(parameters.scaled(scale)?),
+            Self::QuickStart(parameters) => Self::QuickStart(parameters.scaled(scale)?),
+            Self::Srp(parameters) => Self::Srp(SrpParameters {
+                most: parameters.most.map(|rate| rate.saturating_mul(scale)),
+            }),
+        })
+    }
+
+    pub(crate) fn controller(self, host: &HostParameters, random: Random) -> Control {
+        match self {
+            Self::Reno => Control::Reno(Reno::new(host)),
+            Self::Cubic(parameters) => Control::Cubic(Cubic::new(host, parameters)),
+            Self::Xcp(parameters) => Control::Xcp(Xcp::new(host, parameters)),
+            Self::XcpOption(parameters) => {
+                Control::XcpOption(XcpOptionControl::new(host, parameters))
+            }
+            Self::QuickStart(parameters) => {
+                Control::QuickStart(QuickStart::new(host, parameters, random))
+            }
+            Self::Srp(parameters) => Control::Srp(Srp::new(host, parameters)),
+        }
+    }
+}
+
+/// A controller and its state: one type, so that a sender can be saved and restored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of the types")]
+pub enum Control {
+    Reno(Reno),
+    Cubic(Cubic),
+    Xcp(Xcp),
+    XcpOption(XcpOptionControl),
+    QuickStart(QuickStart),
+    Srp(Srp),
+}
+
+impl Control {
+    pub(crate) fn law(&self) -> &dyn Controller {
+        match self {
+            Self::Reno(law) => law,
+            Self::Cubic(law) => law,
+            Self::Xcp(law) => law,
+            Self::XcpOption(law) => law,
+            Self::QuickStart(law) => law,
+            Self::Srp(law) => law,
+        }
+    }
+
+    pub(crate) fn law_mut(&mut self) -> &mut dyn Controller {
+        match self {
+            Self::Reno(law) => law,
+            Self::Cubic(law) => law,
+            Self::Xcp(law) => law,
+            Self::XcpOption(law) => law,
+            Self::QuickStart(law) => law,
+            Self::Srp(law) => law,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! XCP as its draft has it: the congestion header asks, routers answer, the window follows.
+
+use npsim_protocols::xcp::{Header, SECOND as HEADER_SECOND, header};
+use serde::{Deserialize, Serialize};
+
+use super::reno::half_of_flight;
+use super::{Controller, Limit, Moment};
+use crate::host::HostParameters;
+use crate::time::{SECOND, Time};
+use crate::wire::{Body, Packet};
+
+/// Bits of the fraction of the window: feedback is often less than a byte.
+const FRACTION: u32 = 16;
+/// Protocol number of TCP.
+const TCP: u8 = 6;
+
+/// What a sender does when a packet was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum XcpLoss {
+    /// Halves its window, as the draft's fall back to TCP begins.
+    Halve,
+    /// Repairs the loss and leaves the window to the routers.
+    Ignore,
+}
+
+/// What an XCP sender is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct XcpParameters {
+    /// The throughput that the application would like, bytes of IP per second; none: as much as the
+    /// header can ask for.
+    pub desired: Option<u64>,
+    /// Whether no more is asked for than peer and host allow in flight.
+    pub cap_request: bool,
+    /// What a loss does.
+    pub loss: XcpLoss,
+    /// The part of unused window that is given up in a round-trip time, parts per million.
+    pub aging: u32,
+}
+
+impl Default for XcpParameters {
+    /// Endless demand, limited to what may be in flight; a loss halves; half of what is unused is given
+    /// up.
+    fn default() -> Self {
+        Self {
+            desired: None,
+            cap_request: true,
+            loss: XcpLoss::Halve,
+            aging: 500_000,
+        }
+    }
+}
+
+/// The window that routers rule. Slow start and congestion avoidance are off.
+///
+/// The window is payload, routers count IP: what they give is scaled by payload over packet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Xcp {
+    parameters: XcpParameters,
+    /// Bytes x 2^16.
+    window: u64,
+    first: u64,
+    /// The round-trip time that is watched for unused window: its start, the most that was in flight,
+    /// and whether the window was never the limit.
+    watched: Option<(Time, u64, bool)>,
+}
+
+impl Xcp {
+    /// The state before the handshake.
+    #[must_use]
+    pub fn new(host: &HostParameters, parameters: XcpParameters) -> Self {
+        Self {
+            parameters,
+            window: 0,
+            first: u64::from(host.initial_window),
+            watched: None,
+        }
+    }
+
+    fn set(&mut self, bytes: u64) {
+        self.window = bytes << FRACTION;
+    }
+
+    /// Feedback of `change` bytes per second. Like the reference in ns-2, only with ACKs of new data.
+    fn apply(&mut self, moment: &Moment, change: i32) {
+        let Some(srtt) = moment.srtt else { return };
+        let bytes = i128::from(change) * i128::from(srtt) * i128::from(moment.mss);
+        let step = (bytes << FRACTION) / (i128::from(SECOND) * i128::from(moment.packet));
+        let window = i128::from(self.window) + step;
+        let least = i128::from(moment.mss) << FRACTION;
+        self.window = window.clamp(least, i128::from(u64::MAX >> 1)) as u64;
+    }
+
+    /// Unused window is given up, by round-trip times in which it was never the limit.
+    fn age(&mut self, moment: &Moment) {
+        let Some(srtt) = moment.srtt else { return };
+        let unused = moment.limit != Limit::Window;
+        let (start, most, always) = self.watched.unwrap_or((moment.now, 0, true));
+        let (most, always) = (most.max(moment.flight), always && unused);
+        if moment.now - start < srtt {
+            self.watched = Some((start, most, always));
+            return;
+        }
+        self.watched = Some((moment.now, moment.flight, unused));
+        let actual = most.max(moment.mss) << FRACTION;
+        if always && actual < self.window {
+            let part = u128::from(self.window - actual) * u128::from(self.parameters.aging);
+            self.window -= (part / 1_000_000) as u64;
+        }
+    }
+
+    /// The congestion header of a packet with data.
+    fn request(&self, moment: &Moment) -> Header {
+        let mut header = empty_header(header::STANDARD);
+        let Some(srtt) = moment.srtt.filter(|&srtt| srtt > 0) else {
+            return header;
+        };
+        let in_header = |time: u128| {
+            let time = time * u128::from(HEADER_SECOND) / u128::from(SECOND);
+            u32::try_from(time).unwrap_or(u32::MAX)
+        };
+        let window = u128::from(self.window.max(1));
+        let segment = u128::from(moment.mss) << FRACTION;
+        header.rtt = in_header(u128::from(srtt));
+        header.x = in_header(u128::from(srtt) * segment / window);
+        header.delta_throughput = self.delta(moment, srtt);
+        header
+    }
+
+    /// The change of throughput that a packet asks for.
+    fn delta(&self, moment: &Moment, srtt: Time) -> i32 {
+        if moment.limit == Limit::Data {
+            return 0;
+        }
+        // In flight payload to throughput of IP.
+        let throughput = |bytes: u64| {
+            let bytes = u128::from(bytes) * u128::from(moment.packet) * u128::from(SECOND);
+            (bytes / (u128::from(moment.mss) * u128::from(srtt))) as i128
+        };
+        let usable = self
+            .parameters
+            .cap_request
+            .then(|| throughput(moment.allowed));
+        let desired = self.parameters.desired.map(i128::from);
+        let Some(wanted) = desired.into_iter().chain(usable).min() else {
+            return i32::MAX;
+        };
+        let window = self.window();
+        let packets = (window / moment.mss).max(1);
+        let each = (wanted - throughput(window)) / i128::from(packets);
+        each.clamp(i128::from(i32::MIN), i128::from(i32::MAX)) as i32
+    }
+}
+
+/// A header that tells and asks nothing.
+pub(crate) fn empty_header(format: u8) -> Header {
+    Header {
+        protocol: TCP,
+        length: header::LENGTH as u8,
+        version: header::VERSION,
+        format,
+        unused: 0,
+        x: 0,
+        rtt: 0,
+        reverse_feedback: 0,
+        delta_throughput: 0,
+    }
+}
+
+impl Controller for Xcp {
+    fn window(&self) -> u64 {
+        self.window >> FRACTION
+    }
+
+    fn threshold(&self) -> Option<u64> {
+        None
+    }
+
+    fn overhead(&self) -> u16 {
+        header::LENGTH as u16
+    }
+
+    fn opened(&mut self, moment: &Moment, lost: bool) {
+        self.set(moment.mss * if lost { 1 } else { self.first });
+    }
+
+    fn acknowledged(&mut self, moment: &Moment, _bytes: u64) {
+        self.age(moment);
+    }
+
+    fn lost(&mut self, moment: &Moment) {
+        if self.parameters.loss == XcpLoss::Halve {
+            self.set(half_of_flight(moment));
+        }
+    }
+
+    fn recovered(&mut self, _moment: &Moment) {}
+
+    fn timed_out(&mut self, moment: &Moment, _again: bool) {
+        self.set(moment.mss);
+    }
+
+    fn mark(&mut self, moment: &Moment, packet: &mut Packet, _first: bool) {
+        let request = self.request(moment);
+        if let Body::Tcp { xcp, segment } = &mut packet.body {
+            // A bare ACK asks for nothing, and routers leave it alone.
+            *xcp = Some(if segment.payload > 0 {
+                request
+            } else {
+                empty_header(header::MINIMAL)
+            });
+        }
+    }
+
+    fn read(&mut self, moment: &Moment, packet: &Packet, new: bool) {
+        if let (
+            Body::Tcp {
+                xcp: Some(header), ..
+            },
+            true,
+        ) = (&packet.body, new)
+        {
+            self.apply(moment, header.reverse_feedback);
+        }
+    }
+}

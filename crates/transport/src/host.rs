@@ -1,0 +1,216 @@
+//! What a host is set to. Every length of time that TCP knows is here, so that one factor scales all.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::pacing::Clock;
+use crate::time::{MICROSECOND, MILLISECOND, SECOND, Time};
+
+/// A length of time that a scale makes zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{name} is {time} ps; divided by {scale} nothing is left of it")]
+pub struct ScaleError {
+    /// What the time is for.
+    pub name: &'static str,
+    /// The time before.
+    pub time: Time,
+    /// What it was to be divided by.
+    pub scale: u64,
+}
+
+/// `time / scale`, rounded down. A time that is zero already stays so.
+pub(crate) fn divided(name: &'static str, time: Time, scale: u64) -> Result<Time, ScaleError> {
+    match time.checked_div(scale) {
+        Some(divided) if divided > 0 || time == 0 => Ok(divided),
+        _ => Err(ScaleError { name, time, scale }),
+    }
+}
+
+/// The retransmission timer (RFC 6298).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RtoParameters {
+    /// Before the first sample.
+    pub initial: Time,
+    /// Where data starts if the SYN had to be sent again and there is no sample yet.
+    pub after_lost_syn: Time,
+    /// Least timeout.
+    pub floor: Time,
+    /// Greatest timeout, and the end of doubling.
+    pub ceiling: Time,
+    /// Granularity of the host's clock: the least that the variance adds.
+    pub granularity: Time,
+}
+
+impl RtoParameters {
+    /// RFC 6298: 1 s at first and at least, 60 s at most; a clock of 1 ms.
+    pub const RFC: Self = Self {
+        initial: SECOND,
+        after_lost_syn: 3 * SECOND,
+        floor: SECOND,
+        ceiling: 60 * SECOND,
+        granularity: MILLISECOND,
+    };
+
+    /// The same with Linux's floor of 200 ms.
+    pub const LINUX: Self = Self {
+        floor: 200 * MILLISECOND,
+        ..Self::RFC
+    };
+}
+
+/// The window after the ACK that ends a fast recovery without SACK (RFC 6582, step 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FullAck {
+    /// The threshold: may send a burst.
+    Threshold,
+    /// What is in flight and one segment, at most the threshold.
+    Flight,
+}
+
+/// Which partial ACKs restart the retransmission timer (RFC 6582, section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PartialAck {
+    /// The first: "impatient".
+    RestartsOnce,
+    /// All: "slow but steady".
+    Restarts,
+}
+
+/// What a host is set to. Sizes are in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
+pub struct HostParameters {
+    /// Largest TCP payload with TCP options and congestion header: the packet without 40 bytes.
+    pub mss: u16,
+    /// First window in segments, 1 to 10.
+    pub initial_window: u8,
+    /// First slow start threshold; none is as good as endless.
+    pub initial_threshold: Option<u64>,
+    /// The most that may be in flight, whatever windows say.
+    pub window_limit: Option<u64>,
+    /// Size of the receive buffer.
+    pub receive_buffer: u32,
+    /// Whether windows are scaled (RFC 7323); without, they end at 65535.
+    pub window_scale: bool,
+    /// Unit of timestamps, if they are sent (RFC 7323; without its protection against wrapped
+    /// sequence numbers).
+    pub timestamps: Option<Time>,
+    /// Whether SACK is offered.
+    pub sack: bool,
+    /// Most SACK blocks in a segment, 1 to 4.
+    pub sack_blocks: u8,
+    /// How long the ACK of a single segment may wait for a second one; none: each is acknowledged.
+    pub delayed_ack: Option<Time>,
+    /// Whether the first two duplicate ACKs release a segment each (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether the window falls back to the first one after an idle time of a timeout (RFC 5681, 4.1).
+    pub restart_after_idle: bool,
+    /// Appropriate byte counting (RFC 3465) with its limit in segments; none: ACKs are counted.
+    pub byte_counting: Option<u8>,
+    /// The window at the end of fast recovery.
+    pub full_ack: FullAck,
+    /// The timer in fast recovery.
+    pub partial_ack: PartialAck,
+    /// The retransmission timer.
+    pub rto: RtoParameters,
+    /// Retransmissions of the same data after which an endpoint gives up.
+    pub most_retransmissions: u8,
+    /// How long an endpoint that has closed answers, and how long it waits for the peer's FIN.
+    pub time_wait: Time,
+    /// What timers of pacing go by.
+    pub clock: Clock,
+}
+
+impl Default for HostParameters {
+    /// RFC 5681 with SACK, packets of 1500 bytes, a first window of 3 segments, 1 MB of receive buffer
+    /// with scaled windows, no delayed ACK, RFC 6298 with a floor of 200 ms, an exact clock.
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            initial_window: 3,
+            initial_threshold: None,
+            window_limit: None,
+            receive_buffer: 1 << 20,
+            window_scale: true,
+            timestamps: None,
+            sack: true,
+            sack_blocks: 3,
+            delayed_ack: None,
+            limited_transmit: true,
+            restart_after_idle: true,
+            byte_counting: None,
+            full_ack: FullAck::Flight,
+            partial_ack: PartialAck::RestartsOnce,
+            rto: RtoParameters::LINUX,
+            most_retransmissions: 15,
+            time_wait: SECOND,
+            clock: Clock::Exact,
+        }
+    }
+}
+
+impl HostParameters {
+    /// The unit of timestamps that current systems can be set to.
+    pub const MICROSECOND_TIMESTAMPS: Option<Time> = Some(MICROSECOND);
+
+    /// The same host in a world whose times are divided by `scale` (and whose rates are multiplied by
+    /// it by whoever sets them): it sends the same segments, `scale` times as fast.
+    ///
+    /// # Errors
+    ///
+    /// When a length of time becomes zero, with its name.
+    pub fn scaled(self, scale: u64) -> Result<Self, ScaleError> {
+        let time = |name, time| divided(name, time, scale);
+        let option = |name, value: Option<Time>| value.map(|value| time(name, value)).transpose();
+        Ok(Self {
+            timestamps: option("the unit of timestamps", self.timestamps)?,
+            delayed_ack: option("the delay of ACKs", self.delayed_ack)?,
+            rto: RtoParameters {
+                initial: time("the first timeout", self.rto.initial)?,
+                after_lost_syn: time("the timeout after a lost SYN", self.rto.after_lost_syn)?,
+                floor: time("the least timeout", self.rto.floor)?,
+                ceiling: time("the greatest timeout", self.rto.ceiling)?,
+                granularity: time("the granularity of timeouts", self.rto.granularity)?,
+            },
+            time_wait: time("the time that a closed connection answers", self.time_wait)?,
+            clock: self.clock.scaled(scale)?,
+            ..self
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_divides_every_time() {
+        let host = HostParameters {
+            timestamps: Some(MILLISECOND),
+            delayed_ack: Some(40 * MILLISECOND),
+            clock: Clock::jiffies(250),
+            ..HostParameters::default()
+        };
+        let scaled = host.scaled(20).unwrap();
+        assert_eq!(scaled.timestamps, Some(50 * MICROSECOND));
+        assert_eq!(scaled.delayed_ack, Some(2 * MILLISECOND));
+        assert_eq!(scaled.rto.floor, 10 * MILLISECOND);
+        assert_eq!(scaled.rto.granularity, 50 * MICROSECOND);
+        assert_eq!(
+            scaled.clock,
+            Clock::Jiffies {
+                tick: 200 * MICROSECOND
+            }
+        );
+        assert_eq!(scaled.mss, host.mss);
+        assert_eq!(host.scaled(1), Ok(host));
+    }
+
+    #[test]
+    fn a_scale_that_leaves_nothing_is_refused_by_name() {
+        let error = HostParameters::default().scaled(2_000_000_000).unwrap_err();
+        assert_eq!(error.name, "the granularity of timeouts");
+        assert!(error.to_string().contains("divided by 2000000000"));
+        assert!(HostParameters::default().scaled(0).is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! End hosts that react: TCP with several congestion controls, and RCP, as state machines without
+//! sockets, threads or clocks.
+//!
+//! An endpoint is told what time it is, what came, and that a time it asked for has come; it answers
+//! with packets to send. Streams have no bytes: the payload is a pattern that follows from the sequence
+//! number. Everything is integers, so the same inputs give the same packets on every machine, and all
+//! state can be saved with serde and goes on as if nothing had happened.
+//!
+//! [`wire`]: packets as values and as bytes. [`control`]: the laws, behind one trait. [`pacing`]: clocks
+//! and CPUs. [`rcp`]: its own transport. [`time`]: picoseconds. [`HostParameters`] has every length of time that a host knows, so
+//! that one factor can scale all.
+//!
+//! ```
+//! use npsim_transport::wire::Ends;
+//! use npsim_transport::{
+//!     HostParameters, Receiver, ReceiverParameters, Scheme, Sender, SenderParameters, Supply, time,
+//! };
+//!
+//! let ends = Ends {
+//!     source: [10, 0, 0, 1].into(),
+//!     destination: [10, 1, 0, 1].into(),
+//!     source_port: 1024,
+//!     destination_port: 5001,
+//! };
+//! let host = HostParameters::default();
+//! let mut sender = Sender::new(&SenderParameters {
+//!     host,
+//!     scheme: Scheme::Reno,
+//!     ends,
+//!     supply: Supply::Bytes(100_000),
+//!     seed: 1,
+//! });
+//! let mut receiver = Receiver::new(&ReceiverParameters {
+//!     host,
+//!     ends: ends.reversed(),
+//!     reads_at_once: true,
+//!     xcp_option: None,
+//!     seed: 2,
+//! });
+//! // A path of 10 ms each way that loses nothing.
+//! let (mut now, mut out) = (0, Vec::new());
+//! sender.open(now, &mut out);
+//! while sender.counters().completed_at.is_none() {
+//!     let mut back = Vec::new();
+//!     now += 10 * time::MILLISECOND;
+//!     for packet in out.drain(..) {
+//!         receiver.receive(now, &packet, &mut back);
+//!     }
+//!     now += 10 * time::MILLISECOND;
+//!     for packet in back {
+//!         sender.receive(now, &packet, &mut out);
+//!     }
+//! }
+//! assert_eq!(receiver.counters().received, 100_000);
+//! // The handshake, then windows of 3, 6, 12, 24 and the rest of 69 segments.
+//! assert_eq!(now, 6 * 20 * time::MILLISECOND);
+//! ```
+
+pub mod control;
+mod handshake;
+mod host;
+pub mod pacing;
+pub mod rcp;
+mod receiver;
+mod rtt;
+mod sender;
+mod sequence;
+pub mod time;
+pub mod wire;
+
+pub use control::Scheme;
+pub use host::{FullAck, HostParameters, PartialAck, RtoParameters, ScaleError};
+pub use receiver::{Receiver, ReceiverCounters, ReceiverParameters, ReceiverPhase, XcpAnswer};
+pub use sender::{Phase, Sender, SenderCounters, SenderParameters, SenderView, Supply};

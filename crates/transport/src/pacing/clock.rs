@@ -1,0 +1,109 @@
+//! Clocks of timers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::{ScaleError, divided};
+use crate::time::{SECOND, Time};
+
+/// What a timer goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Clock {
+    /// A timer fires when it is due.
+    Exact,
+    /// A periodic interrupt: a timer fires with the first one at or after its time.
+    Jiffies {
+        /// Time between interrupts.
+        tick: Time,
+    },
+    /// A ring of buckets that hardware goes round.
+    Ring {
+        /// Time of a bucket.
+        tick: Time,
+        /// The nearest bucket that an entry may ask for, in buckets from the one that runs.
+        ahead: u8,
+    },
+}
+
+impl Clock {
+    /// The timer ring as its paper has it (Shang et al.): a bucket is one cycle of an 800 MHz core.
+    pub const PAPER: Self = Self::Ring {
+        tick: 1_250,
+        ahead: 0,
+    };
+
+    /// The timer ring as the OCTEON SDK lets it be set: buckets of 2048 cycles at 800 MHz, since the
+    /// unit could not fetch buckets faster, and at least two of them ahead.
+    pub const SDK: Self = Self::Ring {
+        tick: 2_048 * 1_250,
+        ahead: 2,
+    };
+
+    /// A kernel whose timer interrupt comes `hz` times a second, 1 or more.
+    #[must_use]
+    pub const fn jiffies(hz: u64) -> Self {
+        Self::Jiffies { tick: SECOND / hz }
+    }
+
+    /// When a timer fires that is set at `now` for `due`; never before either.
+    #[must_use]
+    pub fn fires_at(self, now: Time, due: Time) -> Time {
+        let due = due.max(now);
+        match self {
+            Self::Exact => due,
+            Self::Jiffies { tick } => due.div_ceil(tick).saturating_mul(tick),
+            Self::Ring { tick, ahead } => {
+                let nearest = (now / tick).saturating_add(Time::from(ahead));
+                due.div_ceil(tick).max(nearest).saturating_mul(tick)
+            }
+        }
+    }
+
+    pub(crate) fn scaled(self, scale: u64) -> Result<Self, ScaleError> {
+        Ok(match self {
+            Self::Exact => Self::Exact,
+            Self::Jiffies { tick } => Self::Jiffies {
+                tick: divided("the tick of the timer interrupt", tick, scale)?,
+            },
+            Self::Ring { tick, ahead } => Self::Ring {
+                tick: divided("the bucket of the timer ring", tick, scale)?,
+                ahead,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::MILLISECOND;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_jiffy_gathers_what_is_due_in_it() {
+        let clock = Clock::jiffies(250);
+        assert_eq!(clock.fires_at(0, 1), 4 * MILLISECOND);
+        assert_eq!(clock.fires_at(0, 4 * MILLISECOND), 4 * MILLISECOND);
+        assert_eq!(clock.fires_at(0, 4 * MILLISECOND + 1), 8 * MILLISECOND);
+    }
+
+    #[test]
+    fn the_ring_of_the_sdk_fires_at_least_two_buckets_ahead() {
+        let bucket = 2_560_000;
+        assert_eq!(Clock::SDK.fires_at(0, 1), 2 * bucket);
+        assert_eq!(Clock::SDK.fires_at(bucket - 1, bucket), 2 * bucket);
+        assert_eq!(Clock::SDK.fires_at(bucket, bucket), 3 * bucket);
+        assert_eq!(Clock::SDK.fires_at(0, 5 * bucket - 1), 5 * bucket);
+        assert_eq!(Clock::PAPER.fires_at(0, 1), 1_250);
+    }
+
+    proptest! {
+        #[test]
+        fn no_timer_fires_early(now in 0..SECOND, ahead in 0..SECOND) {
+            for clock in [Clock::Exact, Clock::PAPER, Clock::SDK, Clock::jiffies(100)] {
+                let at = clock.fires_at(now, now + ahead);
+                prop_assert!(at >= now + ahead);
+                prop_assert!(at - (now + ahead) <= 10 * MILLISECOND);
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Due times of a flow with a rate.
+
+use serde::{Deserialize, Serialize};
+
+use super::Clock;
+use crate::time::{self, Time};
+
+/// When the next packet of a flow is due.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Pacer {
+    /// When the last packet was due and how many bytes it had.
+    last: Option<(Time, u64)>,
+    /// Whether a timer was waited for: then the next packet was due when it was due, however late the
+    /// timer is. Otherwise there was nothing to send, and lost time is lost.
+    waiting: bool,
+}
+
+impl Pacer {
+    /// When the next packet is due at `rate` bytes per second; not after `now` if it may leave.
+    pub fn due(&self, now: Time, rate: u64) -> Time {
+        match self.last {
+            None => now,
+            Some((last, bytes)) => {
+                let due = last.saturating_add(time::of_bytes(bytes, rate));
+                if self.waiting { due } else { due.max(now) }
+            }
+        }
+    }
+
+    /// A timer for a packet that is due at `due`: when it fires.
+    pub fn wait(&mut self, clock: Clock, now: Time, due: Time) -> Time {
+        self.waiting = true;
+        clock.fires_at(now, due)
+    }
+
+    /// A packet of `bytes` that was due at `due` left.
+    pub fn sent(&mut self, due: Time, bytes: u64) {
+        self.last = Some((due, bytes));
+    }
+
+    /// There is nothing to send.
+    pub fn rest(&mut self) {
+        self.waiting = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::MILLISECOND;
+
+    /// 1000 bytes at 1 MB/s: one a millisecond.
+    const RATE: u64 = 1_000_000;
+
+    #[test]
+    fn a_late_timer_keeps_the_rate() {
+        let clock = Clock::jiffies(100);
+        let mut pacer = Pacer::default();
+        assert_eq!(pacer.due(0, RATE), 0);
+        pacer.sent(0, 1_000);
+        let due = pacer.due(0, RATE);
+        assert_eq!(due, MILLISECOND);
+        let fires = pacer.wait(clock, 0, due);
+        assert_eq!(fires, 10 * MILLISECOND);
+        let mut burst = 0;
+        while pacer.due(fires, RATE) <= fires {
+            let due = pacer.due(fires, RATE);
+            pacer.sent(due, 1_000);
+            burst += 1;
+        }
+        assert_eq!(burst, 10, "1 to 10 ms");
+    }
+
+    #[test]
+    fn an_idle_time_earns_no_burst() {
+        let mut pacer = Pacer::default();
+        pacer.sent(0, 1_000);
+        pacer.rest();
+        let now = 50 * MILLISECOND;
+        assert_eq!(pacer.due(now, RATE), now);
+        pacer.sent(now, 1_000);
+        assert_eq!(pacer.due(now, RATE), now + MILLISECOND);
+    }
+}

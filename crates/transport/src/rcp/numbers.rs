@@ -1,0 +1,82 @@
+//! Sets of packet numbers that are nearly a prefix.
+
+use serde::{Deserialize, Serialize};
+
+/// Numbers that have come.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Numbers {
+    /// All below this one.
+    next: u32,
+    /// Beyond holes, in order: first and the one after the last.
+    beyond: Vec<(u32, u32)>,
+}
+
+impl Numbers {
+    /// Adds a number; whether it is new.
+    pub fn insert(&mut self, number: u32) -> bool {
+        if self.contains(number) {
+            return false;
+        }
+        let at = self.beyond.partition_point(|range| range.1 <= number);
+        self.beyond.insert(at, (number, number + 1));
+        if self
+            .beyond
+            .get(at + 1)
+            .is_some_and(|range| range.0 == number + 1)
+        {
+            self.beyond[at].1 = self.beyond.remove(at + 1).1;
+        }
+        if at > 0 && self.beyond[at - 1].1 == number {
+            self.beyond[at - 1].1 = self.beyond.remove(at).1;
+        }
+        if self.beyond[0].0 == self.next {
+            self.next = self.beyond.remove(0).1;
+        }
+        true
+    }
+
+    /// Whether the number has come.
+    pub fn contains(&self, number: u32) -> bool {
+        let at = self.beyond.partition_point(|range| range.1 <= number);
+        let beyond = self.beyond.get(at).is_some_and(|range| range.0 <= number);
+        number < self.next || beyond
+    }
+
+    /// The first number that is missing.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Numbers below `end` that are missing.
+    pub fn missing(&self, end: u32) -> impl Iterator<Item = u32> + '_ {
+        let starts = std::iter::once(self.next).chain(self.beyond.iter().map(|range| range.1));
+        let ends = self.beyond.iter().map(|range| range.0).chain([u32::MAX]);
+        starts
+            .zip(ends)
+            .flat_map(move |(start, stop)| start..stop.min(end).max(start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_came_and_what_is_missing_are_all(
+            came in prop::collection::vec(0_u32..40, 0..40), end in 0_u32..50,
+        ) {
+            let mut numbers = Numbers::default();
+            let mut set = std::collections::BTreeSet::new();
+            for number in came {
+                prop_assert_eq!(numbers.insert(number), set.insert(number));
+            }
+            let missing: Vec<_> = numbers.missing(end).collect();
+            let expected: Vec<_> = (0..end).filter(|number| !set.contains(number)).collect();
+            prop_assert_eq!(missing, expected);
+            let next = (0..100).find(|number| !set.contains(number));
+            prop_assert_eq!(Some(numbers.next()), next);
+        }
+    }
+}

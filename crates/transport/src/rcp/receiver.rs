@@ -1,0 +1,86 @@
+//! The receiving end: echoes the rate and the sender's clock, and counts.
+
+use npsim_protocols::rcp::{Header, header};
+use serde::{Deserialize, Serialize};
+
+use super::numbers::Numbers;
+use crate::wire::{Body, Datagram, Ends, Packet};
+
+/// What a receiver has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RcpReceiverCounters {
+    /// Packets of data that came.
+    pub packets: u64,
+    /// Of these, those that had come before.
+    pub duplicates: u64,
+    /// Bytes of payload of different packets.
+    pub received: u64,
+}
+
+/// The receiving end of an RCP flow. It never acts on its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RcpReceiver {
+    ends: Ends,
+    came: Numbers,
+    identification: u16,
+    counters: RcpReceiverCounters,
+}
+
+impl RcpReceiver {
+    /// A receiver of a flow with these ends, its own first. RCP has no ports: addresses tell flows.
+    #[must_use]
+    pub fn new(ends: Ends) -> Self {
+        Self {
+            ends,
+            came: Numbers::default(),
+            identification: 0,
+            counters: RcpReceiverCounters::default(),
+        }
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn counters(&self) -> RcpReceiverCounters {
+        self.counters
+    }
+
+    /// A packet that came; the answer is appended.
+    pub fn receive(&mut self, packet: &Packet, out: &mut Vec<Packet>) {
+        let Body::Rcp { header, datagram } = &packet.body else {
+            return;
+        };
+        let kind = match header.kind {
+            header::SYN => header::SYN_ACK,
+            header::REF => header::REF_ACK,
+            header::DATA => header::ACK,
+            header::FIN => header::FIN_ACK,
+            _ => return,
+        };
+        if matches!(header.kind, header::DATA | header::FIN) {
+            self.counters.packets += 1;
+            if self.came.insert(datagram.number) {
+                self.counters.received += u64::from(datagram.payload);
+            } else {
+                self.counters.duplicates += 1;
+            }
+        }
+        let answer = Header {
+            rate: header::UNLIMITED,
+            reverse_rate: header.rate,
+            rtt: 0,
+            kind,
+            ..*header
+        };
+        let datagram = Datagram {
+            payload: 0,
+            ..*datagram
+        };
+        self.identification = self.identification.wrapping_add(1);
+        out.push(Packet::rcp(
+            self.ends,
+            self.identification,
+            answer,
+            datagram,
+        ));
+    }
+}

@@ -1,0 +1,473 @@
+//! The receiving end of a TCP connection: answers the SYN, acknowledges data, answers the FIN with its
+//! own, since it has nothing to send.
+
+mod assembly;
+mod echo;
+
+use npsim_net::Random;
+use serde::{Deserialize, Serialize};
+
+use crate::handshake;
+use crate::host::HostParameters;
+use crate::rtt::RoundTrip;
+use crate::sequence;
+use crate::time::Time;
+use crate::wire::{Ends, Flags, Options, Packet, PacketFormat, Segment};
+use assembly::Assembly;
+use echo::Echo;
+
+/// The random stream of a receiver under its seed.
+const STREAM: u64 = 0x7463_7001;
+/// In-order segments after which a delayed ACK is sent (RFC 5681, section 4.2).
+const SEGMENTS_AN_ACK: u32 = 2;
+
+/// How a receiver answers XCP as a TCP option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct XcpAnswer {
+    /// How numbers of packets stand in the option; the sender's too.
+    pub format: PacketFormat,
+    /// The window that is announced at first, bytes; it grows by the feedback, up to the buffer. None:
+    /// the buffer at once.
+    pub first_window: Option<u32>,
+}
+
+/// A receiver before a SYN comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverParameters {
+    /// The host.
+    pub host: HostParameters,
+    /// Its addresses and ports.
+    pub ends: Ends,
+    /// Whether the application takes data as it comes; if not, [`Receiver::read`] does.
+    pub reads_at_once: bool,
+    /// Whether XCP as a TCP option is agreed to.
+    pub xcp_option: Option<XcpAnswer>,
+    /// Draws the first sequence number.
+    pub seed: u64,
+}
+
+/// Where a connection is, as its receiver sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReceiverPhase {
+    /// No SYN came yet.
+    Listen,
+    /// The SYN/ACK is out.
+    SynReceived,
+    /// Data comes.
+    Open,
+    /// All data came; the own FIN is out.
+    LastAck,
+    /// Over.
+    Closed,
+    /// Given up: the peer does not answer or has reset the connection.
+    Failed,
+}
+
+/// What a receiver has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ReceiverCounters {
+    /// Segments with data that came.
+    pub segments: u64,
+    /// Of these, those that came before an earlier one.
+    pub out_of_order: u64,
+    /// Of these, those that brought nothing new.
+    pub duplicates: u64,
+    /// Of these, those beyond the window.
+    pub beyond_window: u64,
+    /// Bytes of data without a gap from the first.
+    pub received: u64,
+    /// Packets sent.
+    pub packets: u64,
+    /// When the FIN was reached, if it was.
+    pub completed_at: Option<Time>,
+}
+
+/// The sender as its SYN showed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Peer {
+    initial: u32,
+    /// What its SYN offered.
+    options: Options,
+    sack: bool,
+    /// Its timestamp that is echoed next, if both send them.
+    timestamp: Option<u32>,
+}
+
+/// The receiving end of a connection; used like a [`Sender`](crate::Sender), but for `open`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receiver {
+    host: HostParameters,
+    ends: Ends,
+    reads_at_once: bool,
+    xcp_option: Option<XcpAnswer>,
+    phase: ReceiverPhase,
+    initial: u32,
+    peer: Option<Peer>,
+    /// What has come; offset 1 is the first byte.
+    assembly: Assembly,
+    /// The offset of the sender's FIN, once it is known.
+    fin: Option<u64>,
+    /// Bytes that the application has not taken.
+    unread: u64,
+    /// The window that is announced while it grows, bytes.
+    granted: u64,
+    /// The end of the window that was announced last.
+    edge: u64,
+    /// What goes back with the next packet.
+    echo: Echo,
+    /// In-order segments that are not acknowledged yet.
+    waiting: u32,
+    acknowledge_at: Option<Time>,
+    rtt: RoundTrip,
+    expires_at: Option<Time>,
+    retries: u8,
+    identification: u16,
+    counters: ReceiverCounters,
+}
+
+impl Receiver {
+    /// A receiver that waits for a SYN.
+    #[must_use]
+    pub fn new(parameters: &ReceiverParameters) -> Self {
+        let host = parameters.host;
+        let first = parameters.xcp_option.and_then(|answer| answer.first_window);
+        Self {
+            host,
+            ends: parameters.ends,
+            reads_at_once: parameters.reads_at_once,
+            xcp_option: parameters.xcp_option,
+            phase: ReceiverPhase::Listen,
+            initial: Random::new(parameters.seed, STREAM).next() as u32,
+            peer: None,
+            assembly: Assembly::default(),
+            fin: None,
+            unread: 0,
+            granted: u64::from(first.unwrap_or(u32::MAX)),
+            edge: 1,
+            echo: Echo::default(),
+            waiting: 0,
+            acknowledge_at: None,
+            rtt: RoundTrip::new(host.rto),
+            expires_at: None,
+            retries: 0,
+            identification: 0,
+            counters: ReceiverCounters::default(),
+        }
+    }
+
+    /// Where the connection is.
+    #[must_use]
+    pub fn phase(&self) -> ReceiverPhase {
+        self.phase
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn counters(&self) -> ReceiverCounters {
+        self.counters
+    }
+
+    /// Bytes that wait for the application.
+    #[must_use]
+    pub fn unread(&self) -> u64 {
+        self.unread
+    }
+
+    /// When [`wake`](Self::wake) is to be called next.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<Time> {
+        let times = [self.acknowledge_at, self.expires_at];
+        times.into_iter().flatten().min()
+    }
+
+    /// The application takes up to `bytes`. The sender is told where the window opens by a segment, or
+    /// by half of the buffer (RFC 9293, section 3.8.6.2.2).
+    pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Packet>) {
+        self.unread -= bytes.min(self.unread);
+        let opened = (self.assembly.next() + self.window()).saturating_sub(self.edge);
+        let buffer = u64::from(self.host.receive_buffer);
+        if self.phase == ReceiverPhase::Open
+            && opened >= u64::from(self.host.mss).min(buffer / 2).max(1)
+        {
+            self.acknowledge(now, out);
+        }
+    }
+
+    /// A packet that came.
+    pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
+        let Some(segment) = packet.segment() else {
+            return;
+        };
+        let ours = segment.destination_port == self.ends.source_port
+            && segment.source_port == self.ends.destination_port;
+        if !ours {
+            return;
+        }
+        match self.phase {
+            ReceiverPhase::Listen => self.listen(now, packet, segment, out),
+            ReceiverPhase::SynReceived | ReceiverPhase::Open | ReceiverPhase::LastAck => {
+                self.receive_known(now, packet, segment, out);
+            }
+            ReceiverPhase::Closed | ReceiverPhase::Failed => {}
+        }
+    }
+
+    /// Does what is due at `now`: a delayed ACK, or SYN/ACK or FIN again.
+    pub fn wake(&mut self, now: Time, out: &mut Vec<Packet>) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.acknowledge_at) {
+            self.acknowledge(now, out);
+        }
+        if !due(self.expires_at) {
+            return;
+        }
+        if self.retries >= self.host.most_retransmissions {
+            self.phase = ReceiverPhase::Failed;
+            self.expires_at = None;
+            return;
+        }
+        self.retries += 1;
+        self.rtt.back_off();
+        self.send_again(now, out);
+    }
+
+    fn listen(&mut self, now: Time, packet: &Packet, segment: &Segment, out: &mut Vec<Packet>) {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let options = segment.options;
+        let echoes = self.host.timestamps.is_some();
+        self.peer = Some(Peer {
+            initial: segment.sequence,
+            options,
+            sack: self.host.sack && options.sack_permitted,
+            timestamp: options
+                .timestamps
+                .filter(|_| echoes)
+                .map(|timestamps| timestamps.value),
+        });
+        self.phase = ReceiverPhase::SynReceived;
+        self.echo.begin(packet, self.xcp_option);
+        self.send_again(now, out);
+    }
+
+    /// SYN/ACK or FIN, first or again.
+    fn send_again(&mut self, now: Time, out: &mut Vec<Packet>) {
+        match self.phase {
+            ReceiverPhase::SynReceived => self.send(now, Flags::SYN | Flags::ACK, 0, out),
+            ReceiverPhase::LastAck => self.send(now, Flags::FIN | Flags::ACK, 1, out),
+            _ => {
+                self.expires_at = None;
+                return;
+            }
+        }
+        self.expires_at = Some(now + self.rtt.timeout());
+    }
+
+    fn receive_known(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &Segment,
+        out: &mut Vec<Packet>,
+    ) {
+        let Some(peer) = self.peer else { return };
+        if segment.flags.has(Flags::SYN) {
+            // The SYN/ACK was lost, or the ACK of it.
+            if self.phase == ReceiverPhase::SynReceived {
+                self.echo.begin(packet, self.xcp_option);
+                self.send_again(now, out);
+            } else {
+                self.acknowledge(now, out);
+            }
+            return;
+        }
+        let next = self.assembly.next();
+        let Some(offset) = sequence::from_wire(peer.initial, next, segment.sequence) else {
+            return;
+        };
+        if segment.flags.has(Flags::RST) {
+            if offset == next {
+                let done = self.phase == ReceiverPhase::LastAck;
+                self.phase = if done {
+                    ReceiverPhase::Closed
+                } else {
+                    ReceiverPhase::Failed
+                };
+                (self.acknowledge_at, self.expires_at) = (None, None);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        self.take_acknowledgement(segment);
+        self.take_timestamp(segment, offset, next);
+        self.echo.take(packet, self.xcp_option);
+        if self.phase == ReceiverPhase::Closed {
+            return;
+        }
+        let length = u64::from(segment.payload);
+        let fin = segment.flags.has(Flags::FIN);
+        if length == 0 && !fin {
+            // A probe asks for the window; so does everything that cannot be right.
+            if offset != next {
+                self.acknowledge(now, out);
+            }
+            return;
+        }
+        self.take_data(now, offset, length, fin, out);
+    }
+
+    /// What of our own is acknowledged: the SYN, the FIN.
+    fn take_acknowledgement(&mut self, segment: &Segment) {
+        let acknowledged = sequence::from_wire(self.initial, 1, segment.acknowledgement);
+        match (self.phase, acknowledged) {
+            (ReceiverPhase::SynReceived, Some(1..)) => {
+                self.phase = ReceiverPhase::Open;
+                (self.expires_at, self.retries) = (None, 0);
+                self.rtt = RoundTrip::new(self.host.rto);
+            }
+            (ReceiverPhase::LastAck, Some(2..)) => {
+                self.phase = ReceiverPhase::Closed;
+                (self.expires_at, self.acknowledge_at) = (None, None);
+            }
+            _ => {}
+        }
+    }
+
+    /// The timestamp to echo is that of the segment that the acknowledgement is for (RFC 7323, 4.3).
+    fn take_timestamp(&mut self, segment: &Segment, offset: u64, next: u64) {
+        let Some(peer) = &mut self.peer else { return };
+        if let (Some(recent), Some(timestamps)) = (peer.timestamp, segment.options.timestamps) {
+            let newer = timestamps.value.wrapping_sub(recent).cast_signed() >= 0;
+            // Segments that wait for a delayed ACK keep the earliest one.
+            if newer && offset <= next && self.waiting == 0 {
+                peer.timestamp = Some(timestamps.value);
+            }
+        }
+    }
+
+    fn take_data(&mut self, now: Time, offset: u64, length: u64, fin: bool, out: &mut Vec<Packet>) {
+        self.counters.segments += u64::from(length > 0);
+        let before = self.assembly.next();
+        let end = offset + length;
+        let limit = before + self.window();
+        if end > limit && length > 0 {
+            self.counters.beyond_window += 1;
+            self.acknowledge(now, out);
+            return;
+        }
+        if fin {
+            self.fin = Some(end);
+        }
+        let holes = self.assembly.has_holes();
+        let news = self.assembly.insert(offset, end);
+        let next = self.assembly.next();
+        self.counters.received = next.min(self.fin.unwrap_or(next)) - 1;
+        self.counters.duplicates += u64::from(news == 0 && length > 0);
+        self.counters.out_of_order += u64::from(offset > before);
+        if !self.reads_at_once {
+            self.unread += next - before;
+        }
+        let in_order = offset == before && next == end && news > 0;
+        if self.fin == Some(next) && self.phase == ReceiverPhase::Open {
+            self.assembly.finish();
+            self.counters.completed_at = Some(now);
+            self.acknowledge(now, out);
+            self.phase = ReceiverPhase::LastAck;
+            self.send_again(now, out);
+        } else if in_order && !holes && self.phase == ReceiverPhase::Open {
+            self.acknowledge_later(now, out);
+        } else {
+            // Out of order, a hole filled, or something that came before: at once.
+            self.acknowledge(now, out);
+        }
+    }
+
+    fn acknowledge_later(&mut self, now: Time, out: &mut Vec<Packet>) {
+        self.waiting += 1;
+        match self.host.delayed_ack {
+            Some(delay) if self.waiting < SEGMENTS_AN_ACK => {
+                self.acknowledge_at.get_or_insert(now + delay);
+            }
+            _ => self.acknowledge(now, out),
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time, out: &mut Vec<Packet>) {
+        let offset = if self.phase == ReceiverPhase::LastAck {
+            2
+        } else {
+            1
+        };
+        self.send(now, Flags::ACK, offset, out);
+    }
+
+    /// Free bytes of the buffer, as far as they are announced.
+    fn window(&self) -> u64 {
+        let free = u64::from(self.host.receive_buffer).saturating_sub(self.unread);
+        let shift = self.shift();
+        // What was announced is not taken back.
+        let announced = self.edge.saturating_sub(self.assembly.next());
+        let window = free.min(self.granted).max(announced.min(free));
+        window.min(u64::from(u16::MAX) << shift) >> shift << shift
+    }
+
+    fn shift(&self) -> u8 {
+        let scaled = self
+            .peer
+            .is_some_and(|peer| peer.options.window_scale.is_some());
+        if scaled {
+            handshake::window_shift(&self.host)
+        } else {
+            0
+        }
+    }
+
+    fn send(&mut self, now: Time, flags: Flags, offset: u64, out: &mut Vec<Packet>) {
+        let Some(peer) = self.peer else { return };
+        self.identification = self.identification.wrapping_add(1);
+        let syn = flags.has(Flags::SYN);
+        let mut options = if syn {
+            handshake::options(&self.host, now, Some(&peer.options))
+        } else {
+            Options {
+                timestamps: handshake::timestamps(&self.host, now, peer.timestamp),
+                ..Options::default()
+            }
+        };
+        let feedback = self.echo.mark(&mut options, syn);
+        self.granted = self
+            .granted
+            .saturating_add_signed(feedback.max(0).saturating_mul(i64::from(self.host.mss)) >> 10);
+        if peer.sack && !syn {
+            let most = usize::from(self.host.sack_blocks).min(options.room_for_blocks());
+            for (first, after) in self.assembly.recent(most) {
+                let wire = |offset| sequence::to_wire(peer.initial, offset);
+                options.sack.push(wire(first), wire(after));
+            }
+        }
+        let next = self.assembly.next();
+        // The window of a SYN is not scaled.
+        let shift = if syn { 0 } else { self.shift() };
+        let window = (self.window() >> shift).min(u64::from(u16::MAX));
+        self.edge = self.edge.max(next + (window << shift));
+        let segment = Segment {
+            source_port: self.ends.source_port,
+            destination_port: self.ends.destination_port,
+            sequence: sequence::to_wire(self.initial, offset),
+            acknowledgement: sequence::to_wire(peer.initial, next),
+            flags,
+            window: window as u16,
+            options,
+            payload: 0,
+        };
+        let mut packet = Packet::tcp(self.ends, self.identification, segment);
+        self.echo.wrap(&mut packet);
+        self.waiting = 0;
+        self.acknowledge_at = None;
+        self.counters.packets += 1;
+        out.push(packet);
+    }
+}

@@ -1,0 +1,66 @@
+//! What happens when nothing comes back.
+
+use crate::time::Time;
+use crate::wire::{Flags, Packet};
+
+use super::{Phase, Recovery, Sender};
+
+impl Sender {
+    /// Does what is due at `now`. Nothing if nothing is.
+    pub fn wake(&mut self, now: Time, out: &mut Vec<Packet>) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.forget_at) {
+            // In `Open` the peer's FIN never came.
+            self.forget_at = None;
+            self.phase = Phase::Closed;
+        }
+        if due(self.expires_at) {
+            self.expire(now, out);
+        }
+        if due(self.probe_at) {
+            self.probe(now, out);
+        }
+        if due(self.pace_at.map(|(_, fires)| fires)) {
+            self.pace_at = None;
+            self.output(now, out);
+        }
+    }
+
+    /// The retransmission timer (RFC 6298, section 5).
+    fn expire(&mut self, now: Time, out: &mut Vec<Packet>) {
+        self.expires_at = None;
+        self.counters.timeouts += 1;
+        if self.retries >= self.host.most_retransmissions {
+            self.fail();
+            return;
+        }
+        self.retries += 1;
+        self.rtt.back_off();
+        self.timed = None;
+        if self.phase == Phase::SynSent {
+            self.send_syn(now, false, out);
+            return;
+        }
+        let moment = self.moment(now);
+        self.control.law_mut().timed_out(&moment, self.retries > 1);
+        self.recovery = Recovery::None;
+        self.recover = self.highest;
+        self.duplicates = 0;
+        self.inflation = 0;
+        self.extra = 0;
+        self.repair = false;
+        self.scoreboard.clear();
+        self.next = self.acknowledged;
+        self.pace_at = None;
+        // The timer starts with the next segment, which a rate may hold back.
+        self.output(now, out);
+    }
+
+    /// Asks for the window by a segment that the peer has already.
+    fn probe(&mut self, now: Time, out: &mut Vec<Packet>) {
+        let probe = self.packet(now, Flags::ACK, self.acknowledged - 1, 0);
+        self.send(now, probe, false, out);
+        self.rtt.back_off();
+        self.probe_at = Some(now + self.rtt.timeout());
+    }
+}

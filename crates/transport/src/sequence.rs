@@ -1,0 +1,38 @@
+//! Sequence numbers: 32 bits on the wire that wrap, 64-bit offsets inside.
+//!
+//! Offset 0 is the SYN, 1 the first byte of data; the FIN takes the offset after the last.
+
+/// The number on the wire of `offset` in a stream that began with `initial`.
+pub(crate) fn to_wire(initial: u32, offset: u64) -> u32 {
+    initial.wrapping_add(offset as u32)
+}
+
+/// The offset of the number `wire` that is nearest to the offset `near`; `None` before the beginning
+/// of the stream.
+pub(crate) fn from_wire(initial: u32, near: u64, wire: u32) -> Option<u64> {
+    let distance = wire.wrapping_sub(to_wire(initial, near)).cast_signed();
+    near.checked_add_signed(i64::from(distance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_before_the_beginning_are_nobodys() {
+        assert_eq!(from_wire(1_000, 5, 999), None);
+        assert_eq!(from_wire(1_000, 5, 1_000), Some(0));
+        assert_eq!(from_wire(u32::MAX, 0, 4), Some(5));
+    }
+
+    proptest! {
+        #[test]
+        fn an_offset_survives_the_wire_within_two_gigabytes(
+            initial: u32, near in 0..1_u64 << 50, distance in -(1_i64 << 31) + 1..1_i64 << 31,
+        ) {
+            let Some(offset) = near.checked_add_signed(distance) else { return Ok(()) };
+            prop_assert_eq!(from_wire(initial, near, to_wire(initial, offset)), Some(offset));
+        }
+    }
+}

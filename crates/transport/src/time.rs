@@ -1,0 +1,48 @@
+//! Simulated time.
+
+/// A time, or a length of time, in picoseconds: the unit of lines in this repository. A `u64` holds
+/// 213 days.
+pub type Time = u64;
+
+/// A microsecond.
+pub const MICROSECOND: Time = 1_000_000;
+/// A millisecond.
+pub const MILLISECOND: Time = 1_000_000_000;
+/// A second.
+pub const SECOND: Time = 1_000_000_000_000;
+
+/// The time that `bytes` take at `rate` bytes per second, rounded up; the longest time for a rate of 0.
+pub(crate) fn of_bytes(bytes: u64, rate: u64) -> Time {
+    if rate == 0 {
+        return Time::MAX;
+    }
+    let time = (u128::from(bytes) * u128::from(SECOND)).div_ceil(u128::from(rate));
+    Time::try_from(time).unwrap_or(Time::MAX)
+}
+
+/// The bytes that `rate` bytes per second come to in `time`, rounded down.
+pub(crate) fn bytes_in(time: Time, rate: u64) -> u64 {
+    let bytes = u128::from(time) * u128::from(rate) / u128::from(SECOND);
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// The rate in bytes per second of `bytes` in `time`, rounded down; 0 for a time of 0.
+pub(crate) fn rate_of(bytes: u64, time: Time) -> u64 {
+    let rate = (u128::from(bytes) * u128::from(SECOND)).checked_div(u128::from(time));
+    u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_rates_and_times_agree() {
+        assert_eq!(of_bytes(1_500, 125_000_000), 12 * MICROSECOND);
+        assert_eq!(of_bytes(1, 3), 333_333_333_334);
+        assert_eq!(of_bytes(1, 0), Time::MAX);
+        assert_eq!(bytes_in(12 * MICROSECOND, 125_000_000), 1_500);
+        assert_eq!(rate_of(1_500, 12 * MICROSECOND), 125_000_000);
+        assert_eq!(rate_of(1, 0), 0);
+    }
+}

@@ -1,0 +1,27 @@
+//! Packets as they stand on the wire, and as values.
+//!
+//! [`Packet`] is what endpoints exchange: IPv4 with at most a Quick-Start option, the congestion header
+//! of XCP if the flow has one, and TCP; or IPv4, the congestion header of RCP and its [`Datagram`].
+//! A simulation may carry packets as values; [`Packet::to_bytes`] and [`Packet::from_bytes`] are for
+//! chips and captures.
+
+mod error;
+mod ipv4;
+mod options;
+mod packet;
+mod payload;
+mod segment;
+mod xcp_option;
+
+pub use error::WireError;
+pub use options::{Options, QuickStartResponse, SackBlocks, Timestamps};
+pub(crate) use packet::DATAGRAM_PROTOCOL;
+pub use packet::{Body, Datagram, Ends, Packet};
+pub use payload::{first_difference, pattern};
+pub use segment::{Flags, Segment};
+pub use xcp_option::{PacketFormat, XcpOption};
+
+/// Bytes of an IPv4 header without options.
+pub(crate) const IPV4: usize = 20;
+/// Bytes of a TCP header without options.
+pub(crate) const TCP: usize = 20;

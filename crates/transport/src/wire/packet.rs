@@ -1,0 +1,272 @@
+//! Whole packets.
+
+use std::net::Ipv4Addr;
+
+use npsim_protocols::quick_start::{QuickStartOption, option};
+use npsim_protocols::{rcp, xcp};
+use serde::{Deserialize, Serialize};
+
+use super::ipv4::Ipv4;
+use super::{IPV4, Segment, WireError};
+
+pub(super) const TCP_PROTOCOL: u8 = 6;
+/// What the shipped microcode knows XCP by: the draft left the number open, RFC 3692 has 253 and 254
+/// for experiments.
+const XCP_PROTOCOL: u8 = 253;
+/// What the shipped microcode knows RCP by.
+const RCP_PROTOCOL: u8 = 254;
+/// What follows the congestion header of RCP: "any host internal protocol".
+pub(crate) const DATAGRAM_PROTOCOL: u8 = 61;
+/// Bytes of a [`Datagram`]'s header.
+const DATAGRAM: usize = 8;
+/// The TTL that hosts send with.
+pub(crate) const TTL: u8 = 64;
+
+/// The two ends of a flow as one of them sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ends {
+    /// Own address.
+    pub source: Ipv4Addr,
+    /// The peer's address.
+    pub destination: Ipv4Addr,
+    /// Own port.
+    pub source_port: u16,
+    /// The peer's port.
+    pub destination_port: u16,
+}
+
+impl Ends {
+    /// The same ends as the peer sees them.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+        }
+    }
+}
+
+/// What follows the congestion header of RCP: eight bytes, so that the headers of IPv4, RCP and this
+/// come to the 40 bytes of IPv4 and TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Datagram {
+    /// The number of a packet of data from 0 on; in an answer, that of the packet that it answers.
+    pub number: u32,
+    /// The sender's clock in units of its own, or its echo.
+    pub stamp: u32,
+    /// Bytes of payload.
+    pub payload: u16,
+}
+
+/// What a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Body {
+    /// TCP, behind the congestion header of XCP if there is one.
+    Tcp {
+        /// The congestion header.
+        xcp: Option<xcp::Header>,
+        /// The segment.
+        segment: Segment,
+    },
+    /// RCP.
+    Rcp {
+        /// The congestion header.
+        header: rcp::Header,
+        /// What it carries.
+        datagram: Datagram,
+    },
+}
+
+/// A packet of a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packet {
+    /// Sender.
+    pub source: Ipv4Addr,
+    /// Receiver.
+    pub destination: Ipv4Addr,
+    /// Counts the packets of an endpoint.
+    pub identification: u16,
+    /// Time to live.
+    pub ttl: u8,
+    /// The Quick-Start option of IPv4.
+    pub quick_start: Option<QuickStartOption>,
+    /// What the packet carries.
+    pub body: Body,
+}
+
+impl Packet {
+    /// A segment on its way, without congestion header.
+    pub(crate) fn tcp(ends: Ends, identification: u16, segment: Segment) -> Self {
+        Self {
+            source: ends.source,
+            destination: ends.destination,
+            identification,
+            ttl: TTL,
+            quick_start: None,
+            body: Body::Tcp { xcp: None, segment },
+        }
+    }
+
+    /// A datagram behind a congestion header of RCP.
+    pub(crate) fn rcp(
+        ends: Ends,
+        identification: u16,
+        header: rcp::Header,
+        datagram: Datagram,
+    ) -> Self {
+        Self {
+            source: ends.source,
+            destination: ends.destination,
+            identification,
+            ttl: TTL,
+            quick_start: None,
+            body: Body::Rcp { header, datagram },
+        }
+    }
+
+    /// Bytes of the packet: the total length of its IPv4 header.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        let ipv4 = IPV4 + self.quick_start.map_or(0, |_| option::LENGTH);
+        ipv4 + match &self.body {
+            Body::Tcp { xcp, segment } => {
+                let xcp = xcp.map_or(0, |_| xcp::header::LENGTH);
+                xcp + segment.header_length() + usize::from(segment.payload)
+            }
+            Body::Rcp { datagram, .. } => {
+                rcp::header::LENGTH + DATAGRAM + usize::from(datagram.payload)
+            }
+        }
+    }
+
+    /// The segment of a TCP packet.
+    #[must_use]
+    pub fn segment(&self) -> Option<&Segment> {
+        match &self.body {
+            Body::Tcp { segment, .. } => Some(segment),
+            Body::Rcp { .. } => None,
+        }
+    }
+
+    fn header(&self) -> Ipv4 {
+        Ipv4 {
+            source: self.source,
+            destination: self.destination,
+            identification: self.identification,
+            ttl: self.ttl,
+            protocol: match &self.body {
+                Body::Tcp { xcp: None, .. } => TCP_PROTOCOL,
+                Body::Tcp { xcp: Some(_), .. } => XCP_PROTOCOL,
+                Body::Rcp { .. } => RCP_PROTOCOL,
+            },
+            quick_start: self.quick_start,
+        }
+    }
+
+    /// The packet as it stands on a line, from the IPv4 header on, checksums right, payload by the
+    /// [pattern](super::pattern).
+    ///
+    /// # Errors
+    ///
+    /// [`WireError::OptionsTooLong`] and [`WireError::TooLong`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>, WireError> {
+        let length = self.length();
+        let mut bytes = Vec::with_capacity(length);
+        let header = self.header();
+        header.append(&mut bytes, length)?;
+        match &self.body {
+            Body::Tcp { xcp, segment } => {
+                if let Some(xcp) = xcp {
+                    bytes.extend(xcp.to_bytes());
+                }
+                segment.append(&mut bytes, header.addresses())?;
+            }
+            Body::Rcp { header, datagram } => {
+                bytes.extend(header.to_bytes());
+                bytes.extend(datagram.number.to_be_bytes());
+                bytes.extend(datagram.stamp.to_be_bytes());
+                super::payload::append(&mut bytes, datagram.number, datagram.payload);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Reads a packet from its IPv4 header on; bytes behind its total length are the padding of a
+    /// frame. The second part is the payload as it came: [`first_difference`](super::first_difference)
+    /// tells whether it is the pattern.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] for everything that is malformed or that hosts never send.
+    pub fn from_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
+        let (header, rest) = Ipv4::from_bytes(bytes)?;
+        let (body, payload) = match header.protocol {
+            TCP_PROTOCOL => {
+                let (segment, payload) = Segment::from_bytes(rest, header.addresses())?;
+                (Body::Tcp { xcp: None, segment }, payload)
+            }
+            XCP_PROTOCOL => {
+                let (xcp, rest) = Self::xcp(rest)?;
+                let (segment, payload) = Segment::from_bytes(rest, header.addresses())?;
+                let xcp = Some(xcp);
+                (Body::Tcp { xcp, segment }, payload)
+            }
+            RCP_PROTOCOL => Self::rcp_body(rest)?,
+            protocol => return Err(WireError::Protocol(protocol)),
+        };
+        let packet = Self {
+            source: header.source,
+            destination: header.destination,
+            identification: header.identification,
+            ttl: header.ttl,
+            quick_start: header.quick_start,
+            body,
+        };
+        Ok((packet, payload))
+    }
+
+    fn xcp(bytes: &[u8]) -> Result<(xcp::Header, &[u8]), WireError> {
+        let what = "the congestion header of XCP";
+        let short = WireError::Short {
+            what,
+            needed: xcp::header::LENGTH,
+            have: bytes.len(),
+        };
+        let header = xcp::Header::from_bytes(bytes).ok_or(short)?;
+        let length = usize::from(header.length);
+        if length != xcp::header::LENGTH {
+            return Err(WireError::Length { what, length });
+        }
+        if header.protocol != TCP_PROTOCOL {
+            return Err(WireError::Protocol(header.protocol));
+        }
+        Ok((header, &bytes[length..]))
+    }
+
+    fn rcp_body(bytes: &[u8]) -> Result<(Body, &[u8]), WireError> {
+        let needed = rcp::header::LENGTH + DATAGRAM;
+        let short = WireError::Short {
+            what: "the headers of RCP",
+            needed,
+            have: bytes.len(),
+        };
+        let header = rcp::Header::from_bytes(bytes).ok_or(short)?;
+        let rest: &[u8; DATAGRAM] = bytes
+            .get(rcp::header::LENGTH..)
+            .and_then(<[u8]>::first_chunk)
+            .ok_or(short)?;
+        if header.protocol != DATAGRAM_PROTOCOL {
+            return Err(WireError::Protocol(header.protocol));
+        }
+        let [a, b, c, d, e, f, g, h] = *rest;
+        let payload = &bytes[needed..];
+        let datagram = Datagram {
+            number: u32::from_be_bytes([a, b, c, d]),
+            stamp: u32::from_be_bytes([e, f, g, h]),
+            payload: payload.len() as u16,
+        };
+        Ok((Body::Rcp { header, datagram }, payload))
+    }
+}

@@ -1,0 +1,40 @@
+//! The payload: a pattern that follows from the sequence number, so that no endpoint stores bytes and
+//! whoever sees a segment can tell whether its bytes are right.
+
+/// The byte at sequence number `sequence` (as it stands on the wire).
+#[must_use]
+pub const fn pattern(sequence: u32) -> u8 {
+    let [a, b, c, d] = sequence.to_be_bytes();
+    // A period of 256 alone would not show a segment moved by a multiple of it.
+    a.wrapping_mul(7) ^ b.wrapping_mul(5) ^ c.wrapping_mul(3) ^ d
+}
+
+/// The place of the first of `bytes`, which begin at `sequence`, that is not the [`pattern`].
+#[must_use]
+pub fn first_difference(sequence: u32, bytes: &[u8]) -> Option<usize> {
+    let differs = |(at, byte): (usize, &u8)| *byte != pattern(sequence.wrapping_add(at as u32));
+    bytes.iter().enumerate().position(differs)
+}
+
+/// Appends `length` bytes of the pattern from `sequence` on.
+pub(super) fn append(bytes: &mut Vec<u8>, sequence: u32, length: u16) {
+    bytes.extend((0..u32::from(length)).map(|at| pattern(sequence.wrapping_add(at))));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_at_another_place_is_seen() {
+        let mut bytes = Vec::new();
+        append(&mut bytes, u32::MAX - 100, 1460);
+        assert_eq!(first_difference(u32::MAX - 100, &bytes), None);
+        for moved in [1, 256, 1460, 65_536, 256 * 65_536] {
+            let found = first_difference((u32::MAX - 100).wrapping_add(moved), &bytes);
+            assert!(found.is_some_and(|at| at < 300), "{moved}: {found:?}");
+        }
+        bytes[77] ^= 1;
+        assert_eq!(first_difference(u32::MAX - 100, &bytes), Some(77));
+    }
+}

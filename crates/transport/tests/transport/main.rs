@@ -1,0 +1,16 @@
+//! Endpoints on a path: the situations of the RFCs by name, laws, and what always holds.
+
+mod golden;
+mod laws;
+mod properties;
+mod rcp;
+mod rfc3042;
+mod rfc4782;
+mod rfc5681;
+mod rfc6298;
+mod rfc6582;
+mod rfc6675;
+mod rig;
+mod scale;
+mod wire;
+mod xcp;
