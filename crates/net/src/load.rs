@@ -40,6 +40,7 @@ pub use arrivals::Arrivals;
 pub use generator::Generator;
 pub use phase::Phase;
 pub use prefix::{Prefix, PrefixError};
+pub use random::Random;
 pub use rate::{Amount, Rate, RateError};
 pub use sizes::{LONGEST, SHORTEST, Size, SizeError, Sizes};
 pub use span::{Span, SpanError};

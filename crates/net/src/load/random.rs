@@ -2,7 +2,7 @@
 
 /// `SplitMix64` (Steele, Lea and Flood, 2014): 64 bits of state, every seed is good.
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub struct Random(u64);
 
 /// What the state grows by: 2^64 divided by the golden ratio, made odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -15,22 +15,25 @@ pub(super) const EXPONENTIAL_BITS: u32 = 32;
 
 impl Random {
     /// The stream of this number under this seed; streams of one seed do not run into each other.
-    pub(super) fn new(seed: u64, stream: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
         Self(mixed(seed) ^ mixed(stream.wrapping_mul(STEP) ^ 0x6e70_7369_6d00_0001))
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mixed(self.0)
     }
 
     /// Evenly from `0..limit`; `limit` is so much smaller than 2^64 that the bias cannot be measured.
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
     /// Exponentially distributed with mean 1, in 1/2^32.
-    pub(super) fn exponential(&mut self) -> u64 {
+    pub fn exponential(&mut self) -> u64 {
         let uniform = self.next() | 1;
         // -log2(uniform / 2^64) = zeros + 1 - log2(mantissa), the mantissa being in 1..2.
         let zeros = uniform.leading_zeros();
