@@ -16,6 +16,7 @@ const COVERED: &[&str] = &[
     "../chip/src",
     "../chip/profiles",
     "../net/src",
+    "../petri/src",
     "../project/src",
     "../session/src",
     "src",

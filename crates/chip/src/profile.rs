@@ -7,6 +7,9 @@
 //! `basis`. Latencies are targets from the issue of the instruction to the
 //! signal on an idle chip; the units take the fixed parts of the way off.
 //!
+//! A chip that differs from a built-in one in a few numbers says `extends = "ixp2400"` and
+//! gives those only; it stands on the boards of the chip that it extends.
+//!
 //! What stands around the chip is the board's ([`crate::board`]): a profile is
 //! always both.
 
@@ -19,7 +22,7 @@ pub(crate) mod parameter;
 pub(crate) mod parse;
 mod schema;
 
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::Cycle;
 use crate::board::{Board, MediaBus};
@@ -31,6 +34,7 @@ use schema::Values;
 /// Profiles that come with the program: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
     ("ixp2400", include_str!("../profiles/ixp2400.toml")),
+    ("ixp2400-sdk", include_str!("../profiles/ixp2400-sdk.toml")),
     ("ixp2800", include_str!("../profiles/ixp2800.toml")),
 ];
 
@@ -98,7 +102,7 @@ impl Profile {
     /// # Errors
     /// As [`Profile::from_texts`]; there is no such board.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        let name = take_text(&mut table_of(text)?, "", "board")?;
+        let name = take_text(&mut whole(text)?.0, "", "board")?;
         let board = Board::text(&name).ok_or_else(|| ProfileError::UnknownBoard {
             name,
             known: Board::names().collect::<Vec<_>>().join(", "),
@@ -138,7 +142,7 @@ impl Profile {
     /// the two, out of range, has another unit than the model expects, or no
     /// source or provenance; chip and board do not go together.
     pub fn from_texts(chip: &str, board: &str) -> Result<Self, ProfileError> {
-        let mut table = table_of(chip)?;
+        let (mut table, extended) = whole(chip)?;
         let name = take_text(&mut table, "", "name")?;
         let title = take_text(&mut table, "", "title")?;
         let product_id = take_number(&mut table, "", "product_id")?;
@@ -165,7 +169,7 @@ impl Profile {
             chip: name.clone(),
             reason,
         };
-        if board.chip != name {
+        if board.chip != name && extended.as_ref() != Some(&board.chip) {
             return Err(mismatch(format!("it is made for `{}`", board.chip)));
         }
         if board.media != media {
@@ -336,6 +340,31 @@ impl Profile {
 fn table_of(text: &str) -> Result<Table, ProfileError> {
     text.parse()
         .map_err(|e: toml::de::Error| ProfileError::Syntax(e.to_string()))
+}
+
+/// A chip's table with what it takes from the built-in chip that it extends, and that
+/// chip's name.
+fn whole(text: &str) -> Result<(Table, Option<String>), ProfileError> {
+    let mut table = table_of(text)?;
+    if !table.contains_key("extends") {
+        return Ok((table, None));
+    }
+    let name = take_text(&mut table, "", "extends")?;
+    let base = Profile::text(&name).ok_or_else(|| ProfileError::Unknown {
+        name: name.clone(),
+        known: Profile::names().collect::<Vec<_>>().join(", "),
+    })?;
+    let (mut all, extended) = whole(base)?;
+    for (key, value) in table {
+        match (all.get_mut(&key).and_then(Value::as_table_mut), value) {
+            (Some(group), Value::Table(own)) => group.extend(own),
+            (_, value) => {
+                all.insert(key, value);
+            }
+        }
+    }
+    // A chip stands where the first of those stands that it is made from.
+    Ok((all, extended.or(Some(name))))
 }
 
 /// Refuses what is left in a file after all that belongs there is taken out.

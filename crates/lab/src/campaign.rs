@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use crate::assemblies::Assemblies;
 use crate::execute::execute;
+use crate::nets;
 use crate::observed::{Observe, PointFiles};
 use crate::places::Places;
 use crate::points::Point;
@@ -64,8 +65,8 @@ pub struct Keyed {
     pub point: Point,
     /// Its key.
     pub key: String,
-    /// The chip that it runs on.
-    pub chip: Chip,
+    /// The chip that it runs on; a Petri net runs on none.
+    pub chip: Option<Chip>,
     /// Cycles that it simulates, of all routers, if it does not end early.
     pub cycles: Cycle,
 }
@@ -126,11 +127,20 @@ impl Campaign<'_> {
             points
                 .into_par_iter()
                 .map(|point| {
+                    if point.net {
+                        let net = nets::prepare(self.study, &point, self.quick)?;
+                        return Ok(Keyed {
+                            chip: None,
+                            point,
+                            cycles: net.cycles(),
+                            key: net.key,
+                        });
+                    }
                     let ready = self.ready(&point, assemblies)?;
                     let sweep = self.study.sweep.get(&point.sweep);
                     let other = sweep.and_then(|sweep| sweep.other_chip.as_ref());
                     Ok(Keyed {
-                        chip: Chip::of(&ready.project).meant(other),
+                        chip: Some(Chip::of(&ready.project).meant(other)),
                         point,
                         cycles: ready.cycles(),
                         key: ready.key,
@@ -260,6 +270,19 @@ impl Campaign<'_> {
         stop: &AtomicBool,
         watcher: &dyn Watcher,
     ) -> Result<Option<Outcome>, Problems> {
+        let metrics = self
+            .study
+            .sweep
+            .get(&keyed.point.sweep)
+            .map(|sweep| self.study.metrics_of(sweep))
+            .unwrap_or_default();
+        if keyed.point.net {
+            let net = nets::prepare(self.study, &keyed.point, self.quick)?;
+            let outcome = net.execute(&metrics)?;
+            watcher.advanced(keyed.cycles);
+            store.put(&outcome)?;
+            return Ok(Some(outcome));
+        }
         let ready = self.ready(&keyed.point, assemblies)?;
         if ready.key != keyed.key {
             return Err(Problem::new(format!(
@@ -269,12 +292,6 @@ impl Campaign<'_> {
             .help("start again; points that are done and not touched by the change stay")
             .into());
         }
-        let metrics = self
-            .study
-            .sweep
-            .get(&keyed.point.sweep)
-            .map(|sweep| self.study.metrics_of(sweep))
-            .unwrap_or_default();
         let files = self.files(&keyed.key);
         let behind = AtomicU64::new(0);
         // Routers of a chain run beside each other: the furthest tells for all.

@@ -43,6 +43,7 @@ pub mod grid;
 pub mod hops;
 pub mod metric;
 pub mod microengines;
+mod nets;
 pub(crate) mod observation;
 pub mod observed;
 mod ordering;

@@ -280,7 +280,11 @@ fn page_sweep(
     }
     Some(PageSweep {
         title: sweep.title.clone().unwrap_or_else(|| name.to_owned()),
-        system: sweep.system.clone(),
+        system: if sweep.net {
+            "the Petri net of a router".to_owned()
+        } else {
+            sweep.system.clone()
+        },
         settings: sweep
             .set
             .iter()

@@ -35,6 +35,8 @@ pub struct Point {
     pub seed: Option<u64>,
     /// How many routers stand one behind the other; one if not given.
     pub hops: Option<usize>,
+    /// Whether it is a Petri net's, whose settings are its parameters.
+    pub net: bool,
     /// Which of several runs it is, from 0; they differ in their seeds and in when
     /// frames begin to come.
     pub run: usize,
@@ -147,6 +149,7 @@ fn point(
         trace: sweep.trace.clone(),
         seed: sweep.seed,
         hops: None,
+        net: sweep.net,
         run: 0,
     };
     for (path, value) in &sweep.set {
@@ -177,7 +180,7 @@ impl Point {
         if run > 0 {
             let seed = SEED_BASE + run;
             again.set("seed", &seed.to_string())?;
-            if again.trace.is_none() {
+            if again.trace.is_none() && !again.net {
                 again.set("load.seed", &seed.to_string())?;
                 again.set("load.phase", "random")?;
             }

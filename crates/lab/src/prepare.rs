@@ -199,7 +199,7 @@ fn make_ready(
 }
 
 /// The digits that name an outcome: enough that no two inputs ever share them.
-fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let digits: Vec<_> = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
     digits.concat()

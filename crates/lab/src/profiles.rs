@@ -77,7 +77,9 @@ impl Chip {
 pub fn used(results: &Results) -> Vec<Used> {
     let mut points: BTreeMap<&Chip, usize> = BTreeMap::new();
     for keyed in &results.points {
-        *points.entry(&keyed.chip).or_default() += 1;
+        if let Some(chip) = &keyed.chip {
+            *points.entry(chip).or_default() += 1;
+        }
     }
     let used = points.into_iter().map(|(chip, points)| Used {
         chip: chip.clone(),

@@ -125,7 +125,11 @@ pub struct Sweep {
     /// For people; its name if left out.
     pub title: Option<String>,
     /// The project: file, folder or source, below the study's folder or the root.
+    #[serde(default)]
     pub system: String,
+    /// Instead of a system: the Petri net of a router; settings are its parameters.
+    #[serde(default)]
+    pub net: bool,
     /// Settings over the project, as for `npsim run --set`.
     #[serde(default)]
     pub set: BTreeMap<String, SettingValue>,

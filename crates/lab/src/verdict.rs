@@ -333,7 +333,6 @@ mod tests {
     use super::{Figure, Verdict, needs, rows, select};
     use crate::campaign::{Keyed, Results};
     use crate::points::points;
-    use crate::profiles::Chip;
     use crate::store::{Outcome, Reading};
     use crate::study::Study;
 
@@ -396,7 +395,7 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
             results.points.push(Keyed {
                 point,
                 key,
-                chip: Chip::default(),
+                chip: None,
                 cycles: 0,
             });
         }
@@ -457,7 +456,7 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
             results.points.push(Keyed {
                 point,
                 key,
-                chip: Chip::default(),
+                chip: None,
                 cycles: 0,
             });
         }

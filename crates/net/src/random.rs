@@ -35,7 +35,7 @@ impl Random {
     }
 
     /// Exponentially distributed with mean 1, in 1/2^32.
-    pub(crate) fn exponential(&mut self) -> u64 {
+    pub fn exponential(&mut self) -> u64 {
         let uniform = self.next() | 1;
         // -log2(uniform / 2^64) = zeros + 1 - log2(mantissa), the mantissa being in 1..2.
         let zeros = uniform.leading_zeros();

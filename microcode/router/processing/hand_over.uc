@@ -3,6 +3,11 @@
 #ifndef HAND_OVER_UC
 #define HAND_OVER_UC
 
+; How many queue managers look at the slots.
+#ifndef QUEUE_MANAGERS
+#define QUEUE_MANAGERS 1
+#endif
+
 ; Steps of 16 cycles between two samples of the queue manager's progress.
 #ifndef WINDOW_GAP
 #define WINDOW_GAP 4
@@ -22,9 +27,20 @@ look#:
     alu[--, --, B, @asking]
     bne[sleep#]
     immed[@asking, 1]
+#if (QUEUE_MANAGERS > 1)
+    ; The slot must be done with by both: the one that is behind counts.
+    scratch[read, $next, next_slot, 0, 2], ctx_swap[handed]
+    immed[@asking, 0]
+    alu[@window, --, B, $next]
+    alu[ahead, $next_1, -, @window]
+    br_bclr[ahead, 15, ahead#]
+    alu[@window, --, B, $next_1]
+ahead#:
+#else
     scratch[read, $next, next_slot, 0, 1], ctx_swap[handed]
     immed[@asking, 0]
     alu[@window, --, B, $next]
+#endif
     alu[ahead, sequence, -, @window]
     ld_field[ahead, 1100, 0]
     alu[--, ahead, -, WINDOW]

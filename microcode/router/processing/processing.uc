@@ -59,6 +59,10 @@
 .reg read $length $input
 .xfer_order $length $input
 .reg read $entry $next
+#if (QUEUE_MANAGERS > 1)
+.reg read $next_1
+.xfer_order $next $next_1
+#endif
 .reg $key0 $key1 $key2 $key3
 .xfer_order $key0 $key1 $key2 $key3
 .reg read $flow0 $flow1 $flow2 $flow3 $flow4 $flow5 $flow6 $flow7

@@ -12,11 +12,24 @@
 ;   order  enqueue and dequeue
 ;   send   hand on what was dequeued, in the same order
 
+; With QUEUE_MANAGERS = 2 there are two of them. Each looks at all slots in their
+; order and has the queues of every other port: QUEUE_MANAGER says which. They share
+; nothing but the ring to the transmit stage; what leaves by one port comes from one
+; of them, so its order is kept. The second one is no neighbour of the scheduler and
+; tells it by a ring.
+
 #include "constant.uc"
 #include "timer.uc"
 #include "turn.uc"
 #include "buffer.uc"
 #include "../router.uc"
+
+#ifndef QUEUE_MANAGERS
+#define QUEUE_MANAGERS 1
+#endif
+#ifndef QUEUE_MANAGER
+#define QUEUE_MANAGER 0
+#endif
 
 ; A queue's counters in SRAM, 64 bytes at QUEUE_COUNTERS + queue * 64: packets and
 ; bytes put into it, packets and bytes sent, each of 64 bits, the upper half first;
@@ -124,6 +137,9 @@ hit#:
 .xfer_order $length $input $output
 .reg write $packet $bytes
 .xfer_order $packet $bytes
+#if (QUEUE_MANAGER > 0)
+.reg write $came $went
+#endif
 
 .sig volatile look near order send
 .sig volatile rung
@@ -139,13 +155,20 @@ hit#:
 
     immed[one, 1]
 
-    load_constant(queues, BUFFER_CHANNEL_BASE)
+    ; Sixteen entries of the Q-array for each queue manager.
+    load_constant(queues, (BUFFER_CHANNEL_BASE | (QUEUE_MANAGER << 28)))
     load_constant(queue_table, ((QUEUE_TABLE & 0x3fffffff) / 4))
     load_constant(queue_counters, QUEUE_COUNTERS)
     load_constant(slots, SEQUENCE_SLOTS)
-    load_constant(next_slot, NEXT_SLOT)
+    load_constant(next_slot, (NEXT_SLOT + (4 * QUEUE_MANAGER)))
     load_constant(free_queue, FREE_BUFFERS)
+#if (QUEUE_MANAGER > 0)
+    .reg notice_ring
+    immed[notice_ring, NOTICE_RING]
+    immed[dequeue_ring, DEQUEUE_RING_1]
+#else
     immed[dequeue_ring, DEQUEUE_RING]
+#endif
     immed[tx_ring, TX_RING]
 
     ; `near` goes to the context after the next.
@@ -221,6 +244,14 @@ round#:
     alu[$next, --, B, next]
     br_bset[$slot0, SLOT_SKIP_BIT, done#], defer[1]
     immed[counter, 0]
+#if (QUEUE_MANAGERS > 1)
+    ; The other one's.
+#if (QUEUE_MANAGER == 0)
+    br_bset[$slot0, CLASS_SHIFT, done#]
+#else
+    br_bclr[$slot0, CLASS_SHIFT, done#]
+#endif
+#endif
 
     alu[queue, $slot0, AND, 0xff]
     alu_shf[record, --, B, queue, <<QUEUE_RECORD_SHIFT]
@@ -252,8 +283,15 @@ checked#:
     wide_add(counter, QUEUE_IN_PACKETS, one, $in_packets, in_packets)
     wide_add(counter, QUEUE_IN_BYTES, length, $in, in_counted)
 notify#:
+#if (QUEUE_MANAGER > 0)
+    br_inp_state[NOTICE_RING_STATUS, unheard#]
+    alu[$came, --, B, notice]
+    ; There are no signals left; nobody rests before this is done.
+    scratch[put, $came, notice_ring, 0, 1], sig_done[rung]
+#else
     br_inp_state[NN_FULL, unheard#]
     alu[*n$index++, --, B, notice]
+#endif
 done#:
     scratch[write, $next, next_slot, 0, 1], sig_done[published]
 idle#:
@@ -290,15 +328,29 @@ more#:
     wide_add(counter_out, QUEUE_OUT_PACKETS, one, $out_packets, out_packets)
     wide_add(counter_out, QUEUE_OUT_BYTES, length_out, $out, out_counted)
 
+#if (QUEUE_MANAGER > 0)
+    ctx_arb[send, out_packets]
+#else
     ctx_arb[send]
+#endif
 tell#:
+#if (QUEUE_MANAGER > 0)
+    br_inp_state[NOTICE_RING_STATUS, untold#]
+    alu[$went, --, B, notice]
+    scratch[put, $went, notice_ring, 0, 1], sig_done[seen]
+#else
     br_inp_state[NN_FULL, untold#]
     alu[*n$index++, --, B, notice]
+#endif
 give#:
     br_inp_state[TX_RING_STATUS, congested#]
     scratch[put, $packet, tx_ring, 0, 2], sig_done[sent]
     turn_pass(send)
+#if (QUEUE_MANAGER > 0)
+    ctx_arb[sent, out_counted, seen]
+#else
     ctx_arb[sent, out_counted, out_packets]
+#endif
     wide_carry(counter_out, QUEUE_OUT_PACKETS, one, $out_packets)
     wide_carry(counter_out, QUEUE_OUT_BYTES, length_out, $out)
     alu[--, --, B, work]
@@ -307,7 +359,11 @@ fed#:
     ctx_arb[published]
     alu[--, --, B, counter]
     beq[round#]
+#if (QUEUE_MANAGER > 0)
+    ctx_arb[in_counted, in_packets, rung]
+#else
     ctx_arb[in_counted, in_packets]
+#endif
     wide_carry(counter, QUEUE_IN_PACKETS, one, $in_packets)
     wide_carry(counter, QUEUE_IN_BYTES, length, $in)
     br[round#]

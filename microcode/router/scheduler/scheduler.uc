@@ -5,10 +5,17 @@
 ; the queue manager tells its length. A port is asked for no more than it can
 ; send: its clock goes forward by the time of each packet on the line, and it
 ; waits while the clock is too far ahead.
+;
+; With QUEUE_MANAGERS = 2 every other port's queues are with the second queue manager:
+; it is asked by a ring of its own and answers by NOTICE_RING.
 
 #include "constant.uc"
 #include "timer.uc"
 #include "../router.uc"
+
+#ifndef QUEUE_MANAGERS
+#define QUEUE_MANAGERS 1
+#endif
 
 ; A queue's record in local memory, 16 bytes at queue * 16.
 #define QUEUE_WAITING 0     ; packets in the queue that were not asked for
@@ -47,6 +54,11 @@
 
 .reg write $request
 .sig volatile rung asked
+#if (QUEUE_MANAGERS > 1)
+.reg read $heard
+.sig volatile heard
+.reg ring notice_ring second_ring
+#endif
 
     br=ctx[0, start#]
     ctx_arb[kill]
@@ -97,14 +109,28 @@ start#:
     alu[above, --, ~B, class_mask]
     immed[dequeue_ring, DEQUEUE_RING]
     immed[one, 1]
+#if (QUEUE_MANAGERS > 1)
+    immed[notice_ring, NOTICE_RING]
+    immed[second_ring, DEQUEUE_RING_1]
+    scratch[get, $heard, notice_ring, 0, 1], sig_done[heard]
+#endif
     ; The request before the first is on the ring.
     local_csr_wr[SAME_ME_SIGNAL, (&asked << 3)]
     .set_sig asked
 
     ; ---- what the queue manager tells ----
 listen#:
+#if (QUEUE_MANAGERS > 1)
+    br_!signal[heard, near#]
+    alu[notice, --, B, $heard]
+    scratch[get, $heard, notice_ring, 0, 1], sig_done[heard]
+    alu[--, --, B, notice]
+    bne[heard#]
+near#:
+#endif
     br_inp_state[NN_EMPTY, choose#]
     alu[notice, --, B, *n$index++]
+heard#:
     alu[queue, notice, AND, 0xff]
     alu_shf[record, --, B, queue, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
@@ -200,10 +226,21 @@ more#:
     alu_shf[last, --, B, port, <<CLASS_SHIFT]
     alu[--, last, OR, 0]
     alu_shf[after, --, B, above, <<indirect]
+#if (QUEUE_MANAGERS > 1)
+    br_bclr[queue, CLASS_SHIFT, first#], defer[1]
+    alu[ring, --, B, dequeue_ring]
+    alu[ring, --, B, second_ring]
+first#:
+    ctx_arb[asked]
+    br[listen#], defer[2]
+    alu_shf[$request, queue, OR, 1, <<SENT_BIT]
+    scratch[put, $request, ring, 0, 1], sig_done[asked]
+#else
     ctx_arb[asked]
     br[listen#], defer[2]
     alu_shf[$request, queue, OR, 1, <<SENT_BIT]
     scratch[put, $request, dequeue_ring, 0, 1], sig_done[asked]
+#endif
 
 round#:
     ; Its round is over; it gets its quantum for the next.

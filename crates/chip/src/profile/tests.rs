@@ -49,6 +49,71 @@ fn every_unit_of_measure_and_basis_is_kept() {
     );
 }
 
+/// Another chip for studies made with the vendor's simulator: the two latencies that
+/// ixp2400 fits to a board, those derived from them, and no other number.
+#[test]
+fn the_chip_that_is_not_fitted_differs_in_its_memories_only() {
+    let (fitted, recalled) = (
+        Profile::load("ixp2400").unwrap(),
+        Profile::load("ixp2400-sdk").unwrap(),
+    );
+    let pairs = fitted.parameters().zip(recalled.parameters());
+    let moved: Vec<_> = pairs
+        .filter(|(old, new)| old.value != new.value)
+        .map(|(old, new)| (format!("{}.{}", old.group, old.name), old.value - new.value))
+        .collect();
+    let group = |name: &str| -> Vec<u64> {
+        let of = moved.iter().filter(|(key, _)| key.starts_with(name));
+        of.map(|(_, by)| *by).collect()
+    };
+    assert_eq!(group("sram."), [54; 6]);
+    assert_eq!(group("dram."), [60; 3]);
+    assert_eq!(group("gpp."), [54, 60]);
+    assert_eq!(moved.len(), 11, "{moved:?}");
+    assert_eq!(recalled.sram_read(), 90);
+    assert!(
+        recalled
+            .parameters()
+            .all(|p| p.foundation != Foundation::Calibrated)
+    );
+    let board = Profile::from_texts(
+        Profile::text("ixp2400-sdk").unwrap(),
+        Board::text("enp-2611").unwrap(),
+    );
+    assert_eq!(board.unwrap().name(), "ixp2400-sdk");
+}
+
+#[test]
+fn a_chip_extends_a_built_in_one() {
+    let own = |extends: &str, rest: &str| {
+        let text = format!("name = \"mine\"\ntitle = \"t\"\nextends = \"{extends}\"\n{rest}");
+        Profile::from_toml(&text)
+    };
+    let plain = own("ixp2400", "").unwrap();
+    assert_eq!(
+        (plain.name(), plain.board().chip.as_str()),
+        ("mine", "ixp2400")
+    );
+    assert_eq!(own("ixp2400-sdk", "").unwrap().sram_read(), 90);
+    assert!(
+        own("ixp1200", "")
+            .unwrap_err()
+            .to_string()
+            .contains("ixp2400")
+    );
+    let unknown = "[sram]\nraed = { value = 90, unit = \"ME cycles\", source = \"s\" }";
+    let error = own("ixp2400", unknown).unwrap_err().to_string();
+    assert!(error.contains("`sram.raed` is not known"), "{error}");
+    let other = Board::text("ixp2800-6g").unwrap();
+    let error = Profile::from_texts(Profile::text("ixp2400-sdk").unwrap(), other);
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("made for `ixp2800`")
+    );
+}
+
 #[test]
 fn an_unknown_name_lists_the_known() {
     let error = Profile::load("ixp1200").unwrap_err().to_string();

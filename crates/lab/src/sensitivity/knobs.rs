@@ -131,7 +131,10 @@ impl Knobs {
             let Some(sweep) = study.sweep.get(&point.sweep) else {
                 continue;
             };
-            if !sweeps.contains(point.sweep.as_str()) || projects.contains_key(&point.sweep) {
+            if sweep.net
+                || !sweeps.contains(point.sweep.as_str())
+                || projects.contains_key(&point.sweep)
+            {
                 continue;
             }
             let overrides = Overrides {

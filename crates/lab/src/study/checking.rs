@@ -204,6 +204,12 @@ fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> 
         ));
     }
     check_paths(sweep.set.keys()).map_err(at)?;
+    if sweep.net != sweep.system.is_empty() {
+        return Err(at("it has either a `system`, or `net = true`".into()));
+    }
+    if sweep.net {
+        crate::nets::check(study, sweep).map_err(at)?;
+    }
     let points = sweep.axis.iter().try_fold(1_usize, |points, axis| {
         points.checked_mul(axis.values.len().max(axis.step.len()))
     });

@@ -50,13 +50,22 @@ fn mac(text: &str) -> [u8; 6] {
     bytes.try_into().unwrap()
 }
 
+/// What a project file says, or the one beside it that it extends.
+pub fn described_in(project: &Path) -> toml::Table {
+    let table: toml::Table = std::fs::read_to_string(project).unwrap().parse().unwrap();
+    match table.get("extends").and_then(toml::Value::as_str) {
+        Some(other) => described_in(&project.with_file_name(other)),
+        None => table,
+    }
+}
+
 impl Router {
     /// Reads ports and routes from a project file under `microcode`, which is
-    /// plain TOML. A router that has a counter for it validates sources.
+    /// plain TOML, or from the one beside it that it extends. A router that has a
+    /// counter for it validates sources.
     pub fn of(project: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode");
-        let text = std::fs::read_to_string(folder.join(project)).unwrap();
-        Self::described(&text.parse().unwrap())
+        Self::described(&described_in(&folder.join(project)))
     }
 
     fn described(table: &toml::Table) -> Self {

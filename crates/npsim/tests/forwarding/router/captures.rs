@@ -74,3 +74,9 @@ fn captures_are_routed_by_all_microengines_that_there_are() {
     expect_all_routed("npsim.toml", "4-7");
     expect_all_routed("ixp2800.toml", "4-15");
 }
+
+#[test]
+fn captures_are_routed_with_two_queue_managers() {
+    expect_all_routed("two-queue-managers.toml", "4");
+    expect_all_routed("two-queue-managers.toml", "4-6");
+}

@@ -68,6 +68,12 @@ fn benches() -> &'static [Bench] {
             Bench::new("npsim.toml", &["me.processing.id=4-7"], &stalled_short),
             Bench::new("npsim.toml", &["buffers.count=20"], STALLS),
             Bench::new("npsim.toml", &["gpp.exceptions.period=80us"], DISCARDS),
+            Bench::new("two-queue-managers.toml", &[], STALLS),
+            Bench::new(
+                "two-queue-managers.toml",
+                &["me.processing.id=4"],
+                &stalled_short,
+            ),
             Bench::new("ixp2800.toml", &[], SHORT_QUEUES),
             Bench::new("ixp2800.toml", &["me.processing.id=4-15"], STALLS),
         ]

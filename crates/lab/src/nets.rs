@@ -1,0 +1,179 @@
+//! Points that are no chip: the Petri net of a router, beside the microcode.
+
+use std::collections::BTreeMap;
+
+use npsim_net::order::THRESHOLD;
+use npsim_petri::chain::{self, Outcome as Chain};
+use npsim_petri::parameters::Parameters;
+use npsim_project::problem::Problem;
+use serde_json::json;
+
+use crate::metric::{Metric, Observed, Quantity};
+use crate::points::Point;
+use crate::prepare::hash;
+use crate::store::{Outcome, Reading};
+use crate::study::{Study, Sweep};
+
+/// A quick run sends one packet of so many.
+const QUICK: u64 = 4;
+/// Settings of a point that are no parameters of its net.
+const OF_THE_POINT: [&str; 2] = ["hops", "seed"];
+
+/// A point's net, with the key under which its outcome is saved.
+pub(crate) struct Net {
+    /// Names its outcome.
+    pub key: String,
+    parameters: Parameters,
+    hops: usize,
+}
+
+/// Whether a sweep says nothing that a net does not have, in words.
+pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
+    let of_axes = sweep.axis.iter().flat_map(|axis| {
+        let steps = axis.step.iter().flat_map(|step| step.set.keys());
+        axis.key.iter().chain(steps)
+    });
+    for name in sweep.set.keys().chain(of_axes) {
+        let known = Parameters::NAMES.contains(&name.as_str());
+        if !known && !OF_THE_POINT.contains(&name.as_str()) {
+            return Err(format!(
+                "there is no `{name}`; a net has {}",
+                Parameters::NAMES.join(", ")
+            ));
+        }
+    }
+    if sweep.trace.is_some() {
+        return Err("a net plays no capture".into());
+    }
+    for (name, metric) in study.metrics_of(sweep) {
+        if !is_of_nets(metric.measure) {
+            return Err(format!(
+                "of a net `{name}` cannot be measured; rates, lost packets and order can"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_of_nets(measure: Quantity) -> bool {
+    matches!(
+        measure,
+        Quantity::EgressRate | Quantity::EgressBitRate | Quantity::LossShare | Quantity::Order
+    )
+}
+
+/// Makes a net's point ready.
+///
+/// # Errors
+/// A parameter has a wrong value.
+pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Net, Problem> {
+    let at = |message: String| {
+        Problem::new(format!("sweep `{}`: {message}", point.sweep)).note(format!(
+            "in point {}, {}",
+            point.number,
+            point.shown()
+        ))
+    };
+    let mut parameters = Parameters::default();
+    for setting in &point.settings {
+        let set = parameters.set(&setting.path(), setting.value());
+        set.map_err(|message| at(format!("`{}`: {message}", setting.path())))?;
+    }
+    parameters.seed = point.seed.unwrap_or(parameters.seed);
+    if quick {
+        parameters.packets = (parameters.packets / QUICK).max(1);
+        parameters.warm_up /= QUICK;
+    }
+    parameters.check().map_err(at)?;
+    let hops = point.hops.unwrap_or(1);
+    let metrics = study.sweep.get(&point.sweep);
+    let metrics = metrics.map(|sweep| study.metrics_of(sweep));
+    let inputs = json!({
+        "model": env!("NPSIM_MODEL"),
+        "net": format!("{parameters:?}"),
+        "hops": hops,
+        "metrics": metrics,
+    });
+    Ok(Net {
+        key: hash(inputs.to_string().as_bytes()),
+        parameters,
+        hops,
+    })
+}
+
+impl Net {
+    /// Cycles that it simulates, of all routers, about.
+    pub(crate) fn cycles(&self) -> u64 {
+        let p = &self.parameters;
+        p.packets * p.bytes * 8 * 600 / p.offered_mbps * self.hops as u64
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Its parameters do not go together.
+    pub(crate) fn execute(&self, metrics: &BTreeMap<&str, &Metric>) -> Result<Outcome, Problem> {
+        let chain = chain::run(&self.parameters, self.hops).map_err(Problem::new)?;
+        let mut outcome = Outcome::new(&self.key);
+        "drained".clone_into(&mut outcome.ending);
+        outcome.until = self.cycles() / self.hops as u64;
+        outcome.hertz = 600_000_000;
+        for (&name, metric) in metrics {
+            let reading = match reading(&chain, metric, self.parameters.flows) {
+                Ok(value) => Reading {
+                    value: Some(value),
+                    why: None,
+                },
+                Err(why) => Reading {
+                    value: None,
+                    why: Some(why),
+                },
+            };
+            outcome.metrics.insert(name.to_owned(), reading);
+        }
+        Ok(outcome)
+    }
+}
+
+fn reading(chain: &Chain, metric: &Metric, flows: u64) -> Result<f64, String> {
+    match metric.measure {
+        Quantity::EgressRate => Ok(chain.mpps()),
+        // Packets are counted whole, check sequence included, as the paper counts them.
+        Quantity::EgressBitRate => Ok(chain.gbps()),
+        Quantity::LossShare => Ok(chain.lost as f64 * 100.0 / chain.offered as f64),
+        Quantity::Order => {
+            let counter = metric.counter().ok_or("no counter of order is named")?;
+            let observed = metric.flows.unwrap_or_default();
+            let order = chain.order.total_of(THRESHOLD, |&(place, _)| {
+                observed == Observed::All || flows == 1 || place == 0
+            });
+            let share = order.percent(counter.of(&order));
+            share.ok_or_else(|| "no such packet left in the window".into())
+        }
+        _ => Err("a net has no such quantity".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::study::Study;
+
+    fn study(sweep: &str) -> Result<Study, String> {
+        let text = format!(
+            "name = \"s\"\ntitle = \"t\"\n[metric.gbps]\nmeasure = \"egress-bit-rate\"\nfcs = true\n\
+             [metric.busy]\nmeasure = \"utilisation\"\n[sweep.a]\n{sweep}"
+        );
+        Study::parse("s.toml", &text).map_err(|problem| problem.message)
+    }
+
+    #[test]
+    fn a_net_says_what_it_has() {
+        assert!(study("net = true\nmetrics = [\"gbps\"]\nset = { slots = \"local\" }").is_ok());
+        let refused = |sweep| study(sweep).unwrap_err();
+        assert!(refused("net = true\nmetrics = [\"busy\"]").contains("`busy`"));
+        assert!(refused("net = true\nsystem = \"x\"").contains("either"));
+        assert!(refused("metrics = [\"gbps\"]").contains("either"));
+        let unknown = refused("net = true\nmetrics = [\"gbps\"]\nset = { slot = \"local\" }");
+        assert!(unknown.contains("no `slot`") && unknown.contains("slots"));
+    }
+}

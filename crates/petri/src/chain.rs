@@ -1,0 +1,112 @@
+//! Several routers, one behind the other: all that leaves one comes to the next.
+
+use npsim_net::Random;
+use npsim_net::order::Sequences;
+
+use crate::net::Tick;
+use crate::parameters::Parameters;
+use crate::router::{CYCLE, Packet, Passed, Router};
+
+/// The stream of the load's draws; routers count from 1.
+const LOAD: u64 = 0;
+/// Cycles of a microsecond.
+const MHZ: u64 = 600;
+
+/// What a chain of routers did.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Order of the packets that left the last router in the window; a flow is named by its
+    /// place among those of a time and by how many had that place before.
+    pub order: Sequences<(u32, u32)>,
+    /// Packets that were offered.
+    pub offered: u64,
+    /// Packets that no router had room for.
+    pub lost: u64,
+    /// Packets that left the last router, in all.
+    pub left: u64,
+    /// Packets that left it in the window.
+    pub counted: u64,
+    /// Length of the window in ticks.
+    pub window: Tick,
+    /// Share of the time in which the DRAM of the last router served.
+    pub dram_busy: f64,
+    /// Bytes of a packet.
+    bytes: u64,
+}
+
+impl Outcome {
+    /// What left the last router in the window, in Gb/s of packets.
+    #[must_use]
+    pub fn gbps(&self) -> f64 {
+        let cycles = self.window as f64 / CYCLE as f64;
+        (self.counted * self.bytes * 8) as f64 * MHZ as f64 / 1000.0 / cycles
+    }
+
+    /// The same in millions of packets a second.
+    #[must_use]
+    pub fn mpps(&self) -> f64 {
+        self.counted as f64 * MHZ as f64 * CYCLE as f64 / self.window as f64
+    }
+}
+
+/// The packets of the load: evenly in time, flows in random order.
+fn load(p: &Parameters) -> Vec<(Tick, Packet)> {
+    let mut random = Random::new(p.seed, LOAD);
+    let mut sent = vec![0_u64; p.flows as usize];
+    (0..p.packets)
+        .map(|number| {
+            let at = number * p.bytes * 8 * MHZ * CYCLE / p.offered_mbps;
+            let place = random.below(p.flows);
+            let before = &mut sent[place as usize];
+            let flow = place + p.flows * (*before / p.flow_packets);
+            let sequence = *before % p.flow_packets;
+            *before += 1;
+            let packet = Packet {
+                flow: flow as u32,
+                sequence,
+            };
+            (at, packet)
+        })
+        .collect()
+}
+
+/// Runs so many routers, one behind the other. What is counted is what leaves from the
+/// moment when the warm-up's last packet came to the first router until its last one came.
+///
+/// # Errors
+/// Parameters do not go together, in words.
+pub fn run(p: &Parameters, hops: usize) -> Result<Outcome, String> {
+    p.check()?;
+    let mut packets = load(p);
+    let offered = packets.len() as u64;
+    let moment = |number: u64| packets.get(number as usize).map_or(0, |(at, _)| *at);
+    let (from, until) = (moment(p.warm_up), moment(p.packets - 1));
+    let mut lost = 0;
+    let mut dram_busy = 0.0;
+    for hop in 1..=hops.max(1) {
+        let passed: Passed = Router::new(p, hop as u64).run(&packets);
+        lost += passed.lost;
+        dram_busy = passed.dram_busy as f64 / passed.end.max(1) as f64;
+        packets = passed.left;
+    }
+    let mut order = Sequences::counted();
+    let first = packets.partition_point(|(at, _)| *at <= from);
+    let after = packets.partition_point(|(at, _)| *at <= until).max(first);
+    for (number, (_, packet)) in packets[..after].iter().enumerate() {
+        if number == first {
+            order.count_from_here();
+        }
+        let (place, time) = (packet.flow % p.flows as u32, packet.flow / p.flows as u32);
+        order.note((place, time), packet.sequence);
+    }
+    Ok(Outcome {
+        order,
+        offered,
+        lost,
+        left: packets.len() as u64,
+        counted: (after - first) as u64,
+        window: (until - from).max(1),
+        dram_busy,
+        bytes: p.bytes,
+    })
+}

@@ -1,0 +1,476 @@
+//! One router as the paper tells of it: a packet goes from RFIFO to DRAM, its header is read,
+//! looked up and written, and it goes from DRAM to TBUF; a context does all of it, and gives
+//! up its microengine whenever it has put a command into the microengine's queue.
+
+use std::collections::VecDeque;
+
+use crate::net::{
+    Choice, Fired, Guard, Net, Next, Place, Pool, Rule, Service, Tick, Token, Transition,
+};
+use crate::parameters::{Drain, Freed, Parameters, Slots};
+
+/// Ticks of a microengine's cycle.
+pub const CYCLE: Tick = 1000;
+/// Bytes that go between a FIFO and DRAM with one command.
+const ELEMENT: u64 = 64;
+/// Bytes of a header as the DRAM gives them.
+const HEADER: u64 = 8;
+
+/// A packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Its flow.
+    pub flow: u32,
+    /// How many of its flow came before it.
+    pub sequence: u64,
+}
+
+/// What became of the packets that came to a router.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Those that left, with the moment, in their order.
+    pub left: Vec<(Tick, Packet)>,
+    /// How many found no room.
+    pub lost: u64,
+    /// Ticks in which the DRAM served.
+    pub dram_busy: Tick,
+    /// When the last event was.
+    pub end: Tick,
+}
+
+/// What a context does after one of its visits to the microengine.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Dram { bytes: u64, latency: u64 },
+    Sram,
+    Lock,
+}
+
+/// What a context does for a packet, visit by visit.
+fn program(p: &Parameters) -> Vec<Work> {
+    let mut work = Vec::new();
+    let mut transfer = |latency| {
+        for from in (0..p.bytes).step_by(ELEMENT as usize) {
+            let bytes = ELEMENT.min(p.bytes - from);
+            work.push(Work::Dram { bytes, latency });
+        }
+    };
+    transfer(p.dram_from_rfifo);
+    let after = work.len();
+    let header = |latency| Work::Dram {
+        bytes: HEADER,
+        latency,
+    };
+    work.push(header(p.dram_read));
+    work.extend(std::iter::repeat_n(Work::Sram, p.lookups));
+    work.push(header(p.dram_write));
+    if p.slots == Slots::Global {
+        work.push(Work::Lock);
+    }
+    for at in 0..after {
+        if let Work::Dram { bytes, .. } = work[at] {
+            let latency = p.dram_to_tbuf;
+            work.push(Work::Dram { bytes, latency });
+        }
+    }
+    work
+}
+
+/// A place of TBUF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    Empty,
+    Claimed,
+    Filled(Packet),
+}
+
+/// Packets and places of TBUF, and the transitions that hang on them.
+struct Buffers {
+    slots: Slots,
+    /// Whether a context claims its own place only when its packet is ready for it.
+    late: bool,
+    drain: Drain,
+    contexts: usize,
+    received: VecDeque<Packet>,
+    held: Vec<Option<(Packet, usize)>>,
+    tbuf: Vec<Slot>,
+    /// The place that is sent next.
+    turn: usize,
+    /// By microengine, or for all: the place that is claimed next.
+    claim: Vec<usize>,
+    accept: Option<Transition>,
+    done: Option<Transition>,
+    lock: Option<Transition>,
+    transmit: Option<Transition>,
+    freed: Option<Transition>,
+}
+
+impl Buffers {
+    fn context(&self, token: &Token) -> usize {
+        token.colour * self.contexts + token.number
+    }
+
+    /// The place that a context would claim.
+    fn next(&self, token: &Token) -> usize {
+        match self.slots {
+            Slots::Contiguous => self.context(token),
+            Slots::Strided => token.number * self.claim.len() + token.colour,
+            Slots::Local => token.colour * self.contexts + self.claim[token.colour],
+            Slots::Global => self.claim[0],
+        }
+    }
+
+    /// The filled place that is sent now: those before it are empty.
+    fn sendable(&self) -> Option<(usize, Packet)> {
+        let order = (0..self.tbuf.len()).map(|at| (self.turn + at) % self.tbuf.len());
+        for at in order {
+            match self.tbuf[at] {
+                Slot::Filled(packet) => return Some((at, packet)),
+                Slot::Claimed if self.drain == Drain::Waits => return None,
+                Slot::Empty if self.drain == Drain::Waits && self.is_coming(at) => return None,
+                Slot::Empty | Slot::Claimed => {}
+            }
+        }
+        None
+    }
+
+    /// Whether the context that has this place for its own has a packet for it.
+    fn is_coming(&self, place: usize) -> bool {
+        let context = match self.slots {
+            Slots::Contiguous => place,
+            Slots::Strided => place % self.claim.len() * self.contexts + place / self.claim.len(),
+            Slots::Local | Slots::Global => return false,
+        };
+        self.late && self.held[context].is_some()
+    }
+
+    fn take_place(&mut self, token: &Token) -> usize {
+        let place = self.next(token);
+        self.tbuf[place] = Slot::Claimed;
+        match self.slots {
+            Slots::Local => {
+                let next = &mut self.claim[token.colour];
+                *next = (*next + 1) % self.contexts;
+            }
+            Slots::Global => self.claim[0] = (self.claim[0] + 1) % self.tbuf.len(),
+            Slots::Contiguous | Slots::Strided => {}
+        }
+        place
+    }
+}
+
+impl Guard for Buffers {
+    fn may(&self, transition: Transition, token: &Token) -> bool {
+        let is_next_empty = || self.tbuf[self.next(token)] == Slot::Empty;
+        let of = Some(transition);
+        if of == self.accept {
+            self.late || self.slots == Slots::Global || is_next_empty()
+        } else if of == self.done {
+            !self.late || is_next_empty()
+        } else if of == self.lock || of == self.freed {
+            is_next_empty()
+        } else if of == self.transmit {
+            self.sendable().is_some()
+        } else {
+            true
+        }
+    }
+
+    fn begins(&mut self, _: Tick, transition: Transition, token: &Token) {
+        let context = self.context(token);
+        if Some(transition) == self.accept {
+            if let Some(packet) = self.received.pop_front() {
+                let place = match self.slots {
+                    Slots::Global => usize::MAX,
+                    _ if self.late => self.next(token),
+                    _ => self.take_place(token),
+                };
+                self.held[context] = Some((packet, place));
+            }
+        } else if Some(transition) == self.lock {
+            let place = self.take_place(token);
+            if let Some((_, of)) = &mut self.held[context] {
+                *of = place;
+            }
+        } else if Some(transition) == self.done && self.late {
+            self.take_place(token);
+        } else if Some(transition) == self.transmit
+            && let Some((place, _)) = self.sendable()
+        {
+            self.turn = place;
+        }
+    }
+}
+
+/// A router with its net.
+pub struct Router {
+    net: Net,
+    buffers: Buffers,
+    room: usize,
+    contexts: usize,
+    packets: Pool,
+    dram: Transition,
+    homes: Vec<Place>,
+}
+
+impl Router {
+    /// An empty router; `stream` tells the draws of one from those of another.
+    #[must_use]
+    pub fn new(p: &Parameters, stream: u64) -> Self {
+        let mut net = Net::new(p.seed, stream);
+        let (engines, contexts) = (p.microengines, p.working());
+        let work = program(p);
+        let all = (0..contexts).flat_map(|number| {
+            (0..engines).map(move |colour| Token {
+                colour,
+                number,
+                step: 0,
+            })
+        });
+        let free = net.place(all.collect());
+        let [
+            ready,
+            locking,
+            wanting,
+            commands,
+            dram_queue,
+            sram_queue,
+            moving,
+            done,
+            waiting,
+        ] = std::array::from_fn(|_| net.place(Vec::new()));
+        let line = net.place(vec![Token {
+            colour: 0,
+            number: 0,
+            step: 0,
+        }]);
+        let packets = net.pool(1, 0);
+        let engine = net.pool(engines, 1);
+        let queue = net.pool(engines, p.command_queue);
+        let [bus, dram, sram, port] = std::array::from_fn(|_| net.pool(1, 1));
+        let mutex = match p.slots {
+            Slots::Contiguous | Slots::Strided => None,
+            Slots::Local => Some(net.pool(engines, 1)),
+            Slots::Global => Some(net.pool(1, 1)),
+        };
+        let with = |local: bool| mutex.filter(|_| local == (p.slots == Slots::Local));
+        let last = work.len() - 1;
+        let (contexts_first, engines_first) = (
+            p.arbitration.among_contexts(),
+            p.arbitration.among_microengines(),
+        );
+        // What keeps nobody busy and needs no time, first come, first served.
+        let at_once = |from, to| Rule {
+            from,
+            takes: Vec::new(),
+            gives: Vec::new(),
+            times: vec![0],
+            service: Service::Deterministic,
+            to: vec![to],
+            next: Next::Same,
+            choice: Choice::Oldest,
+        };
+        let serve = |from, pool, times, choice, to| Rule {
+            takes: vec![pool],
+            gives: vec![pool],
+            times,
+            service: p.service,
+            to,
+            choice,
+            ..at_once(from, from)
+        };
+        let by_work = |of: &dyn Fn(&Work) -> Tick| work.iter().map(of).collect::<Vec<_>>();
+        let dram_time = |bytes: u64| bytes * p.dram_byte_milli * CYCLE / 1000;
+        let accept = net.transition(Rule {
+            takes: [packets].into_iter().chain(with(true)).collect(),
+            choice: contexts_first,
+            ..at_once(free, ready)
+        });
+        // The instructions of a packet of one element, divided among its visits: two
+        // transfers, header in and out, and the lookup.
+        let visits = 4 + p.lookups as u64;
+        let visit = p.instructions * CYCLE / visits;
+        let leaves = |work: &Work| match work {
+            Work::Lock => locking,
+            _ => wanting,
+        };
+        net.transition(serve(
+            ready,
+            engine,
+            vec![visit],
+            contexts_first,
+            work.iter().map(leaves).collect(),
+        ));
+        net.transition(Rule {
+            takes: vec![queue],
+            ..at_once(wanting, commands)
+        });
+        let memory = |work: &Work| match work {
+            Work::Sram => sram_queue,
+            _ => dram_queue,
+        };
+        net.transition(Rule {
+            gives: vec![bus, queue],
+            service: Service::Deterministic,
+            ..serve(
+                commands,
+                bus,
+                vec![p.command_bus * CYCLE],
+                engines_first,
+                work.iter().map(memory).collect(),
+            )
+        });
+        let dram_times = by_work(&|work| match work {
+            Work::Dram { bytes, .. } => dram_time(*bytes),
+            _ => 0,
+        });
+        let dram = net.transition(serve(
+            dram_queue,
+            dram,
+            dram_times,
+            engines_first,
+            vec![moving],
+        ));
+        let sram_times = vec![p.sram_service * CYCLE];
+        net.transition(serve(
+            sram_queue,
+            sram,
+            sram_times,
+            engines_first,
+            vec![moving],
+        ));
+        // What an idle memory needs besides its service and the bus.
+        let rest = by_work(&|work| {
+            let (latency, served) = match work {
+                Work::Dram { bytes, latency } => (*latency, dram_time(*bytes)),
+                Work::Sram => (p.sram_read, p.sram_service * CYCLE),
+                Work::Lock => return 0,
+            };
+            (latency.saturating_sub(p.command_bus) * CYCLE).saturating_sub(served)
+        });
+        let after = |at: usize| if at == last { done } else { ready };
+        net.transition(Rule {
+            times: rest,
+            service: p.delay,
+            to: (0..work.len()).map(after).collect(),
+            next: Next::Further,
+            ..at_once(moving, ready)
+        });
+        let lock = with(false).map(|mutex| {
+            net.transition(Rule {
+                takes: vec![mutex],
+                times: vec![p.scratch_atomic * CYCLE],
+                service: p.delay,
+                next: Next::Further,
+                choice: contexts_first,
+                ..at_once(locking, ready)
+            })
+        });
+        let fixed = matches!(p.slots, Slots::Contiguous | Slots::Strided);
+        let own = fixed && p.freed == Freed::Sent;
+        let done_then = net.transition(Rule {
+            gives: mutex.into_iter().collect(),
+            next: Next::First,
+            ..at_once(done, if own { waiting } else { free })
+        });
+        // A context whose own place is still full waits until it has been sent.
+        let freed = own.then(|| net.transition(at_once(waiting, free)));
+        let drain = p.bytes * 8 * 600 * CYCLE / p.drain_mbps;
+        let transmit = net.transition(Rule {
+            service: Service::Deterministic,
+            ..serve(line, port, vec![drain], Choice::Oldest, vec![line])
+        });
+        let places = match p.slots {
+            Slots::Global => p.places(),
+            _ => engines * contexts,
+        };
+        Self {
+            buffers: Buffers {
+                slots: p.slots,
+                late: fixed && p.freed == Freed::Filled,
+                drain: p.drain,
+                contexts,
+                received: VecDeque::new(),
+                held: vec![None; engines * contexts],
+                tbuf: vec![Slot::Empty; places],
+                turn: 0,
+                claim: vec![0; engines],
+                accept: Some(accept),
+                done: Some(done_then),
+                lock,
+                transmit: Some(transmit),
+                freed,
+            },
+            room: (p.receive_bytes / p.bytes) as usize,
+            contexts: engines * contexts,
+            packets,
+            dram,
+            homes: vec![
+                free, ready, locking, wanting, commands, dram_queue, sram_queue, moving, done,
+                waiting,
+            ],
+            net,
+        }
+    }
+
+    /// Sends packets through, which come at these moments, until all have left.
+    #[must_use]
+    pub fn run(mut self, come: &[(Tick, Packet)]) -> Passed {
+        let mut passed = Passed::default();
+        let mut come = come.iter().peekable();
+        loop {
+            self.net.begin(&mut self.buffers);
+            let end = self.net.next_end();
+            let arrival = come.next_if(|(at, _)| end.is_none_or(|end| *at <= end));
+            if let Some(&(at, packet)) = arrival {
+                self.net.wait_until(at);
+                if self.buffers.received.len() < self.room {
+                    self.buffers.received.push_back(packet);
+                    self.net.give(self.packets, 0);
+                } else {
+                    passed.lost += 1;
+                }
+            } else if let Some(fired) = self.net.end_next() {
+                self.after(fired, &mut passed);
+            } else {
+                break;
+            }
+        }
+        passed.dram_busy = self.net.busy(self.dram);
+        passed.end = self.net.now();
+        debug_assert_eq!(self.inside(), self.contexts);
+        passed
+    }
+
+    /// Tokens of contexts that stand somewhere.
+    fn inside(&self) -> usize {
+        self.homes.iter().map(|&home| self.net.tokens(home)).sum()
+    }
+
+    fn after(&mut self, fired: Fired, passed: &mut Passed) {
+        let context = self.buffers.context(&fired.token);
+        if Some(fired.transition) == self.buffers.done {
+            if let Some((packet, place)) = self.buffers.held[context].take() {
+                self.buffers.tbuf[place] = Slot::Filled(packet);
+            }
+            self.buffers
+                .transmit
+                .iter()
+                .for_each(|t| self.net.look_again(*t));
+        } else if Some(fired.transition) == self.buffers.transmit {
+            let turn = self.buffers.turn;
+            if let Slot::Filled(packet) = self.buffers.tbuf[turn] {
+                passed.left.push((fired.at, packet));
+            }
+            self.buffers.tbuf[turn] = Slot::Empty;
+            self.buffers.turn = (turn + 1) % self.buffers.tbuf.len();
+            let of = &self.buffers;
+            for transition in [of.transmit, of.freed, of.done, of.accept, of.lock]
+                .into_iter()
+                .flatten()
+            {
+                self.net.look_again(transition);
+            }
+        }
+    }
+}
