@@ -124,9 +124,12 @@ impl Controller for Reno {
     }
 
     fn timed_out(&mut self, moment: &Moment, again: bool) {
-        // The threshold of the first expiry stays (RFC 5681, section 3.1).
+        // The threshold of the first expiry stays (RFC 5681, section 3.1). In a fast recovery what is out
+        // and not acknowledged tells of the window before the loss, which was halved already: half of
+        // it again would be the window at which the queue overflowed.
         if !again {
-            self.threshold = half_of_flight(moment);
+            let out = moment.flight.min(self.window());
+            self.threshold = (out / 2).max(2 * moment.mss);
         }
         self.set_window(moment.mss);
     }
