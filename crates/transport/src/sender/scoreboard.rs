@@ -47,9 +47,14 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets all: the peer may (RFC 2018, section 8).
-    pub fn clear(&mut self) {
-        *self = Self::default();
+    /// The timer expired with everything before `acknowledged` acknowledged. What has arrived stays known
+    /// (RFC 6675, 5.1), unless the peer has forgotten it: else it would have acknowledged what begins
+    /// here.
+    pub fn start_again(&mut self, acknowledged: u64) {
+        (self.repaired, self.rescued) = (0, 0);
+        if self.hole(acknowledged).0 > acknowledged {
+            self.ranges.clear();
+        }
     }
 
     /// Bytes of `first..after` that have arrived.
@@ -138,6 +143,17 @@ mod tests {
             70,
             "sent again and not known to be lost: counts twice"
         );
+    }
+
+    #[test]
+    fn a_timeout_forgets_what_arrived_only_if_the_peer_did() {
+        let mut board = board(&[(20, 30), (40, 50)]);
+        (board.repaired, board.rescued) = (40, 50);
+        board.start_again(10);
+        assert_eq!((board.repaired, board.rescued), (0, 0));
+        assert_eq!(board.arrived(10, 60), 20);
+        board.start_again(20);
+        assert_eq!(board.arrived(10, 60), 0);
     }
 
     proptest! {

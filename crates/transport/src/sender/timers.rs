@@ -49,7 +49,7 @@ impl Sender {
         self.inflation = 0;
         self.extra = 0;
         self.repair = false;
-        self.scoreboard.clear();
+        self.scoreboard.start_again(self.acknowledged);
         self.next = self.acknowledged;
         self.pace_at = None;
         // The timer starts with the next segment, which a rate may hold back.
