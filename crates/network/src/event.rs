@@ -17,14 +17,14 @@ pub enum Event {
         /// The line.
         line: u32,
         /// The frame.
-        frame: Frame,
+        frame: Box<Frame>,
     },
     /// A router has looked at a frame, which goes to its queue.
     Enqueue {
         /// The line that the queue is before.
         line: u32,
         /// The frame.
-        frame: Frame,
+        frame: Box<Frame>,
     },
     /// A line has sent a frame and others wait.
     Free {
@@ -73,7 +73,8 @@ struct Key {
     number: u64,
 }
 
-/// Events to come. They stand in slots, so that the heap moves keys alone.
+/// Events to come. They stand in slots, so that the heap moves keys alone; frames stand in boxes, which
+/// go from hop to hop as they are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Events {
     heap: BinaryHeap<Reverse<(Key, u32)>>,
@@ -121,7 +122,7 @@ impl Events {
     /// Frames that are on lines or in routers.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.slots.iter().flatten().filter_map(|event| match event {
-            Event::Arrive { frame, .. } | Event::Enqueue { frame, .. } => Some(frame),
+            Event::Arrive { frame, .. } | Event::Enqueue { frame, .. } => Some(&**frame),
             _ => None,
         })
     }

@@ -36,10 +36,10 @@ pub struct Line {
 }
 
 /// A frame that has begun to leave.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Sending {
     /// The frame.
-    pub frame: Frame,
+    pub frame: Box<Frame>,
     /// When its last bit arrives; none if it is lost on the way.
     pub arrives: Option<Time>,
 }
@@ -91,22 +91,28 @@ impl Line {
         self.busy_until <= now
     }
 
-    /// A frame comes to the queue.
+    /// A frame comes to the queue, into which it is to be [put](Self::put) then.
     ///
     /// # Errors
     /// It is dropped, and why.
-    pub fn offer(&mut self, now: Time, frame: Frame) -> Result<(), DropReason> {
+    pub fn admit(&mut self, now: Time, frame: &Frame) -> Result<(), DropReason> {
         self.census.waited(now, self.queue.bytes());
         let bytes = u64::from(frame.bytes);
         self.census.offered.add(bytes);
         // What goes out at once finds no queue, whatever its limit.
         let passes = self.is_free(now) && self.queue.packets() == 0;
-        let taken = self.queue.offer(now, frame, passes);
-        match taken {
-            Ok(()) => self.census.longest = self.census.longest.max(self.queue.bytes()),
+        let admitted = self.queue.admit(now, bytes, passes);
+        match admitted {
+            Ok(()) if passes => {}
+            Ok(()) => self.census.longest = self.census.longest.max(self.queue.bytes() + bytes),
             Err(reason) => self.census.dropped[reason as usize].add(bytes),
         }
-        taken
+        admitted
+    }
+
+    /// Puts a frame into the queue.
+    pub fn put(&mut self, frame: Box<Frame>) {
+        self.queue.put(frame);
     }
 
     /// A frame that its router gives to the slow path, which is lost here.

@@ -279,7 +279,7 @@ impl Simulation {
     }
 
     /// The last bit of a frame has come to a node.
-    fn arrive(&mut self, line: usize, mut frame: Frame, tap: &mut dyn Tap) {
+    fn arrive(&mut self, line: usize, mut frame: Box<Frame>, tap: &mut dyn Tap) {
         let node = self.lines[line].to;
         match self.topology.nodes[node].kind {
             NodeKind::Host { .. } => self.take_in(node, &frame, tap),
@@ -300,7 +300,7 @@ impl Simulation {
     }
 
     /// A node sends a frame on its way.
-    fn pass_on(&mut self, node: usize, frame: Frame, tap: &mut dyn Tap) {
+    fn pass_on(&mut self, node: usize, frame: Box<Frame>, tap: &mut dyn Tap) {
         // Flows without a way were refused.
         if let Some(line) = self.routes.line(node, frame.to as usize) {
             self.enqueue(line, frame, tap);
@@ -308,10 +308,10 @@ impl Simulation {
     }
 
     /// A frame comes to the queue before a line.
-    fn enqueue(&mut self, line: usize, mut frame: Frame, tap: &mut dyn Tap) {
+    fn enqueue(&mut self, line: usize, mut frame: Box<Frame>, tap: &mut dyn Tap) {
         let law = self.laws[line].as_mut();
         let taken = if law.is_none_or(|law| law.arrive(&mut frame)) {
-            self.lines[line].offer(self.now, frame)
+            self.lines[line].admit(self.now, &frame)
         } else {
             Err(self.lines[line].refuse(self.now, &frame))
         };
@@ -320,6 +320,7 @@ impl Simulation {
             tap.dropped(self.now, line, &frame, reason);
             return;
         }
+        self.lines[line].put(frame);
         self.send(line, tap);
     }
 
@@ -402,12 +403,12 @@ impl Simulation {
             .map(|(number, bytes)| (Content::Datagram { number }, bytes));
         for (content, bytes) in packets.chain(datagrams) {
             self.flows[flow as usize].sent.add(bytes.into());
-            let frame = Frame {
+            let frame = Box::new(Frame {
                 content,
                 bytes,
                 flow,
                 to,
-            };
+            });
             self.pass_on(node, frame, tap);
         }
         self.out = out;

@@ -43,7 +43,7 @@ impl DropReason {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Queue {
     limit: Limit,
-    frames: VecDeque<Frame>,
+    frames: VecDeque<Box<Frame>>,
     bytes: u64,
     detector: Option<Detector>,
 }
@@ -69,7 +69,7 @@ impl Queue {
     }
 
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.frames.iter()
+        self.frames.iter().map(|frame| &**frame)
     }
 
     /// The length in the unit of the limit.
@@ -80,10 +80,9 @@ impl Queue {
         }
     }
 
-    /// Takes a frame at the end; `passes` if it leaves at once and needs no room.
-    pub fn offer(&mut self, now: Time, frame: Frame, passes: bool) -> Result<(), DropReason> {
+    /// Whether a frame of so many bytes may come in; `passes` if it leaves at once and needs no room.
+    pub fn admit(&mut self, now: Time, bytes: u64, passes: bool) -> Result<(), DropReason> {
         let length = self.length();
-        let bytes = u64::from(frame.bytes);
         if let Some(detector) = &mut self.detector {
             detector.arrive(now, length)?;
         }
@@ -92,16 +91,21 @@ impl Queue {
             Limit::Packets(most) => length < most,
             Limit::Bytes(most) => length + bytes <= most,
         };
-        if !room && !passes {
-            return Err(DropReason::Full);
+        if room || passes {
+            Ok(())
+        } else {
+            Err(DropReason::Full)
         }
-        self.bytes += bytes;
+    }
+
+    /// Takes a frame that was admitted at the end.
+    pub fn put(&mut self, frame: Box<Frame>) {
+        self.bytes += u64::from(frame.bytes);
         self.frames.push_back(frame);
-        Ok(())
     }
 
     /// Takes the first frame out.
-    pub fn take(&mut self, now: Time) -> Option<Frame> {
+    pub fn take(&mut self, now: Time) -> Option<Box<Frame>> {
         let frame = self.frames.pop_front()?;
         self.bytes -= u64::from(frame.bytes);
         if self.frames.is_empty()

@@ -2,50 +2,136 @@
 
 use npsim_network::census::Census;
 use npsim_network::{NoTap, Simulation};
-use npsim_transport::time::{MILLISECOND, SECOND};
 
-use crate::rig::{BOTTLENECK, Discipline, Dumbbell};
+use crate::reference::{Fixed, Quantity, ROWS, Row, dumbbell};
+use crate::rig::{BOTTLENECK, Discipline, Dumbbell, SECOND_BOTTLENECK};
 
-/// All of a run of so many seconds.
-pub fn run(dumbbell: &Dumbbell, seconds: u64) -> Census {
+/// All of a run until some second, and what of it came from another one on.
+pub fn run(dumbbell: &Dumbbell, (from, until): (u64, u64)) -> [Census; 2] {
     let mut simulation = Simulation::new(dumbbell.topology()).expect("a network");
-    simulation.run_to(dumbbell.at(seconds), &mut NoTap);
-    simulation.census()
+    simulation.run_to(dumbbell.at(from), &mut NoTap);
+    let begin = simulation.census();
+    simulation.run_to(dumbbell.at(until), &mut NoTap);
+    let all = simulation.census();
+    let late = all.since(&begin);
+    [all, late]
+}
+
+/// What one run gives for a quantity.
+fn measured(quantity: Quantity, dumbbell: &Dumbbell, [all, late]: &[Census; 2]) -> f64 {
+    let last = dumbbell.second.map_or(BOTTLENECK, |_| SECOND_BOTTLENECK);
+    match quantity {
+        Quantity::Utilisation => late.lines[BOTTLENECK].utilisation(),
+        Quantity::Queue => late.lines[BOTTLENECK].mean_queue() / 1e3,
+        Quantity::Drops => all.lines[last].drops() as f64,
+        Quantity::Jain => late.jain(0..dumbbell.rtts.len()),
+        Quantity::Goodput => {
+            (0..dumbbell.rtts.len())
+                .map(|f| late.goodput(f))
+                .sum::<f64>()
+                / 1e6
+        }
+    }
+}
+
+/// How far ours may be from a value of ns-2.
+fn tolerance(quantity: Quantity, value: f64) -> f64 {
+    match quantity {
+        Quantity::Utilisation => 0.02,
+        Quantity::Queue => (0.1 * value).max(5.0),
+        Quantity::Drops => 0.2 * value,
+        Quantity::Jain => 0.05,
+        Quantity::Goodput => 0.1 * value,
+    }
+}
+
+/// The means over the runs of a row, in the order of its values.
+fn means(row: &Row) -> Vec<f64> {
+    let mut sums = vec![0.0; row.values.len()];
+    for number in 0..row.runs {
+        let dumbbell = dumbbell(row.set_up).run(number);
+        let census = run(&dumbbell, (row.from, row.until));
+        for (sum, &(quantity, ..)) in sums.iter_mut().zip(row.values) {
+            *sum += measured(quantity, &dumbbell, &census);
+        }
+    }
+    for sum in &mut sums {
+        *sum /= row.runs as f64;
+    }
+    sums
+}
+
+fn compare(rows: impl Iterator<Item = &'static Row>) {
+    let mut faults = Vec::new();
+    for row in rows {
+        for (ours, &(quantity, theirs, apart)) in means(row).into_iter().zip(row.values) {
+            println!(
+                "{}: {quantity:?} {ours:.4}, ns-2 {theirs} {apart:?}",
+                row.name
+            );
+            let usual = tolerance(quantity, theirs);
+            let miss = (ours - theirs).abs();
+            let told = match apart {
+                None if miss > usual => "differs",
+                // What is told as apart must be, and as far as is told.
+                Some(_) if miss <= usual => "is told to differ and does not",
+                Some(Fixed { ours: known, .. }) if (ours - known).abs() > usual => "has moved",
+                _ => continue,
+            };
+            let told = format!("{}: {quantity:?} {ours:.4} {told}: ns-2 {theirs}", row.name);
+            faults.push(told);
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+fn of(discipline: Discipline) -> impl Iterator<Item = &'static Row> {
+    { ROWS.iter() }.filter(move |row| dumbbell(row.set_up).discipline == discipline)
 }
 
 #[test]
-fn print() {
-    for discipline in [Discipline::Fifo, Discipline::Red, Discipline::Xcp] {
-        for seed in 1..4 {
-            let dumbbell = Dumbbell {
-                seed,
-                ..Dumbbell::new(discipline)
-            };
-            let mut simulation = Simulation::new(dumbbell.topology()).expect("a network");
-            simulation.run_to(dumbbell.at(30), &mut NoTap);
-            let begin = simulation.census();
-            simulation.run_to(dumbbell.at(120), &mut NoTap);
-            let all = simulation.census();
-            let census = all.since(&begin);
-            let line = &census.lines[BOTTLENECK];
-            println!(
-                "{discipline:?}: utilisation {:.4}, mean queue {:.1} KB, longest {:.1} KB, drops {} of {}, jain {:.3} timeouts {:?} recoveries {:?}",
-                line.utilisation(),
-                line.mean_queue() / 1e3,
-                line.longest as f64 / 1e3,
-                line.drops(),
-                all.lines[BOTTLENECK].drops(),
-                census.jain(0..4),
-                all.flows
-                    .iter()
-                    .map(|f| f.sender.timeouts)
-                    .collect::<Vec<_>>(),
-                all.flows
-                    .iter()
-                    .map(|f| f.sender.fast_recoveries)
-                    .collect::<Vec<_>>(),
-            );
-        }
+fn fifo_gives_what_ns_2_gives() {
+    compare(of(Discipline::Fifo));
+}
+
+#[test]
+fn red_gives_what_ns_2_gives() {
+    compare(of(Discipline::Red));
+}
+
+#[test]
+fn xcp_gives_what_ns_2_gives() {
+    compare(of(Discipline::Xcp));
+}
+
+#[test]
+fn xcp_of_too_high_a_capacity_keeps_the_queue_that_its_law_says() {
+    for capacity in [1_100, 1_200, 1_300, 1_350, 1_400, 1_500] {
+        let dumbbell = Dumbbell {
+            capacity,
+            ..Dumbbell::new(Discipline::Xcp)
+        };
+        let [all, late] = run(&dumbbell, (30, 120));
+        // In balance alpha (C_set - C) d = beta q, where d is the round-trip time with the queue, which
+        // the router takes for 1 s at most; C is the rate in bytes.
+        let rate = dumbbell.rate as f64 / 8.0;
+        let spare = 0.4 / 0.226 * rate * (capacity as f64 / 1_000.0 - 1.0);
+        let endless = spare * 0.5 / (1.0 - spare / rate);
+        let longest = 0.5 * rate;
+        let exact = if (0.0..=longest).contains(&endless) {
+            endless
+        } else {
+            spare
+        };
+        let queue = late.lines[BOTTLENECK].mean_queue();
+        assert!(
+            (queue / exact - 1.0).abs() < 0.05,
+            "{capacity}: {queue} {exact}"
+        );
+        assert_eq!(
+            all.lines[BOTTLENECK].drops(),
+            0,
+            "two products have room for it"
+        );
     }
-    let _ = (SECOND, MILLISECOND);
 }

@@ -4,5 +4,6 @@ mod conservation;
 mod dumbbell;
 mod file;
 mod laws;
+mod reference;
 mod rig;
 mod scale;

@@ -1,7 +1,7 @@
 //! Dumbbells: senders, a router, a bottleneck, receivers.
 
 use npsim_network::topology::{
-    Flow, Law, Limit, LineParameters, Link, Node, NodeKind, Red, Stamp, Topology, Transport,
+    Flow, Law, Limit, LineParameters, Link, Loss, Node, NodeKind, Red, Stamp, Topology, Transport,
 };
 use npsim_protocols::xcp::control::Parameters;
 use npsim_transport::control::{XcpLoss, XcpParameters};
@@ -14,6 +14,13 @@ pub enum Discipline {
     Fifo,
     Red,
     Xcp,
+}
+
+/// On which side of the bottleneck a second, tighter one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    After,
 }
 
 /// A dumbbell of the slides on XCP in Linux: 10 Mb/s, 500 ms, two bandwidth-delay products of queue, all
@@ -31,13 +38,25 @@ pub struct Dumbbell {
     pub queue: u64,
     /// What XCP takes the capacity for, parts per thousand of what it is.
     pub capacity: u64,
+    /// A FIFO of 100 packets at 5 Mb/s that is no XCP router.
+    pub second: Option<Side>,
+    /// Packets that the bottleneck's line loses, parts per million.
+    pub loss: u32,
+    pub sack: bool,
+    /// Bytes of payload that a receiver has room for.
+    pub buffer: u32,
     pub k: u64,
     pub seed: u64,
 }
 
 /// The link with the bottleneck is the first; its line 0 is the bottleneck.
 pub const BOTTLENECK: usize = 0;
+/// The line of the second bottleneck, where there is one.
+pub const SECOND_BOTTLENECK: usize = 2;
 const PACKET: u32 = 1_000;
+/// Of the second bottleneck: bits per second and packets.
+const SECOND_RATE: u64 = 5_000_000;
+const SECOND_QUEUE: u64 = 100;
 
 impl Dumbbell {
     pub fn new(discipline: Discipline) -> Self {
@@ -48,9 +67,24 @@ impl Dumbbell {
             rate: 10_000_000,
             queue: 20,
             capacity: 1_000,
+            second: None,
+            loss: 0,
+            sack: true,
+            buffer: 64 << 20,
             k: 1,
             seed: 1,
         }
+    }
+
+    /// The same with other starts: each flow up to half a second later, never the same in two runs. The
+    /// window at which an overshoot ends depends on who came first by a packet, so one run says little.
+    pub fn run(mut self, run: u64) -> Self {
+        for (flow, start) in (0..).zip(&mut self.starts) {
+            let late = flow * (37 + 60 * run) + run * 61 * (flow * flow + 1);
+            *start += late % 500 * MILLISECOND;
+        }
+        self.seed = run + 1;
+        self
     }
 
     /// Bytes of a bandwidth-delay product of 500 ms.
@@ -85,6 +119,9 @@ impl Dumbbell {
         };
         let mut line = LineParameters::new(rate, MILLISECOND / k);
         line.queue.limit = Limit::Packets(packets);
+        if self.loss > 0 {
+            line.loss = Loss::Random(self.loss);
+        }
         if self.discipline == Discipline::Red {
             line.queue.red = Some(Red {
                 least: packets / 4,
@@ -105,6 +142,33 @@ impl Dumbbell {
             flows: Vec::new(),
             seed: self.seed,
         };
+        let (mut entry, mut exit, mut inside) = (0, 1, 2 * MILLISECOND);
+        if let Some(side) = self.second {
+            let mut line = LineParameters::new(SECOND_RATE * k, MILLISECOND / k);
+            let back = line.clone();
+            line.queue.limit = Limit::Packets(SECOND_QUEUE);
+            topology.nodes.push(Node {
+                name: "other".to_owned(),
+                kind: NodeKind::Router {
+                    law: Law::None,
+                    delay: 0,
+                },
+            });
+            let ends = match side {
+                Side::Before => [2, 0],
+                Side::After => [1, 2],
+            };
+            topology.links.push(Link {
+                name: "second bottleneck".to_owned(),
+                ends,
+                lines: [line, back],
+            });
+            match side {
+                Side::Before => entry = 2,
+                Side::After => exit = 2,
+            }
+            inside += MILLISECOND;
+        }
         for (number, (rtt, start)) in self.rtts.iter().zip(&self.starts).enumerate() {
             let host = |side: u8| Node {
                 name: format!("{}{number}", ["s", "d"][usize::from(side)]),
@@ -114,9 +178,9 @@ impl Dumbbell {
             };
             let (from, to) = (topology.nodes.len(), topology.nodes.len() + 1);
             topology.nodes.extend([host(0), host(1)]);
-            // All but the milliseconds of bottleneck and sender is on the receiver's side.
-            let far = (rtt / 2 - 2 * MILLISECOND) / k;
-            for (ends, delay) in [([from, 0], MILLISECOND / k), ([1, to], far)] {
+            // All but the milliseconds of sender and bottlenecks is on the receiver's side.
+            let far = (rtt / 2 - inside) / k;
+            for (ends, delay) in [([from, entry], MILLISECOND / k), ([exit, to], far)] {
                 let line = LineParameters::new(rate * 10, delay);
                 topology.links.push(Link {
                     name: format!("access {ends:?}"),
@@ -139,7 +203,8 @@ impl Dumbbell {
         let xcp = self.discipline == Discipline::Xcp;
         let host = HostParameters {
             mss: PACKET as u16 - 40,
-            receive_buffer: 64 << 20,
+            receive_buffer: self.buffer,
+            sack: self.sack,
             rto: RtoParameters::LINUX,
             ..HostParameters::default()
         };
