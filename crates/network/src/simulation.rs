@@ -335,17 +335,13 @@ impl Simulation {
             }
             tap.sent(self.now, number, &sending.frame);
             let to = line.to;
-            match sending.arrives {
-                Some(at) => {
-                    let frame = sending.frame;
-                    let line = number as u32;
-                    self.events.post(at, to, Event::Arrive { line, frame });
-                }
-                None => {
-                    let frame = &sending.frame;
-                    self.flows[frame.flow as usize].gone.add(frame.bytes.into());
-                    tap.lost(self.now, number, frame);
-                }
+            let frame = sending.frame;
+            if let Some(at) = sending.arrives {
+                let line = number as u32;
+                self.events.post(at, to, Event::Arrive { line, frame });
+            } else {
+                self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+                tap.lost(self.now, number, &frame);
             }
         }
         let line = &mut self.lines[number];

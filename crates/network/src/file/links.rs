@@ -57,7 +57,7 @@ impl Reading {
         // A port of a router has one line, which a group of hosts shares by a switch.
         let shared = (a.len() > 1 && router(&b)) || (b.len() > 1 && router(&a));
         if shared {
-            self.shared(name, [a, b], lines);
+            self.shared(&name, [a, b], lines);
             return Ok(());
         }
         if a.len() > 1 && b.len() > 1 && a.len() != b.len() {
@@ -87,7 +87,7 @@ impl Reading {
     /// One link between a router and a switch, behind which the hosts are.
     fn shared(
         &mut self,
-        name: String,
+        name: &str,
         [a, b]: [std::ops::Range<usize>; 2],
         lines: [LineParameters; 2],
     ) {
@@ -99,7 +99,7 @@ impl Reading {
         let hosts = if a.len() > 1 { a.clone() } else { b.clone() };
         let ends = [a, b].map(|group| if group.len() > 1 { switch } else { group.start });
         self.topology.links.push(Link {
-            name: name.clone(),
+            name: name.to_owned(),
             ends,
             lines,
         });

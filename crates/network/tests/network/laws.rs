@@ -127,60 +127,17 @@ fn datagrams_take_what_they_want_and_tcp_the_rest() {
 }
 
 #[test]
-fn three_routers_in_a_row_are_all_kept_busy_by_xcp() {
-    let mut text = String::from("name = \"parking lot\"\nuntil = \"60s\"\nfrom = \"30s\"\n");
-    for node in ["long", "a", "b", "c"] {
-        let number = ["long", "a", "b", "c"]
-            .iter()
-            .position(|it| *it == node)
-            .expect("it");
-        for (side, kind) in ["s", "d"].iter().enumerate() {
-            text += &format!(
-                "[[host]]\nname = \"{kind}-{node}\"\naddress = \"10.{side}.{number}.1\"\n"
-            );
-        }
-    }
-    for router in 1..=4 {
-        text += &format!("[[router]]\nname = \"r{router}\"\nmodel = \"xcp\"\n");
-    }
-    let mut link = |name: &str, ends: [&str; 2], rate: &str, more: &str| {
-        text += &format!(
-            "[[link]]\nname = \"{name}\"\nbetween = [\"{}\", \"{}\"]\nrate = \"{rate}\"\ndelay = \"10ms\"\n{more}",
-            ends[0], ends[1]
-        );
-    };
-    let queue = "queue = { limit = \"2bdp\", rtt = \"100ms\" }\n";
-    for (name, ends) in [
-        ("1", ["r1", "r2"]),
-        ("2", ["r2", "r3"]),
-        ("3", ["r3", "r4"]),
-    ] {
-        link(name, ends, "10Mbps", queue);
-    }
-    for (host, router) in [
-        ("s-long", "r1"),
-        ("d-long", "r4"),
-        ("s-a", "r1"),
-        ("d-a", "r2"),
-        ("s-b", "r2"),
-        ("d-b", "r3"),
-        ("s-c", "r3"),
-        ("d-c", "r4"),
-    ] {
-        link(host, [host, router], "100Mbps", "");
-    }
-    for flow in ["long", "a", "b", "c"] {
-        text += &format!(
-            "[[flow]]\nname = \"{flow}\"\nfrom = \"s-{flow}\"\nto = \"d-{flow}\"\ntransport = \"xcp\"\n"
-        );
-    }
-    let file = NetworkFile::parse("lot.toml", &text).unwrap_or_else(|problem| panic!("{problem}"));
+fn three_lines_in_a_row_are_all_kept_busy_by_xcp() {
+    let text = include_str!("../../../../microcode/networks/parking-lot.toml");
+    let file = NetworkFile::parse("lot.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
     simulation.run_to(file.from, &mut NoTap);
     let begin = simulation.census();
     simulation.run_to(file.until, &mut NoTap);
     let results = Results::of(&file, &simulation, &begin);
-    for line in results.lines.iter().filter(|line| line.watched) {
+    let watched = results.lines.iter().filter(|line| line.watched);
+    assert_eq!(watched.clone().count(), 3);
+    for line in watched {
         assert!(
             line.utilisation > 0.8,
             "{}: {}",
@@ -190,9 +147,6 @@ fn three_routers_in_a_row_are_all_kept_busy_by_xcp() {
         assert_eq!(line.drops, 0);
     }
     // Every line has the long flow and one more: half each is fair.
-    assert!(
-        (0.3..0.7).contains(&(results.flows[0].goodput_bps / 10e6)),
-        "{:?}",
-        results.flows[0]
-    );
+    let long = results.flows[0].goodput_bps / 10e6;
+    assert!((0.3..0.7).contains(&long), "{:?}", results.flows[0]);
 }

@@ -117,6 +117,7 @@ const FIFO: Discipline = Discipline::Fifo;
 const RED: Discipline = Discipline::Red;
 const XCP: Discipline = Discipline::Xcp;
 
+#[expect(clippy::unnecessary_wraps, reason = "the other choice is `None`")]
 const fn apart(ours: f64, reason: &'static str) -> Option<Fixed> {
     Some(Fixed { ours, reason })
 }

@@ -114,6 +114,11 @@ fn where_the_cycles_went() {
 }
 
 #[test]
+fn networks() {
+    follow("networks.md");
+}
+
+#[test]
 fn checkpoints() {
     follow("checkpoints.md");
 }
