@@ -158,7 +158,7 @@ pub struct Census {
 }
 
 impl Census {
-    /// What has happened since an earlier one; endpoints' own counters stay as they are now.
+    /// What has happened since an earlier one; receivers' own counters stay as they are now.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let lines = { self.lines.iter() }.zip(&earlier.lines);
@@ -173,6 +173,7 @@ impl Census {
                     arrived: flow.arrived.since(before.arrived),
                     gone: flow.gone.since(before.gone),
                     delivered: flow.delivered - before.delivered,
+                    sender: since(&flow.sender, &before.sender),
                     ..*flow
                 })
                 .collect(),
@@ -198,6 +199,19 @@ impl Census {
             return 1.0;
         }
         ratio(sum * sum, count * squares)
+    }
+}
+
+/// What a sender has counted since; when it was opened and done stays.
+const fn since(now: &SenderCounters, earlier: &SenderCounters) -> SenderCounters {
+    SenderCounters {
+        packets: now.packets - earlier.packets,
+        segments: now.segments - earlier.segments,
+        retransmitted: now.retransmitted - earlier.retransmitted,
+        fast_recoveries: now.fast_recoveries - earlier.fast_recoveries,
+        timeouts: now.timeouts - earlier.timeouts,
+        acknowledged: now.acknowledged - earlier.acknowledged,
+        ..*now
     }
 }
 

@@ -8,7 +8,7 @@ mod quantities;
 mod routers;
 mod typed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::sync::Arc;
@@ -268,6 +268,21 @@ impl Reading {
 
     /// What only the whole network shows: ways that are missing, parameters out of range.
     fn check(&self, file: &typed::File) -> Result<(), Problem> {
+        let topology = &self.topology;
+        let nodes = topology.nodes.iter().map(|it| ("nodes", &it.name));
+        let links = topology.links.iter().map(|it| ("links", &it.name));
+        let flows = topology.flows.iter().map(|it| ("flows", &it.name));
+        let mut names = BTreeSet::new();
+        for (what, name) in nodes.chain(links).chain(flows) {
+            if !names.insert((what, name)) {
+                let problem = self
+                    .text
+                    .problem(0..0, format!("two {what} are called `{name}`"));
+                return Err(problem.help(
+                    "give each a name of its own; members of a group have numbers behind theirs",
+                ));
+            }
+        }
         let Err(error) = Simulation::new(self.topology.clone()) else {
             return Ok(());
         };

@@ -13,7 +13,7 @@ const UDP: u8 = 17;
 /// The discard service, to which nobody answers.
 const DISCARD: u16 = 9;
 /// Bytes of the headers of IPv4 and UDP.
-const HEADERS: usize = 28;
+pub(crate) const HEADERS: usize = 28;
 
 /// What a frame holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

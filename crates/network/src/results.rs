@@ -60,11 +60,11 @@ pub struct FlowResult {
     pub packets: u64,
     /// Packets that queues dropped or lines lost.
     pub lost: u64,
-    /// Segments that were sent again, from the beginning.
+    /// Segments that were sent again.
     pub retransmitted: u64,
-    /// Retransmission timeouts, from the beginning.
+    /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Fast recoveries, from the beginning.
+    /// Fast recoveries.
     pub fast_recoveries: u64,
     /// Smoothed round-trip time at the end.
     pub rtt_s: Option<f64>,

@@ -28,8 +28,8 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Shortest ways by the number of links; of equals that over the link that stands first. Hosts pass
-    /// nothing on.
+    /// Shortest ways by the number of links; of equals always the same one, which need not be the same
+    /// there and back. Hosts pass nothing on.
     pub fn of(topology: &Topology) -> Self {
         let nodes = topology.nodes.len();
         let mut first = vec![None; nodes * nodes];

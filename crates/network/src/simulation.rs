@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::census::{Census, FlowCensus};
 use crate::event::{Event, Events};
-use crate::frame::{Content, Frame};
+use crate::frame::{Content, Frame, HEADERS};
 use crate::host::{Endpoint, FlowView, Output};
 use crate::law::Law;
 use crate::line::{DropReason, Line};
@@ -214,8 +214,8 @@ impl Simulation {
                     if let Some(law) = &mut self.laws[line as usize] {
                         let again = law.fire(timer, it.waiting()).max(1);
                         let node = it.from;
-                        self.events
-                            .post(at + again, node, Event::Law { line, timer });
+                        let again = at.saturating_add(again);
+                        self.events.post(again, node, Event::Law { line, timer });
                     }
                 }
                 Event::Open { flow } => {
@@ -287,15 +287,27 @@ impl Simulation {
             NodeKind::Router { delay, .. } => {
                 if let Content::Packet(packet) = &mut frame.content {
                     packet.ttl = packet.ttl.saturating_sub(1);
+                    if packet.ttl == 0 {
+                        return self.expire(node, &frame, tap);
+                    }
                 }
                 if delay == 0 {
                     self.pass_on(node, frame, tap);
                 } else if let Some(line) = self.routes.line(node, frame.to as usize) {
                     let line = line as u32;
-                    let at = self.now + delay;
+                    let at = self.now.saturating_add(delay);
                     self.events.post(at, node, Event::Enqueue { line, frame });
                 }
             }
+        }
+    }
+
+    /// A frame whose time to live is over is for the slow path, which does not answer here.
+    fn expire(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
+        if let Some(line) = self.routes.line(node, frame.to as usize) {
+            let reason = self.lines[line].refuse(self.now, frame);
+            self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+            tap.dropped(self.now, line, frame, reason);
         }
     }
 
@@ -369,7 +381,10 @@ impl Simulation {
                 let endpoint = &mut self.ends[end].endpoint;
                 endpoint.receive(self.now, packet, &mut self.out);
             }
-            Content::Datagram { .. } => self.flows[flow].delivered += u64::from(frame.bytes),
+            Content::Datagram { .. } => {
+                let payload = u64::from(frame.bytes).saturating_sub(HEADERS as u64);
+                self.flows[flow].delivered += payload;
+            }
         }
         self.put_out(end, tap);
     }
@@ -412,11 +427,11 @@ impl Simulation {
         let Some(at) = it.endpoint.wake_at() else {
             return;
         };
+        let at = at.max(self.now);
         if it.armed.is_none_or(|armed| at < armed) {
             it.armed = Some(at);
             let endpoint = end as u32;
-            self.events
-                .post(at.max(self.now), node, Event::Wake { endpoint });
+            self.events.post(at, node, Event::Wake { endpoint });
         }
     }
 }

@@ -324,6 +324,12 @@ impl Simulation {
         }
     }
 
+    /// Whether contexts sleep for ever where the time is up, and nobody is to hear of it.
+    pub(crate) fn sleeps_unasked(&self) -> bool {
+        self.settings.allow.contains(&Check::NeverWoken)
+            && self.chip.never_woken_fault(Outlook::GoesOn).is_some()
+    }
+
     /// The end of a run whose time is up, unless contexts sleep for ever. Nothing of it
     /// is left in the chip, which can go on.
     pub(crate) fn timed_out(&self) -> Ending {

@@ -18,7 +18,8 @@
 //! 1. by cycle;
 //! 2. in one cycle first what concerns units, buses, rings, frames and commands,
 //!    then what concerns the pipeline and the contexts of microengine 0, then of
-//!    microengine 1, and so on ([`TraceEvent::rank`]);
+//!    microengine 1, and so on, last the accesses to local memories
+//!    ([`TraceEvent::rank`]);
 //! 3. in one cycle and of one rank as they were told: causes before effects, so a
 //!    [`Signal`](TraceEvent::Signal) stands before the
 //!    [`Context`](TraceEvent::Context) change to ready that it causes.

@@ -435,6 +435,9 @@ pub enum TraceEvent {
     },
 }
 
+/// The rank of accesses to the local memory of microengine 0.
+const LOCAL_MEMORY: u8 = 1 << 7;
+
 impl TraceEvent {
     /// The same event some cycles later.
     #[must_use]
@@ -467,7 +470,8 @@ impl TraceEvent {
     }
 
     /// Where it stands among the events of one cycle: 0 for what concerns the
-    /// chip, 1 + n for what concerns microengine n.
+    /// chip, 1 + n for what concerns microengine n, and after all of that what its
+    /// local memory is used for, which an engine tells ahead of signals of the same cycle.
     #[must_use]
     #[inline]
     pub const fn rank(&self) -> u8 {
@@ -477,8 +481,8 @@ impl TraceEvent {
             | Self::Held { me, .. }
             | Self::Stalled { me, .. }
             | Self::Context { me, .. }
-            | Self::Signal { me, .. }
-            | Self::LocalMemory { me, .. } => 1 + *me,
+            | Self::Signal { me, .. } => 1 + *me,
+            Self::LocalMemory { me, .. } => LOCAL_MEMORY + *me,
             _ => 0,
         }
     }

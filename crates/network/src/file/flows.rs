@@ -205,6 +205,14 @@ impl Reading {
                 .problem(flow.transport.span(), "`udp` needs a rate");
             return Err(problem.help("add for example `rate = \"1Mbps\"`"));
         };
+        if flow.bytes.is_some() || flow.host.is_some() {
+            let message = "`udp` has a rate and an end, and nothing of a host's";
+            return Err(self.text.problem(flow.transport.span(), message));
+        }
+        if self.rate(rate)? < 8 {
+            let message = "less than a byte a second";
+            return Err(self.text.problem(rate.span(), message));
+        }
         let until = flow.until.as_ref().map(|until| self.time(until));
         Ok(Transport::Constant {
             rate: self.rate(rate)? / 8,

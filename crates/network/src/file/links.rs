@@ -146,7 +146,11 @@ impl Reading {
             return Ok(QueueParameters { limit, red: None });
         }
         let room = match limit {
-            Limit::Packets(room) | Limit::Bytes(room) => room,
+            Limit::Packets(room) | Limit::Bytes(room) if room < 1 << 31 => room,
+            Limit::Packets(_) | Limit::Bytes(_) => {
+                let message = "random early detection counts to 2^31";
+                return Err(self.text.problem(queue.limit.span(), message));
+            }
             Limit::None => {
                 let message = "random early detection needs a limit";
                 return Err(self.text.problem(queue.limit.span(), message));

@@ -61,6 +61,17 @@ impl Reading {
         }
     }
 
+    /// A time that recurs, which cannot be 0.
+    fn positive(&self, placed: Option<&Placed>, time: Time) -> Result<Time, Problem> {
+        match placed {
+            Some(placed) if time == 0 => {
+                let message = "a time of 0 recurs without an end";
+                Err(self.text.problem(placed.span(), message))
+            }
+            _ => Ok(time.max(1)),
+        }
+    }
+
     fn share_or(&self, placed: Option<&toml::Spanned<f64>>, usual: u32) -> Result<u32, Problem> {
         placed.map_or(Ok(usual), |placed| self.share(placed, 10.0))
     }
@@ -69,21 +80,20 @@ impl Reading {
         let none = typed::Xcp::default();
         let keys = keys.unwrap_or(&none);
         let usual = xcp::Parameters::for_capacity(1);
-        let ticks = |placed: Option<&Placed>, usual: u32| {
-            let time = match placed {
-                Some(placed) => self.time(placed)?,
-                None => return Ok((usual / self.quantities.scale as u32).max(1)),
+        let ticks =
+            |placed: Option<&Placed>, usual: u32| {
+                let Some(placed) = placed else {
+                    let usual = u64::from(usual) / self.quantities.scale;
+                    return Ok(usual.max(1) as u32);
+                };
+                let time = self.time(placed)?;
+                let ticks = u128::from(time) * u128::from(xcp::SECOND) / u128::from(SECOND);
+                u32::try_from(ticks).ok().filter(|ticks| *ticks > 0).ok_or_else(|| {
+                let message =
+                    "XCP counts times of 4 ns to 16 s, after they were divided by the scale";
+                self.text.problem(placed.span(), message)
+            })
             };
-            let ticks = u128::from(time) * u128::from(xcp::SECOND) / u128::from(SECOND);
-            match (u32::try_from(ticks), placed) {
-                (Ok(ticks), _) if ticks > 0 => Ok(ticks),
-                (_, Some(placed)) => Err(self.text.problem(
-                    placed.span(),
-                    "XCP counts times of 4 ns to 16 s, after they were divided by the scale",
-                )),
-                _ => Ok(1),
-            }
-        };
         let capacity = keys.capacity.as_ref().map(|placed| self.rate(placed));
         Ok(Law::Xcp {
             parameters: xcp::Parameters {
@@ -116,13 +126,22 @@ impl Reading {
         let usual = rcp::Parameters::for_capacity(WHOLE);
         let nanoseconds = |placed: Option<&Placed>, usual: u64| {
             let time = self.time_or(placed, usual * 1_000)?;
-            Ok((time / 1_000).max(1))
+            self.positive(placed, time / 1_000)
         };
-        let first = self.share_or(keys.initial_rate.as_ref(), usual.initial_rate)?;
+        let part = |placed: Option<&toml::Spanned<f64>>, usual: u32| match placed {
+            None => Ok(usual),
+            Some(placed) => match self.share(placed, 1.0)? {
+                0 => Err(self
+                    .text
+                    .problem(placed.span(), "a share of 0 leaves nothing")),
+                share => Ok(share),
+            },
+        };
+        let first = part(keys.initial_rate.as_ref(), usual.initial_rate)?;
         Ok(Law::Rcp {
             parameters: rcp::Parameters {
                 capacity: WHOLE,
-                target: self.share_or(keys.eta.as_ref(), WHOLE as u32)?.into(),
+                target: part(keys.eta.as_ref(), WHOLE as u32)?.into(),
                 alpha: self.share_or(keys.alpha.as_ref(), usual.alpha)?,
                 beta: self.share_or(keys.beta.as_ref(), usual.beta)?,
                 period: nanoseconds(keys.period.as_ref(), usual.period)?,
@@ -140,7 +159,10 @@ impl Reading {
                 Some(placed) => self.share(placed, 1.0)?,
                 None => 900_000,
             },
-            window: self.time_or(keys.window.as_ref(), 150 * MILLISECOND)?,
+            window: {
+                let window = self.time_or(keys.window.as_ref(), 150 * MILLISECOND)?;
+                self.positive(keys.window.as_ref(), window)?
+            },
             samples: keys.samples.unwrap_or(4),
         })
     }

@@ -13,7 +13,8 @@ const MILLION: u64 = 1_000_000;
 
 /// What decides of each frame whether it may wait.
 ///
-/// Floyd and Jacobson, 1993: the average length moves with each frame by `weight`; while nothing waits
+/// Floyd and Jacobson, 1993, judged by the average alone, as their paper has it: ns-2 lets pass what finds
+/// no queue. The average length moves with each frame by `weight`; while nothing waits
 /// it decays as if packets had come. Between the limits a frame is dropped with a chance that makes the
 /// distance of drops even, so that they come neither in bunches nor far apart; none is dropped until so
 /// many have come since the last that the chance times their number is 1 (the `wait` of ns-2).

@@ -58,7 +58,7 @@ pub struct Arguments {
     /// Draw what is random from another seed than the file's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write all results as JSON; `-` is standard output
+    /// Write all results as JSON; `-` is standard output, in place of the summary
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
     /// Write windows, rates and queues over time as CSV
@@ -199,7 +199,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     } else if arguments.stats.is_some() {
         output::print(&json)?;
     }
-    if !arguments.quiet {
+    let to_output = arguments
+        .stats
+        .as_ref()
+        .is_some_and(|path| path.as_os_str() == "-");
+    if !arguments.quiet && !to_output {
         output::print(&summary::text(&results, started.elapsed(), interrupted))?;
     }
     Ok(if interrupted {

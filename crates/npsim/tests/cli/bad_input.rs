@@ -32,6 +32,10 @@ fn captures() {
         .expect(0, &["1 more were left out"]);
     dir.npsim("trace info raw.pcap --link")
         .expect(0, &["raw.pcap: pcap"]);
+    dir.npsim("trace order raw.pcap")
+        .expect(1, &["only Ethernet"]);
+    dir.npsim("trace order raw.pcap --link")
+        .expect(1, &["raw.pcap"]);
 }
 
 /// Assembles a source that must be refused.

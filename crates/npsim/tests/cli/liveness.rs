@@ -163,7 +163,13 @@ fn a_run_whose_time_is_up_tells_it_as_well() {
     dir.npsim("run . --trace in.pcap --until 100us")
         .expect(0, &["the time is up"]);
     dir.npsim("run . --trace in.pcap --until 250us --allow never-woken")
-        .expect(0, &["the time is up"]);
+        .expect(
+            0,
+            &[
+                "the time is up",
+                "allowed      never-woken would have stopped the run 1 times",
+            ],
+        );
 }
 
 #[test]

@@ -175,6 +175,64 @@ fn local_memory_that_is_updated_between_swaps_is_none() {
     }
 }
 
+/// One context hands a turn to another at some distance from the other's write.
+fn handed_over(distance: usize) -> String {
+    let nops = "    nop\n".repeat(distance);
+    format!(
+        "\
+.num_contexts 8
+.reg x y p
+.reg to0 to1
+.sig a b
+.addr a 1
+.addr b 2
+    immed[p, 64]
+    local_csr_wr[ACTIVE_LM_ADDR_0, p]
+    immed[to1, ((2 << 3) | 1)]
+    immed[to0, ((1 << 3) | 0)]
+    nop
+    nop
+    br=ctx[0, zero#]
+    br=ctx[1, one#]
+    ctx_arb[kill]
+zero#:
+    ctx_arb[voluntary]
+    alu[x, --, B, *l$index0]
+    local_csr_wr[SAME_ME_SIGNAL, to1]
+{}    ctx_arb[voluntary]
+{nops}    alu[*l$index0, --, B, x]
+    .set_sig a
+    ctx_arb[a]
+    ctx_arb[kill]
+one#:
+    .set_sig b
+    ctx_arb[b]
+    alu[y, --, B, *l$index0]
+    alu[y, y, +, 1]
+    alu[*l$index0, --, B, y]
+    ctx_arb[voluntary], defer[2]
+    nop
+    local_csr_wr[SAME_ME_SIGNAL, to0]
+    ctx_arb[kill]
+",
+        "    nop\n".repeat(18)
+    )
+}
+
+/// An engine runs ahead of the signals of its own cycle; what is found does not depend
+/// on it, nor on how a run is cut.
+#[test]
+fn both_cores_find_the_same_at_every_distance() {
+    for distance in 0..6 {
+        let dir = Dir::new().with("a.uc", handed_over(distance));
+        let run = "run a.uc --until 2000 --check races --allow uninitialised-read --quiet";
+        let code = |more: &str| dir.npsim(&format!("{run} {more}")).code;
+        let engine = code("");
+        assert_eq!(engine, code("--core reference"), "{distance}");
+        assert_eq!(engine, code("--report page"), "{distance}");
+    }
+}
+
 #[test]
 fn shipped_systems_have_none() {
     let dir = Dir::new();

@@ -22,6 +22,7 @@ const NANOSECOND: Time = 1_000;
 pub struct Captures {
     links: Vec<(usize, PcapSink)>,
     topology: Topology,
+    scale: u64,
     /// The first thing that could not be written.
     failed: Option<io::Error>,
 }
@@ -47,6 +48,7 @@ impl Captures {
         Ok(Self {
             links: wanted.iter().map(open).collect::<Result<_, _>>()?,
             topology: file.topology.clone(),
+            scale: file.scale,
             failed: None,
         })
     }
@@ -78,7 +80,9 @@ impl Tap for Captures {
                     return;
                 }
             }
-            if let Err(error) = sink.write(now / NANOSECOND, &bytes) {
+            // In the file's own time.
+            let time = now.saturating_mul(self.scale) / NANOSECOND;
+            if let Err(error) = sink.write(time, &bytes) {
                 self.failed = Some(error);
             }
         }

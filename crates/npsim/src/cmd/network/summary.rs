@@ -18,12 +18,15 @@ pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
         format!(", run {} times as fast", results.scale)
     };
     let end = if interrupted { ", ended by Ctrl-C" } else { "" };
-    let seconds = results.until_s - results.from_s;
+    // Differences of decimals: microseconds are enough for people.
+    let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
+    let seconds = rounded(results.until_s - results.from_s);
     let packets: u64 = results.flows.iter().map(|flow| flow.packets).sum();
     let _ = writeln!(
         out,
         "{}: {seconds} s from {} s on{scale}{end}",
-        results.network, results.from_s
+        results.network,
+        rounded(results.from_s)
     );
     let _ = writeln!(
         out,

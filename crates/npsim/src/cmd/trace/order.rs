@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use npsim::problem::Problem;
-use npsim_net::capture::{CaptureError, Reader};
+use npsim_net::capture::{CaptureError, Links, Reader};
 use npsim_net::order::identify::{Entered, Entering, Flow, TcpSegments, stamped};
 use npsim_net::order::{Order, Sequences, THRESHOLD};
 use serde::Serialize;
@@ -42,6 +42,9 @@ pub struct Arguments {
     /// The capture of what entered
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
+    /// Take packets that were captured without Ethernet headers for frames with made-up ones, as `npsim run --link` does
+    #[arg(long)]
+    link: bool,
     /// Only these flows: a number, `N/M` for N and every M-th after it, or part of a name, such as an address; may be repeated
     #[arg(long = "flow", value_name = "FLOW", value_parser = parser::<Chosen>())]
     flows: Vec<Chosen>,
@@ -102,8 +105,14 @@ pub struct FlowReport {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let entered = arguments.against.as_deref().map(enter).transpose()?;
-    let told = tell(&arguments.file, entered)?;
+    let links = if arguments.link {
+        Links::Framed
+    } else {
+        Links::Ethernet
+    };
+    let against = arguments.against.as_deref();
+    let entered = against.map(|path| enter(path, links)).transpose()?;
+    let told = tell((&arguments.file, links), entered)?;
     if told.left.is_empty() {
         return Err(nothing_told(arguments, told.frames).into());
     }
@@ -154,9 +163,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Reads what entered.
-fn enter(path: &Path) -> Result<Entered, CaptureError> {
+fn enter(path: &Path, links: Links) -> Result<Entered, CaptureError> {
     let mut entering = Entering::default();
-    for frame in Reader::open(path)? {
+    for frame in Reader::open_with(path, links)? {
         entering.add(&frame?.bytes);
     }
     Ok(entering.finish())
@@ -171,8 +180,8 @@ struct Told {
     left: Sequences<Flow>,
 }
 
-fn tell(path: &Path, entered: Option<Entered>) -> Result<Told, CaptureError> {
-    let mut reader = Reader::open(path)?;
+fn tell((path, links): (&Path, Links), entered: Option<Entered>) -> Result<Told, CaptureError> {
+    let mut reader = Reader::open_with(path, links)?;
     let (by, left, known) = match entered {
         Some(mut entered) => {
             let mut left = Sequences::counted();

@@ -304,6 +304,7 @@ fn every_page_with_commands_is_followed() {
         "timeline.md",
         "traffic.md",
         "hops.md",
+        "networks.md",
         "order-metrics.md",
         "keep-order.md",
         "chips.md",
