@@ -4,7 +4,7 @@ use npsim_network::file::NetworkFile;
 use npsim_network::topology::{Limit, NodeKind, Transport};
 use npsim_transport::time::MILLISECOND;
 
-const FILE: &str = include_str!("../../../../microcode/networks/dumbbell.toml");
+const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
 
 fn parsed(text: &str) -> NetworkFile {
     NetworkFile::parse("net.toml", text).unwrap_or_else(|problem| panic!("{problem}"))

@@ -128,7 +128,7 @@ fn datagrams_take_what_they_want_and_tcp_the_rest() {
 
 #[test]
 fn three_lines_in_a_row_are_all_kept_busy_by_xcp() {
-    let text = include_str!("../../../../microcode/networks/parking-lot.toml");
+    let text = include_str!("../../../../traces/networks/parking-lot.toml");
     let file = NetworkFile::parse("lot.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
     simulation.run_to(file.from, &mut NoTap);

@@ -33,7 +33,7 @@ const STEPS: u64 = 1_000;
 
 const EXAMPLES: &str = "\
 Examples:
-  npsim network microcode/networks/dumbbell.toml    a line for each flow and each watched link
+  npsim network traces/networks/dumbbell.toml    a line for each flow and each watched link
   npsim network dumbbell.toml --seed 2 --until 60s
   npsim network dumbbell.toml --series dumbbell.csv --every 100ms
   npsim network dumbbell.toml --capture bottleneck=bottleneck.pcap

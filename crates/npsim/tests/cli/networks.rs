@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::harness::{Dir, root};
 
 fn shipped(name: &str) -> String {
-    let path = root().join("microcode/networks").join(name);
+    let path = root().join("traces/networks").join(name);
     path.canonicalize().expect("a file").display().to_string()
 }
 
