@@ -129,8 +129,9 @@ impl ObserverSet {
     }
 }
 
-impl Observer for ObserverSet {
-    fn wants(&self) -> Kinds {
+impl ObserverSet {
+    /// Those that trace events are told to; series are sampled.
+    fn observers(&self) -> [&dyn Observer; 5] {
         let Self {
             profile,
             timeline,
@@ -139,12 +140,15 @@ impl Observer for ObserverSet {
             races,
             series: _,
         } = self;
-        profile
-            .wants()
-            .and(timeline.wants())
-            .and(flow.wants())
-            .and(lanes.wants())
-            .and(races.wants())
+        [profile, timeline, flow, lanes, races]
+    }
+}
+
+impl Observer for ObserverSet {
+    fn wants(&self) -> Kinds {
+        let [first, rest @ ..] = self.observers();
+        rest.iter()
+            .fold(first.wants(), |all, it| all.and(it.wants()))
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
@@ -156,19 +160,7 @@ impl Observer for ObserverSet {
     }
 
     fn needs_order(&self) -> bool {
-        let Self {
-            profile,
-            timeline,
-            flow,
-            lanes,
-            races,
-            series: _,
-        } = self;
-        profile.needs_order()
-            || timeline.needs_order()
-            || flow.needs_order()
-            || lanes.needs_order()
-            || races.needs_order()
+        self.observers().iter().any(|it| it.needs_order())
     }
 
     fn see_all(&mut self, events: &Batch<'_>) {

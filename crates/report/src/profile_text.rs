@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use comfy_table::{CellAlignment, Table, presets};
 use npsim_project::assemble::Program;
 use npsim_project::quantity::grouped;
 
 use npsim_observe::names;
 use npsim_observe::profile::{LineSpent, Profile, Stage, Waited, stages};
+use npsim_session::text_table::TextTable;
 
 /// Characters of a source line that are shown.
 const WIDEST: usize = 60;
@@ -134,7 +134,7 @@ fn numbered(stage: &Stage<'_>) -> String {
 }
 
 fn pipeline(profile: &Profile, stage: &Stage<'_>) -> String {
-    let mut table = table(&["", "issued", "aborted", "stalled", "idle"], 5);
+    let mut table = TextTable::new(&["", "issued", "aborted", "stalled", "idle"]);
     let per_packet = |cycles: u64| match profile.packets {
         0 => percent(cycles, profile.cycles),
         n => format!(
@@ -153,7 +153,7 @@ fn pipeline(profile: &Profile, stage: &Stage<'_>) -> String {
             per_packet(me.idle),
         ]);
     }
-    let mut text = finished(&table);
+    let mut text = format!("{table}\n");
     let all = &stage.spent;
     let parts: Vec<_> = [
         ("executed", all.pipeline()),
@@ -186,11 +186,11 @@ fn top_lines(profile: &Profile, stage: &Stage<'_>, sources: &Texts<'_>, count: u
     if lines.is_empty() {
         return String::new();
     }
-    let mut table = table(
+    let mut table = TextTable::with_numbers(
         &[
             "line", "of time", "issued", "aborted", "stalled", "waited", "ready", "",
         ],
-        7,
+        1..7,
     );
     let time = profile.cycles * stage.microengines.len() as u64;
     for line in lines.iter().take(count) {
@@ -206,7 +206,7 @@ fn top_lines(profile: &Profile, stage: &Stage<'_>, sources: &Texts<'_>, count: u
             shortened(text.trim()),
         ]);
     }
-    let mut text = finished(&table);
+    let mut text = format!("{table}\n");
     if lines.len() > count {
         let _ = writeln!(
             text,
@@ -232,12 +232,9 @@ fn macros(profile: &Profile, stage: &Stage<'_>, shown: Shown) -> String {
     if let Shown::Top(count) = shown {
         macros.truncate(count);
     }
-    let mut table = table(
-        &[
-            "macro", "of time", "issued", "aborted", "stalled", "waited", "ready", "uses",
-        ],
-        8,
-    );
+    let mut table = TextTable::new(&[
+        "macro", "of time", "issued", "aborted", "stalled", "waited", "ready", "uses",
+    ]);
     let time = profile.cycles * stage.microengines.len() as u64;
     for it in macros {
         table.add_row(vec![
@@ -251,7 +248,7 @@ fn macros(profile: &Profile, stage: &Stage<'_>, shown: Shown) -> String {
             it.uses.to_string(),
         ]);
     }
-    finished(&table) + "\n"
+    format!("{table}\n\n")
 }
 
 fn waits(stage: &Stage<'_>, shown: Shown) -> String {
@@ -288,15 +285,10 @@ fn waits(stage: &Stage<'_>, shown: Shown) -> String {
         }
         Shown::All => 0,
     };
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["waited for", "signal", "waits", "cycles", "mean", "at"]);
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 3));
-        if (2..5).contains(&i) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let mut table = TextTable::with_numbers(
+        &["waited for", "signal", "waits", "cycles", "mean", "at"],
+        2..5,
+    );
     for ((cause, signal, place), (count, cycles)) in waits {
         table.add_row(vec![
             cause,
@@ -307,7 +299,7 @@ fn waits(stage: &Stage<'_>, shown: Shown) -> String {
             place,
         ]);
     }
-    let mut text = finished(&table);
+    let mut text = format!("{table}\n");
     if more > 0 {
         let _ = writeln!(text, "and {more} more");
     }
@@ -363,25 +355,4 @@ fn percent(part: u64, whole: u64) -> String {
 fn tenths(part: u64, whole: u64) -> String {
     let tenths = u128::from(part) * 10 / u128::from(whole.max(1));
     format!("{}.{}", grouped((tenths / 10) as u64), tenths % 10)
-}
-
-/// A table without lines; columns but the first, up to `numbers`, to the right.
-fn table(header: &[&str], numbers: usize) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header.to_vec());
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 3));
-        if i > 0 && i < numbers {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
-fn finished(table: &Table) -> String {
-    table
-        .to_string()
-        .lines()
-        .fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }

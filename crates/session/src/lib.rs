@@ -64,3 +64,4 @@ pub mod session;
 pub mod simulation;
 pub mod stats_file;
 pub mod summary;
+pub mod text_table;

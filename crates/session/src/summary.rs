@@ -4,10 +4,10 @@ mod slow_path;
 
 use std::fmt::{self, Write as _};
 
-use comfy_table::{CellAlignment, Table, presets};
 use npsim_chip::stats::{LockStats, Stats};
 
 use crate::report::{NodeDrop, NodeReport, Packets, Report};
+use crate::text_table::TextTable;
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 
 /// The summary's text. `host_seconds` is how long the run took here.
@@ -286,7 +286,7 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
 
 /// One line for each node.
 fn table_of_nodes(nodes: &[NodeReport]) -> String {
-    let mut table = table(&[
+    let mut table = TextTable::new(&[
         "router",
         "in",
         "out",
@@ -315,7 +315,7 @@ fn table_of_nodes(nodes: &[NodeReport]) -> String {
             time(since.map(|latency| latency.p99_ns)),
         ]);
     }
-    finished(&table)
+    table.to_string()
 }
 
 /// What a lock costs: means in cycles, with one decimal.
@@ -346,7 +346,7 @@ fn mean(sum: u64, count: u64) -> String {
 }
 
 fn microengines(chip: &Stats) -> String {
-    let mut table = table(&[
+    let mut table = TextTable::new(&[
         "microengine",
         "instructions",
         "executing",
@@ -365,18 +365,16 @@ fn microengines(chip: &Stats) -> String {
             percent(me.idle),
         ]);
     }
-    finished(&table)
+    table.to_string()
 }
 
 fn units(chip: &Stats) -> String {
-    let mut table = table(&["unit", "commands", "busy", "queue peak", "mean wait"]);
-    let mut any = false;
+    let mut table = TextTable::new(&["unit", "commands", "busy", "queue peak", "mean wait"]);
     for unit in &chip.units {
         let commands: u64 = unit.commands.iter().map(|c| c.count).sum();
         if commands == 0 {
             continue;
         }
-        any = true;
         table.add_row([
             unit.name.clone(),
             grouped(commands),
@@ -385,28 +383,8 @@ fn units(chip: &Stats) -> String {
             format!("{} cycles", unit.waiting / commands),
         ]);
     }
-    if any { finished(&table) } else { String::new() }
-}
-
-/// A table without lines, numbers to the right.
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header.to_vec());
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 3));
-        if i > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+    if table.is_empty() {
+        return String::new();
     }
-    table
-}
-
-fn finished(table: &Table) -> String {
-    let text: Vec<_> = table
-        .to_string()
-        .lines()
-        .map(|line| line.trim_end().to_string())
-        .collect();
-    text.join("\n")
+    table.to_string()
 }

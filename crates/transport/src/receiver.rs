@@ -195,14 +195,9 @@ impl Receiver {
 
     /// A packet that came.
     pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
-        let Some(segment) = packet.segment() else {
+        let Some(segment) = self.ends.segment_in(packet) else {
             return;
         };
-        let ours = segment.destination_port == self.ends.source_port
-            && segment.source_port == self.ends.destination_port;
-        if !ours {
-            return;
-        }
         match self.phase {
             ReceiverPhase::Listen => self.listen(now, packet, segment, out),
             ReceiverPhase::SynReceived | ReceiverPhase::Open | ReceiverPhase::LastAck => {

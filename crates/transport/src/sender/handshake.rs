@@ -29,14 +29,9 @@ impl Sender {
 
     /// A packet that came.
     pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
-        let Some(segment) = packet.segment() else {
+        let Some(segment) = self.ends.segment_in(packet) else {
             return;
         };
-        let ours = segment.destination_port == self.ends.source_port
-            && segment.source_port == self.ends.destination_port;
-        if !ours {
-            return;
-        }
         match self.phase {
             Phase::New | Phase::Failed => {}
             Phase::SynSent => self.receive_in_handshake(now, packet, segment, out),

@@ -46,6 +46,14 @@ impl Ends {
             destination_port: self.source_port,
         }
     }
+
+    /// The segment in `packet`, if the peer sent it to this end.
+    pub(crate) fn segment_in(self, packet: &Packet) -> Option<&Segment> {
+        packet.segment().filter(|segment| {
+            segment.destination_port == self.source_port
+                && segment.source_port == self.destination_port
+        })
+    }
 }
 
 /// What follows the congestion header of RCP: eight bytes, so that the headers of IPv4, RCP and this
@@ -99,14 +107,7 @@ pub struct Packet {
 impl Packet {
     /// A segment on its way, without congestion header.
     pub(crate) fn tcp(ends: Ends, identification: u16, segment: Segment) -> Self {
-        Self {
-            source: ends.source,
-            destination: ends.destination,
-            identification,
-            ttl: TTL,
-            quick_start: None,
-            body: Body::Tcp { xcp: None, segment },
-        }
+        Self::new(ends, identification, Body::Tcp { xcp: None, segment })
     }
 
     /// A datagram behind a congestion header of RCP.
@@ -116,13 +117,17 @@ impl Packet {
         header: rcp::Header,
         datagram: Datagram,
     ) -> Self {
+        Self::new(ends, identification, Body::Rcp { header, datagram })
+    }
+
+    fn new(ends: Ends, identification: u16, body: Body) -> Self {
         Self {
             source: ends.source,
             destination: ends.destination,
             identification,
             ttl: TTL,
             quick_start: None,
-            body: Body::Rcp { header, datagram },
+            body,
         }
     }
 

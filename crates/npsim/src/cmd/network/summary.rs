@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table, presets};
 use npsim::quantity::{grouped, show_nanoseconds, show_rate};
 use npsim_network::results::Results;
+use npsim_session::text_table::TextTable;
 
 /// Flows that are listed one by one.
 const MOST_FLOWS: usize = 40;
@@ -41,7 +41,7 @@ pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
         "host         {took:.2} s, {} packets/s\n",
         grouped((packets as f64 / took.max(1e-6)) as u64)
     );
-    let mut flows = table(&[
+    let mut flows = TextTable::new(&[
         "flow",
         "transport",
         "goodput",
@@ -68,12 +68,12 @@ pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
             time(flow.completion_s),
         ]);
     }
-    let _ = writeln!(out, "{}", finished(&flows));
+    let _ = writeln!(out, "{flows}");
     if results.flows.len() > MOST_FLOWS {
         let more = results.flows.len() - MOST_FLOWS;
         let _ = writeln!(out, "... and {more} more (`--stats` has all)");
     }
-    let mut lines = table(&[
+    let mut lines = TextTable::new(&[
         "link",
         "from",
         "used",
@@ -82,9 +82,7 @@ pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
         "drops",
         "lost",
     ]);
-    let mut any = false;
     for line in results.lines.iter().filter(|line| line.watched) {
-        any = true;
         lines.add_row([
             line.link.clone(),
             line.from.clone(),
@@ -95,28 +93,8 @@ pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
             grouped(line.lost),
         ]);
     }
-    if any {
-        let _ = writeln!(out, "\n{}", finished(&lines));
+    if !lines.is_empty() {
+        let _ = writeln!(out, "\n{lines}");
     }
     out
-}
-
-/// A table without lines, numbers to the right.
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header.to_vec());
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 3));
-        if i > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
-fn finished(table: &Table) -> String {
-    let lines = table.to_string();
-    let lines: Vec<_> = lines.lines().map(str::trim_end).collect();
-    lines.join("\n")
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-use comfy_table::{CellAlignment, Table, presets};
 use npsim::quantity::grouped;
 use npsim_net::order::{Counter, Order};
+use npsim_session::text_table::TextTable;
 
 use super::order::{By, FlowReport, Report};
 
@@ -97,30 +97,8 @@ fn extents(order: &Order) -> String {
     )
 }
 
-/// A table whose columns but the first are numbers.
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header.to_vec());
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 3));
-        if index > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
-fn shown(table: &Table) -> String {
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
-    lines.join("\n")
-}
-
 fn counters(order: &Order) -> String {
-    let mut table = table(&["counter", "packets", "share"]);
+    let mut table = TextTable::new(&["counter", "packets", "share"]);
     for counter in Counter::ALL {
         let count = counter.of(order);
         let row = [
@@ -130,7 +108,7 @@ fn counters(order: &Order) -> String {
         ];
         table.add_row(row);
     }
-    shown(&table)
+    table.to_string()
 }
 
 /// Classes of distances, in packets: 0, 1, 2, 3, 4 to 7, 8 to 15 and so on.
@@ -158,7 +136,7 @@ fn distances(order: &Order) -> String {
         .filter_map(|column| column.last_key_value())
         .map(|(&distance, _)| distance)
         .max();
-    let mut table = table(&["distance", "n-reordered", "early", "late", "held back"]);
+    let mut table = TextTable::new(&["distance", "n-reordered", "early", "late", "held back"]);
     for class in classes(largest.unwrap_or(0)) {
         let (from, to) = (*class.start(), *class.end());
         let mut row = vec![if from == to {
@@ -175,7 +153,7 @@ fn distances(order: &Order) -> String {
         }
         table.add_row(row);
     }
-    shown(&table)
+    table.to_string()
 }
 
 fn each(flows: &[FlowReport], losses: bool) -> String {
@@ -186,7 +164,7 @@ fn each(flows: &[FlowReport], losses: bool) -> String {
     header.extend(["duplicates"]);
     header.extend(Counter::ALL.map(Counter::shown));
     header.push("extent");
-    let mut table = table(&header);
+    let mut table = TextTable::new(&header);
     for flow in flows {
         let order = &flow.order;
         let mut row = vec![flow.name.clone(), grouped(order.packets)];
@@ -198,7 +176,7 @@ fn each(flows: &[FlowReport], losses: bool) -> String {
         row.push(grouped(order.extents.largest));
         table.add_row(row);
     }
-    shown(&table)
+    table.to_string()
 }
 
 #[cfg(test)]
