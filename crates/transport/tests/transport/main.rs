@@ -2,6 +2,7 @@
 
 mod golden;
 mod laws;
+mod linux;
 mod properties;
 mod rcp;
 mod rfc3042;
