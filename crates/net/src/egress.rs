@@ -23,7 +23,7 @@ use pcap_file::pcap::{
 use pcap_file::{DataLink, Endianness};
 
 pub use resume::Position;
-pub use trace_sink::{Form, TraceSink};
+pub use trace_sink::{Form, Interface, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;
 use tally::Tally;

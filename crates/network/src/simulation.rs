@@ -49,7 +49,7 @@ pub enum NetworkError {
 
 /// Sees what goes over lines.
 pub trait Tap {
-    /// A line begins to send a frame.
+    /// A line begins to send a frame that will arrive.
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         let _ = (now, line, frame);
     }
@@ -59,7 +59,7 @@ pub trait Tap {
         let _ = (now, line, frame, reason);
     }
 
-    /// A frame is lost on a line.
+    /// A line begins to send a frame that will be lost on it.
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
         let _ = (now, line, frame);
     }
@@ -345,10 +345,10 @@ impl Simulation {
             if let Some(law) = &mut self.laws[number] {
                 law.depart(&mut sending.frame, waiting);
             }
-            tap.sent(self.now, number, &sending.frame);
             let to = line.to;
             let frame = sending.frame;
             if let Some(at) = sending.arrives {
+                tap.sent(self.now, number, &frame);
                 let line = number as u32;
                 self.events.post(at, to, Event::Arrive { line, frame });
             } else {

@@ -1,4 +1,4 @@
-//! Frames of several ports as a capture file.
+//! Frames of several ports or links as a capture file.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,10 +10,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
 };
+use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness};
 
@@ -25,7 +26,7 @@ use crate::capture::MAX_FRAME_BYTES;
 pub enum Form {
     /// Classic pcap with nanoseconds, which does not know ports.
     Pcap,
-    /// pcapng with nanoseconds and an interface for each port.
+    /// pcapng with nanoseconds and an interface for each port or end of a link.
     PcapNg,
 }
 
@@ -45,6 +46,27 @@ impl Form {
             _ => return None,
         };
         Some((form, gzipped))
+    }
+}
+
+/// Where frames of a capture were seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// What it is called.
+    pub name: String,
+    /// Speed of its line.
+    pub bits_per_second: u64,
+}
+
+impl Interface {
+    /// A chip's port.
+    #[must_use]
+    pub fn port(number: usize, bits_per_second: u64) -> Self {
+        let name = format!("port{number}");
+        Self {
+            name,
+            bits_per_second,
+        }
     }
 }
 
@@ -86,7 +108,7 @@ enum Writer {
     PcapNg(PcapNgWriter<Output>),
 }
 
-/// Writes frames of several ports, with nanoseconds. As with [`PcapSink`](super::PcapSink), the file gets
+/// Writes frames of several interfaces, with nanoseconds. As with [`PcapSink`](super::PcapSink), the file gets
 /// its name when it is whole; the same frames give the same bytes.
 pub struct TraceSink {
     writer: Writer,
@@ -102,11 +124,16 @@ impl std::fmt::Debug for TraceSink {
 }
 
 impl TraceSink {
-    /// Begins the file that is to be at `path`, for ports with lines of so many bits a second.
+    /// Begins the file that is to be at `path`; a classic file does not name its interfaces.
     ///
     /// # Errors
     /// If no file can be made beside `path`, or `path` is a directory.
-    pub fn create(path: &Path, form: Form, gzipped: bool, ports: &[u64]) -> io::Result<Self> {
+    pub fn create(
+        path: &Path,
+        form: Form,
+        gzipped: bool,
+        seen_at: &[Interface],
+    ) -> io::Result<Self> {
         let (file, target) = Target::create(path)?;
         let file = BufWriter::new(file);
         let output = if gzipped {
@@ -118,18 +145,32 @@ impl TraceSink {
             Form::Pcap => {
                 Writer::Pcap(PcapWriter::with_header(output, classic_header()).map_err(into_io)?)
             }
-            Form::PcapNg => Writer::PcapNg(with_interfaces(output, ports)?),
+            Form::PcapNg => Writer::PcapNg(with_interfaces(output, seen_at)?),
         };
         Ok(Self { writer, target })
     }
 
-    /// Adds a frame (without FCS) that came to `port` at `time_ns` nanoseconds after 1970, or after the
-    /// start of what has no date. A classic file does not tell the port.
+    /// Adds a frame (without FCS) that an interface saw at `time_ns` nanoseconds after 1970, or after the
+    /// start of what has no date. A classic file does not tell the interface.
     ///
     /// # Errors
     /// If the file cannot be written, the frame is longer than [`MAX_FRAME_BYTES`], or the time does not
     /// fit the format.
-    pub fn write(&mut self, port: u32, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&mut self, interface: u32, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
+        self.write_commented(interface, time_ns, bytes, None)
+    }
+
+    /// The same with a remark on the frame, for which a classic file has no place.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_commented(
+        &mut self,
+        interface: u32,
+        time_ns: u64,
+        bytes: &[u8],
+        comment: Option<&str>,
+    ) -> io::Result<()> {
         let timestamp = Duration::from_nanos(time_ns);
         let original_len = bytes.len() as u32;
         match &mut self.writer {
@@ -140,11 +181,15 @@ impl TraceSink {
             }
             Writer::PcapNg(writer) => {
                 let block = EnhancedPacketBlock {
-                    interface_id: port,
+                    interface_id: interface,
                     timestamp,
                     original_len,
                     data: Cow::Borrowed(bytes),
-                    options: Vec::new(),
+                    options: { comment.into_iter() }
+                        .map(|text| {
+                            EnhancedPacketOption::Common(CommonOption::Comment(text.into()))
+                        })
+                        .collect(),
                 };
                 writer.write_pcapng_block(block).map_err(next_into_io)?;
             }
@@ -165,23 +210,23 @@ impl TraceSink {
     }
 }
 
-fn with_interfaces(output: Output, ports: &[u64]) -> io::Result<PcapNgWriter<Output>> {
+fn with_interfaces(output: Output, seen_at: &[Interface]) -> io::Result<PcapNgWriter<Output>> {
     let section = SectionHeaderBlock {
         endianness: Endianness::Little,
         ..SectionHeaderBlock::default()
     };
     let mut writer = PcapNgWriter::with_section_header(output, section).map_err(next_into_io)?;
-    for (port, &bits_per_second) in ports.iter().enumerate() {
-        let interface = InterfaceDescriptionBlock {
+    for interface in seen_at {
+        let block = InterfaceDescriptionBlock {
             linktype: DataLink::ETHERNET,
             snaplen: MAX_FRAME_BYTES as u32,
             options: vec![
-                InterfaceDescriptionOption::IfName(format!("port{port}").into()),
-                InterfaceDescriptionOption::IfSpeed(bits_per_second),
+                InterfaceDescriptionOption::IfName(interface.name.as_str().into()),
+                InterfaceDescriptionOption::IfSpeed(interface.bits_per_second),
                 InterfaceDescriptionOption::IfTsResol(InterfaceTsResolution::NANO),
             ],
         };
-        writer.write_pcapng_block(interface).map_err(next_into_io)?;
+        writer.write_pcapng_block(block).map_err(next_into_io)?;
     }
     Ok(writer)
 }

@@ -5,10 +5,16 @@ use std::path::Path;
 use npsim_net::Frame;
 use npsim_net::capture::{Capture, Reader};
 use npsim_net::census::{Census, Oddities};
-use npsim_net::egress::{Form, TraceSink};
+use npsim_net::egress::{Form, Interface, TraceSink};
 use npsim_net::load::{Generator, Load, LoadPort, Special};
 
-const PORTS: [u64; 3] = [1_000_000_000, 100_000_000, 10_000_000_000];
+fn ports() -> Vec<Interface> {
+    let rates = [1_000_000_000, 100_000_000, 10_000_000_000];
+    let ports = rates.into_iter().enumerate();
+    ports
+        .map(|(number, rate)| Interface::port(number, rate))
+        .collect()
+}
 
 #[test]
 fn ports_and_nanoseconds_come_back() {
@@ -21,7 +27,7 @@ fn ports_and_nanoseconds_come_back() {
     ] {
         let path = folder.path().join(name);
         let (form, gzipped) = Form::of_name(&path).unwrap();
-        let mut sink = TraceSink::create(&path, form, gzipped, &PORTS).unwrap();
+        let mut sink = TraceSink::create(&path, form, gzipped, &ports()).unwrap();
         let written: Vec<(u32, u64, Vec<u8>)> = (0..500u32)
             .map(|n| {
                 (
@@ -65,7 +71,7 @@ fn names_tell_the_form() {
 fn a_sink_that_is_given_up_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.pcapng");
-    let mut sink = TraceSink::create(&path, Form::PcapNg, true, &PORTS).unwrap();
+    let mut sink = TraceSink::create(&path, Form::PcapNg, true, &ports()).unwrap();
     sink.write(0, 0, &[1; 60]).unwrap();
     assert!(sink.write(3, 0, &[1; 60]).is_err(), "there is no such port");
     drop(sink);

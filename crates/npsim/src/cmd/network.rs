@@ -67,8 +67,9 @@ pub struct Arguments {
     /// Time from one sample of the series to the next; a thousandth of the run if left out
     #[arg(long, value_name = "TIME", requires = "series", value_parser = value::parser::<Moment>())]
     every: Option<Moment>,
-    /// Write what a link carries, both ways, as pcap with made-up Ethernet addresses; may be
-    /// given several times
+    /// Write what a link carries, both ways, with made-up Ethernet addresses; FILE ends in .pcap,
+    /// or in .pcapng for an interface at each end of each link of this file and for drops and
+    /// losses with comments; may be given several times
     #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
     capture: Vec<LinkCapture>,
     /// Print no summary

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use npsim_net::capture::Capture;
-use npsim_net::egress::{Form, TraceSink};
+use npsim_net::egress::{Form, Interface, TraceSink};
 use serde_json::{Value, json};
 
 use crate::harness::{Dir, LOOP, pcap};
@@ -19,7 +19,13 @@ fn frames(dir: &Dir, name: &str) -> Vec<Vec<u8>> {
 
 fn write<'a>(dir: &Dir, name: &str, frames: impl IntoIterator<Item = &'a Vec<u8>>) {
     let path = dir.path(name);
-    let mut sink = TraceSink::create(&path, Form::Pcap, false, &[1_000_000_000]).expect("a file");
+    let mut sink = TraceSink::create(
+        &path,
+        Form::Pcap,
+        false,
+        &[Interface::port(0, 1_000_000_000)],
+    )
+    .expect("a file");
     for (place, frame) in frames.into_iter().enumerate() {
         sink.write(0, place as u64 * 1000, frame).expect("write");
     }

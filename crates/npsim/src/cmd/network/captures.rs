@@ -1,12 +1,14 @@
 //! What links carry, as captures.
 
 use std::io;
+use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::{Form, Interface, TraceSink};
 use npsim_network::file::NetworkFile;
-use npsim_network::topology::Topology;
-use npsim_network::{Frame, Tap};
+
+use npsim_network::topology::{Link, Topology};
+use npsim_network::{DropReason, Frame, Tap};
 use npsim_transport::time::Time;
 
 use super::LinkCapture;
@@ -18,35 +20,60 @@ const IPV4: [u8; 2] = [8, 0];
 /// Picoseconds in a nanosecond.
 const NANOSECOND: Time = 1_000;
 
+/// A file, and the links that it is about; the interfaces of a link are its ends.
+struct LinkFile {
+    path: PathBuf,
+    form: Form,
+    links: Vec<usize>,
+    sink: TraceSink,
+}
+
 /// The captures of a run.
 pub struct Captures {
-    links: Vec<(usize, PcapSink)>,
+    files: Vec<LinkFile>,
     topology: Topology,
     scale: u64,
     /// The first thing that could not be written.
-    failed: Option<io::Error>,
+    failed: Option<Problem>,
 }
 
 impl Captures {
     /// Opens the files.
     pub fn create(file: &NetworkFile, wanted: &[LinkCapture]) -> Result<Self, Problem> {
-        let links = &file.topology.links;
-        let open = |capture: &LinkCapture| {
-            let found = links.iter().position(|link| link.name == capture.link);
-            let Some(link) = found else {
-                let names = links.iter().map(|link| link.name.as_str());
-                let problem = Problem::new(format!("there is no link `{}`", capture.link));
-                return Err(match npsim_asm::spelling::closest(&capture.link, names) {
-                    Some(near) => problem.help(format!("did you mean `{near}`?")),
-                    None => problem,
-                });
-            };
-            let sink = PcapSink::create(&capture.file);
-            let sink = sink.map_err(|error| Problem::io("write", &capture.file, &error))?;
-            Ok((link, sink))
+        let mut asked: Vec<(&Path, Vec<usize>)> = Vec::new();
+        for capture in wanted {
+            let link = find(&file.topology.links, &capture.link)?;
+            match asked.iter_mut().find(|(path, _)| *path == capture.file) {
+                Some((_, links)) if links.contains(&link) => {}
+                Some((_, links)) => links.push(link),
+                None => asked.push((&capture.file, vec![link])),
+            }
+        }
+        let open = |(path, links): (&Path, Vec<usize>)| {
+            let (form, gzipped) = Form::of_name(path).unwrap_or((Form::Pcap, false));
+            if form == Form::Pcap && links.len() > 1 {
+                let message = format!(
+                    "a classic pcap cannot tell links apart, and `{}` is to have {}",
+                    path.display(),
+                    links.len()
+                );
+                return Err(Problem::new(message).help("let the name end in .pcapng"));
+            }
+            let interfaces: Vec<_> = { links.iter() }
+                .flat_map(|&link| interfaces(file, &file.topology.links[link]))
+                .collect();
+            let sink = TraceSink::create(path, form, gzipped, &interfaces)
+                .map_err(|error| Problem::io("write", path, &error))?;
+            let path = path.to_owned();
+            Ok(LinkFile {
+                path,
+                form,
+                links,
+                sink,
+            })
         };
         Ok(Self {
-            links: wanted.iter().map(open).collect::<Result<_, _>>()?,
+            files: asked.into_iter().map(open).collect::<Result<_, _>>()?,
             topology: file.topology.clone(),
             scale: file.scale,
             failed: None,
@@ -55,36 +82,101 @@ impl Captures {
 
     /// # Errors
     /// Something could not be written.
-    pub fn check(&mut self) -> io::Result<()> {
+    pub fn check(&mut self) -> Result<(), Problem> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
     /// Gives the files their names.
-    pub fn finish(self) -> io::Result<()> {
-        { self.links.into_iter() }.try_for_each(|(_, sink)| sink.finish())
+    pub fn finish(self) -> Result<(), Problem> {
+        for LinkFile { path, sink, .. } in self.files {
+            sink.finish()
+                .map_err(|error| Problem::io("write", &path, &error))?;
+        }
+        Ok(())
+    }
+
+    /// A frame at the beginning of a line.
+    fn write(&mut self, now: Time, line: usize, frame: &Frame, fate: Fate) {
+        let (link, side) = (line / 2, line % 2);
+        // In the file's own time.
+        let time = now.saturating_mul(self.scale) / NANOSECOND;
+        for file in &mut self.files {
+            let Some(place) = file.links.iter().position(|it| *it == link) else {
+                continue;
+            };
+            let comment = match fate {
+                Fate::Sent => None,
+                Fate::Lost => Some("lost on the line"),
+                // A classic file cannot say so, and has what was sent.
+                Fate::Dropped(_) if file.form == Form::Pcap => continue,
+                Fate::Dropped(reason) => Some(dropped(reason)),
+            };
+            let mut bytes = [ENDS[1 - side].as_slice(), &ENDS[side], &IPV4].concat();
+            let written = frame
+                .to_bytes(&self.topology)
+                .map_err(io::Error::other)
+                .and_then(|packet| {
+                    bytes.extend(packet);
+                    let interface = (2 * place + side) as u32;
+                    file.sink.write_commented(interface, time, &bytes, comment)
+                });
+            if let Err(error) = written {
+                self.failed = Some(Problem::io("write", &file.path, &error));
+            }
+        }
+    }
+}
+
+/// What becomes of a frame.
+#[derive(Clone, Copy)]
+enum Fate {
+    Sent,
+    Lost,
+    Dropped(DropReason),
+}
+
+fn dropped(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::Full => "dropped: the queue is full",
+        DropReason::Early => "dropped: random early detection",
+        DropReason::Forced => "dropped: the average queue is too long",
+        DropReason::SlowPath => "dropped: for the slow path",
     }
 }
 
 impl Tap for Captures {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        for (link, sink) in &mut self.links {
-            if *link != line / 2 {
-                continue;
-            }
-            let side = line % 2;
-            let mut bytes = [ENDS[1 - side].as_slice(), &ENDS[side], &IPV4].concat();
-            match frame.to_bytes(&self.topology) {
-                Ok(packet) => bytes.extend(packet),
-                Err(error) => {
-                    self.failed = Some(io::Error::other(error));
-                    return;
-                }
-            }
-            // In the file's own time.
-            let time = now.saturating_mul(self.scale) / NANOSECOND;
-            if let Err(error) = sink.write(time, &bytes) {
-                self.failed = Some(error);
-            }
-        }
+        self.write(now, line, frame, Fate::Sent);
     }
+
+    fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
+        self.write(now, line, frame, Fate::Dropped(reason));
+    }
+
+    fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
+        self.write(now, line, frame, Fate::Lost);
+    }
+}
+
+fn find(links: &[Link], name: &str) -> Result<usize, Problem> {
+    let found = links.iter().position(|link| link.name == name);
+    found.ok_or_else(|| {
+        let names = links.iter().map(|link| link.name.as_str());
+        let problem = Problem::new(format!("there is no link `{name}`"));
+        match npsim_asm::spelling::closest(name, names) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem,
+        }
+    })
+}
+
+/// The ends of a link, in the file's own rates.
+fn interfaces(file: &NetworkFile, link: &Link) -> [Interface; 2] {
+    [0, 1].map(|side| Interface {
+        name: format!(
+            "{} from {}",
+            link.name, file.topology.nodes[link.ends[side]].name
+        ),
+        bits_per_second: link.lines[side].rate / file.scale,
+    })
 }

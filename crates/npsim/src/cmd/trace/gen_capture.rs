@@ -7,7 +7,7 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim::project::{Overrides, Project};
 use npsim::quantity::{grouped, parse_rate, show_rate};
-use npsim_net::egress::{Form, TraceSink};
+use npsim_net::egress::{Form, Interface, TraceSink};
 use npsim_net::ethernet::line_bytes;
 use npsim_net::load::{Generator, LoadPort};
 
@@ -101,7 +101,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .into());
     }
     let failed = |error| Problem::io("write", out, &error);
-    let lines: Vec<u64> = ports.iter().map(|port| port.bits_per_second).collect();
+    let lines: Vec<_> = { ports.iter().enumerate() }
+        .map(|(number, port)| Interface::port(number, port.bits_per_second))
+        .collect();
     let mut sink = TraceSink::create(out, form, gzipped, &lines).map_err(failed)?;
     let (mut frames, mut bytes, mut bits) = (0u64, 0u64, 0u64);
     for frame in generator {
