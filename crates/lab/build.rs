@@ -1,6 +1,6 @@
 //! A mark of everything that decides what a run comes to besides its inputs: the
-//! sources of the instruction set, the assembler, the chip, the lines, and the
-//! way in which metrics are taken. Results that another model measured are then
+//! sources of the instruction set, the assembler, the chip, the lines, networks and
+//! their hosts, and the way in which metrics are taken. Results that another model measured are then
 //! not taken for this one's.
 
 use std::fs;
@@ -16,9 +16,12 @@ const COVERED: &[&str] = &[
     "../chip/src",
     "../chip/profiles",
     "../net/src",
+    "../network/src",
     "../petri/src",
     "../project/src",
+    "../protocols/src",
     "../session/src",
+    "../transport/src",
     "src",
 ];
 

@@ -12,7 +12,9 @@ use rayon::prelude::*;
 
 use crate::assemblies::Assemblies;
 use crate::execute::execute;
+use crate::metric::Metric;
 use crate::nets;
+use crate::networks;
 use crate::observed::{Observe, PointFiles};
 use crate::places::Places;
 use crate::points::Point;
@@ -20,7 +22,7 @@ use crate::prepare::{Ready, prepare};
 use crate::profiles::Chip;
 use crate::queue;
 use crate::store::{Outcome, Store};
-use crate::study::Study;
+use crate::study::{Kind, Study};
 
 /// What is to be run, and how.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +71,9 @@ pub struct Keyed {
     pub chip: Option<Chip>,
     /// Cycles that it simulates, of all routers, if it does not end early.
     pub cycles: Cycle,
+    /// Names its run, if it can be measured in one run with others: in a network, in another
+    /// window.
+    pub run: Option<String>,
 }
 
 /// What a campaign came to.
@@ -127,14 +132,28 @@ impl Campaign<'_> {
             points
                 .into_par_iter()
                 .map(|point| {
-                    if point.net {
-                        let net = nets::prepare(self.study, &point, self.quick)?;
-                        return Ok(Keyed {
-                            chip: None,
-                            point,
-                            cycles: net.cycles(),
-                            key: net.key,
-                        });
+                    match point.kind {
+                        Kind::Chip => {}
+                        Kind::Net => {
+                            let net = nets::prepare(self.study, &point, self.quick)?;
+                            return Ok(Keyed {
+                                chip: None,
+                                point,
+                                cycles: net.cycles(),
+                                key: net.key,
+                                run: None,
+                            });
+                        }
+                        Kind::Network => {
+                            let network = self.network(&point)?;
+                            return Ok(Keyed {
+                                chip: None,
+                                point,
+                                cycles: network.cycles(),
+                                key: network.key,
+                                run: Some(network.run),
+                            });
+                        }
                     }
                     let ready = self.ready(&point, assemblies)?;
                     let sweep = self.study.sweep.get(&point.sweep);
@@ -144,6 +163,7 @@ impl Campaign<'_> {
                         point,
                         cycles: ready.cycles(),
                         key: ready.key,
+                        run: None,
                     })
                 })
                 .collect()
@@ -179,31 +199,40 @@ impl Campaign<'_> {
                 _ => to_run.push(keyed),
             }
         }
-        let all = to_run.iter().map(|keyed| keyed.cycles).sum();
+        let runs = together(&to_run);
+        let all = runs.iter().map(|run| cost(run)).sum();
         watcher.begins(to_run.len(), all, outcomes.len());
-        let cost = |keyed: &&Keyed| keyed.cycles;
-        let done = queue::run(&to_run, cost, self.jobs, |keyed, threads| {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let (store, assemblies) = (&store, &assemblies);
-            let outcome = self.run_one(keyed, (store, assemblies), threads, stop, watcher);
-            match &outcome {
-                Ok(Some(outcome)) => watcher.finished(&keyed.point, outcome),
-                Ok(None) => {}
-                // The others would come to nothing as well, or be lost.
-                Err(_) => stop.store(true, Ordering::Relaxed),
-            }
-            outcome
-        });
+        let done = queue::run(
+            &runs,
+            |run| cost(run),
+            self.jobs,
+            |run, threads| {
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                let (store, assemblies) = (&store, &assemblies);
+                let outcome = self.run_all(run, (store, assemblies), threads, stop, watcher);
+                match &outcome {
+                    Ok(Some(outcomes)) => {
+                        for (keyed, outcome) in run.iter().zip(outcomes) {
+                            watcher.finished(&keyed.point, outcome);
+                        }
+                    }
+                    Ok(None) => {}
+                    // The others would come to nothing as well, or be lost.
+                    Err(_) => stop.store(true, Ordering::Relaxed),
+                }
+                outcome
+            },
+        );
         let mut ran = 0;
         let mut interrupted = false;
         let mut failure = None;
-        for outcome in done {
-            match outcome {
-                Ok(Some(outcome)) => {
-                    ran += 1;
-                    outcomes.insert(outcome.key.clone(), outcome);
+        for done in done {
+            match done {
+                Ok(Some(done)) => {
+                    ran += done.len();
+                    outcomes.extend(done.into_iter().map(|it| (it.key.clone(), it)));
                 }
                 Ok(None) => interrupted = true,
                 Err(problems) => failure = failure.or(Some(problems)),
@@ -262,6 +291,66 @@ impl Campaign<'_> {
         prepare(self.study, point, self.quick, self.places, assemblies)
     }
 
+    fn network(&self, point: &Point) -> Result<networks::Network, Problem> {
+        networks::prepare(self.study, point, self.quick, self.places)
+    }
+
+    fn metrics_of(&self, keyed: &Keyed) -> BTreeMap<&str, &Metric> {
+        let sweep = self.study.sweep.get(&keyed.point.sweep);
+        sweep
+            .map(|sweep| self.study.metrics_of(sweep))
+            .unwrap_or_default()
+    }
+
+    /// Runs what is measured in one run.
+    fn run_all(
+        &self,
+        run: &[&Keyed],
+        kept: (&Store, &Assemblies),
+        threads: usize,
+        stop: &AtomicBool,
+        watcher: &dyn Watcher,
+    ) -> Result<Option<Vec<Outcome>>, Problems> {
+        match run {
+            [keyed] if keyed.run.is_none() => {
+                let outcome = self.run_one(keyed, kept, threads, stop, watcher)?;
+                Ok(outcome.map(|outcome| vec![outcome]))
+            }
+            _ => self.run_network(run, kept.0, stop, watcher),
+        }
+    }
+
+    fn run_network(
+        &self,
+        run: &[&Keyed],
+        store: &Store,
+        stop: &AtomicBool,
+        watcher: &dyn Watcher,
+    ) -> Result<Option<Vec<Outcome>>, Problems> {
+        let mut points = Vec::new();
+        for keyed in run {
+            let network = self.network(&keyed.point)?;
+            if network.key != keyed.key {
+                return Err(changed(keyed).into());
+            }
+            points.push((network, self.metrics_of(keyed)));
+        }
+        let all = cost(run);
+        let behind = AtomicU64::new(0);
+        let come_to = |thousandths: u64| {
+            let now = (u128::from(all) * u128::from(thousandths) / 1_000) as Cycle;
+            let before = behind.fetch_max(now, Ordering::Relaxed);
+            watcher.advanced(now.saturating_sub(before));
+            !stop.load(Ordering::Relaxed)
+        };
+        let outcomes = networks::execute(&points, &come_to)?;
+        watcher.advanced(all.saturating_sub(behind.into_inner()));
+        for outcome in outcomes.iter().flatten() {
+            store.put(outcome)?;
+        }
+        Ok(outcomes)
+    }
+
     fn run_one(
         &self,
         keyed: &Keyed,
@@ -270,13 +359,8 @@ impl Campaign<'_> {
         stop: &AtomicBool,
         watcher: &dyn Watcher,
     ) -> Result<Option<Outcome>, Problems> {
-        let metrics = self
-            .study
-            .sweep
-            .get(&keyed.point.sweep)
-            .map(|sweep| self.study.metrics_of(sweep))
-            .unwrap_or_default();
-        if keyed.point.net {
+        let metrics = self.metrics_of(keyed);
+        if keyed.point.kind == Kind::Net {
             let net = nets::prepare(self.study, &keyed.point, self.quick)?;
             let outcome = net.execute(&metrics)?;
             watcher.advanced(keyed.cycles);
@@ -285,12 +369,7 @@ impl Campaign<'_> {
         }
         let ready = self.ready(&keyed.point, assemblies)?;
         if ready.key != keyed.key {
-            return Err(Problem::new(format!(
-                "something that point {} reads changed while the study ran",
-                keyed.point.number
-            ))
-            .help("start again; points that are done and not touched by the change stay")
-            .into());
+            return Err(changed(keyed).into());
         }
         let files = self.files(&keyed.key);
         let behind = AtomicU64::new(0);
@@ -326,4 +405,36 @@ impl Campaign<'_> {
             .build()
             .map_err(|error| Problem::new(format!("cannot start {} threads: {error}", self.jobs)))
     }
+}
+
+/// Points in their order, those that share a run with the first of them.
+fn together<'a>(points: &[&'a Keyed]) -> Vec<Vec<&'a Keyed>> {
+    let mut runs: Vec<Vec<&Keyed>> = Vec::new();
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for keyed in points {
+        let Some(run) = &keyed.run else {
+            runs.push(vec![keyed]);
+            continue;
+        };
+        let at = *known.entry(run).or_insert(runs.len());
+        match runs.get_mut(at) {
+            Some(run) => run.push(keyed),
+            None => runs.push(vec![keyed]),
+        }
+    }
+    runs
+}
+
+/// What a run costs: as much as its longest point.
+fn cost(run: &[&Keyed]) -> Cycle {
+    run.iter().map(|keyed| keyed.cycles).max().unwrap_or(0)
+}
+
+fn changed(keyed: &Keyed) -> Problem {
+    let message = format!(
+        "something that point {} reads changed while the study ran",
+        keyed.point.number
+    );
+    Problem::new(message)
+        .help("start again; points that are done and not touched by the change stay")
 }

@@ -67,7 +67,9 @@ pub fn execute(
         outcome.hertz = hertz;
         for (&name, metric) in metrics {
             let value = code::value(metric, &ready.programs, &ready.project.stages);
-            outcome.metrics.insert(name.to_owned(), reading(value));
+            outcome
+                .metrics
+                .insert(name.to_owned(), Reading::from(value));
         }
         return Ok(Some(outcome));
     }
@@ -193,26 +195,11 @@ pub fn execute(
             }
             None => observation.value(metric),
         };
-        outcome.metrics.insert(name.to_owned(), reading(value));
+        outcome
+            .metrics
+            .insert(name.to_owned(), Reading::from(value));
     }
     Ok(Some(outcome))
-}
-
-fn reading(value: Result<f64, String>) -> Reading {
-    match value {
-        Ok(value) if value.is_finite() => Reading {
-            value: Some(value),
-            why: None,
-        },
-        Ok(_) => Reading {
-            value: None,
-            why: Some("it is no finite number".into()),
-        },
-        Err(why) => Reading {
-            value: None,
-            why: Some(why),
-        },
-    }
 }
 
 /// Frames after the begin of the window: when they came, when and how they left.

@@ -44,6 +44,7 @@ pub mod hops;
 pub mod metric;
 pub mod microengines;
 mod nets;
+mod networks;
 pub(crate) mod observation;
 pub mod observed;
 mod ordering;

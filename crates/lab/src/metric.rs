@@ -1,12 +1,16 @@
 //! What is measured at a point, as it is typed, with its unit and definition.
 
+mod network;
+
+pub(crate) use network::Varies;
+
 use npsim_net::order::Counter;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{code, microengines};
 
 /// What is measured.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
     /// For people; what is measured if left out.
@@ -60,6 +64,27 @@ pub struct Metric {
     /// Of bit rates: whether the check sequence counts; it does not if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fcs: Option<bool>,
+    /// In networks: names of flows, or of groups of flows, with `*` for any letters; all
+    /// flows if left out.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "one_or_many"
+    )]
+    pub flow: Vec<String>,
+    /// In networks: the line, by its link's name, with ` back` behind it for the way from
+    /// the link's second end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// In networks, of what is sampled: time from one sample to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<String>,
+    /// Of settling: how far from its end a value may be, as a share; 0.1 if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
+    /// Of drops: the round-trip time that they are told by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<String>,
 }
 
 /// What can be measured.
@@ -90,6 +115,26 @@ pub enum Quantity {
     Code,
     /// The share of the packets that a counter of their order counts.
     Order,
+    /// In networks: data that was delivered.
+    Goodput,
+    /// In networks: the part of all delivered data that some flows have.
+    Share,
+    /// In networks: Jain's index of what flows delivered.
+    Jain,
+    /// In networks: bytes that wait before a line.
+    Queue,
+    /// In networks: packets that the queue before a line dropped.
+    Drops,
+    /// In networks: the coefficient of variation of throughput.
+    Cov,
+    /// In networks: from a flow's start until all its data was acknowledged.
+    Completion,
+    /// In networks: how long it takes until something stays what it is.
+    Settling,
+    /// In networks: congestion windows.
+    Window,
+    /// In networks: smoothed round-trip times.
+    RoundTrip,
 }
 
 impl Quantity {
@@ -265,6 +310,9 @@ impl Metric {
         if let Some(title) = &self.title {
             return title.clone();
         }
+        if let Some(shown) = self.network_shown() {
+            return shown;
+        }
         match self.measure {
             Quantity::EgressRate => "egress rate".into(),
             Quantity::EgressBitRate => "egress bit rate".into(),
@@ -278,6 +326,7 @@ impl Metric {
             Quantity::Count => self.of.join(" + "),
             Quantity::Ratio => format!("{} / {}", self.of.join(" + "), self.over.join(" + ")),
             Quantity::Code => self.code_shown(),
+            _ => String::new(),
         }
     }
 
@@ -303,12 +352,16 @@ impl Metric {
             (Quantity::Count, Some(Per::Cycle)) => "per cycle",
             (Quantity::Count, Some(Per::Second)) => "per second",
             (Quantity::Count, None) | (Quantity::Ratio | Quantity::Code, _) => "",
+            _ => self.network_unit(),
         }
     }
 
     /// What exactly is measured, in one sentence.
     #[must_use]
     pub fn definition(&self) -> String {
+        if let Some(definition) = self.network_definition() {
+            return definition;
+        }
         let statistic = self.statistic.unwrap_or_default().name();
         let place = match self.place {
             None => "",
@@ -391,6 +444,7 @@ impl Metric {
                     until.unwrap_or_default()
                 )
             }
+            _ => String::new(),
         }
     }
 
@@ -438,8 +492,12 @@ impl Metric {
         let code = self.measure == Quantity::Code;
         let order = self.measure == Quantity::Order;
         let references = code && self.of == ["references"];
+        if let Some(mistake) = self.network_mistake() {
+            return Some(mistake);
+        }
+        let network = self.measure.is_of_networks();
         let fits = [
-            ("statistic", self.statistic.is_none() || delay),
+            ("statistic", self.statistic.is_none() || delay || network),
             ("only", self.only.is_none() || delay),
             ("tick", self.tick.is_none() || stamp),
             ("at", self.at.is_none() || stamp),
@@ -453,14 +511,17 @@ impl Metric {
                     || code
                     || self.measure == Quantity::Utilisation,
             ),
-            ("of", self.of.is_empty() || count || ratio || code || order),
+            (
+                "of",
+                self.of.is_empty() || count || ratio || code || order || network,
+            ),
             ("flows", self.flows.is_none() || order),
             (
                 "fcs",
                 self.fcs.is_none() || self.measure == Quantity::EgressBitRate,
             ),
             ("over", self.over.is_empty() || ratio),
-            ("per", self.per.is_none() || count),
+            ("per", self.per.is_none() || count || network),
             ("unit", self.unit.is_none() || references),
             ("from", self.from.is_none() || code),
             ("until", self.until.is_none() || code),

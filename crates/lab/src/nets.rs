@@ -119,17 +119,10 @@ impl Net {
         outcome.until = self.cycles() / self.hops as u64;
         outcome.hertz = 600_000_000;
         for (&name, metric) in metrics {
-            let reading = match reading(&chain, metric, self.parameters.flows) {
-                Ok(value) => Reading {
-                    value: Some(value),
-                    why: None,
-                },
-                Err(why) => Reading {
-                    value: None,
-                    why: Some(why),
-                },
-            };
-            outcome.metrics.insert(name.to_owned(), reading);
+            let value = reading(&chain, metric, self.parameters.flows);
+            outcome
+                .metrics
+                .insert(name.to_owned(), Reading::from(value));
         }
         Ok(outcome)
     }

@@ -140,6 +140,7 @@ impl Observation {
                 Ok(self.growth(metric, &metric.of)? / under)
             }
             Quantity::Code => Err("it is counted in programs, not in runs".into()),
+            _ => Err("a chip has no such quantity".into()),
         }
     }
 

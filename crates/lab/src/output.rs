@@ -13,7 +13,7 @@ use crate::class::Class;
 use crate::drawing::{draw, figures};
 use crate::grid::{Grid, grids};
 use crate::profiles;
-use crate::study::{Chosen, ChosenShown, Study};
+use crate::study::{Chosen, ChosenShown, Kind, Study};
 use crate::tables::{
     About, about, document, points_csv, reproduced, rows_csv, shown, shown_class, shown_difference,
     shown_figure, shown_measured,
@@ -280,10 +280,10 @@ fn page_sweep(
     }
     Some(PageSweep {
         title: sweep.title.clone().unwrap_or_else(|| name.to_owned()),
-        system: if sweep.net {
-            "the Petri net of a router".to_owned()
-        } else {
-            sweep.system.clone()
+        system: match sweep.kind() {
+            Kind::Chip => sweep.system.clone(),
+            Kind::Net => "the Petri net of a router".to_owned(),
+            Kind::Network => sweep.network.clone(),
         },
         settings: sweep
             .set

@@ -5,7 +5,7 @@ use npsim_project::problem::Problem;
 use serde::Serialize;
 
 use crate::hops;
-use crate::study::{Place, Study, Sweep, TraceText, same_place};
+use crate::study::{Kind, Place, Study, Sweep, TraceText, same_place, windows};
 
 /// Where a point lies on an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,8 +35,10 @@ pub struct Point {
     pub seed: Option<u64>,
     /// How many routers stand one behind the other; one if not given.
     pub hops: Option<usize>,
-    /// Whether it is a Petri net's, whose settings are its parameters.
-    pub net: bool,
+    /// What runs: of a Petri net settings are its parameters, of a network keys of its file.
+    pub kind: Kind,
+    /// When it is measured, `10s..20s`, if that is a setting: of networks only.
+    pub window: Option<String>,
     /// Which of several runs it is, from 0; they differ in their seeds and in when
     /// frames begin to come.
     pub run: usize,
@@ -60,6 +62,8 @@ impl Point {
         }
         shown.extend(self.seed.map(|seed| format!("seed={seed}")));
         shown.extend(self.hops.map(|hops| format!("hops={hops}")));
+        let window = self.window.iter();
+        shown.extend(window.map(|window| format!("{}={window}", windows::KEY)));
         shown
     }
 
@@ -149,7 +153,8 @@ fn point(
         trace: sweep.trace.clone(),
         seed: sweep.seed,
         hops: None,
-        net: sweep.net,
+        kind: sweep.kind(),
+        window: None,
         run: 0,
     };
     for (path, value) in &sweep.set {
@@ -180,7 +185,7 @@ impl Point {
         if run > 0 {
             let seed = SEED_BASE + run;
             again.set("seed", &seed.to_string())?;
-            if again.trace.is_none() && !again.net {
+            if again.trace.is_none() && again.kind == Kind::Chip {
                 again.set("load.seed", &seed.to_string())?;
                 again.set("load.phase", "random")?;
             }
@@ -195,6 +200,15 @@ impl Point {
                 .parse()
                 .map_err(|_| at(format!("the seed `{value}` is not a whole number from 0")))?;
             self.seed = Some(seed);
+            return Ok(());
+        }
+        if path == windows::KEY {
+            if self.kind != Kind::Network {
+                return Err(at(format!("`{path}` is a setting of networks"))
+                    .help("`[window]` and `[sweep.NAME.window]` have `warm_up` and `measure`"));
+            }
+            windows::window(value).map_err(at)?;
+            self.window = Some(value.to_owned());
             return Ok(());
         }
         if path == "hops" {

@@ -47,6 +47,23 @@ pub struct Reading {
     pub why: Option<String>,
 }
 
+impl From<Result<f64, String>> for Reading {
+    fn from(value: Result<f64, String>) -> Self {
+        let none = |why: String| Self {
+            value: None,
+            why: Some(why),
+        };
+        match value {
+            Ok(value) if value.is_finite() => Self {
+                value: Some(value),
+                why: None,
+            },
+            Ok(_) => none("it is no finite number".into()),
+            Err(why) => none(why),
+        }
+    }
+}
+
 impl Outcome {
     /// An outcome without metrics.
     #[must_use]

@@ -6,6 +6,7 @@
 
 mod checking;
 mod chosen;
+pub(crate) mod windows;
 
 pub use checking::place_of;
 pub use chosen::{Chosen, ChosenShown};
@@ -130,6 +131,9 @@ pub struct Sweep {
     /// Instead of a system: the Petri net of a router; settings are its parameters.
     #[serde(default)]
     pub net: bool,
+    /// Instead of a system: a network file, found as systems are; settings are its keys.
+    #[serde(default)]
+    pub network: String,
     /// Settings over the project, as for `npsim run --set`.
     #[serde(default)]
     pub set: BTreeMap<String, SettingValue>,
@@ -218,6 +222,13 @@ pub struct Axis {
     /// Instead of `key` and `values`: several settings at once.
     #[serde(default)]
     pub step: Vec<Step>,
+    /// Instead of `key` and `values`, of networks: windows of this length, one after the
+    /// other, that are measured in one run.
+    pub every: Option<String>,
+    /// Where the first of these windows begins; at 0 if left out.
+    pub from: Option<String>,
+    /// Where the last of these windows ends.
+    pub until: Option<String>,
     /// The places that a quick run takes; all of them if left out.
     #[serde(default)]
     pub quick: Vec<f64>,
@@ -233,6 +244,17 @@ pub struct Step {
     pub label: Option<String>,
     /// Its settings.
     pub set: BTreeMap<String, SettingValue>,
+}
+
+/// What a sweep runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Microcode on a chip.
+    Chip,
+    /// The Petri net of a router.
+    Net,
+    /// A network of hosts.
+    Network,
 }
 
 /// How sure a published value is.
@@ -473,11 +495,26 @@ impl Study {
     }
 }
 
+impl Sweep {
+    /// What it runs.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        if self.net {
+            Kind::Net
+        } else if self.network.is_empty() {
+            Kind::Chip
+        } else {
+            Kind::Network
+        }
+    }
+}
+
 impl Axis {
     /// Its name in tables.
     #[must_use]
     pub fn name(&self) -> &str {
-        let key = self.key.as_deref().unwrap_or("step");
+        let other = if self.every.is_some() { "time" } else { "step" };
+        let key = self.key.as_deref().unwrap_or(other);
         self.name.as_deref().unwrap_or(key)
     }
 
@@ -495,6 +532,9 @@ impl Axis {
     /// Its places: where they lie, what they are called, what they set.
     #[must_use]
     pub fn places(&self) -> Vec<Place> {
+        if self.every.is_some() {
+            return windows::of_axis(self).unwrap_or_default();
+        }
         if !self.step.is_empty() {
             let steps = self.step.iter().map(|step| Place {
                 x: step.x,

@@ -397,6 +397,7 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
                 key,
                 chip: None,
                 cycles: 0,
+                run: None,
             });
         }
         results
@@ -458,6 +459,7 @@ shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
                 key,
                 chip: None,
                 cycles: 0,
+                run: None,
             });
         }
         rows(&study, &results, &select(&study, &[]).unwrap())

@@ -138,6 +138,8 @@ pub struct FlowCensus {
     pub sent: Tally,
     /// What reached its hosts, both ways.
     pub arrived: Tally,
+    /// Of this, what reached the host that receives.
+    pub reached: Tally,
     /// What queues dropped of it or lines lost.
     pub gone: Tally,
     /// Bytes of data that reached the receiver for good: without a gap where it is a stream.
@@ -171,6 +173,7 @@ impl Census {
                 .map(|(flow, before)| FlowCensus {
                     sent: flow.sent.since(before.sent),
                     arrived: flow.arrived.since(before.arrived),
+                    reached: flow.reached.since(before.reached),
                     gone: flow.gone.since(before.gone),
                     delivered: flow.delivered - before.delivered,
                     sender: since(&flow.sender, &before.sender),

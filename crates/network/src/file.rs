@@ -11,10 +11,13 @@ mod typed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
+use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
+use npsim_project::{Grammar, Setting, apply_to_text, with_settings};
 use npsim_transport::time::Time;
 
 use crate::simulation::{NetworkError, Simulation};
@@ -22,6 +25,8 @@ use crate::topology::{Node, NodeKind, Topology};
 use quantities::Quantities;
 use typed::Placed;
 
+/// Lists of a network file whose entries have numbers and names.
+const LISTS: &[&str] = &["host", "switch", "router", "link", "flow"];
 /// Hosts that a group may have.
 const MOST_HOSTS: u64 = 10_000;
 
@@ -39,6 +44,8 @@ pub struct NetworkFile {
     pub from: Time,
     /// The network, scaled.
     pub topology: Topology,
+    /// The flows of the file by name, which are one or several of the network.
+    pub flows: Vec<(String, Range<usize>)>,
 }
 
 /// Makes problems with places.
@@ -88,9 +95,42 @@ struct Reading {
     quantities: Quantities,
     names: Names,
     topology: Topology,
+    flows: Vec<(String, Range<usize>)>,
 }
 
 impl NetworkFile {
+    /// Reads a network file from the disk and applies settings to it.
+    ///
+    /// # Errors
+    /// It cannot be read, or as in [`NetworkFile::parse_with`].
+    pub fn load(path: &Path, settings: &[Setting]) -> Result<Self, Problem> {
+        let bytes = Disk
+            .read(path)
+            .map_err(|error| Problem::io("read", path, &error))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Problem::new(format!("`{}` is not text", path.display())))?;
+        Self::parse_with(&path.display().to_string(), &text, settings)
+    }
+
+    /// Reads a network file after settings were applied to its text, in the order given.
+    ///
+    /// # Errors
+    /// A setting leads nowhere, or as in [`NetworkFile::parse`].
+    pub fn parse_with(path: &str, text: &str, settings: &[Setting]) -> Result<Self, Problem> {
+        let grammar = Grammar {
+            noun: "network",
+            lists: LISTS,
+            read: &|text| match toml::from_str::<typed::File>(text) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.message().to_owned()),
+            },
+        };
+        match apply_to_text(text, settings, &grammar)? {
+            Some(changed) => Self::parse(&with_settings(path), &changed),
+            None => Self::parse(path, text),
+        }
+    }
+
     /// Reads a network file; `path` is how it is shown.
     ///
     /// # Errors
@@ -116,6 +156,7 @@ impl NetworkFile {
                 seed: file.seed.unwrap_or(1),
                 ..Topology::default()
             },
+            flows: Vec::new(),
         };
         reading.nodes(&file)?;
         for link in &file.link {
@@ -141,6 +182,7 @@ impl NetworkFile {
             until,
             from,
             topology: reading.topology,
+            flows: reading.flows,
         })
     }
 }

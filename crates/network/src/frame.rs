@@ -6,7 +6,7 @@ use npsim_protocols::checksum;
 use npsim_transport::wire::{Packet, WireError};
 use serde::{Deserialize, Serialize};
 
-use crate::topology::{NodeKind, Topology};
+use crate::topology::Topology;
 
 /// Protocol number of UDP.
 const UDP: u8 = 17;
@@ -50,11 +50,7 @@ impl Frame {
             Content::Packet(packet) => packet.to_bytes(),
             Content::Datagram { number } => {
                 let flow = &topology.flows[self.flow as usize];
-                let address = |node: usize| match topology.nodes[node].kind {
-                    NodeKind::Host { address } => address,
-                    _ => Ipv4Addr::UNSPECIFIED,
-                };
-                let ends = [address(flow.from), address(flow.to)];
+                let ends = [flow.from, flow.to].map(|node| topology.address(node));
                 Ok(datagram(ends, *number, self.bytes as usize))
             }
         }

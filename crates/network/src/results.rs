@@ -7,7 +7,7 @@ use crate::census::{Census, FlowCensus, LineCensus};
 use crate::file::NetworkFile;
 use crate::line::DropReason;
 use crate::simulation::Simulation;
-use crate::topology::{Limit, Loss, Transport};
+use crate::topology::Transport;
 
 /// The version of the document's form.
 const SCHEMA: &str = "npsim-network-1";
@@ -75,6 +75,8 @@ pub struct FlowResult {
 /// One direction of a link.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineResult {
+    /// Its name: the link's, with `back` behind it for the way from the link's second end.
+    pub name: String,
     /// The link's name.
     pub link: String,
     /// Node that it leaves.
@@ -170,10 +172,11 @@ impl Results {
                 packets: counted.dropped_for(reason).packets,
             });
             LineResult {
+                name: topology.line_name(number),
                 link: link.name.clone(),
                 from: name(link.ends[number % 2]),
                 to: name(link.ends[1 - number % 2]),
-                watched: parameters.queue.limit != Limit::None || parameters.loss != Loss::None,
+                watched: parameters.is_watched(),
                 rate_bps: unscaled.rate(counted.rate as f64),
                 utilisation: counted.utilisation(),
                 packets: counted.sent.packets,

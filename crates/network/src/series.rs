@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use crate::census::Census;
 use crate::results::Unscaled;
 use crate::simulation::Simulation;
-use crate::topology::{Limit, Loss};
 
 /// Writes samples of a run.
 #[derive(Debug)]
@@ -66,15 +65,10 @@ impl<W: Write> Series<W> {
             }
         }
         for (number, line) in topology.links.iter().flat_map(|it| &it.lines).enumerate() {
-            if line.queue.limit == Limit::None && line.loss == Loss::None {
+            if !line.is_watched() {
                 continue;
             }
-            let link = &topology.links[number / 2];
-            let name = if number % 2 == 0 {
-                quoted(&link.name)
-            } else {
-                quoted(&format!("{} back", link.name))
-            };
+            let name = quoted(&topology.line_name(number));
             let mut row =
                 |quantity, value: f64| writeln!(out, "{now},link,{name},{quantity},{value}");
             let (bytes, packets) = simulation.queue(number);

@@ -1,7 +1,5 @@
 //! The simulation: events one after the other.
 
-use std::net::Ipv4Addr;
-
 use npsim_protocols::ParameterError;
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
@@ -128,7 +126,7 @@ impl Simulation {
         it.lay_lines()?;
         for (number, flow) in it.topology.flows.iter().enumerate() {
             let nodes = [flow.from, flow.to];
-            let addresses = nodes.map(|node| address(&it.topology, node));
+            let addresses = nodes.map(|node| it.topology.address(node));
             let ends = Endpoint::of(flow, number, addresses, it.topology.seed);
             for (endpoint, (node, peer)) in { ends.into_iter() }.zip([(0, 1), (1, 0)]) {
                 it.ends.push(End {
@@ -375,7 +373,11 @@ impl Simulation {
         let flow = frame.flow as usize;
         self.flows[flow].arrived.add(frame.bytes.into());
         // Both ends may be at one node only where a flow goes from a host to itself, which is refused.
-        let end = 2 * flow + usize::from(self.ends[2 * flow].node != node);
+        let receives = self.ends[2 * flow].node != node;
+        if receives {
+            self.flows[flow].reached.add(frame.bytes.into());
+        }
+        let end = 2 * flow + usize::from(receives);
         match &frame.content {
             Content::Packet(packet) => {
                 let endpoint = &mut self.ends[end].endpoint;
@@ -433,13 +435,6 @@ impl Simulation {
             let endpoint = end as u32;
             self.events.post(at, node, Event::Wake { endpoint });
         }
-    }
-}
-
-fn address(topology: &Topology, node: usize) -> Ipv4Addr {
-    match topology.nodes[node].kind {
-        NodeKind::Host { address } => address,
-        _ => Ipv4Addr::UNSPECIFIED,
     }
 }
 

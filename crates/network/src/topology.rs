@@ -21,6 +21,35 @@ pub struct Topology {
     pub seed: u64,
 }
 
+impl Topology {
+    /// What a line is called: its link's name, with `back` behind it for the way from the link's
+    /// second end.
+    #[must_use]
+    pub fn line_name(&self, line: usize) -> String {
+        let name = &self.links[line / 2].name;
+        if line % 2 == 0 {
+            name.clone()
+        } else {
+            format!("{name} back")
+        }
+    }
+
+    /// The parameters of a line: link n has lines 2 n and 2 n + 1.
+    #[must_use]
+    pub fn line(&self, line: usize) -> &LineParameters {
+        &self.links[line / 2].lines[line % 2]
+    }
+
+    /// The address of a node; `0.0.0.0` if it is no host.
+    #[must_use]
+    pub fn address(&self, node: usize) -> Ipv4Addr {
+        match self.nodes[node].kind {
+            NodeKind::Host { address } => address,
+            _ => Ipv4Addr::UNSPECIFIED,
+        }
+    }
+}
+
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
@@ -130,6 +159,12 @@ impl LineParameters {
             },
             loss: Loss::None,
         }
+    }
+
+    /// Whether it can drop or lose something: other lines only join nodes.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.queue.limit != Limit::None || self.loss != Loss::None
     }
 
     /// Time of `bytes` of IP on the line, rounded up to a picosecond.

@@ -41,7 +41,7 @@ pub use capacity::Capacity;
 pub use hardware::{board, profile};
 pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
-pub use settings::{ProfileChange, Setting};
+pub use settings::{Grammar, ProfileChange, Setting, apply_to_text, with_settings};
 
 use crate::disturb::NodeStall;
 use crate::files::{Disk, Files, Kind};

@@ -4,7 +4,8 @@
 //! A path is keys with dots between them. An entry of a list (`[[port]]`) is
 //! named by its number from 0, by its name (a route by its prefix, a
 //! microengine without a name by its source), or by `*`, which means all of
-//! them. Two first keys are not in the file: `profile.GROUP.NAME` is a parameter
+//! them. Files of other kinds whose keys can be set have a [`Grammar`].
+//! Two first keys are not in a project file: `profile.GROUP.NAME` is a parameter
 //! of the chip profile, `define.NAME` is what `-D NAME=VALUE` gives.
 
 use std::fmt;
@@ -26,6 +27,25 @@ use crate::problem::Problem;
 const LISTS: &[&str] = &[
     "me", "port", "ring", "queue", "memory", "counter", "lock", "route", "stall",
 ];
+
+/// A kind of file whose keys can be set.
+pub struct Grammar<'a> {
+    /// What such a file describes, as in "a project file".
+    pub noun: &'a str,
+    /// Lists whose entries have numbers and names.
+    pub lists: &'a [&'a str],
+    /// Whether a text is such a file; if not, what is wrong, in words.
+    pub read: &'a dyn Fn(&str) -> Result<(), String>,
+}
+
+impl fmt::Debug for Grammar<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grammar")
+            .field("noun", &self.noun)
+            .field("lists", &self.lists)
+            .finish_non_exhaustive()
+    }
+}
 
 /// `PATH=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -156,13 +176,15 @@ pub fn apply(
     registry: &Registry,
 ) -> Result<(ProjectText, Applied), Problem> {
     let mut applied = Applied::default();
-    let (Ok(mut document), Ok(_)) = (
-        text.text.parse::<DocumentMut>(),
-        file::parse(&text.text, registry),
-    ) else {
-        return Ok((text.clone(), applied));
+    let grammar = Grammar {
+        noun: "project",
+        lists: LISTS,
+        read: &|text| match file::parse(text, registry) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.message),
+        },
     };
-    let mut changed = false;
+    let mut of_file = Vec::new();
     for setting in settings {
         match setting.keys.as_slice() {
             [first, _, _] if first == "profile" => applied.profile.push(setting.clone()),
@@ -181,24 +203,46 @@ pub fn apply(
                     .wrong("a define is one name that sources can use")
                     .help("write for example `define.ACCEPT_ANY_MAC=1`"));
             }
-            keys => {
-                let root: &mut dyn TableLike = document.as_table_mut();
-                set_in(root, keys, setting)?;
-                let now = document.to_string();
-                file::parse(&now, registry).map_err(|error| refused(setting, &error.message))?;
-                changed = true;
-            }
+            _ => of_file.push(setting.clone()),
         }
     }
-    if !changed {
+    let Some(changed) = apply_to_text(&text.text, &of_file, &grammar)? else {
         return Ok((text.clone(), applied));
-    }
+    };
     let text = ProjectText {
-        path: format!("{} with settings", text.path),
-        text: document.to_string().into(),
+        path: with_settings(&text.path),
+        text: changed.into(),
         ..text.clone()
     };
     Ok((text, applied))
+}
+
+/// How a file is called in messages once settings have changed its text.
+#[must_use]
+pub fn with_settings(path: &str) -> String {
+    format!("{path} with settings")
+}
+
+/// The text of a file with settings applied, in the order given; none if there are none, or if
+/// the text is wrong already, which its reader says.
+///
+/// # Errors
+/// A path leads nowhere, or a value is not what stands there.
+pub fn apply_to_text(
+    text: &str,
+    settings: &[Setting],
+    grammar: &Grammar<'_>,
+) -> Result<Option<String>, Problem> {
+    let (Ok(mut document), Ok(())) = (text.parse::<DocumentMut>(), (grammar.read)(text)) else {
+        return Ok(None);
+    };
+    for setting in settings {
+        let root: &mut dyn TableLike = document.as_table_mut();
+        set_in(root, &setting.keys, setting, grammar)?;
+        (grammar.read)(&document.to_string())
+            .map_err(|message| refused(setting, &message, grammar))?;
+    }
+    Ok((!settings.is_empty()).then(|| document.to_string()))
 }
 
 /// A profile with the `profile.GROUP.NAME` of settings, and what that changed.
@@ -257,7 +301,12 @@ pub(crate) fn apply_to_profile(
 }
 
 /// Goes down the path from a table and sets what it leads to.
-fn set_in(table: &mut dyn TableLike, keys: &[String], setting: &Setting) -> Result<(), Problem> {
+fn set_in(
+    table: &mut dyn TableLike,
+    keys: &[String],
+    setting: &Setting,
+    grammar: &Grammar<'_>,
+) -> Result<(), Problem> {
     let Some((key, rest)) = keys.split_first() else {
         return Ok(());
     };
@@ -274,8 +323,8 @@ fn set_in(table: &mut dyn TableLike, keys: &[String], setting: &Setting) -> Resu
         return Ok(());
     }
     let top = std::ptr::eq(keys.as_ptr(), setting.keys.as_ptr());
-    if top && LISTS.contains(&key.as_str()) && table.get(key).is_none() {
-        return Err(setting.wrong(format!("the project has no [[{key}]]")));
+    if top && grammar.lists.contains(&key.as_str()) && table.get(key).is_none() {
+        return Err(setting.wrong(format!("the {} has no [[{key}]]", grammar.noun)));
     }
     let item = table
         .entry(key)
@@ -297,7 +346,7 @@ fn set_in(table: &mut dyn TableLike, keys: &[String], setting: &Setting) -> Resu
                             setting.path()
                         )));
                 }
-                set_in(entry, rest, setting)?;
+                set_in(entry, rest, setting, grammar)?;
             }
             Ok(())
         }
@@ -322,7 +371,7 @@ fn set_in(table: &mut dyn TableLike, keys: &[String], setting: &Setting) -> Resu
             Ok(())
         }
         _ => match item.as_table_like_mut() {
-            Some(inner) => set_in(inner, rest, setting),
+            Some(inner) => set_in(inner, rest, setting, grammar),
             None => Err(setting.wrong(format!("`{key}` is a value, there is nothing in it"))),
         },
     }
@@ -376,12 +425,19 @@ fn entries(
     })
 }
 
-/// What an entry of a list is called: its name, its prefix, or its source
-/// without folders and ending.
+/// What an entry of a list is called: its name, its prefix, what it joins with a dash between
+/// them, or its source without folders and ending.
 fn entry_name(entry: &Table) -> String {
     let text = |key: &str| entry.get(key).and_then(Item::as_str);
     if let Some(name) = text("name").or_else(|| text("prefix")) {
         return name.to_owned();
+    }
+    if let (Some(from), Some(to)) = (text("from"), text("to")) {
+        return format!("{from}-{to}");
+    }
+    if let Some(ends) = entry.get("between").and_then(Item::as_array) {
+        let ends: Vec<&str> = ends.iter().filter_map(Value::as_str).collect();
+        return ends.join("-");
     }
     text("source")
         .and_then(|source| Path::new(source).file_stem())
@@ -399,9 +455,9 @@ fn typed(old: Option<&Item>, value: &str) -> Value {
     }
 }
 
-/// Why a text with a setting is no project file any more. Only the setting can
+/// Why a text with a setting is no such file any more. Only the setting can
 /// be the reason.
-fn refused(setting: &Setting, message: &str) -> Problem {
+fn refused(setting: &Setting, message: &str, grammar: &Grammar<'_>) -> Problem {
     let message = message.trim();
     let Some(rest) = message.strip_prefix("unknown field `") else {
         return setting.wrong(message);
@@ -415,7 +471,7 @@ fn refused(setting: &Setting, message: &str) -> Problem {
         .position(|key| key == unknown)
         .unwrap_or(0);
     let place = match &setting.keys[..at] {
-        [] => "a project file".to_owned(),
+        [] => format!("a {} file", grammar.noun),
         before => format!("`{}`", before.join(".")),
     };
     let problem = setting.wrong(format!("there is no `{unknown}` in {place}"));

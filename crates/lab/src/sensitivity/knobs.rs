@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::campaign::Campaign;
 use crate::points::points;
 use crate::sensitivity::nobody;
-use crate::study::{Chosen, SettingValue};
+use crate::study::{Chosen, Kind, SettingValue};
 
 /// By how much things are moved.
 pub const SHARE: f64 = 0.2;
@@ -131,7 +131,7 @@ impl Knobs {
             let Some(sweep) = study.sweep.get(&point.sweep) else {
                 continue;
             };
-            if sweep.net
+            if sweep.kind() != Kind::Chip
                 || !sweeps.contains(point.sweep.as_str())
                 || projects.contains_key(&point.sweep)
             {

@@ -8,8 +8,8 @@ use npsim_project::problem::Problem;
 use npsim_project::quantity::Time;
 
 use super::{
-    Axis, Cell, Chosen, Published, Replicated, Replication, SettingValue, Study, Sweep, Table,
-    WindowText, same_place,
+    Axis, Cell, Chosen, Kind, Published, Replicated, Replication, SettingValue, Study, Sweep,
+    Table, WindowText, same_place, windows,
 };
 use crate::counters::fits;
 use crate::derived::{Derived, Operand};
@@ -204,14 +204,24 @@ fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> 
         ));
     }
     check_paths(sweep.set.keys()).map_err(at)?;
-    if sweep.net != sweep.system.is_empty() {
-        return Err(at("it has either a `system`, or `net = true`".into()));
+    let systems = [
+        !sweep.system.is_empty(),
+        sweep.net,
+        !sweep.network.is_empty(),
+    ];
+    if systems.iter().filter(|given| **given).count() != 1 {
+        return Err(at(
+            "it has either a `system`, or `net = true`, or a `network`".into(),
+        ));
     }
-    if sweep.net {
-        crate::nets::check(study, sweep).map_err(at)?;
+    match sweep.kind() {
+        Kind::Chip => check_chip(study, sweep),
+        Kind::Net => crate::nets::check(study, sweep),
+        Kind::Network => crate::networks::check(study, sweep),
     }
+    .map_err(at)?;
     let points = sweep.axis.iter().try_fold(1_usize, |points, axis| {
-        points.checked_mul(axis.values.len().max(axis.step.len()))
+        points.checked_mul(axis.places().len())
     });
     if points.is_none_or(|points| points > MOST_POINTS) {
         return Err(at(format!(
@@ -235,9 +245,39 @@ fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> 
     Ok(())
 }
 
+/// Nothing that only networks have is asked of a chip.
+fn check_chip(study: &Study, sweep: &Sweep) -> Result<(), String> {
+    for (name, metric) in study.metrics_of(sweep) {
+        if !metric.fits_chips() {
+            return Err(format!(
+                "of a chip `{name}` cannot be measured, only of a `network`"
+            ));
+        }
+    }
+    match sweep.axis.iter().find(|axis| axis.every.is_some()) {
+        Some(axis) => Err(format!(
+            "axis `{}`: `every` is of a `network`; a chip is measured in the study's `window`",
+            axis.name()
+        )),
+        None => Ok(()),
+    }
+}
+
 fn check_axis(axis: &Axis) -> Result<(), String> {
+    if axis.every.is_some() {
+        if axis.key.is_some() || !axis.values.is_empty() || !axis.step.is_empty() {
+            return Err("it has either `key` and `values`, or `step`, or `every`".into());
+        }
+        windows::of_axis(axis)?;
+    } else if let Some(key) = [("from", &axis.from), ("until", &axis.until)]
+        .iter()
+        .find_map(|(key, text)| text.is_some().then_some(key))
+    {
+        return Err(format!("`{key}` belongs to `every`"));
+    }
     match (&axis.key, axis.values.is_empty(), axis.step.is_empty()) {
         (Some(_), false, true) | (None, true, false) => {}
+        (None, true, true) if axis.every.is_some() => {}
         (Some(_), true, true) => return Err("`values` has no value".into()),
         _ => return Err("it has either `key` and `values`, or `step`".into()),
     }

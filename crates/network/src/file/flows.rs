@@ -76,6 +76,8 @@ impl Reading {
             .clone()
             .unwrap_or_else(|| format!("{}-{}", flow.from.get_ref(), flow.to.get_ref()));
         let count = pairs.len();
+        let begin = self.topology.flows.len();
+        self.flows.push((name.clone(), begin..begin + count));
         for (number, (from, to)) in pairs.into_iter().enumerate() {
             self.topology.flows.push(Flow {
                 name: if count == 1 {

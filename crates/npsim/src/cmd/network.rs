@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use clap::Args;
-use npsim::files::{Disk, Files as _};
 use npsim::problem::Problem;
+use npsim::project::Setting;
 use npsim::quantity;
 use npsim::whole_file::WholeFile;
 use npsim_network::Simulation;
@@ -35,6 +35,7 @@ const EXAMPLES: &str = "\
 Examples:
   npsim network traces/networks/dumbbell.toml    a line for each flow and each watched link
   npsim network dumbbell.toml --seed 2 --until 60s
+  npsim network dumbbell.toml --set link.bottleneck.queue.limit=0.5bdp --set flow.tcp.step=15s
   npsim network dumbbell.toml --series dumbbell.csv --every 100ms
   npsim network dumbbell.toml --capture bottleneck=bottleneck.pcap
   npsim network dumbbell.toml --stats - --quiet | jq .jain
@@ -55,6 +56,10 @@ pub struct Arguments {
     /// End the run here instead of where the file says, such as `60s`
     #[arg(long, value_name = "TIME", value_parser = value::parser::<Moment>())]
     until: Option<Moment>,
+    /// Change one key of the file, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
+    /// `link.bottleneck.queue.kind=red`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = value::parser::<Setting>())]
+    set: Vec<Setting>,
     /// Draw what is random from another seed than the file's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -118,7 +123,7 @@ impl FromStr for LinkCapture {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let mut file = read(arguments)?;
+    let mut file = NetworkFile::load(&arguments.file, &arguments.set)?;
     if let Some(Moment(until)) = arguments.until {
         file.until = (until / file.scale).max(1);
         if file.until <= file.from {
@@ -212,14 +217,4 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
-}
-
-fn read(arguments: &Arguments) -> anyhow::Result<NetworkFile> {
-    let path = &arguments.file;
-    let bytes = Disk
-        .read(path)
-        .map_err(|error| Problem::io("read", path, &error))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Problem::new(format!("`{}` is not text", path.display())))?;
-    Ok(NetworkFile::parse(&path.display().to_string(), &text)?)
 }

@@ -147,3 +147,60 @@ fn mistakes_leave_nothing_behind() {
         .expect(2, &["--series"]);
     assert_eq!(dir.files(), ["net.toml", "wrong.toml"]);
 }
+
+#[test]
+fn settings_change_keys_of_the_file_and_nothing_else() {
+    let dir = Dir::new().with(
+        "net.toml",
+        std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file"),
+    );
+    let run = |options: &str| {
+        let command = format!("network net.toml --until 40s --stats - {options}");
+        let done = dir.npsim(&command).expect(0, &[]);
+        serde_json::from_str::<Value>(&done.out).expect("JSON")
+    };
+    let plain = run("");
+    let same = run("--set seed=1 --set link.bottleneck.queue.kind=fifo");
+    assert_eq!(plain, same);
+    let two =
+        run("--set host.*.count=2 --set link.bottleneck.rate=5Mbps --set flow.tcp.host.min_rto=1s");
+    assert_eq!(two["flows"].as_array().expect("flows").len(), 2);
+    let rate = |stats: &Value| {
+        let lines = stats["lines"].as_array().expect("lines").iter();
+        let mut named = lines.filter(|line| line["name"] == "bottleneck");
+        named.next().expect("the bottleneck")["rate_bps"].as_f64()
+    };
+    assert_eq!((rate(&plain), rate(&two)), (Some(1e7), Some(5e6)));
+    for (setting, expected) in [
+        (
+            "link.botleneck.rate=5Mbps",
+            &[
+                "no [[link]] is called `botleneck`",
+                "did you mean `link.bottleneck`?",
+            ][..],
+        ),
+        (
+            "flow.tcp.packt=500",
+            &["no `packt` in `flow.tcp`", "did you mean `packet`?"],
+        ),
+        (
+            "flow.tcp.packet=many",
+            &["`flow.tcp.packet=many` cannot be set"],
+        ),
+        ("pacer.x.rate=1", &["no `pacer` in a network file"]),
+        ("host.0=3", &["the path ends at a whole table"]),
+        (
+            "link.bottleneck.rate=5MB",
+            &["net.toml with settings:", "`5MB` is not a rate"],
+        ),
+        (
+            "host.s.count=3",
+            &["net.toml with settings:", "3 and 4 hosts"],
+        ),
+    ] {
+        dir.npsim(&format!("network net.toml --set {setting}"))
+            .expect(1, expected);
+    }
+    dir.npsim("network net.toml --set rate")
+        .expect(2, &["has no `=`"]);
+}

@@ -1,0 +1,298 @@
+//! Points that are networks of hosts. Points that differ in their windows alone are measured in
+//! one run.
+
+mod measures;
+mod probe;
+
+use std::collections::BTreeMap;
+
+use npsim_asm::spelling::closest;
+use npsim_network::file::NetworkFile;
+use npsim_network::topology::Topology;
+use npsim_network::{NoTap, Simulation};
+use npsim_project::problem::Problem;
+use npsim_transport::time::{SECOND, Time};
+use serde_json::json;
+
+use crate::counters::fits;
+use crate::metric::Metric;
+use crate::places::Places;
+use crate::points::Point;
+use crate::prepare::hash;
+use crate::store::{Outcome, Reading};
+use crate::study::{Study, Sweep, WindowText, windows};
+use probe::Probe;
+
+/// What a packet costs the host beside a simulated cycle, about; it orders the points of a
+/// campaign and moves its bar.
+const CYCLES_OF_A_PACKET: u128 = 300;
+/// Bits of such a packet.
+const PACKET_BITS: u128 = 8_000;
+/// Steps of a run between which is asked whether to go on.
+const STEPS: Time = 200;
+
+/// A point's network, with the key under which its outcome is saved.
+pub(crate) struct Network {
+    /// Names its outcome.
+    pub key: String,
+    /// Names its run, which it may share with others.
+    pub run: String,
+    file: NetworkFile,
+    /// When it is measured, in simulated time.
+    from: Time,
+    until: Time,
+}
+
+/// Whether a sweep says nothing that a network does not have, in words.
+pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
+    let others = [
+        ("trace", sweep.trace.is_some()),
+        ("allow", !sweep.allow.is_empty()),
+        ("other_chip", sweep.other_chip.is_some()),
+    ];
+    if let Some((key, _)) = others.iter().find(|(_, given)| *given) {
+        return Err(format!("`{key}` is of a `system`, not of a `network`"));
+    }
+    let of_axes = sweep.axis.iter().flat_map(|axis| {
+        let steps = axis.step.iter().flat_map(|step| step.set.keys());
+        axis.key.iter().chain(steps)
+    });
+    if sweep.set.keys().chain(of_axes).any(|key| key == "hops") {
+        return Err("`hops` is of a `system`; a network has the routers of its file".into());
+    }
+    for (name, metric) in study.metrics_of(sweep) {
+        if !metric.fits_networks() {
+            return Err(format!(
+                "of a network `{name}` cannot be measured; name those that can as `metrics`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a network's point ready.
+///
+/// # Errors
+/// The file is not there or wrong, a setting leads nowhere, the window is none, or a metric
+/// names what is not there.
+pub(crate) fn prepare(
+    study: &Study,
+    point: &Point,
+    quick: bool,
+    places: &Places,
+) -> Result<Network, Problem> {
+    make_ready(study, point, quick, places)
+        .map_err(|problem| problem.note(format!("in point {}, {}", point.number, point.shown())))
+}
+
+fn make_ready(
+    study: &Study,
+    point: &Point,
+    quick: bool,
+    places: &Places,
+) -> Result<Network, Problem> {
+    let Some(sweep) = study.sweep.get(&point.sweep) else {
+        return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)));
+    };
+    let mut file = NetworkFile::load(&places.find(&sweep.network)?, &point.settings)?;
+    file.topology.seed = point.seed.unwrap_or(file.topology.seed);
+    let (from, until) = window(study, sweep, point, quick, &file)?;
+    let metrics = study.metrics_of(sweep);
+    for (name, metric) in &metrics {
+        let at = |problem: Problem| Problem {
+            message: format!("metric `{name}`: {}", problem.message),
+            ..problem
+        };
+        flows(&file, metric).map_err(at)?;
+        line(&file.topology, metric).map_err(at)?;
+    }
+    let topology = |error: serde_json::Error| Problem::new(error.to_string());
+    let run = json!({
+        "npsim": env!("CARGO_PKG_VERSION"),
+        "model": env!("NPSIM_MODEL"),
+        "scale": file.scale,
+        "topology": serde_json::to_value(&file.topology).map_err(topology)?,
+        "flows": file.flows,
+    });
+    let run = hash(run.to_string().as_bytes());
+    let inputs = json!({ "run": run, "window": [from, until], "metrics": metrics });
+    Ok(Network {
+        key: hash(inputs.to_string().as_bytes()),
+        run,
+        file,
+        from,
+        until,
+    })
+}
+
+/// When a point is measured: as its own setting says, or the sweep, or the study, or the file.
+fn window(
+    study: &Study,
+    sweep: &Sweep,
+    point: &Point,
+    quick: bool,
+    file: &NetworkFile,
+) -> Result<(Time, Time), Problem> {
+    let at = |message: String| Problem::new(format!("sweep `{}`: {message}", point.sweep));
+    if let Some(text) = &point.window {
+        let window = windows::window(text).map_err(at)?;
+        return Ok((window.start / file.scale, window.end / file.scale));
+    }
+    let texts = [
+        sweep.quick.as_ref().filter(|_| quick),
+        sweep.window.as_ref(),
+        study.quick.as_ref().filter(|_| quick),
+        Some(&study.window),
+    ];
+    if texts.iter().flatten().any(|text| text.is_detected()) {
+        return Err(at("the warm-up of a network is given, not detected".into()));
+    }
+    let pick = |part: fn(&WindowText) -> &Option<String>| {
+        let text = texts.iter().flatten().find_map(|it| part(it).as_ref());
+        let time = text.map(|text| windows::picoseconds(text)).transpose();
+        time.map_err(at)
+    };
+    let from = pick(|text| &text.warm_up)?.map_or(file.from, |time| time / file.scale);
+    let until = match pick(|text| &text.measure)? {
+        Some(time) => from.saturating_add(time / file.scale),
+        None => file.until,
+    };
+    if from >= until {
+        return Err(at(
+            "nothing is measured: the run ends before that begins".into()
+        ));
+    }
+    Ok((from, until))
+}
+
+/// The flows that a metric means.
+fn flows(file: &NetworkFile, metric: &Metric) -> Result<Vec<usize>, Problem> {
+    let all = &file.topology.flows;
+    if metric.flow.is_empty() {
+        return Ok((0..all.len()).collect());
+    }
+    let mut found = Vec::new();
+    for pattern in &metric.flow {
+        let group = |flow: usize| {
+            let mut groups = file.flows.iter();
+            groups.find_map(|(name, flows)| flows.contains(&flow).then_some(name.as_str()))
+        };
+        let named = (0..all.len()).filter(|&flow| {
+            fits(pattern, &all[flow].name) || group(flow).is_some_and(|name| fits(pattern, name))
+        });
+        let named: Vec<usize> = named.collect();
+        if named.is_empty() {
+            let groups = file.flows.iter().map(|(name, _)| name.as_str());
+            let names = all.iter().map(|flow| flow.name.as_str()).chain(groups);
+            let problem = Problem::new(format!("the network has no flow `{pattern}`"));
+            return Err(suggested(problem, pattern, names.collect()));
+        }
+        found.extend(named);
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// The line that a metric means.
+fn line(topology: &Topology, metric: &Metric) -> Result<Option<usize>, Problem> {
+    let Some(wanted) = &metric.link else {
+        return Ok(None);
+    };
+    let names: Vec<String> = { 0..2 * topology.links.len() }
+        .map(|line| topology.line_name(line))
+        .collect();
+    match names.iter().position(|name| name == wanted) {
+        Some(line) => Ok(Some(line)),
+        None => {
+            let problem = Problem::new(format!("the network has no link `{wanted}`"));
+            let names = names.iter().map(String::as_str).collect();
+            Err(suggested(problem, wanted, names))
+        }
+    }
+}
+
+fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
+    known.sort_unstable();
+    known.dedup();
+    match closest(name, known.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("there are {}", known.join(", "))),
+    }
+}
+
+impl Network {
+    /// What it costs, in cycles of a chip, about.
+    pub(crate) fn cycles(&self) -> u64 {
+        let lines = self.file.topology.links.iter().flat_map(|link| &link.lines);
+        let watched = lines.filter(|line| line.is_watched());
+        let rate: u128 = watched.map(|line| u128::from(line.rate)).sum();
+        let bits = rate * u128::from(self.until) / u128::from(SECOND);
+        let cycles = bits / PACKET_BITS * CYCLES_OF_A_PACKET;
+        u64::try_from(cycles).unwrap_or(u64::MAX).max(1)
+    }
+}
+
+/// Runs a network once and measures points that share the run; none if it was broken off.
+/// `come_to` is told which part of the run is done, in thousandths, and whether to go on is its
+/// answer.
+///
+/// # Errors
+/// The network cannot run.
+pub(crate) fn execute(
+    points: &[(Network, BTreeMap<&str, &Metric>)],
+    come_to: &dyn Fn(u64) -> bool,
+) -> Result<Option<Vec<Outcome>>, Problem> {
+    let Some((first, _)) = points.first() else {
+        return Ok(Some(Vec::new()));
+    };
+    let until = points.iter().map(|(network, _)| network.until).max();
+    let until = until.unwrap_or_default();
+    let file = &first.file;
+    let mut simulation =
+        Simulation::new(file.topology.clone()).map_err(|error| Problem::new(error.to_string()))?;
+    let mut probes = Vec::new();
+    for (network, metrics) in points {
+        let mut chosen = Vec::new();
+        for (&name, &metric) in metrics {
+            chosen.push((
+                name,
+                metric,
+                flows(file, metric)?,
+                line(&file.topology, metric)?,
+            ));
+        }
+        probes.push(Probe::new(network.from..network.until, file.scale, chosen)?);
+    }
+    let step = (until / STEPS).max(1);
+    while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
+        while simulation.now() < stop {
+            let next = stop.min(simulation.now().saturating_add(step));
+            simulation.run_to(next, &mut NoTap);
+            let done = u128::from(next) * 1_000 / u128::from(until);
+            if !come_to(done as u64) {
+                return Ok(None);
+            }
+        }
+        let census = simulation.census();
+        for probe in &mut probes {
+            probe.look(file, &simulation, &census);
+        }
+        simulation.forget_longest_queues();
+    }
+    let outcomes = points.iter().zip(probes).map(|((network, _), probe)| {
+        let mut outcome = Outcome::new(&network.key);
+        "end of the window".clone_into(&mut outcome.ending);
+        outcome.from = network.from;
+        outcome.until = network.until;
+        // Times are picoseconds.
+        outcome.hertz = SECOND;
+        for (name, value) in probe.values() {
+            outcome
+                .metrics
+                .insert(name.to_owned(), Reading::from(value));
+        }
+        outcome
+    });
+    Ok(Some(outcomes.collect()))
+}

@@ -1,0 +1,285 @@
+//! Values of metrics in networks, in the times and rates of the network's file.
+
+use npsim_network::Simulation;
+use npsim_network::census::Census;
+use npsim_transport::time::{SECOND, Time};
+use serde_json::Value;
+
+use crate::counters::growth;
+use crate::metric::Varies;
+use crate::metric::{Metric, Quantity, Statistic};
+
+/// Samples without which nothing can be said of settling.
+const LEAST_TO_SETTLE: usize = 8;
+
+/// What was seen in a window.
+pub(super) struct Seen<'a> {
+    /// The network at the window's end.
+    pub simulation: &'a Simulation,
+    /// What was counted in the window.
+    pub census: &'a Census,
+    /// The longest queue of each line in it, bytes.
+    pub longest: &'a [u64],
+    /// All results as the statistics file has them, if they are needed.
+    pub results: Option<&'a Value>,
+    /// What times are to be multiplied by and rates divided.
+    pub scale: u64,
+}
+
+/// Samples of one metric: of each flow, or of the line.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    series: Vec<Vec<f64>>,
+}
+
+impl Samples {
+    /// Takes one of each.
+    pub fn take(
+        &mut self,
+        (measure, settles): (Quantity, &str),
+        simulation: &Simulation,
+        census: &Census,
+        (flows, line): (&[usize], Option<usize>),
+    ) {
+        let flow = |flow: usize| {
+            let view = simulation.view(flow);
+            match (measure, settles) {
+                (Quantity::Cov, _) => Some(census.flows[flow].reached.bytes as f64),
+                (Quantity::Settling, "goodput") => Some(census.flows[flow].delivered as f64),
+                // A flow that has not begun has no window yet.
+                _ if simulation.topology().flows[flow].start > simulation.now() => None,
+                (Quantity::RoundTrip, _) => view.srtt.map(|srtt| srtt as f64),
+                _ => view.window.map(|window| window as f64),
+            }
+        };
+        let of_line = line.map(|line| match settles {
+            "queue" => census.lines[line].waited as f64,
+            _ => census.lines[line].busy as f64,
+        });
+        let taken: Vec<Option<f64>> = match of_line {
+            Some(value) => vec![Some(value)],
+            None => flows.iter().map(|&it| flow(it)).collect(),
+        };
+        self.series.resize_with(taken.len(), Vec::new);
+        for (series, value) in self.series.iter_mut().zip(taken) {
+            series.extend(value);
+        }
+    }
+
+    /// What each has grown by from one sample to the next.
+    fn growth(&self) -> Vec<Vec<f64>> {
+        let grown = |series: &Vec<f64>| series.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        self.series.iter().map(grown).collect()
+    }
+}
+
+/// A metric's value, or why there is none. `flows` and `line` are those that it means; samples
+/// come with the simulated time between them.
+pub(super) fn value(
+    seen: &Seen<'_>,
+    metric: &Metric,
+    (flows, line): (&[usize], Option<usize>),
+    samples: Option<(&Samples, Time)>,
+) -> Result<f64, String> {
+    let (census, scale) = (seen.census, seen.scale as f64);
+    let seconds = |time: f64| time * scale / SECOND as f64;
+    let of_line = || line.ok_or("no link is named");
+    let sampled = || samples.ok_or("`delta` is missing");
+    match metric.measure {
+        Quantity::Goodput => {
+            let rate = |flow: &usize| census.goodput(*flow) / scale;
+            match metric.statistic {
+                None => Ok(flows.iter().map(rate).sum::<f64>() / 1e6),
+                Some(statistic) => {
+                    let rates: Vec<u64> = flows.iter().map(|it| rate(it) as u64).collect();
+                    let value = statistic.of(&rates);
+                    value
+                        .map(|rate| rate / 1e6)
+                        .ok_or_else(|| "there is no flow".into())
+                }
+            }
+        }
+        Quantity::Share => {
+            let all: u64 = census.flows.iter().map(|flow| flow.delivered).sum();
+            let part: u64 = flows.iter().map(|&flow| census.flows[flow].delivered).sum();
+            if all == 0 {
+                return Err("nothing was delivered".into());
+            }
+            Ok(part as f64 * 100.0 / all as f64)
+        }
+        Quantity::Jain => Ok(census.jain(flows.iter().copied())),
+        Quantity::Utilisation => Ok(census.lines[of_line()?].utilisation() * 100.0),
+        Quantity::Queue if metric.statistic == Some(Statistic::Max) => {
+            Ok(seen.longest[of_line()?] as f64 / 1e3)
+        }
+        Quantity::Queue => Ok(census.lines[of_line()?].mean_queue() / 1e3),
+        Quantity::Drops => {
+            let drops = census.lines[of_line()?].drops() as f64;
+            let time = seconds(census.time as f64);
+            match (metric.rtt(), metric.per) {
+                (Some(rtt), _) => Ok(drops * (rtt as f64 / SECOND as f64) / time),
+                (None, Some(_)) => Ok(drops / time),
+                (None, None) => Ok(drops),
+            }
+        }
+        Quantity::LossShare => {
+            let sent: u64 = flows.iter().map(|&it| census.flows[it].sent.packets).sum();
+            let gone: u64 = flows.iter().map(|&it| census.flows[it].gone.packets).sum();
+            if sent == 0 {
+                return Err("nothing was sent".into());
+            }
+            Ok(gone as f64 * 100.0 / sent as f64)
+        }
+        Quantity::Count => {
+            let results = seen.results.ok_or("there are no results")?;
+            let mut sum = 0.0;
+            for path in &metric.of {
+                sum += growth(&Value::Null, results, path)?;
+            }
+            let time = seconds(census.time as f64);
+            Ok(if metric.per.is_some() {
+                sum / time
+            } else {
+                sum
+            })
+        }
+        Quantity::Cov => {
+            let (samples, _) = sampled()?;
+            cov(&samples.growth(), metric.varies())
+        }
+        Quantity::Completion => completion(seen, metric, flows, &seconds),
+        Quantity::Settling => {
+            let (samples, every) = sampled()?;
+            let series = match metric.settles() {
+                "window" => samples.series.clone(),
+                _ => samples.growth(),
+            };
+            settling(&series, metric.within()).map(|steps| seconds(steps as f64 * every as f64))
+        }
+        Quantity::Window => instant(seen, metric, flows, samples).map(|bytes| bytes / 1e3),
+        Quantity::RoundTrip => {
+            instant(seen, metric, flows, samples).map(|time| seconds(time) * 1e3)
+        }
+        _ => Err("a network has no such quantity".into()),
+    }
+}
+
+/// A statistic of what flows show of themselves: at the window's end, or as it was sampled.
+fn instant(
+    seen: &Seen<'_>,
+    metric: &Metric,
+    flows: &[usize],
+    samples: Option<(&Samples, Time)>,
+) -> Result<f64, String> {
+    let mut now = Samples::default();
+    let samples = match samples {
+        Some((samples, _)) => samples,
+        None => {
+            let measured = (metric.measure, "");
+            now.take(measured, seen.simulation, seen.census, (flows, None));
+            &now
+        }
+    };
+    let values: Vec<u64> = { samples.series.iter().flatten() }
+        .map(|&value| value as u64)
+        .collect();
+    let value = metric.statistic.unwrap_or_default().of(&values);
+    value.ok_or_else(|| "no flow shows that of itself".into())
+}
+
+fn completion(
+    seen: &Seen<'_>,
+    metric: &Metric,
+    flows: &[usize],
+    seconds: &dyn Fn(f64) -> f64,
+) -> Result<f64, String> {
+    let topology = seen.simulation.topology();
+    let mut times = Vec::new();
+    for &flow in flows {
+        let Some(at) = seen.census.flows[flow].sender.completed_at else {
+            return Err(format!(
+                "`{}` was not done when the window ended",
+                topology.flows[flow].name
+            ));
+        };
+        times.push(at.saturating_sub(topology.flows[flow].start));
+    }
+    let value = metric.statistic.unwrap_or_default().of(&times);
+    value.map(seconds).ok_or_else(|| "there is no flow".into())
+}
+
+/// Standard deviation over mean: averaged over the series, or of their sum.
+fn cov(series: &[Vec<f64>], varies: Varies) -> Result<f64, String> {
+    let one = |values: &[f64]| {
+        if values.len() < 2 {
+            return Err("the window is shorter than two `delta`".to_owned());
+        }
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        if mean == 0.0 {
+            return Err("a flow brought nothing".to_owned());
+        }
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Ok((squares / count).sqrt() / mean)
+    };
+    match varies {
+        Varies::Sum => {
+            let length = series.iter().map(Vec::len).min().unwrap_or(0);
+            let sum = |at: usize| series.iter().map(|values| values[at]).sum();
+            one(&(0..length).map(sum).collect::<Vec<f64>>())
+        }
+        Varies::Flow => {
+            let each = series.iter().map(|values| one(values));
+            let each = each.collect::<Result<Vec<f64>, _>>()?;
+            Ok(each.iter().sum::<f64>() / each.len().max(1) as f64)
+        }
+    }
+}
+
+/// After how many samples all series stay near their means over the last quarter.
+fn settling(series: &[Vec<f64>], within: f64) -> Result<usize, String> {
+    let mut last = 0;
+    for values in series {
+        if values.len() < LEAST_TO_SETTLE {
+            return Err(format!(
+                "the window is shorter than {LEAST_TO_SETTLE} `delta`"
+            ));
+        }
+        let end = &values[values.len() - values.len() / 4..];
+        let mean = end.iter().sum::<f64>() / end.len() as f64;
+        let off = |value: &f64| (value - mean).abs() > within * mean.abs();
+        if end.iter().any(off) {
+            return Err("it had not settled when the window ended".into());
+        }
+        let after = values.iter().rposition(off).map_or(0, |at| at + 1);
+        last = last.max(after);
+    }
+    Ok(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Varies, cov, settling};
+
+    #[test]
+    fn variation_is_of_each_or_of_the_sum() {
+        let apart = [vec![1.0, 3.0, 1.0, 3.0], vec![3.0, 1.0, 3.0, 1.0]];
+        assert_eq!(cov(&apart, Varies::Flow), Ok(0.5));
+        assert_eq!(cov(&apart, Varies::Sum), Ok(0.0));
+        assert!(cov(&[vec![1.0]], Varies::Flow).is_err());
+        assert!(cov(&[vec![0.0, 0.0]], Varies::Flow).is_err());
+    }
+
+    #[test]
+    fn what_settles_stays_near_its_end() {
+        let mut rising: Vec<f64> = (0..10).map(f64::from).collect();
+        rising.extend([10.0; 20]);
+        assert_eq!(settling(std::slice::from_ref(&rising), 0.1), Ok(9));
+        assert_eq!(settling(std::slice::from_ref(&rising), 0.5), Ok(5));
+        // The slowest counts.
+        assert_eq!(settling(&[vec![10.0; 30], rising.clone()], 0.1), Ok(9));
+        rising.extend([5.0, 15.0]);
+        assert!(settling(&[rising], 0.1).is_err());
+        assert!(settling(&[vec![1.0; 3]], 0.1).is_err());
+    }
+}

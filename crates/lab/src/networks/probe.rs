@@ -1,0 +1,140 @@
+//! Looks at a network that runs, through one window.
+
+use std::ops::Range;
+
+use npsim_network::Simulation;
+use npsim_network::census::Census;
+use npsim_network::file::NetworkFile;
+use npsim_network::results::Results;
+use npsim_project::problem::Problem;
+use npsim_transport::time::Time;
+
+use super::measures::{Samples, Seen, value};
+use crate::metric::{Metric, Quantity};
+
+/// A metric with the flows and the line that it means.
+type Chosen<'a> = (&'a str, &'a Metric, Vec<usize>, Option<usize>);
+
+/// What is sampled for a metric.
+struct Sampler {
+    every: Time,
+    next: Time,
+    samples: Samples,
+}
+
+/// A window and what is measured in it.
+pub(super) struct Probe<'a> {
+    window: Range<Time>,
+    scale: u64,
+    metrics: Vec<(Chosen<'a>, Option<Sampler>)>,
+    begin: Option<Census>,
+    /// The longest queue of each line so far.
+    longest: Vec<u64>,
+    values: Option<Vec<(&'a str, Result<f64, String>)>>,
+}
+
+impl<'a> Probe<'a> {
+    /// A window that has not begun.
+    ///
+    /// # Errors
+    /// A metric is to be sampled faster than time goes.
+    pub fn new(window: Range<Time>, scale: u64, chosen: Vec<Chosen<'a>>) -> Result<Self, Problem> {
+        let mut metrics = Vec::new();
+        for chosen in chosen {
+            let (name, metric, ..) = &chosen;
+            let sampler = match metric.delta() {
+                None => None,
+                Some(delta) if delta < scale => {
+                    let message =
+                        format!("metric `{name}`: nothing is left of `delta` by the scale");
+                    return Err(Problem::new(message));
+                }
+                Some(delta) => Some(Sampler {
+                    every: delta / scale,
+                    next: window.start,
+                    samples: Samples::default(),
+                }),
+            };
+            metrics.push((chosen, sampler));
+        }
+        Ok(Self {
+            window,
+            scale,
+            metrics,
+            begin: None,
+            longest: Vec::new(),
+            values: None,
+        })
+    }
+
+    /// When it wants to look next; none when its window is over.
+    pub fn next(&self) -> Option<Time> {
+        if self.values.is_some() {
+            return None;
+        }
+        if self.begin.is_none() {
+            return Some(self.window.start);
+        }
+        let samplers = self.metrics.iter().filter_map(|(_, it)| it.as_ref());
+        let next = samplers.map(|it| it.next).chain([self.window.end]).min();
+        next.map(|next| next.min(self.window.end))
+    }
+
+    /// The run has come to a time at which this or another probe looks. Longest queues are those
+    /// since the time before.
+    pub fn look(&mut self, file: &NetworkFile, simulation: &Simulation, census: &Census) {
+        let now = simulation.now();
+        if now < self.window.start || self.values.is_some() {
+            return;
+        }
+        if self.begin.is_none() {
+            self.begin = Some(census.clone());
+            self.longest = { 0..census.lines.len() }
+                .map(|line| simulation.queue(line).0)
+                .collect();
+        } else {
+            for (longest, line) in self.longest.iter_mut().zip(&census.lines) {
+                *longest = (*longest).max(line.longest);
+            }
+        }
+        for ((_, metric, flows, line), sampler) in &mut self.metrics {
+            let Some(sampler) = sampler.as_mut().filter(|it| it.next <= now) else {
+                continue;
+            };
+            let measured = (metric.measure, metric.settles());
+            sampler
+                .samples
+                .take(measured, simulation, census, (flows, *line));
+            sampler.next = sampler.next.saturating_add(sampler.every);
+        }
+        if now >= self.window.end
+            && let Some(begin) = &self.begin
+        {
+            let since = census.since(begin);
+            let counts = |(_, metric, ..): &Chosen| metric.measure == Quantity::Count;
+            let counted = self.metrics.iter().any(|(chosen, _)| counts(chosen));
+            let results = counted.then(|| Results::of(file, simulation, begin));
+            let results = results.and_then(|results| serde_json::to_value(results).ok());
+            let seen = Seen {
+                simulation,
+                census: &since,
+                longest: &self.longest,
+                results: results.as_ref(),
+                scale: self.scale,
+            };
+            let values = self
+                .metrics
+                .iter()
+                .map(|((name, metric, flows, line), it)| {
+                    let samples = it.as_ref().map(|it| (&it.samples, it.every));
+                    (*name, value(&seen, metric, (flows, *line), samples))
+                });
+            self.values = Some(values.collect());
+        }
+    }
+
+    /// What was measured.
+    pub fn values(self) -> Vec<(&'a str, Result<f64, String>)> {
+        self.values.unwrap_or_default()
+    }
+}

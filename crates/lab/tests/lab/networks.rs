@@ -1,0 +1,490 @@
+//! Sweeps over networks of hosts: every metric against what can be computed by hand.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use npsim_lab::campaign::Results;
+use npsim_lab::curves;
+use npsim_lab::points::points;
+use npsim_lab::study::Study;
+
+use crate::bench::Bench;
+
+/// Two datagram flows over a line of 10 Mb/s, and a short connection on a line of its own.
+const NETWORK: &str = r#"
+name = "lines"
+until = "10s"
+
+[[host]]
+name = "s"
+count = 2
+address = "10.0.0.1"
+[[host]]
+name = "d"
+count = 2
+address = "10.1.0.1"
+[[switch]]
+name = "left"
+[[router]]
+name = "r"
+model = "fifo"
+
+[[link]]
+name = "access"
+between = ["s", "left"]
+rate = "1Gbps"
+delay = "0s"
+[[link]]
+name = "trunk"
+between = ["left", "r"]
+rate = "1Gbps"
+delay = "0s"
+[[link]]
+name = "line"
+between = ["r", "d"]
+rate = "10Mbps"
+delay = "50ms"
+queue = { limit = "50 packets" }
+
+[[host]]
+name = "a"
+address = "10.2.0.1"
+[[host]]
+name = "b"
+address = "10.2.0.2"
+[[link]]
+name = "wire"
+between = ["a", "b"]
+rate = "8Mbps"
+delay = "100ms"
+queue = { limit = "endless" }
+
+[[flow]]
+name = "udp"
+from = "s"
+to = "d"
+transport = "udp"
+rate = "2Mbps"
+packet = 1000
+[[flow]]
+name = "short"
+from = "a"
+to = "b"
+transport = "sack"
+start = "1s"
+bytes = 960
+packet = 1000
+"#;
+
+/// A study of it with these metrics, and what else its sweep says.
+fn study(metrics: &str, sweep: &str) -> String {
+    format!("name = \"n\"\ntitle = \"t\"\n{metrics}\n[sweep.n]\nnetwork = \"net.toml\"\n{sweep}")
+}
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    std::fs::write(bench.path("net.toml"), NETWORK).expect("write");
+    bench
+}
+
+/// The values of all metrics, `NAME = "..."` of the keys after `measure`, over the window.
+fn measured(metrics: &[(&str, &str)], sweep: &str) -> BTreeMap<String, Result<f64, String>> {
+    let tables = metrics
+        .iter()
+        .map(|(name, keys)| format!("[metric.{name}]\n{keys}\n"));
+    let text = study(&tables.collect::<String>(), sweep);
+    let results = bench().run(&text, 1);
+    let [keyed] = results.points.as_slice() else {
+        panic!("one point");
+    };
+    { metrics.iter() }
+        .map(|(name, _)| {
+            let value = curves::reading(&results, keyed, name);
+            ((*name).to_owned(), value)
+        })
+        .collect()
+}
+
+fn near(values: &BTreeMap<String, Result<f64, String>>, expected: &[(&str, f64, f64)]) {
+    for (name, expected, within) in expected {
+        let value = values[*name]
+            .clone()
+            .unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert!(
+            (value - expected).abs() <= *within,
+            "{name}: {value}, not {expected}"
+        );
+    }
+}
+
+fn refused(text: &str) -> String {
+    let bench = bench();
+    let study = match Study::parse("study", text) {
+        Err(problem) => return problem.to_string(),
+        Ok(study) => study,
+    };
+    if let Err(problem) = points(&study, false) {
+        return problem.to_string();
+    }
+    bench.with(text, false, 1, |campaign, points| {
+        let keyed = campaign.keyed(points);
+        keyed.expect_err("no mistake was found").to_string()
+    })
+}
+
+#[test]
+fn rates_shares_and_queues_of_datagrams_are_what_they_are_by_hand() {
+    // 6 and 9 Mb/s come to 10: 5 Mb/s of packets of 8000 bits are dropped, 625 a second, and 50
+    // packets of 1000 bytes wait. Of a packet of 1000 bytes 972 are data.
+    let metrics = [
+        ("goodput", "measure = \"goodput\"\nflow = \"udp*\""),
+        ("all", "measure = \"goodput\""),
+        (
+            "least",
+            "measure = \"goodput\"\nflow = \"udp\"\nstatistic = \"min\"",
+        ),
+        ("first", "measure = \"share\"\nflow = \"udp0\""),
+        ("jain", "measure = \"jain\"\nflow = [\"udp0\", \"udp1\"]"),
+        ("used", "measure = \"utilisation\"\nlink = \"line\""),
+        ("back", "measure = \"utilisation\"\nlink = \"line back\""),
+        ("queue", "measure = \"queue\"\nlink = \"line\""),
+        (
+            "longest",
+            "measure = \"queue\"\nlink = \"line\"\nstatistic = \"max\"",
+        ),
+        ("drops", "measure = \"drops\"\nlink = \"line\""),
+        (
+            "each",
+            "measure = \"drops\"\nlink = \"line\"\nrtt = \"200ms\"",
+        ),
+        (
+            "second",
+            "measure = \"drops\"\nlink = \"line\"\nper = \"second\"",
+        ),
+        ("lost", "measure = \"loss-share\"\nflow = \"udp*\""),
+        (
+            "counted",
+            "measure = \"count\"\nof = \"lines.line.drops\"\nper = \"second\"",
+        ),
+        (
+            "cov",
+            "measure = \"cov\"\ndelta = \"400ms\"\nof = \"sum\"\nflow = \"udp*\"",
+        ),
+    ];
+    let sweep = "set = { \"flow.udp.rate\" = \"7500kbps\" }\nwindow = { warm_up = \"2s\", measure = \"8s\" }";
+    let values = measured(&metrics, sweep);
+    near(
+        &values,
+        &[
+            ("goodput", 9.72, 0.01),
+            ("all", 9.72, 0.01),
+            ("used", 100.0, 1e-6),
+            ("back", 0.0, 1e-9),
+            ("queue", 50.0, 1.0),
+            ("longest", 50.0, 1e-9),
+            ("drops", 5_000.0, 3.0),
+            ("each", 125.0, 0.1),
+            ("second", 625.0, 0.5),
+            ("counted", 625.0, 0.5),
+            ("lost", 100.0 / 3.0, 0.05),
+            ("cov", 0.0, 2e-3),
+        ],
+    );
+    // However the FIFO divides the line, these three say the same.
+    let get = |name: &str| values[name].clone().expect(name);
+    let share = get("first") / 100.0;
+    assert!((get("jain") - 1.0 / (2.0 * (share.powi(2) + (1.0 - share).powi(2)))).abs() < 1e-9);
+    assert!((get("least") - get("goodput") * share.min(1.0 - share)).abs() < 1e-3);
+}
+
+#[test]
+fn an_idle_line_has_no_queue_and_equal_flows_equal_shares() {
+    let metrics = [
+        ("first", "measure = \"share\"\nflow = \"udp0\""),
+        ("jain", "measure = \"jain\"\nflow = \"udp\""),
+        ("used", "measure = \"utilisation\"\nlink = \"line\""),
+        ("drops", "measure = \"drops\"\nlink = \"line\""),
+        ("lost", "measure = \"loss-share\"\nflow = \"udp\""),
+        (
+            "cov",
+            "measure = \"cov\"\ndelta = \"400ms\"\nflow = \"udp\"",
+        ),
+    ];
+    let sweep = "window = { warm_up = \"2s\", measure = \"8s\" }";
+    near(
+        &measured(&metrics, sweep),
+        &[
+            ("first", 50.0, 1e-9),
+            ("jain", 1.0, 1e-12),
+            ("used", 40.0, 0.01),
+            ("drops", 0.0, 0.0),
+            ("lost", 0.0, 0.0),
+            ("cov", 0.0, 1e-9),
+        ],
+    );
+}
+
+#[test]
+fn times_of_a_short_connection_are_round_trips() {
+    // 200 ms of handshake, then 1000 bytes at 8 Mb/s and the ACK's way: 201 ms. Headers of the
+    // handshake and of the ACK take some 40 us each.
+    let metrics = [
+        ("done", "measure = \"completion\"\nflow = \"short\""),
+        (
+            "rtt",
+            "measure = \"round-trip\"\nflow = \"short\"\nstatistic = \"max\"",
+        ),
+        (
+            "window",
+            "measure = \"window\"\nflow = \"short\"\ndelta = \"50ms\"\nstatistic = \"min\"",
+        ),
+    ];
+    let set = "set = { \"flow.short.host\" = \"{ initial_window = 1 }\" }\n";
+    let values = measured(
+        &metrics,
+        &format!("{set}window = {{ warm_up = \"1500ms\", measure = \"8s\" }}"),
+    );
+    near(&values, &[("done", 0.401, 0.0003), ("rtt", 200.2, 0.3)]);
+    // Between the handshake and the first ACK it is the initial window.
+    let first = measured(
+        &metrics[2..],
+        "set = { \"flow.short.host.initial_window\" = 3 }\nwindow = { warm_up = \"1250ms\", measure = \"100ms\" }",
+    );
+    near(&first, &[("window", 2.88, 1e-9)]);
+    let scaled = measured(
+        &metrics,
+        &format!(
+            "{}window = {{ warm_up = \"1500ms\", measure = \"8s\" }}",
+            set.replace("{ \"flow", "{ scale = 20, \"flow")
+        ),
+    );
+    for (name, value) in &values {
+        let (value, scaled) = (
+            value.as_ref().expect(name),
+            scaled[name].as_ref().expect(name),
+        );
+        assert!(
+            (value - scaled).abs() < 1e-4 * value,
+            "{name}: {value}, scaled {scaled}"
+        );
+    }
+    let late = measured(&metrics[..1], "window = { measure = \"1200ms\" }");
+    let why = late["done"].clone().expect_err("not done");
+    assert!(why.contains("`short` was not done"), "{why}");
+}
+
+#[test]
+fn what_begins_late_settles_late_and_varies() {
+    // The second half of the flows begins at 4 s: 20 % of the line, then 40 %.
+    let metrics = [
+        (
+            "settled",
+            "measure = \"settling\"\nof = \"utilisation\"\nlink = \"line\"\ndelta = \"500ms\"",
+        ),
+        (
+            "late",
+            "measure = \"settling\"\nof = \"goodput\"\nflow = \"udp1\"\ndelta = \"500ms\"\nwithin = 0.05",
+        ),
+        (
+            "early",
+            "measure = \"settling\"\nof = \"goodput\"\nflow = \"udp0\"\ndelta = \"500ms\"\nwithin = 0.05",
+        ),
+        (
+            "queue",
+            "measure = \"settling\"\nof = \"queue\"\nlink = \"line\"\ndelta = \"500ms\"",
+        ),
+        ("each", "measure = \"cov\"\nflow = \"udp1\"\ndelta = \"1s\""),
+        (
+            "sum",
+            "measure = \"cov\"\nflow = \"udp\"\nof = \"sum\"\ndelta = \"1s\"",
+        ),
+    ];
+    let sweep = "set = { \"flow.udp.step\" = \"4s\" }\nwindow = { measure = \"10s\" }";
+    near(
+        &measured(&metrics, sweep),
+        &[
+            ("settled", 4.0, 1e-9),
+            // The first half second lacks what the line's 50 ms hold.
+            ("late", 4.5, 1e-9),
+            ("early", 0.5, 1e-9),
+            // Packets of two flows meet before the line.
+            ("queue", 4.0, 1e-9),
+            // 0 in four tenths of the time, or 2 to 4: sqrt(0.24) / 0.6 and sqrt(0.24) / 1.6.
+            ("each", 0.8165, 0.01),
+            ("sum", 0.3062, 0.01),
+        ],
+    );
+}
+
+#[test]
+fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
+    let metrics = "[metric.used]\nmeasure = \"utilisation\"\nlink = \"line\"\n\
+                   [metric.longest]\nmeasure = \"queue\"\nlink = \"line\"\nstatistic = \"max\"\n\
+                   [metric.cov]\nmeasure = \"cov\"\ndelta = \"250ms\"\nflow = \"udp\"\nof = \"sum\"\n";
+    let base = "set = { \"flow.udp.step\" = \"3500ms\", \"flow.udp.rate\" = \"7Mbps\" }\n";
+    let axis = format!(
+        "{base}[[sweep.n.axis]]\nname = \"time\"\nunit = \"s\"\nevery = \"1s\"\nuntil = \"9s\"\nquick = [5]\n"
+    );
+    let bench = bench();
+    let text = study(metrics, &axis);
+    let whole = bench.run(&text, 1);
+    assert_eq!((whole.points.len(), whole.ran), (9, 9));
+    let series = |results: &Results, metric: &str| -> Vec<f64> {
+        let read = |keyed| curves::reading(results, keyed, metric).expect("a value");
+        results.points.iter().map(read).collect()
+    };
+    let used = series(&whole, "used");
+    for (second, used) in (1..).zip(&used) {
+        let expected = match second {
+            ..4 => 70.0,
+            4 => continue,
+            _ => 100.0,
+        };
+        assert!((used - expected).abs() < 0.3, "{second} s: {used}");
+    }
+    // One that is run alone has the same key and comes to the same, also beside others.
+    let alone = Bench::new();
+    std::fs::write(alone.path("net.toml"), NETWORK).expect("write");
+    let one = alone.with(&text, true, 1, |campaign, points| {
+        campaign
+            .run(points, &AtomicBool::new(false), &())
+            .expect("it runs")
+    });
+    assert_eq!(one.points.len(), 1);
+    let fifth = &whole.points[4];
+    assert_eq!(one.points[0].key, fifth.key);
+    assert_eq!(one.outcome(&one.points[0]), whole.outcome(fifth));
+    let two = alone.run(&text, 2);
+    assert_eq!(two.ran, 8, "one was there");
+    assert_eq!(two.outcomes, whole.outcomes);
+    // An axis across makes runs, each with all its windows.
+    let across = format!(
+        "{axis}[[sweep.n.axis]]\nname = \"limit\"\nkey = \"link.line.queue.limit\"\nvalues = [\"50 packets\", \"20 packets\"]\n"
+    );
+    let both = bench.run(&study(metrics, &across), 2);
+    assert_eq!((both.points.len(), both.ran), (18, 9));
+    let longest = series(&both, "longest");
+    assert!(
+        (longest[8] - 50.0).abs() < 1e-9 && (longest[17] - 20.0).abs() < 1e-9,
+        "{longest:?}"
+    );
+}
+
+#[test]
+fn a_key_follows_the_network_and_no_comment() {
+    let metrics = "[metric.used]\nmeasure = \"utilisation\"\nlink = \"line\"\n";
+    let key = |network: &str, sweep: &str| {
+        let bench = Bench::new();
+        std::fs::write(bench.path("net.toml"), network).expect("write");
+        bench.with(&study(metrics, sweep), false, 1, |campaign, points| {
+            let keyed = campaign
+                .keyed(points)
+                .unwrap_or_else(|problems| panic!("{problems}"));
+            keyed[0].key.clone()
+        })
+    };
+    let plain = key(NETWORK, "");
+    assert_eq!(key(&format!("# why\n{NETWORK}"), ""), plain);
+    assert_eq!(
+        key(NETWORK, "set = { \"flow.udp.rate\" = \"2000kbps\" }"),
+        plain
+    );
+    for other in [
+        "set = { \"flow.udp.rate\" = \"3Mbps\" }",
+        "set = { \"link.line.queue.kind\" = \"red\" }",
+        "seed = 7",
+        "window = { measure = \"5s\" }",
+    ] {
+        assert_ne!(key(NETWORK, other), plain, "{other}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let used = "[metric.used]\nmeasure = \"utilisation\"\nlink = \"line\"\n";
+    for (metrics, sweep, expected) in [
+        (
+            used,
+            "set = { \"flow.upd.rate\" = \"3Mbps\" }",
+            "did you mean `flow.udp`?",
+        ),
+        (
+            used,
+            "set = { \"flow.udp.rat\" = \"3Mbps\" }",
+            "did you mean `rate`?",
+        ),
+        (
+            used,
+            "set = { \"flow.udp.rate\" = \"3MB\" }",
+            "`3MB` is not a rate",
+        ),
+        (
+            used,
+            "set = { \"server.x.y\" = 1 }",
+            "no `server` in a network file",
+        ),
+        (
+            used,
+            "set = { hops = 3 }",
+            "a network has the routers of its file",
+        ),
+        (used, "system = \"x\"", "it has either a `system`"),
+        (used, "allow = [\"x\"]", "`allow` is of a `system`"),
+        (
+            used,
+            "window = { warm_up = \"detected\" }",
+            "given, not detected",
+        ),
+        (
+            used,
+            "window = { warm_up = \"20s\" }",
+            "nothing is measured",
+        ),
+        (used, "set = { window = \"3s\" }", "is no window"),
+        (
+            used,
+            "[[sweep.n.axis]]\nevery = \"1s\"\nuntil = \"1ms\"",
+            "make 0 windows",
+        ),
+        (
+            used,
+            "[[sweep.n.axis]]\nevery = \"1s\"\nuntil = \"3s\"\nkey = \"seed\"",
+            "either `key`",
+        ),
+        (
+            used,
+            "[[sweep.n.axis]]\nkey = \"seed\"\nvalues = [1]\nuntil = \"3s\"",
+            "belongs to `every`",
+        ),
+        (
+            "[metric.used]\nmeasure = \"utilisation\"\nlink = \"lin\"\n",
+            "",
+            "did you mean `line`?",
+        ),
+        (
+            "[metric.g]\nmeasure = \"goodput\"\nflow = \"upd\"\n",
+            "",
+            "did you mean `udp`?",
+        ),
+        (
+            "[metric.l]\nmeasure = \"latency\"\n",
+            "",
+            "of a network `l` cannot be measured",
+        ),
+        (
+            "[metric.u]\nmeasure = \"utilisation\"\n",
+            "",
+            "of a network `u` cannot be measured",
+        ),
+    ] {
+        let message = refused(&study(metrics, sweep));
+        assert!(message.contains(expected), "{sweep}: {message}");
+    }
+    let chip = |sweep: &str| {
+        let text = format!("name = \"n\"\ntitle = \"t\"\n{used}[sweep.c]\nsystem = \"x\"\n{sweep}");
+        Study::parse("study", &text)
+            .expect_err("a mistake")
+            .to_string()
+    };
+    assert!(chip("").contains("of a chip `used` cannot be measured"));
+}
