@@ -3,7 +3,10 @@
 #ifndef TAKE_UC
 #define TAKE_UC
 
-; Steps of 16 cycles between two polls of an empty ring.
+#include "rest.uc"
+
+; Steps of 16 cycles between two polls of an empty ring, the first ones where
+; REST_LONGEST lets rests grow.
 #ifndef TAKE_GAP
 #define TAKE_GAP 2
 #endif
@@ -28,9 +31,18 @@
 ;   Keeps the turn and looks again and again until a message comes; then passes
 ;   the turn and goes to taken#, behind ring_take.
 #macro ring_wait(message, ring, count, turn, pass, got, rung, busy, taken)
+.begin
+#if (REST_LONGEST > TAKE_GAP)
+    .reg rest
+    immed[rest, TAKE_GAP]
+#endif
     br[look#]
 idle#:
+#if (REST_LONGEST > TAKE_GAP)
+    rest_for(rest, rung)
+#else
     timer_wait(TAKE_GAP, rung)
+#endif
 look#:
     scratch[get, message, ring, 0, count], ctx_swap[got]
     alu[--, --, B, message]
@@ -39,6 +51,7 @@ look#:
     br[taken], defer[1]
     local_csr_wr[SAME_ME_SIGNAL, pass]
     .set_sig turn
+.end
 #endm
 
 #endif

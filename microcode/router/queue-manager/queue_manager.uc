@@ -23,6 +23,7 @@
 #include "turn.uc"
 #include "buffer.uc"
 #include "../router.uc"
+#include "../rest.uc"
 
 #ifndef QUEUE_MANAGERS
 #define QUEUE_MANAGERS 1
@@ -76,20 +77,86 @@ small#:
 #define QUEUE_ROOM    6     ; bytes that may be in it
 #define QUEUE_RECORD_SHIFT 5
 
-; Random early detection (Floyd and Jacobson; RFC 2309), in packets: below
-; RED_LEAST none is dropped; from there to RED_MOST the chance grows to RED_MOST -
-; RED_LEAST in 256; beyond, and in a queue of QUEUE_LIMIT bytes, all are. While a
-; queue is empty, its average halves every 2^IDLE_SHIFT steps of 16 cycles, about
-; the time in which so many packets could have left.
-#define RED_SHIFT   6
-#define RED_LEAST   48
-#define RED_MOST    112
+; Most bytes of frames in a queue.
+#ifndef QUEUE_LIMIT
 #define QUEUE_LIMIT 131072
+#else
+#if (QUEUE_LIMIT < 1518)
+#error "QUEUE_LIMIT: a full frame of 1518 bytes has to fit"
+#elif (QUEUE_LIMIT > 0x200000)
+#error "QUEUE_LIMIT: at most 2 MB, 2097152 bytes"
+#elif (QUEUE_LIMIT > (BUFFER_COUNT * 1518))
+#error "QUEUE_LIMIT: more than the packet buffers hold of full frames; buffers.count is too small"
+#endif
+#endif
+
+; Random early detection (Floyd and Jacobson; RFC 2309), in packets: below
+; RED_LEAST none is dropped; from there to RED_MOST the chance grows to RED_CHANCE in
+; 1024, or, if that is not given, to RED_MOST - RED_LEAST in 256; beyond, all are. A
+; packet counts 2^-RED_SHIFT in the average. While a queue is empty, its average halves
+; every 2^IDLE_SHIFT steps of 16 cycles, about the time in which so many packets could
+; have left. With EARLY_DETECTION=0 a queue is a FIFO: only what QUEUE_LIMIT has no room
+; for is dropped.
+#ifndef EARLY_DETECTION
+#define EARLY_DETECTION 1
+#endif
+#if (EARLY_DETECTION == 0)
+#ifdef RED_LEAST
+#error "RED_LEAST has no effect with EARLY_DETECTION=0"
+#endif
+#ifdef RED_MOST
+#error "RED_MOST has no effect with EARLY_DETECTION=0"
+#endif
+#ifdef RED_CHANCE
+#error "RED_CHANCE has no effect with EARLY_DETECTION=0"
+#endif
+#endif
+#ifndef RED_LEAST
+#define RED_LEAST   48
+#endif
+#ifndef RED_MOST
+#define RED_MOST    112
+#endif
+#ifndef RED_SHIFT
+#define RED_SHIFT   6
+#endif
+#ifndef IDLE_SHIFT
 #define IDLE_SHIFT  10
+#endif
+#if (RED_LEAST < 1)
+#error "RED_LEAST: one packet at least; a FIFO is EARLY_DETECTION=0"
+#endif
+#if (RED_MOST <= RED_LEAST)
+#error "RED_MOST: more packets than RED_LEAST"
+#endif
+#if (RED_MOST > 32767)
+#error "RED_MOST: at most 32767 packets"
+#endif
+#if ((RED_SHIFT < 1) || (RED_SHIFT > 12))
+#error "RED_SHIFT: 1 to 12"
+#endif
+#if ((IDLE_SHIFT < 1) || (IDLE_SHIFT > 24))
+#error "IDLE_SHIFT: 1 to 24"
+#endif
+#ifdef RED_CHANCE
+#if ((RED_CHANCE < 1) || (RED_CHANCE > 1024))
+#error "RED_CHANCE: 1 to 1024, in 1024"
+#endif
+#elif ((RED_MOST - RED_LEAST) > 256)
+#error "RED_MOST: without RED_CHANCE at most 256 packets more than RED_LEAST, where the chance is 1"
+#endif
 
 ; Steps of 16 cycles that a context rests after a round with nothing to do.
 #ifndef REST
 #define REST 2
+#endif
+
+; Where rests may grow, a context that found nothing looks again only after all
+; before it have done what they found. When all have found nothing, it rests before
+; that, and nobody else looks meanwhile: one look a rest is all that an idle queue
+; manager costs.
+#if (REST_LONGEST > REST)
+#define RESTS_GROW
 #endif
 
 ; queue_entry(address, queue)
@@ -149,6 +216,10 @@ hit#:
 ; Shared by the contexts: the number that comes next, and the number that the
 ; next to look takes, on the chance that those before it find theirs.
 .reg @expected @issued
+#ifdef RESTS_GROW
+; How many contexts found nothing in their last round, and the steps of the next rest.
+.reg @idle @rest
+#endif
 
 .reg queues queue_table queue_counters slots next_slot free_queue dequeue_ring tx_ring
 .reg pass_near one
@@ -180,6 +251,10 @@ hit#:
     br!=ctx[0, round#]
     immed[@expected, FIRST_SEQUENCE]
     immed[@issued, FIRST_SEQUENCE]
+#ifdef RESTS_GROW
+    immed[@idle, 0]
+    immed[@rest, REST]
+#endif
 
 .begin
     .reg record work
@@ -194,10 +269,12 @@ hit#:
     immed[*l$index0[QUEUE_OCTETS], 0]
     immed[*l$index0[QUEUE_AVERAGE], 0]
     immed[*l$index0[QUEUE_EMPTIED], 0]
+#if (EARLY_DETECTION)
     load_constant(work, (RED_LEAST << RED_SHIFT))
     alu[*l$index0[QUEUE_LEAST], --, B, work]
     load_constant(work, (RED_MOST << RED_SHIFT))
     alu[*l$index0[QUEUE_MOST], --, B, work]
+#endif
     load_constant(work, QUEUE_LIMIT)
     alu[*l$index0[QUEUE_ROOM], --, B, work]
 #define_eval N (N + 1)
@@ -213,7 +290,10 @@ hit#:
 
 round#:
 .begin
-    .reg sequence place next tag queue request address handle meta record notice port depth average
+    .reg sequence place next tag queue request address handle meta record notice port depth
+#if (EARLY_DETECTION)
+    .reg average
+#endif
     .reg part work length counter counter_out length_out
     ; Without a packet for a queue, neither is looked at.
     .set length counter
@@ -229,6 +309,7 @@ round#:
     alu[@issued, --, B, next]
     turn_pass(look)
     ctx_arb[seen, asked, order]
+found#:
     local_csr_wr[SAME_ME_SIGNAL, pass_near]
     .set_sig near
 
@@ -263,6 +344,7 @@ round#:
     alu[counter, counter, +, queue_counters]
     queue_entry(address, queue)
 
+#if (EARLY_DETECTION)
     alu[average, --, B, *l$index0[QUEUE_AVERAGE]]
     alu[depth, --, B, *l$index0[QUEUE_DEPTH]]
     beq[empty#]
@@ -274,6 +356,9 @@ averaged#:
     alu[--, average, -, *l$index0[QUEUE_LEAST]]
     bhs[early#]
 checked#:
+#else
+    alu[depth, --, B, *l$index0[QUEUE_DEPTH]]
+#endif
     alu[part, length, +, *l$index0[QUEUE_OCTETS]]
     alu[--, *l$index0[QUEUE_ROOM], -, part]
     blo[dropped#]
@@ -374,8 +459,45 @@ unasked#:
     turn_pass(send)
     alu[--, --, B, work]
     bne[fed#]
+#ifdef RESTS_GROW
+    alu[@idle, @idle, +, 1]
+resting#:
+    ctx_arb[look, near]
+    ctx_arb[order]
+    alu[--, @idle, -, 8]
+    bne[awake#]
+    rest_for(@rest, rung)
+awake#:
+    alu[sequence, --, B, @issued]
+    alu[place, sequence, AND, (SLOTS - 1)]
+    alu_shf[place, --, B, place, <<4]
+    scratch[read, $slot0, slots, place, 3], sig_done[seen]
+    scratch[get, $request, dequeue_ring, 0, 1], sig_done[asked]
+    alu[next, sequence, +, 1]
+    ld_field[next, 1100, 0]
+    alu[@issued, --, B, next]
+    turn_pass(look)
+    ctx_arb[seen, asked]
+    alu_shf[tag, --, B, $slot0, >>16]
+    alu[--, tag, XOR, sequence]
+    beq[woken#]
+    alu[--, --, B, $request]
+    bne[woken#]
+    alu[@issued, --, B, sequence]
+    local_csr_wr[SAME_ME_SIGNAL, pass_near]
+    .set_sig near
+    turn_pass(order)
+    ctx_arb[send]
+    turn_pass(send)
+    br[resting#]
+woken#:
+    alu[@idle, @idle, -, 1]
+    br[found#], defer[1]
+    immed[@rest, REST]
+#else
     timer_wait(REST, rung)
     br[round#]
+#endif
 
 late#:
     ; The next to look takes this number again.
@@ -392,6 +514,7 @@ congested#:
     ctx_arb[voluntary]
     br[give#]
 
+#if (EARLY_DETECTION)
 empty#:
     ; The average goes down while nothing is in the queue.
     time_now(part)
@@ -413,9 +536,24 @@ early#:
     alu_shf[part, --, B, part, >>RED_SHIFT]
     local_csr_rd[PSEUDO_RANDOM_NUMBER]
     immed[tag, 0]
+#ifdef RED_CHANCE
+    ; In 2^-24: packets beyond RED_LEAST, at most 15 bits, times the chance that each
+    ; adds, at most 24 bits; the product is less than RED_CHANCE << 14.
+    load_constant(work, ((RED_CHANCE << 14) / (RED_MOST - RED_LEAST)))
+    mul_step[part, work], 32x32_start
+    mul_step[part, work], 32x32_step1
+    mul_step[part, work], 32x32_step2
+    mul_step[part, work], 32x32_step3
+    mul_step[part, work], 32x32_step4
+    mul_step[part, --], 32x32_last
+    immed[work, 1]
+    alu_shf[tag, --, B, tag, >>8]
+#else
     alu[tag, tag, AND, 0xff]
+#endif
     alu[--, tag, -, part]
     bhs[checked#]
+#endif
 dropped#:
     sram[incr, --, counter, QUEUE_DROPPED]
     immed[counter, 0]

@@ -12,6 +12,7 @@
 #include "constant.uc"
 #include "timer.uc"
 #include "../router.uc"
+#include "../rest.uc"
 
 #ifndef QUEUE_MANAGERS
 #define QUEUE_MANAGERS 1
@@ -47,6 +48,13 @@
 ; less, even for eight full frames at 10 Mb/s.
 #define CLOCK_REACH   24
 
+; Steps of 16 cycles that it rests when it finds nothing to do, the first ones where
+; REST_LONGEST lets rests grow.
+#define REST 2
+#if (REST_LONGEST > REST)
+#define RESTS_GROW
+#endif
+
 ; Bytes a round of class 0, 1, 2, 3.
 #define QUANTUM 1536
 
@@ -67,6 +75,9 @@ start#:
     .reg waiting last dequeue_ring value record notice queue port bits one
     .reg now clock count credit set second mask class length ahead byte
     .reg after above port_records behind class_mask
+#ifdef RESTS_GROW
+    .reg rest soonest
+#endif
 
 ; port_set_up(n)
 ;   The records of port n and its queues; `record` counts on through the queues.
@@ -100,6 +111,9 @@ start#:
     port_set_up(N)
 #define_eval N (N + 1)
 #endloop
+#ifdef RESTS_GROW
+    immed[rest, REST]
+#endif
     immed[waiting, 0]
     immed[after, 0]
     immed[port_records, PORT_RECORDS]
@@ -131,6 +145,9 @@ near#:
     br_inp_state[NN_EMPTY, choose#]
     alu[notice, --, B, *n$index++]
 heard#:
+#ifdef RESTS_GROW
+    immed[rest, REST]
+#endif
     alu[queue, notice, AND, 0xff]
     alu_shf[record, --, B, queue, <<4]
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
@@ -171,6 +188,10 @@ ahead#:
 
     ; ---- the next port: those after the last one first ----
 choose#:
+#ifdef RESTS_GROW
+    ; Cycles until the first of the ports that have packets may be asked.
+    alu[soonest, --, ~B, 0]
+#endif
     alu[second, --, B, waiting]
     beq[rest#]
     alu[set, waiting, AND, after]
@@ -193,6 +214,11 @@ try#:
     alu_shf[--, --, B, ahead, >>CLOCK_REACH]
     bne[serve#], defer[1]
     alu[class, --, B, *l$index1[PORT_CLASS]]
+#ifdef RESTS_GROW
+    alu[--, ahead, -, soonest]
+    bhs[not_now#]
+    alu[soonest, --, B, ahead]
+#endif
 not_now#:
     ; Without this port's queues.
     alu_shf[queue, --, B, port, <<CLASS_SHIFT]
@@ -223,6 +249,9 @@ more#:
     alu[*l$index1[PORT_ASKED], *l$index1[PORT_ASKED], +, 1]
     ; The next search begins at the port after this one: with the queues above
     ; its last one.
+#ifdef RESTS_GROW
+    immed[rest, REST]
+#endif
     alu_shf[last, --, B, port, <<CLASS_SHIFT]
     alu[--, last, OR, 0]
     alu_shf[after, --, B, above, <<indirect]
@@ -251,6 +280,18 @@ next_class#:
     alu[class, class, AND, (CLASSES - 1)]
 
 rest#:
-    timer_wait(2, rung)
+#ifdef RESTS_GROW
+    ; Not beyond the time at which a port may be asked.
+    alu_shf[soonest, --, B, soonest, >>4]
+    alu[soonest, soonest, +, REST]
+    alu[--, soonest, -, rest]
+    bhs[whole#]
+    timer_wait(soonest, rung)
+    br[listen#]
+whole#:
+    rest_for(rest, rung)
+#else
+    timer_wait(REST, rung)
+#endif
     br[listen#]
 .end
