@@ -23,12 +23,13 @@
 #define QUEUE_CREDIT  1     ; bytes, negative after the last packet
 #define QUEUE_QUANTUM 2     ; bytes that a round adds
 
-; A port's record, 16 bytes at PORT_RECORDS + port * 16.
+; A port's record, 16 bytes at PORT_RECORDS + port * 16; 32 with ports that are slow.
 #define PORT_RECORDS  0x400
 #define PORT_CLOCK    0     ; cycles, when the port may be asked again
 #define PORT_CLASS    1     ; the class whose round it is
 #define PORT_ASKED    2     ; requests that are not answered
 #define PORT_BYTE     3     ; cycles << BYTE_FRACTION of a byte on the line
+#define PORT_LIMIT    4     ; requests that may be open; with slow ports only
 
 #define BYTE_FRACTION 4
 
@@ -41,7 +42,42 @@
 ; known only when they are answered.
 #define AHEAD_CYCLES  2000
 #define BEHIND_CYCLES 4000
+#ifndef ASKED_LIMIT
 #define ASKED_LIMIT   8
+#endif
+#if ((ASKED_LIMIT < 1) || (ASKED_LIMIT > 64))
+#error "ASKED_LIMIT: 1 to 64 requests of a port"
+#endif
+
+; What a port is sent beyond the room in its transmit FIFO, 4 KB, holds up all that is
+; behind it in TBUF, for other ports too. A slow port, whose line takes longer than
+; SLOW_MICROSECONDS for a full frame, is asked for one packet at a time: its clock
+; then knows of all but one frame on the way, and the FIFO has room for that.
+#define SLOW_MICROSECONDS 20
+#define FULL_FRAME    1518
+
+; port_counted(n)
+;   Counts slow ports in SLOW_PORTS.
+#macro port_counted(n)
+#if (((ME_MHZ * (8 << BYTE_FRACTION)) / PORT/**/n/**/_MBPS) > 65535)
+#error "the rate of a port is too low for the scheduler: at least 3 Mb/s, or 2 Mb/s at 600 MHz"
+#endif
+#if ((((FULL_FRAME + LINE_OVERHEAD) * 8) / PORT/**/n/**/_MBPS) > SLOW_MICROSECONDS)
+#define_eval SLOW_PORTS (SLOW_PORTS + 1)
+#endif
+#endm
+
+#define SLOW_PORTS 0
+#define_eval N 0
+#while (N < PORT_COUNT)
+    port_counted(N)
+#define_eval N (N + 1)
+#endloop
+#if (SLOW_PORTS)
+#define PORT_RECORD_SHIFT 5
+#else
+#define PORT_RECORD_SHIFT 4
+#endif
 
 ; Cycles are counted in 32 bits. A clock that seems to be 2^CLOCK_REACH cycles ahead or
 ; more is that of a port which has been idle for long: what a port can be ahead by is
@@ -53,6 +89,8 @@
 #define REST 2
 #if (REST_LONGEST > REST)
 #define RESTS_GROW
+; Cycles between two looks for the answer that a port waits for.
+#define ANSWER_CYCLES 64
 #endif
 
 ; Bytes a round of class 0, 1, 2, 3.
@@ -82,7 +120,7 @@ start#:
 ; port_set_up(n)
 ;   The records of port n and its queues; `record` counts on through the queues.
 #macro port_set_up(n)
-    immed[value, (PORT_RECORDS + (n * 16))]
+    immed[value, (PORT_RECORDS + (n << PORT_RECORD_SHIFT))]
     local_csr_wr[ACTIVE_LM_ADDR_1, value]
     immed[value, ((ME_MHZ * (8 << BYTE_FRACTION)) / PORT/**/n/**/_MBPS)]
     nop
@@ -91,6 +129,13 @@ start#:
     alu[*l$index1[PORT_CLOCK], --, B, clock]
     immed[*l$index1[PORT_CLASS], 0]
     immed[*l$index1[PORT_ASKED], 0]
+#if (SLOW_PORTS)
+#if ((((FULL_FRAME + LINE_OVERHEAD) * 8) / PORT/**/n/**/_MBPS) > SLOW_MICROSECONDS)
+    immed[*l$index1[PORT_LIMIT], 1]
+#else
+    immed[*l$index1[PORT_LIMIT], ASKED_LIMIT]
+#endif
+#endif
 #define_eval K 1
 #while (K <= CLASSES)
     local_csr_wr[ACTIVE_LM_ADDR_0, record]
@@ -162,7 +207,7 @@ heard#:
 sent#:
     ; The class pays; the port's clock goes on.
     alu_shf[port, --, B, queue, >>CLASS_SHIFT]
-    alu_shf[record, port_records, OR, port, <<4]
+    alu_shf[record, port_records, OR, port, <<PORT_RECORD_SHIFT]
     local_csr_wr[ACTIVE_LM_ADDR_1, record]
     alu_shf[length, --, B, notice, <<1]
     alu_shf[length, --, B, length, >>9]
@@ -189,7 +234,7 @@ ahead#:
     ; ---- the next port: those after the last one first ----
 choose#:
 #ifdef RESTS_GROW
-    ; Cycles until the first of the ports that have packets may be asked.
+    ; Cycles until the first of the ports that have packets may be asked, about.
     alu[soonest, --, ~B, 0]
 #endif
     alu[second, --, B, waiting]
@@ -203,13 +248,21 @@ around#:
 try#:
     ffs[queue, set]
     alu_shf[port, --, B, queue, >>CLASS_SHIFT]
-    alu_shf[record, port_records, OR, port, <<4]
+    alu_shf[record, port_records, OR, port, <<PORT_RECORD_SHIFT]
     local_csr_wr[ACTIVE_LM_ADDR_1, record]
     time_now(now)
     alu_shf[now, --, B, now, <<4]
     alu[count, --, B, *l$index1[PORT_ASKED]]
+#if (SLOW_PORTS)
+    alu[--, count, -, *l$index1[PORT_LIMIT]]
+#else
     alu[--, count, -, ASKED_LIMIT]
+#endif
+#ifdef RESTS_GROW
+    bhs[answer#]
+#else
     bhs[not_now#]
+#endif
     alu[ahead, *l$index1[PORT_CLOCK], -, now]
     alu_shf[--, --, B, ahead, >>CLOCK_REACH]
     bne[serve#], defer[1]
@@ -217,7 +270,11 @@ try#:
 #ifdef RESTS_GROW
     alu[--, ahead, -, soonest]
     bhs[not_now#]
+    br[not_now#], defer[1]
     alu[soonest, --, B, ahead]
+answer#:
+    ; An answer is on its way.
+    immed[soonest, ANSWER_CYCLES]
 #endif
 not_now#:
     ; Without this port's queues.
