@@ -59,10 +59,10 @@
 ; port_counted(n)
 ;   Counts slow ports in SLOW_PORTS.
 #macro port_counted(n)
-#if (((ME_MHZ * (8 << BYTE_FRACTION)) / PORT/**/n/**/_MBPS) > 65535)
+#if ((ME_MHZ * (8 << BYTE_FRACTION)) > (65535 * PORT/**/n/**/_MBPS))
 #error "the rate of a port is too low for the scheduler: at least 3 Mb/s, or 2 Mb/s at 600 MHz"
 #endif
-#if ((((FULL_FRAME + LINE_OVERHEAD) * 8) / PORT/**/n/**/_MBPS) > SLOW_MICROSECONDS)
+#if (((FULL_FRAME + LINE_OVERHEAD) * 8) > (SLOW_MICROSECONDS * PORT/**/n/**/_MBPS))
 #define_eval SLOW_PORTS (SLOW_PORTS + 1)
 #endif
 #endm
@@ -130,7 +130,7 @@ start#:
     immed[*l$index1[PORT_CLASS], 0]
     immed[*l$index1[PORT_ASKED], 0]
 #if (SLOW_PORTS)
-#if ((((FULL_FRAME + LINE_OVERHEAD) * 8) / PORT/**/n/**/_MBPS) > SLOW_MICROSECONDS)
+#if (((FULL_FRAME + LINE_OVERHEAD) * 8) > (SLOW_MICROSECONDS * PORT/**/n/**/_MBPS))
     immed[*l$index1[PORT_LIMIT], 1]
 #else
     immed[*l$index1[PORT_LIMIT], ASKED_LIMIT]
