@@ -350,7 +350,7 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        let Bounds { until, .. } = bounds;
+        let until = bounds.until.min(lines.latest());
         let edge = until.min(bounds.pause).min(bounds.breath);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
@@ -362,13 +362,18 @@ impl Chip {
             }
             let time = self.fabric.events.next_time();
             if time >= edge.min(self.quiescence.try_at) {
-                if time >= edge {
-                    return self.run_out(until);
+                // A frame that leaves may have brought the end nearer.
+                let end = self.fabric.horizon;
+                if time >= edge.min(end) {
+                    return self.run_out(end);
                 }
                 if let Some(stop) = self.try_to_skip::<OBSERVED>(bounds, lines, observer) {
                     return Some(stop);
                 }
-                // Time may have passed.
+                // Time may have passed, and a frame have left.
+                if self.fabric.horizon < until {
+                    self.quiescence.look_at(self.fabric.horizon);
+                }
                 continue;
             }
             self.quiescence.handled += 1;
@@ -459,7 +464,11 @@ impl Chip {
             Event::StallOver(me) => self.microengines[me as usize].stall_over(fabric),
             Event::Timer { me, context } => self.microengines[me as usize].timer(context, fabric),
             Event::Media(code) => {
+                let until = fabric.horizon;
                 self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
+                if fabric.horizon < until {
+                    self.quiescence.look_at(fabric.horizon);
+                }
             }
             Event::Gpp(task) => {
                 self.quiescence.outside += 1;

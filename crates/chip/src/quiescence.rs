@@ -93,6 +93,8 @@ pub(crate) struct Quiescence {
     /// `handled` when idle time began to be measured, and when that was.
     since: (u64, Cycle),
     skipped: Cycle,
+    /// Until when the periods that were found last go on.
+    silent: Cycle,
     states: Box<[Numbers; 3]>,
     next: Vec<u64>,
 }
@@ -124,9 +126,15 @@ impl Quiescence {
             last: None,
             since: (0, 0),
             skipped: 0,
+            silent: 0,
             states: Box::default(),
             next: Vec::new(),
         }
+    }
+
+    /// The run may end before this cycle, which is asked there.
+    pub(crate) fn look_at(&mut self, cycle: Cycle) {
+        self.try_at = self.try_at.min(cycle);
     }
 }
 
@@ -202,6 +210,13 @@ impl Chip {
         self.quiescence.skipped
     }
 
+    /// Before which cycle the chip will do nothing but what it has done again and again, unless
+    /// a frame comes: none leaves until then. It is known where time was skipped since this was
+    /// asked last; 0 if none was.
+    pub fn take_silence(&mut self) -> Cycle {
+        std::mem::take(&mut self.quiescence.silent)
+    }
+
     /// Tries to skip time before the next event, if that may pay; says when the run
     /// ended instead.
     #[cold]
@@ -211,6 +226,10 @@ impl Chip {
         lines: &mut dyn Lines,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
+        if !self.quiescence.on {
+            self.quiescence.try_at = Cycle::MAX;
+            return None;
+        }
         let now = self.fabric.events.next_time();
         let active = self.units.msf.last_activity().max(self.gpp.last_activity());
         let quiet = now.saturating_sub(active);
@@ -220,7 +239,7 @@ impl Chip {
             quiescence.since = (quiescence.handled, now);
             return None;
         }
-        let end = { bounds.until.min(bounds.pause) }
+        let end = { self.fabric.horizon.min(bounds.pause) }
             .min(self.units.msf.next_arrival())
             .min(now.saturating_add(FURTHEST))
             .min(LAST_CYCLE);
@@ -424,7 +443,8 @@ impl Chip {
         // not be there.
         let ahead = self.microengines.iter().map(|me| me.local_time());
         let ahead = ahead.max().unwrap_or(0).max(at) - at;
-        let deadline = end.min(recurrence.deadline(at));
+        let own = recurrence.deadline(at);
+        let deadline = end.min(own);
         let room = deadline.saturating_sub(at + ahead + 1);
         // Observers are told of each period, which takes its time: the caller is to have a
         // word now and then.
@@ -439,6 +459,8 @@ impl Chip {
         self.quiescence.next = next;
         assert_eq!(read, Ok(()), "the state that was written can be read");
         let passed = periods * period.cycles;
+        let whole = own.saturating_sub(at + ahead + 1) / period.cycles;
+        self.quiescence.silent = at + whole * period.cycles;
         self.quiescence.skipped += passed;
         self.quiescence.since.1 += passed;
         if !tape.log.is_empty() {

@@ -5,12 +5,14 @@ mod measures;
 mod probe;
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use npsim_asm::spelling::closest;
+use npsim_network::chips::{System, systems};
 use npsim_network::file::NetworkFile;
 use npsim_network::topology::Topology;
-use npsim_network::{NoTap, Simulation};
-use npsim_project::problem::Problem;
+use npsim_network::{self as network, NoTap, Simulation, Stopped};
+use npsim_project::problem::{Problem, Problems};
 use npsim_transport::time::{SECOND, Time};
 use serde_json::json;
 
@@ -18,7 +20,7 @@ use crate::counters::fits;
 use crate::metric::Metric;
 use crate::places::Places;
 use crate::points::Point;
-use crate::prepare::hash;
+use crate::prepare::{hash, system_data};
 use crate::store::{Outcome, Reading};
 use crate::study::{Study, Sweep, WindowText, windows};
 use probe::Probe;
@@ -38,6 +40,8 @@ pub(crate) struct Network {
     /// Names its run, which it may share with others.
     pub run: String,
     file: NetworkFile,
+    /// What its chips run.
+    systems: Vec<System>,
     /// When it is measured, in simulated time.
     from: Time,
     until: Time,
@@ -106,6 +110,10 @@ fn make_ready(
         flows(&file, metric).map_err(at)?;
         line(&file.topology, metric).map_err(at)?;
     }
+    let systems = systems(&file, &npsim_protocols::registry()).map_err(first)?;
+    let data: Result<Vec<_>, Problem> = { systems.iter() }
+        .map(|system| system_data(&system.project, &system.programs))
+        .collect();
     let topology = |error: serde_json::Error| Problem::new(error.to_string());
     let run = json!({
         "npsim": env!("CARGO_PKG_VERSION"),
@@ -113,6 +121,7 @@ fn make_ready(
         "scale": file.scale,
         "topology": serde_json::to_value(&file.topology).map_err(topology)?,
         "flows": file.flows,
+        "systems": data?,
     });
     let run = hash(run.to_string().as_bytes());
     let inputs = json!({ "run": run, "window": [from, until], "metrics": metrics });
@@ -120,9 +129,16 @@ fn make_ready(
         key: hash(inputs.to_string().as_bytes()),
         run,
         file,
+        systems,
         from,
         until,
     })
+}
+
+/// The first of the mistakes of a project, which stands for all.
+fn first(Problems(problems): Problems) -> Problem {
+    let unknown = || Problem::new("a system of the network is wrong");
+    problems.into_iter().next().unwrap_or_else(unknown)
 }
 
 /// When a point is measured: as its own setting says, or the sweep, or the study, or the file.
@@ -249,8 +265,9 @@ pub(crate) fn execute(
     let until = points.iter().map(|(network, _)| network.until).max();
     let until = until.unwrap_or_default();
     let file = &first.file;
-    let mut simulation =
+    let outside =
         Simulation::new(file.topology.clone()).map_err(|error| Problem::new(error.to_string()))?;
+    let mut running = network::Network::new(outside, first.systems.clone())?;
     let mut probes = Vec::new();
     for (network, metrics) in points {
         let mut chosen = Vec::new();
@@ -265,20 +282,33 @@ pub(crate) fn execute(
         probes.push(Probe::new(network.from..network.until, file.scale, chosen)?);
     }
     let step = (until / STEPS).max(1);
-    while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
-        while simulation.now() < stop {
-            let next = stop.min(simulation.now().saturating_add(step));
-            simulation.run_to(next, &mut NoTap);
-            let done = u128::from(next) * 1_000 / u128::from(until);
-            if !come_to(done as u64) {
-                return Ok(None);
+    let mut fault = None;
+    'run: while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
+        while running.outside().now() < stop {
+            let now = running.outside().now();
+            let next = stop.min(now.saturating_add(step));
+            let done = u128::from(now) * 1_000 / u128::from(until);
+            let mut ask = || match come_to(done as u64) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            };
+            match running.run_to(next, &mut NoTap, &mut ask) {
+                Ok(()) if ask().is_continue() => {}
+                Ok(()) | Err(Stopped::Interrupted) => return Ok(None),
+                Err(Stopped::Frame(problem)) => return Err(problem),
+                Err(Stopped::Fault(chip)) => {
+                    fault = Some(running.fault(chip).map_or_else(String::new, |(it, ..)| {
+                        format!("{} at cycle {} of a chip", it.message, it.cycle)
+                    }));
+                    break 'run;
+                }
             }
         }
-        let census = simulation.census();
+        let census = running.outside().census();
         for probe in &mut probes {
-            probe.look(file, &simulation, &census);
+            probe.look(file, &running, &census);
         }
-        simulation.forget_longest_queues();
+        running.outside_mut().forget_longest_queues();
     }
     let outcomes = points.iter().zip(probes).map(|((network, _), probe)| {
         let mut outcome = Outcome::new(&network.key);
@@ -287,7 +317,8 @@ pub(crate) fn execute(
         outcome.until = network.until;
         // Times are picoseconds.
         outcome.hertz = SECOND;
-        for (name, value) in probe.values() {
+        outcome.fault.clone_from(&fault);
+        for (name, value) in probe.values(fault.as_deref()) {
             outcome
                 .metrics
                 .insert(name.to_owned(), Reading::from(value));

@@ -241,6 +241,15 @@ fn window(study: &Study, sweep: &Sweep, quick: bool, hertz: u64) -> Result<Windo
     })
 }
 
+/// All that a system is, as far as a run depends on it.
+pub(crate) fn system_data(project: &Project, programs: &[Program]) -> Result<Value, Problem> {
+    Ok(json!({
+        "project": project_data(project)?,
+        "profile": profile_data(project),
+        "programs": programs_data(project, programs),
+    }))
+}
+
 /// What the project says, without what people see only: comments, order, its
 /// name.
 fn project_data(project: &Project) -> Result<Value, Problem> {

@@ -21,10 +21,16 @@ impl Tally {
         self.bytes += bytes;
     }
 
+    pub(crate) const fn take_back(&mut self, bytes: u64) {
+        self.packets -= 1;
+        self.bytes -= bytes;
+    }
+
     const fn since(self, earlier: Self) -> Self {
         Self {
-            packets: self.packets - earlier.packets,
-            bytes: self.bytes - earlier.bytes,
+            // What was thought lost may have been found again.
+            packets: self.packets.saturating_sub(earlier.packets),
+            bytes: self.bytes.saturating_sub(earlier.bytes),
         }
     }
 }

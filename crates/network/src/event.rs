@@ -64,6 +64,9 @@ impl Event {
     }
 }
 
+/// Numbers of events that come from chips, one for each line: behind all that were posted in order.
+const FROM_CHIPS: u64 = 1 << 63;
+
 /// By time, then node, then kind, then order of posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Key {
@@ -101,6 +104,14 @@ impl Events {
             self.slots.len() as u32 - 1
         };
         self.heap.push(Reverse((key, slot)));
+    }
+
+    /// Posts that a frame comes from a chip by a line. When this was learnt of depends on how
+    /// chips and network take turns, which its place among events of the same time must not.
+    pub fn post_from_chip(&mut self, at: Time, node: usize, line: u32, frame: Box<Frame>) {
+        let posted = std::mem::replace(&mut self.posted, FROM_CHIPS + u64::from(line));
+        self.post(at, node, Event::Arrive { line, frame });
+        self.posted = posted;
     }
 
     /// When the next one is.

@@ -6,12 +6,13 @@ mod flows;
 mod links;
 mod quantities;
 mod routers;
+mod systems;
 mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
@@ -23,6 +24,7 @@ use npsim_transport::time::Time;
 use crate::simulation::{NetworkError, Simulation};
 use crate::topology::{Node, NodeKind, Topology};
 use quantities::Quantities;
+pub use systems::ChipPlan;
 use typed::Placed;
 
 /// Lists of a network file whose entries have numbers and names.
@@ -46,6 +48,8 @@ pub struct NetworkFile {
     pub topology: Topology,
     /// The flows of the file by name, which are one or several of the network.
     pub flows: Vec<(String, Range<usize>)>,
+    /// What the chips in it are.
+    pub chips: Vec<ChipPlan>,
 }
 
 /// Makes problems with places.
@@ -56,12 +60,16 @@ struct Text {
 
 impl Text {
     fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
-        Problem::new(message).at(Excerpt {
+        Problem::new(message).at(self.excerpt(span))
+    }
+
+    fn excerpt(&self, span: Range<usize>) -> Excerpt {
+        Excerpt {
             path: self.path.clone(),
             text: self.text.clone(),
             span,
             label: String::new(),
-        })
+        }
     }
 
     /// A name that means nothing, with what comes near.
@@ -96,6 +104,9 @@ struct Reading {
     names: Names,
     topology: Topology,
     flows: Vec<(String, Range<usize>)>,
+    chips: Vec<ChipPlan>,
+    /// Paths in the file are relative to it.
+    folder: PathBuf,
 }
 
 impl NetworkFile {
@@ -152,6 +163,8 @@ impl NetworkFile {
             text,
             quantities,
             names: Names::new(),
+            chips: Vec::new(),
+            folder: Path::new(path).parent().unwrap_or(Path::new("")).into(),
             topology: Topology {
                 seed: file.seed.unwrap_or(1),
                 ..Topology::default()
@@ -183,6 +196,7 @@ impl NetworkFile {
             from,
             topology: reading.topology,
             flows: reading.flows,
+            chips: reading.chips,
         })
     }
 }

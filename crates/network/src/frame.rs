@@ -55,6 +55,23 @@ impl Frame {
             }
         }
     }
+
+    /// What a packet of this flow has become on its way: read from its IPv4 header on.
+    ///
+    /// # Errors
+    /// It is none that a host of a network sends.
+    pub(crate) fn changed(&self, bytes: &[u8]) -> Result<Self, WireError> {
+        let mut changed = *self;
+        match &mut changed.content {
+            Content::Packet(packet) => {
+                *packet = Packet::from_bytes(bytes)?.0;
+                changed.bytes = packet.length() as u32;
+            }
+            // Nobody looks at what a datagram holds.
+            Content::Datagram { .. } => {}
+        }
+        Ok(changed)
+    }
 }
 
 /// A UDP packet of so many bytes without a checksum of its own, its number in the payload; one that is

@@ -45,12 +45,15 @@
 //! ```
 
 pub mod census;
+pub mod chips;
+mod ethernet;
 mod event;
 pub mod file;
 mod frame;
 mod host;
 mod law;
 mod line;
+mod network;
 pub mod results;
 mod routes;
 pub mod series;
@@ -60,5 +63,6 @@ pub mod topology;
 pub use frame::{Content, Frame};
 pub use host::FlowView;
 pub use line::DropReason;
+pub use network::{Network, Stopped};
 pub use routes::RouteError;
 pub use simulation::{NetworkError, NoTap, Simulation, Tap};

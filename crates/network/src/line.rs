@@ -42,6 +42,8 @@ pub struct Sending {
     pub frame: Box<Frame>,
     /// When its last bit arrives; none if it is lost on the way.
     pub arrives: Option<Time>,
+    /// When its first bit does.
+    pub begins: Time,
 }
 
 impl Line {
@@ -128,22 +130,59 @@ impl Line {
         self.census.waited(now, self.queue.bytes());
         let frame = self.queue.take(now)?;
         let sent = now.saturating_add(self.parameters.time(frame.bytes));
-        self.census.busy += sent - now;
         self.busy_until = sent;
+        let lost = self.carry(frame.bytes);
+        let delay = self.parameters.delay;
+        Some(Sending {
+            frame,
+            arrives: (!lost).then_some(sent.saturating_add(delay)),
+            begins: now.saturating_add(delay),
+        })
+    }
+
+    /// A frame goes over the line; whether it is lost.
+    fn carry(&mut self, bytes: u32) -> bool {
+        self.census.busy += self.parameters.time(bytes);
         let number = self.census.sent.packets;
-        self.census.sent.add(frame.bytes.into());
+        self.census.sent.add(bytes.into());
         let lost = match &self.parameters.loss {
             Loss::None => false,
             Loss::Random(chance) => self.random.below(MILLION) < u64::from(*chance),
             Loss::Numbers(numbers) => numbers.contains(&number),
         };
         if lost {
-            self.census.lost.add(frame.bytes.into());
+            self.census.lost.add(bytes.into());
         }
-        Some(Sending {
-            frame,
-            arrives: (!lost).then_some(sent.saturating_add(self.parameters.delay)),
-        })
+        lost
+    }
+
+    /// Time from a bit's way into the line to its way out.
+    pub const fn delay(&self) -> Time {
+        self.parameters.delay
+    }
+
+    /// A frame comes to the chip that the line leaves, and is to go on by it.
+    pub fn expect(&mut self, bytes: u32) {
+        self.census.offered.add(bytes.into());
+    }
+
+    /// A chip begins to send a frame of so many bytes, which waited in it for so long while at most
+    /// so many bytes were there, itself among them: whether it is lost on the line.
+    pub fn depart(&mut self, begins: Time, bytes: u32, waited: Time, longest: u64) -> bool {
+        self.census.waited += u128::from(waited) * u128::from(bytes);
+        self.census.longest = self.census.longest.max(longest);
+        self.busy_until = begins.saturating_add(self.parameters.time(bytes));
+        self.carry(bytes)
+    }
+
+    /// A chip has lost a frame that was to go on by the line.
+    pub fn lose(&mut self, bytes: u32, reason: DropReason) {
+        self.census.dropped[reason as usize].add(bytes.into());
+    }
+
+    /// A frame that was thought lost in a chip leaves it.
+    pub fn find(&mut self, bytes: u32, reason: DropReason) {
+        self.census.dropped[reason as usize].take_back(bytes.into());
     }
 
     /// What was counted until now.

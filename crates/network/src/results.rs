@@ -3,10 +3,14 @@
 use npsim_transport::time::{SECOND, Time};
 use serde::Serialize;
 
+use npsim_project::Setting;
+use npsim_session::report::NodeReport;
+
 use crate::census::{Census, FlowCensus, LineCensus};
+use crate::chips::ChipNode;
 use crate::file::NetworkFile;
 use crate::line::DropReason;
-use crate::simulation::Simulation;
+use crate::network::Network;
 use crate::topology::Transport;
 
 /// The version of the document's form.
@@ -35,6 +39,26 @@ pub struct Results {
     pub flows: Vec<FlowResult>,
     /// The links: two lines each.
     pub lines: Vec<LineResult>,
+    /// The routers that are chips.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routers: Vec<RouterResult>,
+}
+
+/// A chip in the network. All in its report is in its own time, which the scale is not undone of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RouterResult {
+    /// Its name.
+    pub name: String,
+    /// Its project.
+    pub project: String,
+    /// Settings over the project file, `PATH=VALUE` each: the file's, then the network's.
+    pub settings: Vec<String>,
+    /// The routes that the network gave it in place of its project's.
+    pub routes: Vec<String>,
+    /// Frames that left and were none of a host's, or left where there is no link.
+    pub strange: u64,
+    /// What it counted from the beginning on, as the stats file of a run has it of a node.
+    pub node: NodeReport,
 }
 
 /// A flow.
@@ -133,7 +157,8 @@ impl Unscaled {
 impl Results {
     /// What happened between two times of a run; `begin` is what was counted at the first.
     #[must_use]
-    pub fn of(file: &NetworkFile, simulation: &Simulation, begin: &Census) -> Self {
+    pub fn of(file: &NetworkFile, network: &Network, begin: &Census) -> Self {
+        let simulation = network.outside();
         let census = simulation.census().since(begin);
         let topology = simulation.topology();
         let unscaled = Unscaled(file.scale);
@@ -166,7 +191,6 @@ impl Results {
         };
         let line = |(number, counted): (usize, &LineCensus)| {
             let link = &topology.links[number / 2];
-            let parameters = &link.lines[number % 2];
             let dropped = DropReason::ALL.map(|reason| Dropped {
                 reason: reason.name(),
                 packets: counted.dropped_for(reason).packets,
@@ -176,7 +200,7 @@ impl Results {
                 link: link.name.clone(),
                 from: name(link.ends[number % 2]),
                 to: name(link.ends[1 - number % 2]),
-                watched: parameters.is_watched(),
+                watched: topology.is_watched(number),
                 rate_bps: unscaled.rate(counted.rate as f64),
                 utilisation: counted.utilisation(),
                 packets: counted.sent.packets,
@@ -201,7 +225,21 @@ impl Results {
             jain: census.jain(0..topology.flows.len()),
             flows: census.flows.iter().enumerate().map(flow).collect(),
             lines: census.lines.iter().enumerate().map(line).collect(),
+            routers: network.chips().iter().map(router).collect(),
         }
+    }
+}
+
+fn router(node: &ChipNode) -> RouterResult {
+    let system = &node.system;
+    let texts = |list: &[Setting]| list.iter().map(ToString::to_string).collect();
+    RouterResult {
+        name: node.name.clone(),
+        project: system.project.name.clone(),
+        settings: texts(&system.project.settings),
+        routes: system.routes.iter().map(ToString::to_string).collect(),
+        strange: node.strange,
+        node: node.chip.report(&system.project, &system.programs),
     }
 }
 

@@ -64,8 +64,8 @@ impl<W: Write> Series<W> {
                 row("goodput_bps", self.unscaled.rate(since.goodput(number)))?;
             }
         }
-        for (number, line) in topology.links.iter().flat_map(|it| &it.lines).enumerate() {
-            if !line.is_watched() {
+        for number in 0..2 * topology.links.len() {
+            if !topology.is_watched(number) {
                 continue;
             }
             let name = quoted(&topology.line_name(number));

@@ -79,7 +79,25 @@ struct End {
     armed: Option<Time>,
 }
 
-/// A network that runs.
+/// A frame that begins to leave a chip.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    /// The line that it leaves by.
+    pub line: usize,
+    /// Itself.
+    pub frame: Box<Frame>,
+    /// When its first bit leaves.
+    pub begins: Time,
+    /// When its last bit does.
+    pub ends: Time,
+    /// From its last bit into the chip to its first bit out.
+    pub waited: Time,
+    /// Bytes that were in the chip for the line when it came, its own among them.
+    pub longest: u64,
+}
+
+/// Hosts, switches, lines and packet-level routers that run. Whole chips are run by a
+/// [`Network`](crate::Network) around it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Simulation {
     topology: Topology,
@@ -92,8 +110,21 @@ pub struct Simulation {
     /// Those of flow n at 2 n, which sends, and 2 n + 1.
     ends: Vec<End>,
     flows: Vec<FlowCensus>,
+    /// What has begun to go to chips and was not taken yet.
+    to_chips: Vec<ToChip>,
     #[serde(skip)]
     out: Output,
+}
+
+/// A frame on its way to a chip.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ToChip {
+    /// The line that it comes by.
+    pub line: usize,
+    /// Itself.
+    pub frame: Box<Frame>,
+    /// When its first bit comes.
+    pub begins: Time,
 }
 
 impl Clone for Output {
@@ -120,6 +151,7 @@ impl Simulation {
             laws: Vec::new(),
             ends: Vec::new(),
             flows: Vec::new(),
+            to_chips: Vec::new(),
             out: Output::default(),
             topology,
         };
@@ -196,7 +228,80 @@ impl Simulation {
         self.events.next_at().is_none()
     }
 
-    /// Runs to a time: all that happens until then, that time included.
+    /// The first line on the way from a node to another one.
+    pub(crate) fn route(&self, node: usize, to: usize) -> Option<usize> {
+        self.routes.line(node, to)
+    }
+
+    /// When something happens next, of what is known.
+    pub(crate) fn next_at(&self) -> Time {
+        self.events.next_at().unwrap_or(Time::MAX)
+    }
+
+    /// What has begun to go to chips since this was asked last.
+    pub(crate) fn take_to_chips(&mut self) -> std::vec::Drain<'_, ToChip> {
+        self.to_chips.drain(..)
+    }
+
+    /// A frame has come to a chip, which is to send it on by a line.
+    pub(crate) fn expect(&mut self, line: usize, frame: &Frame) {
+        self.lines[line].expect(frame.bytes);
+    }
+
+    /// A chip begins to send a frame by a line. What goes to another chip is given back.
+    pub(crate) fn depart(&mut self, leaving: Leaving, tap: &mut dyn Tap) -> Option<ToChip> {
+        let Leaving {
+            line: number,
+            frame,
+            begins,
+            ends,
+            waited,
+            longest,
+        } = leaving;
+        let line = &mut self.lines[number];
+        let (to, delay) = (line.to, line.delay());
+        let lost = line.depart(begins, frame.bytes, waited, longest);
+        tap.sent(begins, number, &frame);
+        if lost {
+            self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+            tap.lost(begins, number, &frame);
+            return None;
+        }
+        if matches!(self.topology.nodes[to].kind, NodeKind::Chip { .. }) {
+            return Some(ToChip {
+                line: number,
+                frame,
+                begins: begins.saturating_add(delay),
+            });
+        }
+        let at = ends.saturating_add(delay);
+        self.events.post_from_chip(at, to, number as u32, frame);
+        None
+    }
+
+    /// A chip has lost a frame at a time.
+    pub(crate) fn lose(
+        &mut self,
+        now: Time,
+        line: usize,
+        frame: &Frame,
+        reason: DropReason,
+        tap: &mut dyn Tap,
+    ) {
+        self.lines[line].lose(frame.bytes, reason);
+        self.flows[frame.flow as usize].gone.add(frame.bytes.into());
+        tap.dropped(now, line, frame, reason);
+    }
+
+    /// A frame that was thought lost leaves its chip.
+    pub(crate) fn find(&mut self, line: usize, frame: &Frame, reason: DropReason) {
+        self.lines[line].find(frame.bytes, reason);
+        let gone = &mut self.flows[frame.flow as usize].gone;
+        gone.take_back(frame.bytes.into());
+    }
+
+    /// Runs to a time: all that happens until then, that time included. What goes to chips stays
+    /// with them; a [`Network`](crate::Network) brings it there.
     pub fn run_to(&mut self, until: Time, tap: &mut dyn Tap) {
         while let Some((at, event)) = self.events.take(until) {
             self.now = at;
@@ -281,7 +386,8 @@ impl Simulation {
         let node = self.lines[line].to;
         match self.topology.nodes[node].kind {
             NodeKind::Host { .. } => self.take_in(node, &frame, tap),
-            NodeKind::Switch => self.pass_on(node, frame, tap),
+            // What goes to a chip is no event of this kind.
+            NodeKind::Switch | NodeKind::Chip { .. } => self.pass_on(node, frame, tap),
             NodeKind::Router { delay, .. } => {
                 if let Content::Packet(packet) = &mut frame.content {
                     packet.ttl = packet.ttl.saturating_sub(1);
@@ -345,8 +451,17 @@ impl Simulation {
             }
             let to = line.to;
             let frame = sending.frame;
-            if let Some(at) = sending.arrives {
+            let chip = matches!(self.topology.nodes[to].kind, NodeKind::Chip { .. });
+            if sending.arrives.is_some() {
                 tap.sent(self.now, number, &frame);
+            }
+            if sending.arrives.is_some() && chip {
+                self.to_chips.push(ToChip {
+                    line: number,
+                    frame,
+                    begins: sending.begins,
+                });
+            } else if let Some(at) = sending.arrives {
                 let line = number as u32;
                 self.events.post(at, to, Event::Arrive { line, frame });
             } else {

@@ -48,6 +48,15 @@ impl Topology {
             _ => Ipv4Addr::UNSPECIFIED,
         }
     }
+
+    /// Whether a line can drop or lose packets, or has a chip's queues before it: others only join
+    /// nodes.
+    #[must_use]
+    pub fn is_watched(&self, line: usize) -> bool {
+        let from = self.links[line / 2].ends[line % 2];
+        let chip = matches!(self.nodes[from].kind, NodeKind::Chip { .. });
+        chip || self.line(line).is_watched()
+    }
 }
 
 /// A node.
@@ -75,6 +84,11 @@ pub enum NodeKind {
         law: Law,
         /// Time from the last bit of a packet to its place in a queue.
         delay: Time,
+    },
+    /// A whole chip with its microcode, which has the queues before the lines that leave it.
+    Chip {
+        /// The link at each port, from port 0 on.
+        ports: Vec<Option<usize>>,
     },
 }
 
@@ -139,6 +153,8 @@ pub struct LineParameters {
     pub delay: Time,
     /// Bytes on the line besides each IP packet.
     pub overhead: u32,
+    /// Bytes of IP to which a shorter packet is padded.
+    pub least: u32,
     /// What waits before it.
     pub queue: QueueParameters,
     /// What is lost on it.
@@ -153,6 +169,7 @@ impl LineParameters {
             rate,
             delay,
             overhead: 0,
+            least: 0,
             queue: QueueParameters {
                 limit: Limit::None,
                 red: None,
@@ -170,6 +187,7 @@ impl LineParameters {
     /// Time of `bytes` of IP on the line, rounded up to a picosecond.
     #[must_use]
     pub fn time(&self, bytes: u32) -> Time {
+        let bytes = bytes.max(self.least);
         let bits = (u128::from(bytes) + u128::from(self.overhead)) * 8;
         let time =
             (bits * u128::from(npsim_transport::time::SECOND)).div_ceil(self.rate.max(1).into());

@@ -41,7 +41,7 @@ pub use capacity::Capacity;
 pub use hardware::{board, profile};
 pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan, ProjectText};
-pub use settings::{Grammar, ProfileChange, Setting, apply_to_text, with_settings};
+pub use settings::{Grammar, NetworkRoute, ProfileChange, Setting, apply_to_text, with_settings};
 
 use crate::disturb::NodeStall;
 use crate::files::{Disk, Files, Kind};
@@ -142,7 +142,10 @@ impl Project {
         registry: &Registry,
     ) -> Result<Self, Problems> {
         let (text, is_default) = read(files, target, overrides)?;
-        let (text, applied) = settings::apply(&text, &overrides.set, registry)?;
+        let (text, applied) = {
+            let routes = overrides.routes.as_deref();
+            settings::apply(&text, &overrides.set, routes, registry)?
+        };
         let mut overrides = overrides.clone();
         overrides.defines.extend(applied.defines);
         let overrides = &overrides;

@@ -27,7 +27,7 @@ use super::disturb::{NodeStall, StallOption};
 use super::file::{PortSection, ProjectFile};
 use super::layout::Space;
 use super::origins::Origins;
-use super::settings::Setting;
+use super::settings::{NetworkRoute, Setting};
 use super::text::{is_name, parse_mac};
 use crate::files::Files;
 use crate::problem::{Excerpt, Problem, Problems};
@@ -103,6 +103,8 @@ pub struct Overrides {
     pub set: Vec<Setting>,
     /// `--stall`: besides those of the project file.
     pub stalls: Vec<StallOption>,
+    /// In place of the routes of the project file, where it stands in a network.
+    pub routes: Option<Vec<NetworkRoute>>,
 }
 
 /// The text of a project file and where it lies.

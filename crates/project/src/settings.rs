@@ -14,6 +14,7 @@ use std::str::FromStr;
 
 use npsim_asm::spelling::closest;
 use npsim_chip::profile::{Profile, ProfileError};
+use npsim_net::load::Prefix;
 use serde::Serialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
@@ -52,6 +53,29 @@ impl fmt::Debug for Grammar<'_> {
 pub struct Setting {
     keys: Vec<String>,
     value: String,
+}
+
+/// A route that a network gives to a router in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkRoute {
+    /// Where it leads to.
+    pub prefix: Prefix,
+    /// Output port.
+    pub port: u8,
+    /// The next hop's address.
+    pub mac: [u8; 6],
+}
+
+impl fmt::Display for NetworkRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mac = show_mac(self.mac);
+        write!(f, "{} port {} mac {mac}", self.prefix, self.port)
+    }
+}
+
+/// `02:00:00:00:01:00`.
+fn show_mac(mac: [u8; 6]) -> String {
+    mac.map(|byte| format!("{byte:02x}")).join(":")
 }
 
 /// A parameter of the profile that a run changed.
@@ -164,8 +188,8 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
     Ok(keys)
 }
 
-/// The text of a project file with settings applied, in the order given; what
-/// is no part of the file is handed back.
+/// The text of a project file with settings applied, in the order given, and with routes in
+/// place of its own; what is no part of the file is handed back.
 ///
 /// # Errors
 /// A path leads nowhere, or a value is not what stands there. A text that is
@@ -173,6 +197,7 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
 pub fn apply(
     text: &ProjectText,
     settings: &[Setting],
+    routes: Option<&[NetworkRoute]>,
     registry: &Registry,
 ) -> Result<(ProjectText, Applied), Problem> {
     let mut applied = Applied::default();
@@ -206,7 +231,10 @@ pub fn apply(
             _ => of_file.push(setting.clone()),
         }
     }
-    let Some(changed) = apply_to_text(&text.text, &of_file, &grammar)? else {
+    let routed = routes.and_then(|routes| with_routes(&text.text, routes));
+    let before = routed.as_deref().unwrap_or(&text.text);
+    let changed = apply_to_text(before, &of_file, &grammar)?;
+    let Some(changed) = changed.or(routed) else {
         return Ok((text.clone(), applied));
     };
     let text = ProjectText {
@@ -215,6 +243,21 @@ pub fn apply(
         ..text.clone()
     };
     Ok((text, applied))
+}
+
+/// The text with routes in place of its own; none if it is wrong already.
+fn with_routes(text: &str, routes: &[NetworkRoute]) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let mut list = ArrayOfTables::new();
+    for route in routes {
+        let mut table = Table::new();
+        table.insert("prefix", toml_edit::value(route.prefix.to_string()));
+        table.insert("port", toml_edit::value(i64::from(route.port)));
+        table.insert("mac", toml_edit::value(show_mac(route.mac)));
+        list.push(table);
+    }
+    document.insert("route", Item::ArrayOfTables(list));
+    Some(document.to_string())
 }
 
 /// How a file is called in messages once settings have changed its text.

@@ -50,6 +50,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A [`networked`] chip is one node of a network whose other nodes are not of this crate.
 //! Where a chip alone is enough, a [`simulation`] runs it between [`links`].
 
 pub mod checkpoint;
@@ -57,6 +58,7 @@ pub mod histogram;
 pub mod links;
 pub mod measure;
 pub mod memory_dump;
+pub mod networked;
 pub mod registers;
 pub mod remarks;
 pub mod report;

@@ -1,7 +1,7 @@
 //! The outside of the chip in a run: frames come in one by one, departures go to
 //! a capture and are timed. However long a run is, it needs no more memory.
 
-pub(crate) mod link;
+mod link;
 mod state;
 mod traffic;
 
@@ -18,9 +18,10 @@ use npsim_net::pace::Schedule;
 use npsim_net::{Frame, LineFrame};
 
 use crate::histogram::Histogram;
-use link::{Crossing, Inlet, Next, Origin, Outlet};
+use link::{Inlet, Next, Outlet};
 use state::Handed;
 
+pub use link::{Crossing, Origin};
 pub use state::LinksState;
 pub use traffic::{PortTraffic, Tap, Traffic};
 
@@ -71,12 +72,36 @@ pub struct Links<'a> {
     exit: Option<Box<dyn Tap + Send + 'a>>,
     /// The way to the node behind.
     outlet: Option<Outlet>,
+    /// What the lines have to do with a network.
+    open: Option<Open>,
     /// Cycles since the last bit into the first node, where that is another one.
     since_entry: Histogram,
     output_failure: Option<io::Error>,
     input_failure: Option<CaptureError>,
     /// What came and went so far.
     pub traffic: Traffic,
+}
+
+/// A frame that was lost at the media interface of a node in a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// When.
+    pub cycle: Cycle,
+    /// Where it came from, if that is known.
+    pub origin: Option<Origin>,
+    /// Why.
+    pub reason: MediaDrop,
+}
+
+/// Lines that a network feeds while the node runs.
+#[derive(Debug, Default)]
+struct Open {
+    /// By port: the shortest time from a frame's first bit out to an answer's first bit in.
+    answer: Vec<Cycle>,
+    /// Before which cycle an answer to what has begun to leave may come.
+    latest: Cycle,
+    /// What was lost since it was asked for.
+    lost: Vec<Lost>,
 }
 
 impl fmt::Debug for Links<'_> {
@@ -127,6 +152,19 @@ impl<'a> Links<'a> {
         Self::of(source, origin_ns, hertz, sink)
     }
 
+    /// Lines that a network feeds while the node runs. `answer` has by port the shortest time
+    /// from a frame's first bit out to the first bit in of what may answer it.
+    pub(crate) fn open(hertz: u64, answer: Vec<Cycle>) -> Self {
+        let mut links = Self::of(Source::Link(Inlet::open(hertz)), 0, hertz, None);
+        links.outlet = Some(Outlet::default());
+        links.open = Some(Open {
+            answer,
+            latest: Cycle::MAX,
+            lost: Vec::new(),
+        });
+        links
+    }
+
     fn of(source: Source<'a>, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
         let mut links = Self {
             source,
@@ -141,6 +179,7 @@ impl<'a> Links<'a> {
             tap: None,
             exit: None,
             outlet: None,
+            open: None,
             since_entry: Histogram::default(),
             output_failure: None,
             input_failure: None,
@@ -198,6 +237,40 @@ impl<'a> Links<'a> {
         }
     }
 
+    /// A frame for open lines, whose first bit comes when the node has not come yet.
+    pub(crate) fn put(&mut self, frame: Crossing) {
+        if let Source::Link(inlet) = &mut self.source {
+            inlet.put(frame);
+        }
+    }
+
+    /// First bit of the next frame on open lines; `Cycle::MAX` if there is none.
+    pub(crate) fn next_start(&self) -> Cycle {
+        match &self.source {
+            Source::Frames(_) => Cycle::MAX,
+            Source::Link(inlet) => inlet.next_start(),
+        }
+    }
+
+    /// The node has come to this cycle, to which all frames are known.
+    pub(crate) fn come_to(&mut self, cycle: Cycle) {
+        if let Source::Link(inlet) = &mut self.source {
+            inlet.come_to(cycle);
+        }
+    }
+
+    /// What has left is known to all whom it concerns: nothing holds up the node.
+    pub(crate) fn set_free(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.latest = Cycle::MAX;
+        }
+    }
+
+    /// What was lost at the media interface since this was asked last.
+    pub(crate) fn take_lost(&mut self) -> Vec<Lost> {
+        { self.open.as_mut() }.map_or_else(Vec::new, |open| std::mem::take(&mut open.lost))
+    }
+
     /// Frames from the node before that wait for their time.
     pub(crate) fn backlog(&self) -> usize {
         match &self.source {
@@ -253,7 +326,8 @@ impl<'a> Links<'a> {
             let cycles = departure.end.saturating_sub(origin.arrived);
             self.since_entry.add(cycles);
         }
-        if let Some(outlet) = &mut self.outlet {
+        // What leaves by open lines has gone on with its first bit.
+        if let Some(outlet) = self.outlet.as_mut().filter(|_| self.open.is_none()) {
             outlet.take(departure, origin);
         }
         if let Some(exit) = &mut self.exit {
@@ -367,6 +441,9 @@ impl Lines for Links<'_> {
     fn next_arrival(&mut self) -> Option<Arrival> {
         // The chip asks when the frame before has begun to come.
         self.count_handed();
+        if self.open.is_some() && self.ahead.is_none() {
+            self.fetch();
+        }
         let LineFrame {
             start_ps,
             end_ps,
@@ -394,6 +471,23 @@ impl Lines for Links<'_> {
             tap.arriving(&arrival);
         }
         Some(arrival)
+    }
+
+    fn departing(&mut self, departure: Departure<'_>) {
+        if self.open.is_none() {
+            return;
+        }
+        let origin = self.origin(&departure);
+        if let (Some(outlet), Some(open)) = (&mut self.outlet, &mut self.open) {
+            outlet.take(&departure, origin);
+            let answer = open.answer.get(usize::from(departure.port));
+            let answer = answer.map_or(Cycle::MAX, |wait| departure.start.saturating_add(*wait));
+            open.latest = open.latest.min(answer);
+        }
+    }
+
+    fn latest(&self) -> Cycle {
+        self.open.as_ref().map_or(Cycle::MAX, |open| open.latest)
     }
 
     fn departed(&mut self, departure: Departure<'_>) {
@@ -429,6 +523,17 @@ impl Lines for Links<'_> {
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
         *self.traffic.drops.entry((port, reason)).or_default() += 1;
         self.traffic.port(port).dropped_frames += 1;
+        let origin = frame.and_then(|frame| match &self.source {
+            Source::Frames(_) => None,
+            Source::Link(inlet) => inlet.origin(frame),
+        });
+        if let Some(open) = &mut self.open {
+            open.lost.push(Lost {
+                cycle,
+                origin,
+                reason,
+            });
+        }
         if let Some(tap) = &mut self.tap {
             tap.dropped(cycle, port, frame, reason);
         }

@@ -244,22 +244,10 @@ impl Report {
     pub(crate) fn of(session: &Session<'_>) -> Self {
         let project = session.project();
         let nodes = session.nodes().iter().enumerate().map(|(at, node)| {
-            let mut report = NodeReport::new(
-                node.ending(),
-                place(node.ending(), session.programs()),
-                node.traffic(),
-                node.stats(),
-            );
-            if let (Some(report), Some(Ending::Fault(fault))) = (&mut report.fault, node.ending()) {
-                report.locate(fault, node.chip());
-            }
-            // Contexts sleep for ever where the time is up, and frames are still under way.
-            let time_is_up = node.chip().fault().is_none();
-            if matches!(node.ending(), Some(Ending::Fault(_))) && time_is_up {
-                report.packets.lost = 0;
-            }
-            report.halts = halts(node.chip());
-            name_levels(&mut report.chip, project);
+            let (ending, traffic) = (node.ending(), node.traffic());
+            let programs = session.programs();
+            let stats = node.stats();
+            let mut report = NodeReport::of(ending, project, programs, traffic, stats, node.chip());
             report.node = at + 1;
             report.seed = session.seed().map(|seed| seed_of(seed, at));
             let own = project_of(project, at);
@@ -322,6 +310,29 @@ impl Report {
 const RUNNING: &str = "running";
 
 impl NodeReport {
+    /// Puts together what a node's lines and its chip have counted, with what only the chip
+    /// itself shows.
+    pub(crate) fn of(
+        ending: Option<&Ending>,
+        project: &Project,
+        programs: &[Program],
+        traffic: &Traffic,
+        stats: Stats,
+        chip: &Chip,
+    ) -> Self {
+        let mut report = Self::new(ending, place(ending, programs), traffic, stats);
+        if let (Some(report), Some(Ending::Fault(fault))) = (&mut report.fault, ending) {
+            report.locate(fault, chip);
+        }
+        // Contexts sleep for ever where the time is up, and frames are still under way.
+        if matches!(ending, Some(Ending::Fault(_))) && chip.fault().is_none() {
+            report.packets.lost = 0;
+        }
+        report.halts = halts(chip);
+        name_levels(&mut report.chip, project);
+        report
+    }
+
     /// Puts together what the lines and the chip of a single node have counted; it
     /// runs still if there is no `ending`. `place` is where the microcode stood that a
     /// fault stopped.

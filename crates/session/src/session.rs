@@ -126,7 +126,7 @@ pub struct Session<'a> {
 /// The seed of a node's pseudo-random numbers: that of the first one is the one that
 /// was given, those of the others follow from it.
 #[must_use]
-pub(crate) fn seed_of(seed: u64, node: usize) -> u64 {
+pub fn seed_of(seed: u64, node: usize) -> u64 {
     seed.wrapping_add((node as u64).wrapping_mul(0xd1b5_4a32_d192_ed03))
 }
 

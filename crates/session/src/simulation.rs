@@ -7,6 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::{Check, Fault};
+use npsim_chip::kernel::lines::Lines as _;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::liveness::Outlook;
 use npsim_chip::microengine::Program as Loaded;
@@ -90,6 +91,8 @@ impl Ending {
 
 /// Cycles after which the caller is told of the progress.
 const BREATH: Cycle = 60_000;
+/// The same in a network, whose windows are short.
+const FAR_BREATH: Cycle = 6_000_000;
 
 /// Refuses a program whose constants are not all known.
 fn linked(program: &Program) -> Result<(), Problem> {
@@ -288,6 +291,46 @@ impl Simulation {
                 return Came::Ended(Ending::Interrupted);
             }
         }
+    }
+
+    /// Runs to a cycle between [open](Links::open) lines on which all frames are known that begin
+    /// to come before it, or less far: to where what answers a frame that has left might come.
+    /// Gives where that is; nothing is left to happen before it.
+    ///
+    /// A frame is handed to the chip when that has come to the frame's first bit, so that it does
+    /// not matter how far ahead it was known, nor in which steps the run comes along.
+    pub(crate) fn run_open(
+        &mut self,
+        until: Cycle,
+        links: &mut Links<'_>,
+        progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
+    ) -> Result<Cycle, Ending> {
+        links.set_free();
+        loop {
+            let target = links.next_start().min(until);
+            let breath = { self.chip.next_event() }.saturating_add(FAR_BREATH);
+            let nobody = &mut NoObserver;
+            match { &mut self.chip }.run_for(target, Cycle::MAX, breath, links, nobody) {
+                Some(Stop::Fault(fault)) => return Err(Ending::Fault(fault)),
+                None if progress(self.chip.now()).is_break() => return Err(Ending::Interrupted),
+                None => continue,
+                // A chip that sleeps is woken by a frame.
+                Some(Stop::Quiet | Stop::Reached) => {}
+            }
+            let come = target.min(links.latest());
+            if come == until || come == links.latest() {
+                return Ok(come);
+            }
+            links.come_to(come);
+            // What was known before a frame comes says nothing any more.
+            self.chip.take_silence();
+        }
+    }
+
+    /// Before which cycle nothing leaves the chip unless a frame comes, if time was skipped
+    /// since this was asked last.
+    pub(crate) fn take_silence(&mut self) -> Cycle {
+        self.chip.take_silence()
     }
 
     /// Lets the run go on until this cycle, or without an end of its own.

@@ -112,8 +112,21 @@ pub trait Lines {
     /// The next arrival in order of `start`; `None` when no more will come.
     fn next_arrival(&mut self) -> Option<Arrival>;
 
+    /// A frame begins to leave, and will for sure: [`Self::departed`] is told of it again
+    /// when its last bit has left.
+    fn departing(&mut self, departure: Departure<'_>) {
+        let _ = departure;
+    }
+
     /// A frame has left.
     fn departed(&mut self, departure: Departure<'_>);
+
+    /// Before which cycle the run has to come back as at its end, asked when a frame has begun
+    /// to leave: what the outside answers to that frame may come then. It only grows less
+    /// while the chip runs.
+    fn latest(&self) -> Cycle {
+        Cycle::MAX
+    }
 
     /// A frame was lost at the media interface.
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop);

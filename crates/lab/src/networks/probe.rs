@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use npsim_network::Simulation;
+use npsim_network::Network;
 use npsim_network::census::Census;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
@@ -82,7 +82,8 @@ impl<'a> Probe<'a> {
 
     /// The run has come to a time at which this or another probe looks. Longest queues are those
     /// since the time before.
-    pub fn look(&mut self, file: &NetworkFile, simulation: &Simulation, census: &Census) {
+    pub fn look(&mut self, file: &NetworkFile, network: &Network, census: &Census) {
+        let simulation = network.outside();
         let now = simulation.now();
         if now < self.window.start || self.values.is_some() {
             return;
@@ -113,7 +114,7 @@ impl<'a> Probe<'a> {
             let since = census.since(begin);
             let counts = |(_, metric, ..): &Chosen| metric.measure == Quantity::Count;
             let counted = self.metrics.iter().any(|(chosen, _)| counts(chosen));
-            let results = counted.then(|| Results::of(file, simulation, begin));
+            let results = counted.then(|| Results::of(file, network, begin));
             let results = results.and_then(|results| serde_json::to_value(results).ok());
             let seen = Seen {
                 simulation,
@@ -133,8 +134,13 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// What was measured.
-    pub fn values(self) -> Vec<(&'a str, Result<f64, String>)> {
-        self.values.unwrap_or_default()
+    /// What was measured, or what stopped the run before.
+    pub fn values(self, fault: Option<&str>) -> Vec<(&'a str, Result<f64, String>)> {
+        let nothing = |((name, ..), _): &(Chosen<'a>, _)| {
+            let why = fault.unwrap_or("the run did not come to its end");
+            (*name, Err(format!("the run was stopped: {why}")))
+        };
+        let values = self.values;
+        values.unwrap_or_else(|| self.metrics.iter().map(nothing).collect())
     }
 }

@@ -6,6 +6,7 @@ use npsim_transport::time::{SECOND, Time};
 use super::Reading;
 use super::quantities::{LimitText, limit};
 use super::typed;
+use crate::ethernet;
 use crate::topology::{Limit, LineParameters, Link, Loss, Node, NodeKind, QueueParameters, Red};
 
 /// Bits per second of what an ideal switch does between a router's port and the hosts behind it: they
@@ -17,14 +18,22 @@ impl Reading {
         let rate = self.rate(&link.rate)?;
         let delay = self.time(&link.delay)?;
         let [first, second] = link.between.get_ref();
-        let [a, b] = [self.group(first)?, self.group(second)?];
+        let [(a, first_port), (b, second_port)] = [self.end(first)?, self.end(second)?];
+        let ports = [first_port, second_port];
+        let at_chip = ports.iter().any(Option::is_some);
+        if at_chip {
+            self.at_chip(link, ports, delay)?;
+        }
         if a == b {
             let message = format!("`{}` is at both ends", first.get_ref());
             return Err(self.text.problem(link.between.span(), message));
         }
         let line = |queue: Option<&typed::Queue>, loss| {
             Ok(LineParameters {
-                overhead: link.overhead.unwrap_or(0),
+                overhead: link
+                    .overhead
+                    .unwrap_or(if at_chip { ethernet::OVERHEAD } else { 0 }),
+                least: if at_chip { ethernet::LEAST } else { 0 },
                 queue: self.queue(queue, rate)?,
                 loss,
                 ..LineParameters::new(rate, delay)
@@ -41,6 +50,12 @@ impl Reading {
             line(link.queue.as_ref(), forward)?,
             line(link.queue_back.as_ref(), back)?,
         ];
+        for (port, group) in ports.iter().zip([&a, &b]) {
+            if let Some(port) = port {
+                let link = self.topology.links.len();
+                self.connect(group.start, *port, link);
+            }
+        }
         let name = link.name.as_ref().map_or_else(
             || format!("{}-{}", first.get_ref(), second.get_ref()),
             |name| name.get_ref().clone(),
@@ -52,7 +67,7 @@ impl Reading {
         }
         let router = |group: &std::ops::Range<usize>| {
             let kind = &self.topology.nodes[group.start].kind;
-            matches!(kind, NodeKind::Router { .. })
+            matches!(kind, NodeKind::Router { .. } | NodeKind::Chip { .. })
         };
         // A port of a router has one line, which a group of hosts shares by a switch.
         let shared = (a.len() > 1 && router(&b)) || (b.len() > 1 && router(&a));

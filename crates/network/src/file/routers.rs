@@ -25,8 +25,33 @@ const MODELS: [(&str, Model); 4] = [
 ];
 
 impl Reading {
-    pub(super) fn router(&self, router: &typed::Router) -> Result<NodeKind, Problem> {
-        let model = self.word(&router.model, "model of a router", &MODELS)?;
+    /// A router whose node comes next.
+    pub(super) fn router(&mut self, router: &typed::Router) -> Result<NodeKind, Problem> {
+        let place = router.name.span();
+        let model = match (&router.model, &router.system) {
+            (Some(model), None) => model,
+            (None, Some(system)) => return self.system(router, system),
+            (Some(_), Some(system)) => {
+                let message = "a router is a model or a system, not both";
+                return Err(self.text.problem(system.span(), message));
+            }
+            (None, None) => {
+                let message = "the router has neither a model nor a system";
+                let problem = self.text.problem(place, message);
+                return Err(problem.help(
+                    "write `model = \"fifo\"`, or `system = \"FILE\"` for a chip with its microcode",
+                ));
+            }
+        };
+        let settings = [
+            router.set.as_ref().map(toml::Spanned::span),
+            router.scaled.as_ref().map(toml::Spanned::span),
+        ];
+        if let Some(span) = settings.into_iter().flatten().next() {
+            let message = "a model has no project of which keys could be set";
+            return Err(self.text.problem(span, message));
+        }
+        let (placed, model) = (model, self.word(model, "model of a router", &MODELS)?);
         let tables = [
             (Model::Xcp, router.xcp.is_some()),
             (Model::Rcp, router.rcp.is_some()),
@@ -37,11 +62,8 @@ impl Reading {
                 .iter()
                 .find(|(_, it)| it == other)
                 .map_or("", |it| it.0);
-            let message = format!(
-                "a `{}` router has no keys of `{name}`",
-                router.model.get_ref()
-            );
-            return Err(self.text.problem(router.model.span(), message));
+            let message = format!("a `{}` router has no keys of `{name}`", placed.get_ref());
+            return Err(self.text.problem(placed.span(), message));
         }
         let law = match model {
             Model::Fifo => Law::None,

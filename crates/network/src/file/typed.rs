@@ -1,5 +1,7 @@
 //! A network file as it is typed.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -50,13 +52,19 @@ pub struct Switch {
     pub name: Placed,
 }
 
-/// A router as a model.
+/// A router: a model, or a whole chip with its microcode.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Router {
     pub name: Placed,
     /// `fifo`, `xcp`, `rcp` or `quick-start`.
-    pub model: Placed,
+    pub model: Option<Placed>,
+    /// A project file or its folder, relative to this file.
+    pub system: Option<Placed>,
+    /// Of a system: keys of the project file, as they are.
+    pub set: Option<Spanned<toml::Table>>,
+    /// Of a system: keys of the project file that are times or rates of this file.
+    pub scaled: Option<Spanned<BTreeMap<String, Placed>>>,
     /// Time from a packet's arrival to its place in a queue.
     pub delay: Option<Placed>,
     pub xcp: Option<Xcp>,

@@ -21,11 +21,23 @@ pub enum DropReason {
     Forced,
     /// It is for a router's slow path.
     SlowPath,
+    /// A chip's microcode dropped it, or sent it to its slow path: others of its flow that came
+    /// later have left.
+    Microcode,
+    /// A chip's media interface dropped it.
+    Media,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 4] = [Self::Full, Self::Early, Self::Forced, Self::SlowPath];
+    pub const ALL: [Self; 6] = [
+        Self::Full,
+        Self::Early,
+        Self::Forced,
+        Self::SlowPath,
+        Self::Microcode,
+        Self::Media,
+    ];
 
     /// What it is called where drops are listed.
     #[must_use]
@@ -35,6 +47,8 @@ impl DropReason {
             Self::Early => "early",
             Self::Forced => "forced",
             Self::SlowPath => "slow path",
+            Self::Microcode => "microcode",
+            Self::Media => "media interface",
         }
     }
 }

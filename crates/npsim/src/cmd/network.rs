@@ -4,6 +4,7 @@ mod captures;
 mod summary;
 
 use std::io::{BufWriter, Write as _};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -15,13 +16,15 @@ use npsim::problem::Problem;
 use npsim::project::Setting;
 use npsim::quantity;
 use npsim::whole_file::WholeFile;
-use npsim_network::Simulation;
+use npsim_network::chips::systems;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::series::Series;
+use npsim_network::{Network, Simulation, Stopped};
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
 use super::run::progress::Progress;
+use super::run::results::show_fault;
 use super::value;
 use crate::output;
 use captures::Captures;
@@ -154,18 +157,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .every
         .map_or(file.until / SAMPLES, |it| it.0 / file.scale);
     let every = every.max(1);
-    let mut simulation = Simulation::new(file.topology.clone())?;
+    let systems = systems(&file, &npsim::registry())?;
+    let outside = Simulation::new(file.topology.clone())?;
+    let mut network = Network::new(outside, systems)?;
     let started = Instant::now();
     let mut progress = Progress::new(started, 0, Some(file.until));
     let stop = interrupt_flag();
     let step = (file.until / STEPS).max(1);
-    let mut begin = simulation.census();
+    let mut begin = network.outside().census();
     if let Some(series) = &mut series {
-        series.sample(&simulation)?;
+        series.sample(network.outside())?;
     }
-    let mut interrupted = false;
-    while simulation.now() < file.until {
-        let now = simulation.now();
+    let mut ask = || {
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let mut stopped = None;
+    while network.outside().now() < file.until {
+        let now = network.outside().now();
         let multiple = |of: u64| (now / of + 1).saturating_mul(of);
         let mut next = multiple(step).min(file.until);
         if series.is_some() {
@@ -174,23 +186,31 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if now < file.from {
             next = next.min(file.from);
         }
-        simulation.run_to(next, &mut captures);
+        let ran = network.run_to(next, &mut captures, &mut ask);
         captures.check()?;
+        if let Err(why) = ran {
+            stopped = Some(why);
+            break;
+        }
         if next == file.from {
-            simulation.forget_longest_queues();
-            begin = simulation.census();
+            network.outside_mut().forget_longest_queues();
+            begin = network.outside().census();
         }
         if let Some(series) = series.as_mut().filter(|_| next.is_multiple_of(every)) {
-            series.sample(&simulation)?;
+            series.sample(network.outside())?;
         }
         progress.at(next);
-        if stop.load(Ordering::Relaxed) {
-            interrupted = true;
+        if ask().is_break() {
+            stopped = Some(Stopped::Interrupted);
             break;
         }
     }
+    if stopped.is_none() {
+        stopped = network.end(&mut captures, &mut ask).err();
+    }
     progress.finish();
-    let results = Results::of(&file, &simulation, &begin);
+    let interrupted = matches!(stopped, Some(Stopped::Interrupted));
+    let results = Results::of(&file, &network, &begin);
     captures.finish()?;
     if let Some(series) = series {
         let out = series.finish()?.into_inner();
@@ -212,9 +232,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if !arguments.quiet && !to_output {
         output::print(&summary::text(&results, started.elapsed(), interrupted))?;
     }
-    Ok(if interrupted {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    match stopped {
+        None => Ok(ExitCode::SUCCESS),
+        Some(Stopped::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
+        Some(Stopped::Frame(problem)) => Err(problem.into()),
+        Some(Stopped::Fault(router)) => {
+            if let Some((fault, system, state)) = network.fault(router) {
+                let result = &results.routers[router];
+                output::line(&format!("\nrouter `{}`:", result.name));
+                show_fault(fault, &system.programs, &state, result.node.fault.as_ref());
+            }
+            Ok(ExitCode::from(3))
+        }
+    }
 }

@@ -65,6 +65,7 @@ impl SourceOptions {
             spill_moves: self.spill_moves,
             set: self.set.clone(),
             stalls: Vec::new(),
+            routes: None,
         }
     }
 }

@@ -273,6 +273,7 @@ mod tests {
             let changed = settings::apply(
                 &text,
                 &[setting.parse().unwrap()],
+                None,
                 &crate::Registry::default(),
             );
             changed

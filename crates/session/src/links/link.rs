@@ -1,5 +1,10 @@
 //! The link from one node to the next: what has left one comes in at the other, bit
 //! by bit as it left, after the link's delay.
+//!
+//! In a chain a node has to know which frame is next before it goes on. An
+//! [open](Inlet::open) end of a link is fed by a network, in which what comes next may
+//! depend on what the node sends now: there a frame is handed out when the node has come to
+//! its first bit, and whoever feeds the link says how far the node may go.
 
 use std::collections::VecDeque;
 
@@ -25,13 +30,16 @@ pub struct Origin {
 /// A frame between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crossing {
-    /// First preamble bit out.
-    start: Cycle,
-    /// Last bit out.
-    end: Cycle,
-    port: u8,
-    bytes: Vec<u8>,
-    origin: Option<Origin>,
+    /// First preamble bit.
+    pub start: Cycle,
+    /// Last bit of the check sequence.
+    pub end: Cycle,
+    /// Port, from 0.
+    pub port: u8,
+    /// The frame without its check sequence.
+    pub bytes: Vec<u8>,
+    /// Where it came into the network, if that is known.
+    pub origin: Option<Origin>,
 }
 
 /// The end of a link that frames leave by.
@@ -80,6 +88,8 @@ pub struct Inlet {
     state: InletState,
     delay: Cycle,
     hertz: u64,
+    /// Of an open one: the node has come to this cycle.
+    come: Option<Cycle>,
 }
 
 /// What is on a link, and what is remembered of what was.
@@ -110,7 +120,40 @@ impl Inlet {
             state: InletState::default(),
             delay,
             hertz,
+            come: None,
         }
+    }
+
+    /// An open one, on which nothing has come yet.
+    pub fn open(hertz: u64) -> Self {
+        Self {
+            come: Some(0),
+            ..Self::new(0, hertz)
+        }
+    }
+
+    /// Whether it is open.
+    pub const fn is_open(&self) -> bool {
+        self.come.is_some()
+    }
+
+    /// A frame for an open one, at any place among those that the node has not come to.
+    /// Frames whose first bits come in one cycle come by port.
+    pub fn put(&mut self, frame: Crossing) {
+        let key = |frame: &Crossing| (frame.start, frame.port);
+        let new = key(&frame);
+        let at = { &self.state.queue }.partition_point(|other| key(other) <= new);
+        self.state.queue.insert(at, frame);
+    }
+
+    /// First bit of the next frame; `Cycle::MAX` if there is none.
+    pub fn next_start(&self) -> Cycle {
+        { self.state.queue.front() }.map_or(Cycle::MAX, |frame| frame.start)
+    }
+
+    /// The node has come to this cycle, to which all frames are known.
+    pub fn come_to(&mut self, cycle: Cycle) {
+        self.come = Some(cycle);
     }
 
     /// Frames that have left the node before, in the order of their first bit.
@@ -129,7 +172,7 @@ impl Inlet {
     /// Up to where a node may run that has to know, when a frame begins to come,
     /// which one is next.
     pub fn known_until(&self) -> Cycle {
-        if self.state.closed {
+        if self.state.closed || self.is_open() {
             Cycle::MAX
         } else {
             self.state.last_start
@@ -156,6 +199,9 @@ impl Inlet {
     }
 
     pub fn next(&mut self) -> Next {
+        if self.come.is_some_and(|come| come < self.next_start()) {
+            return Next::Nothing;
+        }
         let Some(frame) = self.state.queue.pop_front() else {
             return if self.state.closed {
                 Next::Nothing

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Counts;
 use crate::histogram::Histogram;
-use crate::links::link::Crossing;
+use crate::links::Crossing;
 use crate::links::{Links, LinksState, Traffic};
 use crate::simulation::{Came, Ending, Simulation};
 use npsim_project::problem::Problem;

@@ -15,7 +15,7 @@ use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
 use super::node::{Goal, Node};
-use crate::links::link::Crossing;
+use crate::links::Crossing;
 
 /// Frames that may wait at a node before the one before it stops for a while. It
 /// bounds what is kept in memory.

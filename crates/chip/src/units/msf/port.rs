@@ -261,6 +261,14 @@ impl Port {
         Some(self.cycle(end))
     }
 
+    /// The frame on the line: first preamble bit, last bit of the check sequence, itself.
+    #[must_use]
+    pub fn leaving(&self) -> Option<(Cycle, Cycle, &Outgoing)> {
+        let leaving = self.leaving.as_ref()?;
+        let ends = (self.cycle(leaving.start), self.cycle(leaving.end));
+        Some((ends.0, ends.1, &leaving.frame))
+    }
+
     /// The frame on the line has left: its start, end and itself.
     pub fn left(&mut self) -> Option<(Cycle, Cycle, Outgoing)> {
         let leaving = self.leaving.take()?;

@@ -234,10 +234,7 @@ impl Transmit {
             if port.assembly == Assembly::Within
                 && let Some(end) = port.complete(fabric.now)
             {
-                fabric.events.post(
-                    end,
-                    Event::Media(Code::LineEnd.with(u32::from(control.port()))),
-                );
+                begin(control.port(), port, end, fabric, lines);
             }
             port.assembly = Assembly::Between;
         }
@@ -271,9 +268,7 @@ impl Transmit {
                 arrived: tag.arrived(),
             });
             if let Some(end) = port.next(fabric.now, frame) {
-                fabric
-                    .events
-                    .post(end, Event::Media(Code::LineEnd.with(index as u32)));
+                begin(index as u8, port, end, fabric, lines);
             }
         }
         self.arbitrate(ports, fabric, lines);
@@ -294,6 +289,24 @@ impl Transmit {
     pub(crate) fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
+}
+
+/// A frame begins to leave, and ends at a cycle.
+fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn Lines) {
+    let over = Event::Media(Code::LineEnd.with(u32::from(index)));
+    fabric.events.post(end, over);
+    if let Some((start, end, frame)) = port.leaving() {
+        lines.departing(Departure {
+            start,
+            end,
+            port: index,
+            bytes: &frame.bytes,
+            frame: frame.tag.frame(),
+            arrived: frame.tag.arrived(),
+        });
+    }
+    // No microengine looks at what lies behind that.
+    fabric.horizon = fabric.horizon.min(lines.latest());
 }
 
 /// Tells the lines, and observers, that a frame is lost.

@@ -141,6 +141,8 @@ fn dropped(reason: DropReason) -> &'static str {
         DropReason::Early => "dropped: random early detection",
         DropReason::Forced => "dropped: the average queue is too long",
         DropReason::SlowPath => "dropped: for the slow path",
+        DropReason::Microcode => "dropped by the microcode",
+        DropReason::Media => "dropped at the media interface",
     }
 }
 

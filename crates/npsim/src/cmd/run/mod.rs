@@ -6,7 +6,7 @@ mod observers;
 mod outputs;
 pub mod progress;
 mod report;
-mod results;
+pub mod results;
 mod resume;
 mod routers;
 mod saver;

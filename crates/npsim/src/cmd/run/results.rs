@@ -226,7 +226,12 @@ fn changed(reason: String) -> Problem {
 }
 
 /// Shows where the microcode went wrong, and what each context did then.
-fn show_fault(fault: &Fault, programs: &[Program], state: &[String], report: Option<&FaultReport>) {
+pub fn show_fault(
+    fault: &Fault,
+    programs: &[Program],
+    state: &[String],
+    report: Option<&FaultReport>,
+) {
     let programs: Vec<_> = { programs.iter() }
         .map(|program| (program.me, &program.image, &program.sources))
         .collect();

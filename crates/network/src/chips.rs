@@ -1,0 +1,8 @@
+//! Whole chips as nodes of a network.
+
+mod inside;
+mod node;
+mod system;
+
+pub(crate) use node::ChipNode;
+pub use system::{System, systems};

@@ -1,0 +1,133 @@
+//! What is inside a chip, as far as its lines tell: what came in by them and has not left.
+//!
+//! A chip says which frame it is that leaves, and nothing of frames that its microcode drops. A
+//! frame is taken for dropped when one of its flow that came later leaves before it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::frame::Frame;
+use crate::line::DropReason;
+
+/// Frames that are remembered after they were taken for dropped.
+const REMEMBERED: usize = 1 << 16;
+
+/// A frame inside.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Guest {
+    /// As it came.
+    pub frame: Frame,
+    /// The line that it is to leave by.
+    pub line: usize,
+    /// When its last bit came.
+    pub came: Time,
+    /// Why it is taken for lost.
+    pub lost: Option<DropReason>,
+}
+
+/// Frames that have left by a line.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Left {
+    /// When they began to leave, and their bytes, the earliest first.
+    frames: VecDeque<(Time, u64)>,
+    bytes: u64,
+}
+
+/// What is inside a chip.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Inside {
+    /// The number of the next frame that comes.
+    next: u64,
+    guests: BTreeMap<u64, Guest>,
+    /// Numbers of those that are not taken for lost, by flow and destination, in order.
+    flows: BTreeMap<(u32, u32), VecDeque<u64>>,
+    /// Numbers of those that are.
+    lost: VecDeque<u64>,
+    /// By line.
+    left: BTreeMap<usize, Left>,
+}
+
+impl Inside {
+    /// A frame comes; its number.
+    pub fn enter(&mut self, frame: Frame, line: usize, came: Time) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        let flow = self.flows.entry((frame.flow, frame.to)).or_default();
+        flow.push_back(number);
+        let guest = Guest {
+            frame,
+            line,
+            came,
+            lost: None,
+        };
+        self.guests.insert(number, guest);
+        number
+    }
+
+    /// A frame leaves: itself, and those that are taken for lost since it did.
+    pub fn leave(&mut self, number: u64) -> Option<(Guest, Vec<Guest>)> {
+        let guest = self.guests.remove(&number)?;
+        let mut lost = Vec::new();
+        let flow = (guest.frame.flow, guest.frame.to);
+        if let Some(order) = self.flows.get_mut(&flow) {
+            while let Some(first) = order.front().copied().filter(|first| *first <= number) {
+                order.pop_front();
+                let Some(other) = self.guests.get_mut(&first) else {
+                    continue;
+                };
+                other.lost = Some(DropReason::Microcode);
+                lost.push(other.clone());
+                self.lost.push_back(first);
+            }
+        }
+        self.forget();
+        Some((guest, lost))
+    }
+
+    /// A frame is lost for a reason that the chip tells: itself as it was.
+    pub fn lose(&mut self, number: u64, reason: DropReason) -> Option<Guest> {
+        let guest = self.guests.get_mut(&number)?;
+        let before = guest.clone();
+        guest.lost = Some(reason);
+        if before.lost.is_none() {
+            let flow = (before.frame.flow, before.frame.to);
+            if let Some(order) = self.flows.get_mut(&flow) {
+                order.retain(|other| *other != number);
+            }
+            self.lost.push_back(number);
+            self.forget();
+        }
+        Some(before)
+    }
+
+    /// Most bytes for a line that were inside when a frame of so many came that begins to leave
+    /// now, itself among them: what has left by the line since it came. It is exact where the
+    /// line has one queue and that is a FIFO.
+    pub fn longest(&mut self, guest: &Guest, begins: Time) -> u64 {
+        let left = self.left.entry(guest.line).or_default();
+        while let Some((_, bytes)) = left.frames.front().filter(|(at, _)| *at <= guest.came) {
+            left.bytes -= bytes;
+            left.frames.pop_front();
+        }
+        let bytes = u64::from(guest.frame.bytes);
+        left.frames.push_back((begins, bytes));
+        left.bytes += bytes;
+        left.bytes
+    }
+
+    /// Frames that are inside, as far as that is known.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        let there = self.guests.values().filter(|guest| guest.lost.is_none());
+        there.map(|guest| &guest.frame)
+    }
+
+    fn forget(&mut self) {
+        while self.lost.len() > REMEMBERED {
+            if let Some(oldest) = self.lost.pop_front() {
+                self.guests.remove(&oldest);
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! A chip at its links.
+
+use npsim_chip::Cycle;
+use npsim_project::problem::Problem;
+use npsim_session::links::{Crossing, Lost, Origin};
+use npsim_session::networked::NetworkedChip;
+use npsim_session::session::seed_of;
+use npsim_session::simulation::Settings;
+use npsim_transport::time::{SECOND, Time};
+
+use super::inside::Inside;
+use super::system::{System, links};
+use crate::ethernet::{self, Mac};
+use crate::line::DropReason;
+use crate::simulation::{Leaving, Simulation, Tap, ToChip};
+use crate::topology::{NodeKind, Topology};
+
+/// A port with its link.
+#[derive(Debug, Clone, Copy)]
+struct Port {
+    /// The line that leaves.
+    out: usize,
+    /// The line that comes.
+    into: usize,
+    /// Time that the line that leaves takes.
+    delay: Time,
+    /// Time that the line that comes takes.
+    delay_into: Time,
+    /// The node at the other end.
+    peer: usize,
+    /// Own address.
+    own: Mac,
+    /// That of the other end.
+    neighbour: Mac,
+}
+
+/// A chip in a network.
+#[derive(Debug)]
+pub(crate) struct ChipNode {
+    pub chip: NetworkedChip,
+    pub system: System,
+    pub name: String,
+    hertz: u64,
+    ports: Vec<Option<Port>>,
+    inside: Inside,
+    /// Frames that left and that no host of the network has sent.
+    pub strange: u64,
+}
+
+/// What a chip did, in its own cycles.
+#[derive(Debug, Default)]
+pub(crate) struct Happened {
+    departures: Vec<Crossing>,
+    lost: Vec<Lost>,
+}
+
+impl ChipNode {
+    /// A chip at cycle 0, the `number`th of the network.
+    pub fn new(system: System, number: usize, topology: &Topology) -> Result<Self, Problem> {
+        let node = system.node;
+        let project = &system.project;
+        let hertz = project.capacity.hertz;
+        let ports: Vec<_> = { links(topology, node).iter().enumerate() }
+            .map(|(port, link)| {
+                let number = (*link)?;
+                let link = &topology.links[number];
+                let side = usize::from(link.ends[0] != node);
+                Some(Port {
+                    out: 2 * number + side,
+                    into: 2 * number + 1 - side,
+                    delay: link.lines[side].delay,
+                    delay_into: link.lines[1 - side].delay,
+                    peer: link.ends[1 - side],
+                    own: project.macs[port],
+                    neighbour: system.neighbours[port],
+                })
+            })
+            .collect();
+        let nearest = { ports.iter().flatten() }.map(|port| port.delay_into).min();
+        let back = nearest.unwrap_or(Time::MAX);
+        let answer = { ports.iter() }
+            .map(|port| {
+                let time = port.map_or(Time::MAX, |port| port.delay.saturating_add(back));
+                floor(u128::from(time) * u128::from(hertz) / u128::from(SECOND))
+            })
+            .collect();
+        let settings = Settings {
+            seed: Some(seed_of(topology.seed, number)),
+            ..Settings::default()
+        };
+        Ok(Self {
+            chip: NetworkedChip::new(project, &system.programs, settings, answer)?,
+            name: topology.nodes[node].name.clone(),
+            system,
+            hertz,
+            ports,
+            inside: Inside::default(),
+            strange: 0,
+        })
+    }
+
+    /// The cycle at a time or the first one after it; the last of all stands for no time.
+    pub fn cycle(&self, time: Time) -> Cycle {
+        if time == Time::MAX {
+            return Cycle::MAX;
+        }
+        floor((u128::from(time) * u128::from(self.hertz)).div_ceil(u128::from(SECOND)))
+    }
+
+    /// The time of a cycle, rounded down, which the way back makes good.
+    pub fn time(&self, cycle: Cycle) -> Time {
+        if cycle == Cycle::MAX {
+            return Time::MAX;
+        }
+        floor(u128::from(cycle) * u128::from(SECOND) / u128::from(self.hertz.max(1)))
+    }
+
+    /// The least time from its ports to nodes that are no chips; none if there are no such.
+    pub fn delay_outwards(&self, topology: &Topology) -> Time {
+        let ports = self.ports_to(topology, false);
+        ports.map(|port| port.delay).min().unwrap_or(Time::MAX)
+    }
+
+    /// The least time to its ports from nodes that are no chips.
+    pub fn delay_inwards(&self, topology: &Topology) -> Time {
+        let ports = self.ports_to(topology, false);
+        ports.map(|port| port.delay_into).min().unwrap_or(Time::MAX)
+    }
+
+    /// The chips that it is joined to, by node, with the time from there.
+    pub fn chips_before(&self, topology: &Topology) -> Vec<(usize, Time)> {
+        let ports = self.ports_to(topology, true);
+        ports.map(|port| (port.peer, port.delay_into)).collect()
+    }
+
+    fn ports_to(&self, topology: &Topology, chips: bool) -> impl Iterator<Item = &Port> {
+        let kind = move |port: &&Port| {
+            let kind = &topology.nodes[port.peer].kind;
+            matches!(kind, NodeKind::Chip { .. }) == chips
+        };
+        self.ports.iter().flatten().filter(kind)
+    }
+
+    /// A frame comes by one of its links.
+    pub fn feed(&mut self, coming: ToChip, simulation: &mut Simulation) -> Result<(), Problem> {
+        let ToChip {
+            line,
+            frame,
+            begins,
+        } = coming;
+        let topology = simulation.topology();
+        let ports = self.ports.iter().enumerate();
+        let mut ports = ports.filter_map(|(number, port)| Some((number, (*port)?)));
+        let Some((number, port)) = ports.find(|(_, port)| port.into == line) else {
+            return Ok(());
+        };
+        let bytes = ethernet::wrapped(&frame, topology, port.own, port.neighbour);
+        let bytes = bytes.map_err(|error| Problem::new(error.to_string()))?;
+        let rate = topology.links[line / 2].lines[line % 2].rate;
+        let bits = u128::from(ethernet::bits(frame.bytes));
+        let length = floor((bits * u128::from(SECOND)).div_ceil(u128::from(rate.max(1))));
+        let ends = begins.saturating_add(length);
+        let way = simulation.route(self.system.node, frame.to as usize);
+        let origin = way.map(|way| {
+            simulation.expect(way, &frame);
+            let number = self.inside.enter(*frame, way, ends);
+            Origin {
+                frame: number,
+                arrived: self.cycle(ends),
+            }
+        });
+        let (start, end) = (self.cycle(begins), self.cycle(ends));
+        self.chip.feed(Crossing {
+            start,
+            end,
+            port: number as u8,
+            bytes,
+            origin,
+        });
+        Ok(())
+    }
+
+    /// What the chip did since this was asked last.
+    pub fn take(&mut self) -> Happened {
+        Happened {
+            departures: self.chip.take_departures(),
+            lost: self.chip.take_lost(),
+        }
+    }
+
+    /// Tells the network what the chip did. Gives what goes to other chips.
+    pub fn tell(
+        &mut self,
+        happened: Happened,
+        simulation: &mut Simulation,
+        tap: &mut dyn Tap,
+    ) -> Vec<ToChip> {
+        let mut onwards = Vec::new();
+        let mut lost = happened.lost.into_iter().peekable();
+        for departure in happened.departures {
+            while let Some(lost) = lost.next_if(|lost| lost.cycle <= departure.start) {
+                self.lost(lost, simulation, tap);
+            }
+            onwards.extend(self.departed(departure, simulation, tap));
+        }
+        lost.for_each(|lost| self.lost(lost, simulation, tap));
+        onwards
+    }
+
+    fn lost(&mut self, lost: Lost, simulation: &mut Simulation, tap: &mut dyn Tap) {
+        let reason = DropReason::Media;
+        let number = lost.origin.map(|origin| origin.frame);
+        let Some(guest) = number.and_then(|number| self.inside.lose(number, reason)) else {
+            return;
+        };
+        if let Some(before) = guest.lost {
+            simulation.find(guest.line, &guest.frame, before);
+        }
+        let at = self.time(lost.cycle);
+        simulation.lose(at, guest.line, &guest.frame, reason, tap);
+    }
+
+    fn departed(
+        &mut self,
+        departure: Crossing,
+        simulation: &mut Simulation,
+        tap: &mut dyn Tap,
+    ) -> Option<ToChip> {
+        let Crossing {
+            start,
+            end,
+            port,
+            bytes,
+            origin,
+        } = departure;
+        let (begins, ends) = (self.time(start), self.time(end));
+        let port = self.ports.get(usize::from(port)).copied().flatten();
+        let left = origin.and_then(|origin| self.inside.leave(origin.frame));
+        let Some((guest, lost)) = left else {
+            self.strange += 1;
+            return None;
+        };
+        for lost in lost {
+            let reason = lost.lost.unwrap_or(DropReason::Microcode);
+            simulation.lose(begins, lost.line, &lost.frame, reason, tap);
+        }
+        if let Some(reason) = guest.lost {
+            simulation.find(guest.line, &guest.frame, reason);
+        }
+        let packet = ethernet::packet(&bytes);
+        let changed = packet.and_then(|packet| guest.frame.changed(packet).ok());
+        // A port without a link leads nowhere, and what no host understands none takes.
+        let (Some(port), Some(frame)) = (port, changed) else {
+            self.strange += 1;
+            let reason = DropReason::Microcode;
+            simulation.lose(begins, guest.line, &guest.frame, reason, tap);
+            return None;
+        };
+        let longest = self.inside.longest(&guest, begins);
+        let leaving = Leaving {
+            line: port.out,
+            frame: Box::new(frame),
+            begins,
+            ends,
+            waited: begins.saturating_sub(guest.came),
+            longest,
+        };
+        simulation.depart(leaving, tap)
+    }
+
+    /// Frames that are inside, as far as that is known.
+    pub fn frames(&self) -> impl Iterator<Item = &crate::frame::Frame> {
+        self.inside.frames()
+    }
+}
+
+fn floor(number: u128) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

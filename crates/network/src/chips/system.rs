@@ -1,0 +1,162 @@
+//! The projects of chips in a network: with ports as fast as their links and with routes that
+//! follow from the network.
+
+use npsim_net::load::Prefix;
+use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::problem::{Problem, Problems};
+use npsim_project::{NetworkRoute, Overrides, Project, Registry, Setting};
+
+use crate::ethernet::{Mac, made_up};
+use crate::file::{ChipPlan, NetworkFile};
+use crate::routes::Routes;
+use crate::topology::{NodeKind, Topology};
+
+/// What a chip in a network runs.
+#[derive(Debug, Clone)]
+pub struct System {
+    /// Its node.
+    pub node: usize,
+    /// Its project, with the network's ports and routes in it.
+    pub project: Project,
+    /// What its microengines run.
+    pub programs: Vec<Program>,
+    /// Its routes, which stand in place of those of the project file.
+    pub routes: Vec<NetworkRoute>,
+    /// By port, the address of what is at the other end of its link.
+    pub(crate) neighbours: Vec<Mac>,
+}
+
+/// Reads and assembles the projects of all chips of a network.
+///
+/// # Errors
+/// All mistakes of the first project that has some, or a link at a port that its chip does not
+/// have.
+pub fn systems(file: &NetworkFile, registry: &Registry) -> Result<Vec<System>, Problems> {
+    let topology = &file.topology;
+    let mut addresses = Vec::with_capacity(file.chips.len());
+    for plan in &file.chips {
+        let overrides = Overrides {
+            set: plan.set.clone(),
+            ..Overrides::default()
+        };
+        let project = load(plan, &overrides, registry, topology)?;
+        let count = project.macs.len();
+        if let Some((port, place)) = plan.ports.iter().find(|(port, _)| *port >= count) {
+            let message = format!("there is no port {port}");
+            let problem = Problem::new(message).at(place.clone());
+            return Err(problem
+                .help(match count {
+                    0 => "the project has no ports".to_owned(),
+                    count => format!("the router has ports 0 to {}", count - 1),
+                })
+                .into());
+        }
+        addresses.push(project.macs);
+    }
+    let routes = Routes::of(topology);
+    let own = |node: usize, link: usize| {
+        let at = file.chips.iter().position(|plan| plan.node == node)?;
+        let port = links(topology, node)
+            .iter()
+            .position(|it| *it == Some(link))?;
+        addresses[at].get(port).copied()
+    };
+    let mut systems = Vec::with_capacity(file.chips.len());
+    for plan in &file.chips {
+        let ports = links(topology, plan.node);
+        let neighbours: Vec<_> = { ports.iter() }
+            .map(|link| {
+                let Some(link) = *link else {
+                    return made_up(plan.node);
+                };
+                let ends = topology.links[link].ends;
+                let peer = if ends[0] == plan.node {
+                    ends[1]
+                } else {
+                    ends[0]
+                };
+                own(peer, link).unwrap_or_else(|| made_up(peer))
+            })
+            .collect();
+        let routes = routes_of(plan.node, topology, &routes, &neighbours);
+        let mut set = plan.set.clone();
+        for (port, link) in ports.iter().enumerate() {
+            let Some(link) = link else { continue };
+            let rate = topology.links[*link].lines[0].rate;
+            let rate = Setting::new(&format!("port.{port}.rate"), &format!("{rate}bps"));
+            set.extend(rate.ok());
+        }
+        let overrides = Overrides {
+            set,
+            routes: Some(routes.clone()),
+            ..Overrides::default()
+        };
+        let project = load(plan, &overrides, registry, topology)?;
+        let (programs, messages) = assemble_project(&project);
+        let Some(programs) = programs else {
+            let name = &topology.nodes[plan.node].name;
+            let problem = Problem::new(format!(
+                "the microcode of `{name}` does not assemble:\n{}",
+                messages.rendered.join("\n")
+            ));
+            return Err(problem.at(plan.place.clone()).into());
+        };
+        systems.push(System {
+            node: plan.node,
+            project,
+            programs,
+            routes,
+            neighbours,
+        });
+    }
+    Ok(systems)
+}
+
+/// The links at a chip's ports.
+pub(crate) fn links(topology: &Topology, node: usize) -> &[Option<usize>] {
+    match &topology.nodes[node].kind {
+        NodeKind::Chip { ports } => ports,
+        _ => &[],
+    }
+}
+
+fn load(
+    plan: &ChipPlan,
+    overrides: &Overrides,
+    registry: &Registry,
+    topology: &Topology,
+) -> Result<Project, Problems> {
+    let project = Project::load(&plan.system, overrides, registry);
+    project.map_err(|Problems(problems)| {
+        let name = &topology.nodes[plan.node].name;
+        let placed = problems.into_iter().map(|problem| match &problem.excerpt {
+            None => problem.at(plan.place.clone()),
+            Some(_) => problem.note(format!("it is the project of `{name}` in the network")),
+        });
+        Problems(placed.collect())
+    })
+}
+
+/// Each host's address leads out of the port that the way to it begins at.
+fn routes_of(
+    node: usize,
+    topology: &Topology,
+    routes: &Routes,
+    neighbours: &[Mac],
+) -> Vec<NetworkRoute> {
+    let ports = links(topology, node);
+    let hosts = topology.nodes.iter().enumerate();
+    let routes = hosts.filter_map(|(host, it)| {
+        let NodeKind::Host { address } = it.kind else {
+            return None;
+        };
+        let link = routes.line(node, host)? / 2;
+        let port = ports.iter().position(|it| *it == Some(link))?;
+        Some(NetworkRoute {
+            prefix: Prefix::new(address, 32),
+            port: port as u8,
+            mac: neighbours[port],
+        })
+    });
+    routes.collect()
+}

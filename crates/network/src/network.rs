@@ -1,0 +1,280 @@
+//! A network with whole chips in it: who runs when.
+//!
+//! The packets between chips are simulated in one piece, the outside, and each chip by itself.
+//! What one does reaches another one over a link, which takes its time; so each may go on to the
+//! earliest time at which something could still reach it (conservative windows, with Chandy and
+//! Misra's look-ahead):
+//!
+//! - the outside does nothing before its next event, and what it sends then comes to a chip after
+//!   the link's delay;
+//! - a chip sends nothing before the cycle that it has come to, and where the engine has found
+//!   that its state recurs, nothing until something comes ([`NetworkedChip::silent_until`]);
+//! - when a chip sends, it stops before an answer could come.
+//!
+//! An idle chip is therefore run in long pieces or not at all, and the engine skips what recurs
+//! in them. Rounds follow from what is simulated, never from the host, and nothing that happens
+//! depends on where a window ends: frames come to chips in the order of their first bits and then
+//! of ports, events of one time from several chips are ordered by line.
+//!
+//! [`NetworkedChip::silent_until`]: npsim_session::networked::NetworkedChip::silent_until
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::check::Fault;
+use npsim_project::problem::Problem;
+use npsim_session::simulation::Ending;
+use npsim_transport::time::Time;
+
+use crate::chips::{ChipNode, System};
+use crate::simulation::{Simulation, Tap, ToChip};
+
+/// A network that runs.
+#[derive(Debug)]
+pub struct Network {
+    outside: Simulation,
+    chips: Vec<ChipNode>,
+    /// By chip: the least times to and from the outside, and from other chips by their places.
+    ways: Vec<Ways>,
+    /// By node: the chip there.
+    at: Vec<Option<usize>>,
+}
+
+#[derive(Debug, Clone)]
+struct Ways {
+    outwards: Time,
+    inwards: Time,
+    from: Vec<(usize, Time)>,
+}
+
+/// How far each may go.
+struct Bounds {
+    /// The outside handles what happens before this time.
+    outside: Time,
+    /// By chip: nothing that is not known can come before.
+    chips: Vec<Time>,
+}
+
+impl Network {
+    /// A network at time 0; the systems are those of the topology's chips.
+    ///
+    /// # Errors
+    /// A system does not run on its chip.
+    pub fn new(outside: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
+        let topology = outside.topology();
+        let chips = systems.into_iter().enumerate();
+        let chips = chips.map(|(number, system)| ChipNode::new(system, number, topology));
+        let chips = chips.collect::<Result<Vec<_>, _>>()?;
+        let mut at = vec![None; topology.nodes.len()];
+        for (number, chip) in chips.iter().enumerate() {
+            at[chip.system.node] = Some(number);
+        }
+        let ways = { chips.iter() }
+            .map(|chip| Ways {
+                outwards: chip.delay_outwards(topology),
+                inwards: chip.delay_inwards(topology),
+                from: { chip.chips_before(topology).into_iter() }
+                    .filter_map(|(node, delay)| Some((at[node]?, delay)))
+                    .collect(),
+            })
+            .collect();
+        Ok(Self {
+            outside,
+            chips,
+            ways,
+            at,
+        })
+    }
+
+    /// Hosts, switches, lines and packet-level routers.
+    #[must_use]
+    pub fn outside(&self) -> &Simulation {
+        &self.outside
+    }
+
+    /// The same, for what changes nothing that happens.
+    pub fn outside_mut(&mut self) -> &mut Simulation {
+        &mut self.outside
+    }
+
+    /// What stopped a chip, with what it is and its state.
+    #[must_use]
+    pub fn fault(&self, chip: usize) -> Option<(&Fault, &System, Vec<String>)> {
+        let node = self.chips.get(chip)?;
+        match node.chip.ending()? {
+            Ending::Fault(fault) => Some((&**fault, &node.system, node.chip.state_report())),
+            _ => None,
+        }
+    }
+
+    /// The chips, in the order of their nodes.
+    pub(crate) fn chips(&self) -> &[ChipNode] {
+        &self.chips
+    }
+
+    /// Runs to a time: all that happens until then. `progress` is asked now and then whether to
+    /// go on.
+    ///
+    /// # Errors
+    /// The microcode of a chip did what a check forbids, or the caller broke the run off.
+    pub fn run_to(
+        &mut self,
+        until: Time,
+        tap: &mut dyn Tap,
+        progress: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Stopped> {
+        loop {
+            let bounds = self.bounds();
+            let limit = bounds.outside.min(until.saturating_add(1));
+            if self.outside.next_at() < limit {
+                self.outside.run_to(limit - 1, tap);
+                let coming: Vec<_> = self.outside.take_to_chips().collect();
+                self.deliver(coming)?;
+                continue;
+            }
+            let work: Vec<(usize, Cycle)> = { self.chips.iter().zip(&bounds.chips) }
+                .enumerate()
+                .filter_map(|(number, (node, bound))| {
+                    let horizon = node.cycle((*bound).min(until));
+                    let chip = &node.chip;
+                    let acts = chip.next_start().min(chip.silent_until());
+                    (chip.now() < horizon && acts < horizon).then_some((number, horizon))
+                })
+                .collect();
+            if work.is_empty() {
+                break;
+            }
+            self.run_chips(&work, tap, progress)?;
+        }
+        self.outside.run_to(until, tap);
+        Ok(())
+    }
+
+    /// Ends the run: chips that had nothing to do come to the time to which the network has run,
+    /// and whether contexts sleep for ever is looked at.
+    ///
+    /// # Errors
+    /// As for [`Self::run_to`].
+    pub fn end(
+        &mut self,
+        tap: &mut dyn Tap,
+        progress: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Stopped> {
+        let until = self.outside.now();
+        let late = self.chips.iter().enumerate();
+        let late = late.map(|(number, node)| (number, node.cycle(until)));
+        let late: Vec<_> = late
+            .filter(|(number, cycle)| self.chips[*number].chip.now() < *cycle)
+            .collect();
+        self.run_chips(&late, tap, progress)?;
+        self.chips.iter_mut().for_each(|node| node.chip.end());
+        let faulty = { self.chips.iter() }
+            .position(|node| matches!(node.chip.ending(), Some(Ending::Fault(_))));
+        faulty.map_or(Ok(()), |number| Err(Stopped::Fault(number)))
+    }
+
+    fn run_chips(
+        &mut self,
+        work: &[(usize, Cycle)],
+        tap: &mut dyn Tap,
+        progress: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Stopped> {
+        for (number, horizon) in work {
+            let chip = &mut self.chips[*number].chip;
+            chip.run_to(*horizon, &mut |_| progress());
+        }
+        let mut onwards = Vec::new();
+        for (number, _) in work {
+            let node = &mut self.chips[*number];
+            let happened = node.take();
+            onwards.extend(node.tell(happened, &mut self.outside, tap));
+        }
+        self.deliver(onwards)?;
+        for (number, _) in work {
+            match self.chips[*number].chip.ending() {
+                None => {}
+                Some(Ending::Fault(_)) => return Err(Stopped::Fault(*number)),
+                Some(_) => return Err(Stopped::Interrupted),
+            }
+        }
+        if progress().is_break() {
+            return Err(Stopped::Interrupted);
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, coming: Vec<ToChip>) -> Result<(), Stopped> {
+        for coming in coming {
+            let link = &self.outside.topology().links[coming.line / 2];
+            let node = link.ends[1 - coming.line % 2];
+            if let Some(chip) = self.at[node] {
+                let fed = self.chips[chip].feed(coming, &mut self.outside);
+                fed.map_err(Stopped::Frame)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How far each may go, as things stand.
+    fn bounds(&self) -> Bounds {
+        let (outside, _) = self.earliest(None);
+        let chips = 0..self.chips.len();
+        Bounds {
+            outside,
+            chips: chips.map(|chip| self.earliest(Some(chip)).1).collect(),
+        }
+    }
+
+    /// The earliest time at which a chip could send something to the outside, and at which
+    /// something that nobody knows yet could come to `chip`. What `chip` itself sends is left out
+    /// of account: it stops when it does.
+    fn earliest(&self, chip: Option<usize>) -> (Time, Time) {
+        let now: Vec<Time> = { self.chips.iter() }
+            .map(|node| node.time(node.chip.now()))
+            .collect();
+        // When each would next send of its own accord.
+        let own = self.chips.iter().zip(&now).map(|(node, now)| {
+            let acts = node.chip.next_start().min(node.chip.silent_until());
+            node.time(acts).max(*now)
+        });
+        let mut sends: Vec<Time> = own.collect();
+        if let Some(chip) = chip {
+            sends[chip] = Time::MAX;
+        }
+        let mut from_chips = Time::MAX;
+        let mut comes = vec![Time::MAX; self.chips.len()];
+        loop {
+            let mut changed = false;
+            let earliest = sends.iter().zip(&self.ways);
+            let earliest = earliest.map(|(at, ways)| at.saturating_add(ways.outwards));
+            from_chips = earliest.min().unwrap_or(Time::MAX).min(from_chips);
+            let acts = self.outside.next_at().min(from_chips);
+            for (to, ways) in self.ways.iter().enumerate() {
+                let others = ways.from.iter();
+                let others = others.map(|(from, delay)| sends[*from].saturating_add(*delay));
+                let next = others.fold(acts.saturating_add(ways.inwards), Time::min);
+                comes[to] = comes[to].min(next);
+                let answer = comes[to].max(now[to]);
+                if Some(to) != chip && answer < sends[to] {
+                    sends[to] = answer;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        (from_chips, chip.map_or(Time::MAX, |chip| comes[chip]))
+    }
+}
+
+/// Why a network came to no end of its own.
+#[derive(Debug)]
+pub enum Stopped {
+    /// The microcode of this chip did what a check forbids.
+    Fault(usize),
+    /// The caller broke it off.
+    Interrupted,
+    /// A host made a packet that cannot stand in a frame.
+    Frame(Problem),
+}

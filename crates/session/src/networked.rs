@@ -1,0 +1,218 @@
+//! A chip in a network of other things: frames are fed to it while it runs, and what leaves it
+//! is taken from it.
+//!
+//! Whoever feeds it says how far all frames are known that begin to come, and the chip runs so
+//! far, or less: when a frame begins to leave, it stops before anything could come that answers
+//! it. So it may be allowed a long way at once, in which the engine skips what recurs. Neither
+//! how far that is nor how far ahead a frame was known changes anything in the chip.
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use serde::{Deserialize, Serialize};
+
+use crate::links::{Crossing, Links, LinksState, Lost, Traffic};
+use crate::report::NodeReport;
+use crate::simulation::{Ending, Settings, Simulation};
+use npsim_project::Project;
+use npsim_project::assemble::Program;
+use npsim_project::problem::Problem;
+
+/// A chip between lines that a network feeds.
+#[derive(Debug)]
+pub struct NetworkedChip {
+    simulation: Simulation,
+    links: Links<'static>,
+    seed: Option<u64>,
+    ending: Option<Ending>,
+    /// Nothing is left to happen before this cycle.
+    now: Cycle,
+    /// Before which cycle nothing leaves unless a frame comes, as far as that is known.
+    silent: Cycle,
+}
+
+/// The state of such a chip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkedState {
+    now: Cycle,
+    silent: Cycle,
+    links: LinksState,
+    chip: Vec<u8>,
+}
+
+impl NetworkedChip {
+    /// A chip that is loaded and ready. `answer` has by port the shortest time from a frame's
+    /// first bit out of it to the first bit of what may answer it; `settings` say nothing of when
+    /// the run ends, which the network decides.
+    ///
+    /// # Errors
+    /// As in [`Simulation::new`].
+    pub fn new(
+        project: &Project,
+        programs: &[Program],
+        settings: Settings,
+        answer: Vec<Cycle>,
+    ) -> Result<Self, Problem> {
+        let seed = settings.seed;
+        let settings = Settings {
+            until: None,
+            drain: None,
+            ..settings
+        };
+        Ok(Self {
+            simulation: Simulation::new(project, programs, settings)?,
+            links: Links::open(project.capacity.hertz, answer),
+            seed,
+            ending: None,
+            now: 0,
+            silent: 0,
+        })
+    }
+
+    /// Before which cycle nothing is left to happen.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    /// Before which cycle no frame begins to leave unless one comes.
+    #[must_use]
+    pub fn silent_until(&self) -> Cycle {
+        if self.ending.is_some() {
+            return Cycle::MAX;
+        }
+        let next = self.simulation.chip().next_event();
+        self.now.max(self.silent).max(next)
+    }
+
+    /// First bit of the next frame that it was fed and has not come to; `Cycle::MAX` if there is
+    /// none.
+    #[must_use]
+    pub fn next_start(&self) -> Cycle {
+        self.links.next_start()
+    }
+
+    /// A frame that begins to come at [`Self::now`] or later. Its origin's number is given back
+    /// with what becomes of it.
+    pub fn feed(&mut self, frame: Crossing) {
+        debug_assert!(frame.start >= self.now, "a frame comes in the past");
+        self.links.put(frame);
+    }
+
+    /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
+    /// `progress` is asked now and then whether to go on.
+    pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        if self.ending.is_some() || until <= self.now {
+            self.now = self.now.max(until);
+            return;
+        }
+        let frames = self.links.next_start();
+        match self.simulation.run_open(until, &mut self.links, progress) {
+            Ok(now) => self.now = now,
+            Err(ending) => {
+                self.now = self.now.max(self.simulation.now());
+                self.ending = Some(ending);
+            }
+        }
+        let known = self.simulation.take_silence();
+        if frames < self.now {
+            // What was known before it came.
+            self.silent = 0;
+        }
+        self.silent = self.silent.max(known);
+    }
+
+    /// The frames that have begun to leave since this was asked last, in the order of their first
+    /// bit, with the numbers that they were fed with as far as they can be traced.
+    pub fn take_departures(&mut self) -> Vec<Crossing> {
+        self.links.release(Cycle::MAX)
+    }
+
+    /// The frames that were lost at the media interface since this was asked last.
+    pub fn take_lost(&mut self) -> Vec<Lost> {
+        self.links.take_lost()
+    }
+
+    /// Why it stopped: a fault, or the caller broke it off.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+
+    /// The run is over, for whatever reason; it takes no more frames.
+    pub fn end(&mut self) {
+        if self.ending.is_none() {
+            self.ending = Some(self.simulation.timed_out());
+        }
+    }
+
+    /// What came and went on its lines.
+    #[must_use]
+    pub fn traffic(&self) -> &Traffic {
+        &self.links.traffic
+    }
+
+    /// The chip, with its memories and registers.
+    #[must_use]
+    pub fn chip(&self) -> &Chip {
+        self.simulation.chip()
+    }
+
+    /// What each context does, one line each.
+    #[must_use]
+    pub fn state_report(&self) -> Vec<String> {
+        self.simulation.state_report()
+    }
+
+    /// Cycles that were skipped, of those that it has come to.
+    #[must_use]
+    pub fn skipped(&self) -> Cycle {
+        self.simulation.chip().skipped()
+    }
+
+    /// What it has counted so far, as the stats file has it.
+    #[must_use]
+    pub fn report(&self, project: &Project, programs: &[Program]) -> NodeReport {
+        let stats = self.simulation.stats();
+        let ending = self.ending.as_ref();
+        let traffic = self.traffic();
+        let mut report = NodeReport::of(ending, project, programs, traffic, stats, self.chip());
+        report.seed = self.seed;
+        report.disturbances.clone_from(&project.boot.disturbances);
+        report
+    }
+
+    /// Its state.
+    ///
+    /// # Errors
+    /// The encoder refuses, which no state makes it do.
+    pub fn save(&mut self) -> Result<NetworkedState, Problem> {
+        let links = self.links.save().map_err(|error| {
+            Problem::new(format!("the state of the links cannot be saved: {error}"))
+        })?;
+        let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
+        Ok(NetworkedState {
+            now: self.now,
+            silent: self.silent,
+            links,
+            chip,
+        })
+    }
+
+    /// Goes on from the state of a chip of the same project, programs, settings and lines.
+    ///
+    /// # Errors
+    /// It is no state of such a chip, in words.
+    pub fn restore(&mut self, state: &NetworkedState) -> Result<(), String> {
+        self.simulation
+            .restore(&state.chip)
+            .map_err(|error| error.to_string())?;
+        if !self.links.restore(state.links.clone()) {
+            return Err("its lines are not those of such a chip".to_owned());
+        }
+        (self.now, self.silent) = (state.now, state.silent);
+        self.ending = None;
+        Ok(())
+    }
+}
