@@ -9,6 +9,7 @@ use npsim_net::load::{Arrivals, Load, Special, Stamp};
 use proptest::prelude::*;
 
 use super::bench::{Bench, Edit, drain, go};
+use super::rests::GROWING;
 use super::verdict::{accounted, at_rest};
 use crate::oracle::checksum;
 
@@ -62,6 +63,8 @@ fn benches() -> &'static [Bench] {
     static BENCHES: OnceLock<Vec<Bench>> = OnceLock::new();
     BENCHES.get_or_init(|| {
         let stalled_short = [STALLS, SHORT_QUEUES].concat();
+        let mut both_growing = GROWING.to_vec();
+        both_growing.push("me.second_queue_manager.define.REST_LONGEST=255");
         vec![
             Bench::new("npsim.toml", &[], &[]),
             Bench::new("npsim.toml", &["me.processing.id=4"], SHORT_QUEUES),
@@ -74,6 +77,8 @@ fn benches() -> &'static [Bench] {
                 &["me.processing.id=4"],
                 &stalled_short,
             ),
+            Bench::new("npsim.toml", &GROWING, STALLS),
+            Bench::new("two-queue-managers.toml", &both_growing, &stalled_short),
             Bench::new("ixp2800.toml", &[], SHORT_QUEUES),
             Bench::new("ixp2800.toml", &["me.processing.id=4-15"], STALLS),
         ]
@@ -208,7 +213,7 @@ proptest! {
 
     #[test]
     fn random_loads_with_faults_are_conserved(
-        bench in 0..7usize,
+        bench in 0..9usize,
         load in load(),
         outage in outage(),
     ) {

@@ -8,5 +8,8 @@ mod classes;
 mod conservation;
 mod counting;
 mod mutants;
+mod queues;
+mod rests;
 mod sharing;
+mod slow_ports;
 mod verdict;

@@ -1,0 +1,149 @@
+//! A port that is slower than the others and has too much to send: what leaves by the
+//! others is hardly later for it, and its own line is kept busy.
+
+use npsim_chip::Cycle;
+use npsim_net::LineFrame;
+use npsim_net::load::{Arrivals, Load};
+
+use super::bench::{Bench, Edit, RecordedLines, Sent, go};
+use super::rests::GROWING;
+use super::verdict::in_order;
+
+/// Cycles in a microsecond of the IXP2400.
+const MICROSECOND: Cycle = 600;
+
+/// Frames from two gigabit ports: 300 Mbit/s to each of the three.
+fn frames(bench: &Bench, size: &str) -> Vec<LineFrame> {
+    bench.loaded(Load {
+        rate: Some("450Mbps,450Mbps,0".parse().unwrap()),
+        arrivals: Arrivals::Poisson,
+        size: size.parse().unwrap(),
+        flows: 60,
+        destinations: ["10.0.0.0/16", "10.1.0.0/16", "10.2.0.0/16"]
+            .map(|prefix| prefix.parse().unwrap())
+            .to_vec(),
+        time: "6ms".parse().unwrap(),
+        ..Load::default()
+    })
+}
+
+/// Runs until the frames have come and those of fast ports have left: a slow port may
+/// have a tenth of a second left to send.
+fn run(bench: &Bench, frames: Vec<LineFrame>) -> RecordedLines {
+    let mut lines = bench.lines(frames);
+    let mut chip = bench.chip();
+    let end = lines.arrivals_end() + 300 * MICROSECOND;
+    go(&mut chip, end, &mut lines).unwrap();
+    in_order(bench, &lines, &lines.departures).unwrap();
+    let to_others = lines
+        .arrivals
+        .iter()
+        .filter(|arrival| arrival.bytes[31] != 2);
+    let by_others = lines.departures.iter().filter(|sent| sent.port < 2);
+    assert_eq!(by_others.count(), to_others.count());
+    lines
+}
+
+/// The 99th percentile of the time inside of frames that leave by port 0 or 1, from the
+/// last bit in to the first bit out.
+fn inside(lines: &RecordedLines) -> Cycle {
+    let of_others = lines.departures.iter().filter(|sent| sent.port < 2);
+    let mut times: Vec<Cycle> = of_others
+        .map(|sent| sent.start - lines.arrivals[sent.frame.unwrap() as usize].end)
+        .collect();
+    times.sort_unstable();
+    assert!(times.len() > 250);
+    times[times.len() * 99 / 100]
+}
+
+/// The longest time for which port 2 sends nothing while frames come, after its first.
+fn longest_pause(lines: &RecordedLines) -> Cycle {
+    let end = lines.arrivals_end();
+    let of_port = |sent: &&Sent| sent.port == 2 && sent.start < end;
+    let sent: Vec<_> = lines.departures.iter().filter(of_port).collect();
+    assert!(sent.len() > 3);
+    let pauses = sent.windows(2).map(|pair| pair[1].start - pair[0].end);
+    // Its queue has to fill first.
+    pauses.skip(sent.len() / 4).max().unwrap()
+}
+
+fn expect_undisturbed(rate: &str, size: &str, more: &[&str]) {
+    let rate_of_port = format!("port.2.rate={rate}");
+    let mut set = vec![rate_of_port.as_str()];
+    set.extend(more);
+    let bench = Bench::new("npsim.toml", &set, &[]);
+    let all = frames(&bench, size);
+    // The destination's second byte is that of its network.
+    let to_others = all.iter().filter(|frame| frame.bytes[31] != 2);
+    let alone = run(&bench, to_others.cloned().collect());
+    let beside = run(&bench, all);
+    assert!(beside.departures.len() > alone.departures.len());
+    let (unloaded, loaded) = (inside(&alone), inside(&beside));
+    assert!(
+        loaded < 2 * unloaded,
+        "{rate}, {size}, {more:?}: {loaded} cycles instead of {unloaded}"
+    );
+    let pause = longest_pause(&beside);
+    assert!(
+        pause < 30 * MICROSECOND,
+        "{rate}, {size}, {more:?}: nothing sent for {pause} cycles"
+    );
+}
+
+#[test]
+fn others_hardly_wait_for_a_port_of_200_mbps() {
+    expect_undisturbed("200Mbps", "1518", &[]);
+    expect_undisturbed("200Mbps", "imix", &[]);
+    expect_undisturbed("200Mbps", "1518", &GROWING);
+}
+
+#[test]
+fn others_hardly_wait_for_a_port_of_100_mbps() {
+    expect_undisturbed("100Mbps", "1518", &[]);
+    expect_undisturbed("100Mbps", "64", &[]);
+}
+
+#[test]
+fn others_hardly_wait_for_a_port_of_10_mbps() {
+    expect_undisturbed("10Mbps", "1518", &[]);
+    expect_undisturbed("10Mbps", "imix", &[]);
+}
+
+/// What the tests above look for is there with a scheduler that takes no port for slow.
+#[test]
+fn eight_requests_of_a_slow_port_are_noticed() {
+    let none_is_slow = Edit {
+        file: "router/scheduler/scheduler.uc",
+        from: "#define SLOW_MICROSECONDS 20",
+        to: "#define SLOW_MICROSECONDS 2000",
+    };
+    let bench = Bench::new("npsim.toml", &["port.2.rate=200Mbps"], &[none_is_slow]);
+    let all = frames(&bench, "1518");
+    let to_others = all.iter().filter(|frame| frame.bytes[31] != 2);
+    let alone = run(&bench, to_others.cloned().collect());
+    assert!(inside(&run(&bench, all)) > 4 * inside(&alone));
+}
+
+/// One packet at a time is enough for minimum frames, also where answers wait for rests.
+#[test]
+fn a_slow_line_is_full_of_minimum_frames() {
+    for more in [&[][..], &GROWING] {
+        let mut set = vec!["port.2.rate=500Mbps"];
+        set.extend(more);
+        let bench = Bench::new("npsim.toml", &set, &[]);
+        let lines = run(
+            &bench,
+            bench.loaded(Load {
+                rate: Some("450Mbps,450Mbps,0".parse().unwrap()),
+                destinations: vec!["10.2.0.0/16".parse().unwrap()],
+                time: "2ms".parse().unwrap(),
+                ..Load::default()
+            }),
+        );
+        let end = lines.arrivals_end();
+        let in_time = lines.departures.iter().filter(|sent| sent.start < end);
+        // 84 bytes of line for each, at 500 Mbit/s for 2 ms.
+        let (sent, room) = (in_time.count(), 1_488);
+        assert!(sent * 100 > room * 97, "{sent} of {room}");
+    }
+}
