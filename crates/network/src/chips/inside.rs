@@ -117,12 +117,6 @@ impl Inside {
         left.bytes
     }
 
-    /// Frames that are inside, as far as that is known.
-    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
-        let there = self.guests.values().filter(|guest| guest.lost.is_none());
-        there.map(|guest| &guest.frame)
-    }
-
     fn forget(&mut self) {
         while self.lost.len() > REMEMBERED {
             if let Some(oldest) = self.lost.pop_front() {

@@ -267,11 +267,6 @@ impl ChipNode {
         };
         simulation.depart(leaving, tap)
     }
-
-    /// Frames that are inside, as far as that is known.
-    pub fn frames(&self) -> impl Iterator<Item = &crate::frame::Frame> {
-        self.inside.frames()
-    }
 }
 
 fn floor(number: u128) -> u64 {
