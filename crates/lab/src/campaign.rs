@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use crate::assemblies::Assemblies;
 use crate::execute::execute;
+use crate::fluids;
 use crate::metric::Metric;
 use crate::nets;
 use crate::networks;
@@ -141,6 +142,16 @@ impl Campaign<'_> {
                                 point,
                                 cycles: net.cycles(),
                                 key: net.key,
+                                run: None,
+                            });
+                        }
+                        Kind::Fluid => {
+                            let model = fluids::prepare(self.study, &point, self.quick)?;
+                            return Ok(Keyed {
+                                chip: None,
+                                point,
+                                cycles: model.cycles(),
+                                key: model.key,
                                 run: None,
                             });
                         }
@@ -363,6 +374,13 @@ impl Campaign<'_> {
         if keyed.point.kind == Kind::Net {
             let net = nets::prepare(self.study, &keyed.point, self.quick)?;
             let outcome = net.execute(&metrics)?;
+            watcher.advanced(keyed.cycles);
+            store.put(&outcome)?;
+            return Ok(Some(outcome));
+        }
+        if keyed.point.kind == Kind::Fluid {
+            let model = fluids::prepare(self.study, &keyed.point, self.quick)?;
+            let outcome = model.execute(&metrics);
             watcher.advanced(keyed.cycles);
             store.put(&outcome)?;
             return Ok(Some(outcome));

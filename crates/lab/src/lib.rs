@@ -38,6 +38,7 @@ pub mod estimate;
 pub mod evaluate;
 pub mod execute;
 pub mod expression;
+mod fluids;
 mod formula;
 pub mod grid;
 pub mod hops;

@@ -22,7 +22,7 @@ use crate::places::Places;
 use crate::points::Point;
 use crate::prepare::{hash, system_data};
 use crate::store::{Outcome, Reading};
-use crate::study::{Study, Sweep, WindowText, windows};
+use crate::study::{Study, Sweep, windows};
 use probe::Probe;
 
 /// What a packet costs the host beside a simulated cycle, about; it orders the points of a
@@ -99,8 +99,10 @@ fn make_ready(
         return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)));
     };
     let mut file = NetworkFile::load(&places.find(&sweep.network)?, &point.settings)?;
-    file.topology.seed = point.seed.unwrap_or(file.topology.seed);
-    let (from, until) = window(study, sweep, point, quick, &file)?;
+    if let Some(seed) = point.seed {
+        file.reseed(seed);
+    }
+    let (from, until) = window(study, point, quick, &file)?;
     let metrics = study.metrics_of(sweep);
     for (name, metric) in &metrics {
         let at = |problem: Problem| Problem {
@@ -144,7 +146,6 @@ fn first(Problems(problems): Problems) -> Problem {
 /// When a point is measured: as its own setting says, or the sweep, or the study, or the file.
 fn window(
     study: &Study,
-    sweep: &Sweep,
     point: &Point,
     quick: bool,
     file: &NetworkFile,
@@ -154,25 +155,9 @@ fn window(
         let window = windows::window(text).map_err(at)?;
         return Ok((window.start / file.scale, window.end / file.scale));
     }
-    let texts = [
-        sweep.quick.as_ref().filter(|_| quick),
-        sweep.window.as_ref(),
-        study.quick.as_ref().filter(|_| quick),
-        Some(&study.window),
-    ];
-    if texts.iter().flatten().any(|text| text.is_detected()) {
-        return Err(at("the warm-up of a network is given, not detected".into()));
-    }
-    let pick = |part: fn(&WindowText) -> &Option<String>| {
-        let text = texts.iter().flatten().find_map(|it| part(it).as_ref());
-        let time = text.map(|text| windows::picoseconds(text)).transpose();
-        time.map_err(at)
-    };
-    let from = pick(|text| &text.warm_up)?.map_or(file.from, |time| time / file.scale);
-    let until = match pick(|text| &text.measure)? {
-        Some(time) => from.saturating_add(time / file.scale),
-        None => file.until,
-    };
+    let (from, until) = windows::given(study, point, quick).map_err(at)?;
+    let from = from.map_or(file.from, |time| time / file.scale);
+    let until = until.map_or(file.until, |time| time / file.scale);
     if from >= until {
         return Err(at(
             "nothing is measured: the run ends before that begins".into()

@@ -283,6 +283,7 @@ fn page_sweep(
         system: match sweep.kind() {
             Kind::Chip => sweep.system.clone(),
             Kind::Net => "the Petri net of a router".to_owned(),
+            Kind::Fluid => "the fluid model of XCP".to_owned(),
             Kind::Network => sweep.network.clone(),
         },
         settings: sweep

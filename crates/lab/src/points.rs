@@ -35,7 +35,7 @@ pub struct Point {
     pub seed: Option<u64>,
     /// How many routers stand one behind the other; one if not given.
     pub hops: Option<usize>,
-    /// What runs: of a Petri net settings are its parameters, of a network keys of its file.
+    /// What runs: of a model settings are its parameters, of a network keys of its file.
     pub kind: Kind,
     /// When it is measured, `10s..20s`, if that is a setting: of networks only.
     pub window: Option<String>,
@@ -203,7 +203,7 @@ impl Point {
             return Ok(());
         }
         if path == windows::KEY {
-            if self.kind != Kind::Network {
+            if !self.kind.has_windows() {
                 return Err(at(format!("`{path}` is a setting of networks"))
                     .help("`[window]` and `[sweep.NAME.window]` have `warm_up` and `measure`"));
             }

@@ -12,6 +12,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("baseline", include_str!("../studies/baseline/study.toml")),
     ("govind", include_str!("../studies/govind/study.toml")),
     ("hauger", include_str!("../studies/hauger/study.toml")),
+    ("zhang", include_str!("../studies/zhang/study.toml")),
 ];
 
 /// All of them.

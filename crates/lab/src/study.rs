@@ -131,6 +131,9 @@ pub struct Sweep {
     /// Instead of a system: the Petri net of a router; settings are its parameters.
     #[serde(default)]
     pub net: bool,
+    /// Instead of a system: the fluid model of XCP; settings are its parameters.
+    #[serde(default)]
+    pub fluid: bool,
     /// Instead of a system: a network file, found as systems are; settings are its keys.
     #[serde(default)]
     pub network: String,
@@ -222,7 +225,7 @@ pub struct Axis {
     /// Instead of `key` and `values`: several settings at once.
     #[serde(default)]
     pub step: Vec<Step>,
-    /// Instead of `key` and `values`, of networks: windows of this length, one after the
+    /// Instead of `key` and `values`, of networks and the fluid model: windows of this length, one after the
     /// other, that are measured in one run.
     pub every: Option<String>,
     /// Where the first of these windows begins; at 0 if left out.
@@ -253,8 +256,18 @@ pub enum Kind {
     Chip,
     /// The Petri net of a router.
     Net,
+    /// The fluid model of XCP.
+    Fluid,
     /// A network of hosts.
     Network,
+}
+
+impl Kind {
+    /// Whether its points are measured in windows of any place: it is no chip's.
+    #[must_use]
+    pub(crate) const fn has_windows(self) -> bool {
+        matches!(self, Self::Fluid | Self::Network)
+    }
 }
 
 /// How sure a published value is.
@@ -501,6 +514,8 @@ impl Sweep {
     pub fn kind(&self) -> Kind {
         if self.net {
             Kind::Net
+        } else if self.fluid {
+            Kind::Fluid
         } else if self.network.is_empty() {
             Kind::Chip
         } else {

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use npsim_asm::spelling::closest;
+use npsim_net::Random;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
 use npsim_project::{Grammar, Setting, apply_to_text, with_settings};
@@ -50,6 +51,18 @@ pub struct NetworkFile {
     pub flows: Vec<(String, Range<usize>)>,
     /// What the chips in it are.
     pub chips: Vec<ChipPlan>,
+    /// When each flow opens at the earliest, and how much later it may.
+    starts: Vec<(Time, Time)>,
+}
+
+/// The random streams of starts under the seed of a network.
+const START: u64 = 0x7374_6172_7400_0000;
+
+/// A random stream of its own for each name (FNV-1a).
+fn stream(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Makes problems with places.
@@ -107,6 +120,8 @@ struct Reading {
     chips: Vec<ChipPlan>,
     /// Paths in the file are relative to it.
     folder: PathBuf,
+    /// How much later than it says each flow of the network may open.
+    spreads: Vec<Time>,
 }
 
 impl NetworkFile {
@@ -142,6 +157,18 @@ impl NetworkFile {
         }
     }
 
+    /// Draws what is random from another seed: among it when flows open that have a spread.
+    pub fn reseed(&mut self, seed: u64) {
+        self.topology.seed = seed;
+        for (flow, (start, spread)) in self.topology.flows.iter_mut().zip(&self.starts) {
+            let late = match *spread {
+                0 => 0,
+                spread => Random::new(seed, START ^ stream(&flow.name)).below(spread),
+            };
+            flow.start = start.saturating_add(late);
+        }
+    }
+
     /// Reads a network file; `path` is how it is shown.
     ///
     /// # Errors
@@ -170,6 +197,7 @@ impl NetworkFile {
                 ..Topology::default()
             },
             flows: Vec::new(),
+            spreads: Vec::new(),
         };
         reading.nodes(&file)?;
         for link in &file.link {
@@ -189,7 +217,10 @@ impl NetworkFile {
             return Err(reading.text.problem(place.span(), message));
         }
         reading.check(&file)?;
-        Ok(Self {
+        let starts = reading.topology.flows.iter().map(|flow| flow.start);
+        let starts = starts.zip(reading.spreads).collect();
+        let seed = reading.topology.seed;
+        let mut file = Self {
             name: file.name,
             scale,
             until,
@@ -197,7 +228,10 @@ impl NetworkFile {
             topology: reading.topology,
             flows: reading.flows,
             chips: reading.chips,
-        })
+            starts,
+        };
+        file.reseed(seed);
+        Ok(file)
     }
 }
 

@@ -3,6 +3,7 @@
 mod quick_start;
 mod rcp;
 mod xcp;
+mod xcp_option;
 
 use npsim_protocols::ParameterError;
 use npsim_transport::time::Time;
@@ -25,6 +26,8 @@ pub enum LawTimer {
 pub enum Law {
     /// XCP.
     Xcp(xcp::Xcp),
+    /// XCP as a TCP option.
+    XcpOption(xcp_option::XcpPerOption),
     /// RCP.
     Rcp(rcp::Rcp),
     /// Quick-Start.
@@ -48,6 +51,16 @@ impl Law {
                 let capacity = given.unwrap_or(capacity);
                 Some(Self::Xcp(xcp::Xcp::new(parameters, capacity, stamp)?))
             }
+            topology::Law::XcpOption {
+                parameters,
+                capacity: given,
+                format,
+                rtt_unit,
+            } => {
+                let capacity = given.unwrap_or(capacity);
+                let law = xcp_option::XcpPerOption::new(parameters, capacity, format, rtt_unit)?;
+                Some(Self::XcpOption(law))
+            }
             topology::Law::Rcp { parameters } => {
                 Some(Self::Rcp(rcp::Rcp::new(parameters, capacity)?))
             }
@@ -66,6 +79,7 @@ impl Law {
     pub fn timers(&self) -> Vec<(LawTimer, Time)> {
         match self {
             Self::Xcp(law) => law.timers(),
+            Self::XcpOption(law) => law.timers(),
             Self::Rcp(law) => vec![(LawTimer::Control, law.length())],
             Self::QuickStart(law) => vec![(LawTimer::Control, law.window())],
         }
@@ -75,6 +89,7 @@ impl Law {
     pub fn arrive(&mut self, frame: &mut Frame) -> bool {
         match self {
             Self::Xcp(law) => law.arrive(frame),
+            Self::XcpOption(law) => law.arrive(frame),
             Self::Rcp(law) => law.arrive(frame),
             Self::QuickStart(law) => return law.arrive(frame),
         }
@@ -85,6 +100,7 @@ impl Law {
     pub fn depart(&mut self, frame: &mut Frame, waiting: u64) {
         match self {
             Self::Xcp(law) => law.depart(frame, waiting),
+            Self::XcpOption(law) => law.depart(frame, waiting),
             Self::Rcp(_) => {}
             Self::QuickStart(law) => law.depart(frame),
         }
@@ -94,6 +110,7 @@ impl Law {
     pub fn fire(&mut self, timer: LawTimer, waiting: u64) -> Time {
         match (self, timer) {
             (Self::Xcp(law), timer) => law.fire(timer, waiting),
+            (Self::XcpOption(law), timer) => law.fire(timer, waiting),
             (Self::Rcp(law), _) => law.fire(waiting),
             (Self::QuickStart(law), _) => law.fire(),
         }

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use npsim_protocols::{rcp, xcp};
 use npsim_transport::rcp::RcpParameters;
 use npsim_transport::time::Time;
+use npsim_transport::wire::PacketFormat;
 use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +107,17 @@ pub enum Law {
         capacity: Option<u64>,
         /// Where feedback is given.
         stamp: Stamp,
+    },
+    /// XCP as a TCP option, in packets; feedback is given behind the queue.
+    XcpOption {
+        /// What an operator sets; the capacity is that of each line unless one is given.
+        parameters: xcp::control::Parameters,
+        /// A capacity in bytes per second in place of the line's.
+        capacity: Option<u64>,
+        /// How windows and feedback stand in the option.
+        format: PacketFormat,
+        /// Unit of the option's round-trip times.
+        rtt_unit: Time,
     },
     /// RCP; parameters that depend on the capacity follow from that of each line.
     Rcp {

@@ -112,6 +112,7 @@ impl Metric {
         let at = |what: &str| Some(format!("{what} at {}", self.line_shown()));
         match self.measure {
             Quantity::Utilisation if self.link.is_some() => at("utilisation"),
+            Quantity::LossShare if self.link.is_some() => at("share lost"),
             Quantity::LossShare if !self.flow.is_empty() => of("share lost"),
             Quantity::Goodput => of("goodput"),
             Quantity::Share => of("share"),
@@ -154,6 +155,9 @@ impl Metric {
             Quantity::Utilisation if self.link.is_some() => {
                 format!("time in which {line} sent, as a share of the window")
             }
+            Quantity::LossShare if self.link.is_some() => format!(
+                "packets that the queue before {line} dropped or the line lost in the window, as a share of those that came to it"
+            ),
             Quantity::LossShare if !self.flow.is_empty() => format!(
                 "packets of {flows}, both ways, that queues dropped or lines lost in the window, as a share of those sent in it"
             ),
@@ -223,7 +227,8 @@ impl Metric {
         let measure = self.measure;
         let network = measure.is_of_networks();
         let settles_line = measure == Settling && matches!(self.settles(), "queue" | "utilisation");
-        let has_link = measure.is_of_lines() || measure == Utilisation || settles_line;
+        let has_link =
+            measure.is_of_lines() || matches!(measure, Utilisation | LossShare) || settles_line;
         let sampled = matches!(measure, Cov | Settling | Window | RoundTrip);
         let fits = [
             ("link", self.link.is_none() || has_link),
@@ -251,6 +256,11 @@ impl Metric {
                 !network || self.per.is_none() || matches!(measure, Drops | Count),
             ),
             ("me", self.me.is_none() || self.link.is_none()),
+            ("place", self.place.is_none() || self.link.is_none()),
+            (
+                "flow",
+                self.flow.is_empty() || measure != LossShare || self.link.is_none(),
+            ),
         ];
         if let Some((key, _)) = fits.iter().find(|(_, fits)| !fits) {
             return Some(format!("`{key}` says nothing about this measure"));

@@ -122,6 +122,14 @@ pub(super) fn value(
                 (None, None) => Ok(drops),
             }
         }
+        Quantity::LossShare if line.is_some() => {
+            let line = &census.lines[of_line()?];
+            let gone = line.drops() + line.lost.packets;
+            if line.offered.packets == 0 {
+                return Err("nothing came to the line".into());
+            }
+            Ok(gone as f64 * 100.0 / line.offered.packets as f64)
+        }
         Quantity::LossShare => {
             let sent: u64 = flows.iter().map(|&it| census.flows[it].sent.packets).sum();
             let gone: u64 = flows.iter().map(|&it| census.flows[it].gone.packets).sum();

@@ -207,16 +207,18 @@ fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> 
     let systems = [
         !sweep.system.is_empty(),
         sweep.net,
+        sweep.fluid,
         !sweep.network.is_empty(),
     ];
     if systems.iter().filter(|given| **given).count() != 1 {
         return Err(at(
-            "it has either a `system`, or `net = true`, or a `network`".into(),
+            "it has either a `system`, or `net = true`, or `fluid = true`, or a `network`".into(),
         ));
     }
     match sweep.kind() {
         Kind::Chip => check_chip(study, sweep),
         Kind::Net => crate::nets::check(study, sweep),
+        Kind::Fluid => crate::fluids::check(study, sweep),
         Kind::Network => crate::networks::check(study, sweep),
     }
     .map_err(at)?;

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use npsim_project::quantity::Time;
 
-use super::{Axis, Place};
+use super::{Axis, Place, Study, WindowText};
+use crate::points::Point;
 
 /// The setting of a point that says when it is measured.
 pub(crate) const KEY: &str = "window";
@@ -36,6 +37,37 @@ pub(crate) fn window(text: &str) -> Result<Range<u64>, String> {
         return Err(format!("nothing can be measured in the window `{text}`"));
     }
     Ok(window)
+}
+
+/// When a point begins and ends to be measured, picoseconds, as its sweep or the study says; a
+/// quick run's window comes before the whole one's.
+pub(crate) fn given(
+    study: &Study,
+    point: &Point,
+    quick: bool,
+) -> Result<(Option<u64>, Option<u64>), String> {
+    let sweep = study.sweep.get(&point.sweep);
+    let texts = [
+        sweep
+            .and_then(|sweep| sweep.quick.as_ref())
+            .filter(|_| quick),
+        sweep.and_then(|sweep| sweep.window.as_ref()),
+        study.quick.as_ref().filter(|_| quick),
+        Some(&study.window),
+    ];
+    if texts.iter().flatten().any(|text| text.is_detected()) {
+        return Err("the warm-up is given here, not detected".into());
+    }
+    let pick = |part: fn(&WindowText) -> &Option<String>| {
+        let text = texts.iter().flatten().find_map(|it| part(it).as_ref());
+        text.map(|text| picoseconds(text)).transpose()
+    };
+    let from = pick(|text| &text.warm_up)?;
+    let length = pick(|text| &text.measure)?;
+    Ok((
+        from,
+        length.map(|length| from.unwrap_or(0).saturating_add(length)),
+    ))
 }
 
 /// A time as it can be typed.

@@ -433,7 +433,7 @@ fn mistakes_are_told_before_anything_runs() {
         (
             used,
             "window = { warm_up = \"detected\" }",
-            "given, not detected",
+            "given here, not detected",
         ),
         (
             used,

@@ -2,12 +2,13 @@
 
 use npsim_project::problem::Problem;
 use npsim_transport::control::{
-    CubicParameters, QuickStartParameters, SrpParameters, XcpLoss, XcpParameters,
+    CubicParameters, QuickStartParameters, SrpParameters, XcpLoss, XcpOptionParameters,
+    XcpParameters,
 };
 use npsim_transport::pacing::Clock;
 use npsim_transport::rcp::RcpParameters;
 use npsim_transport::time::Time;
-use npsim_transport::{HostParameters, Scheme, Supply};
+use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
 
 use super::Reading;
 use super::typed::{self, Bytes};
@@ -23,17 +24,19 @@ enum Name {
     Sack,
     Cubic,
     Xcp,
+    XcpOption,
     Rcp,
     QuickStart,
     Srp,
     Udp,
 }
 
-const NAMES: [(&str, Name); 8] = [
+const NAMES: [(&str, Name); 9] = [
     ("reno", Name::Reno),
     ("sack", Name::Sack),
     ("cubic", Name::Cubic),
     ("xcp", Name::Xcp),
+    ("xcp-option", Name::XcpOption),
     ("rcp", Name::Rcp),
     ("quick-start", Name::QuickStart),
     ("srp", Name::Srp),
@@ -70,6 +73,7 @@ impl Reading {
         let pairs = self.pairs(flow)?;
         let time = |placed: Option<&typed::Placed>| placed.map_or(Ok(0), |it| self.time(it));
         let (start, step) = (time(flow.start.as_ref())?, time(flow.step.as_ref())?);
+        let spread = time(flow.spread.as_ref())?;
         let transport = self.transport(flow)?;
         let name = flow
             .name
@@ -79,6 +83,7 @@ impl Reading {
         let begin = self.topology.flows.len();
         self.flows.push((name.clone(), begin..begin + count));
         for (number, (from, to)) in pairs.into_iter().enumerate() {
+            self.spreads.push(spread);
             self.topology.flows.push(Flow {
                 name: if count == 1 {
                     name.clone()
@@ -135,7 +140,15 @@ impl Reading {
                         &[("halve", XcpLoss::Halve), ("ignore", XcpLoss::Ignore)],
                     )?,
                 },
+                cap_request: keys
+                    .cap_request
+                    .as_ref()
+                    .is_none_or(|placed| *placed.get_ref()),
                 ..XcpParameters::default()
+            }),
+            Name::XcpOption => Scheme::XcpOption(XcpOptionParameters {
+                format: self.format(keys.format.as_ref())?,
+                ..XcpOptionParameters::default()
             }),
             Name::QuickStart => Scheme::QuickStart(self.asked(flow)?),
             Name::Srp => Scheme::Srp(SrpParameters::default()),
@@ -144,6 +157,21 @@ impl Reading {
             let message = "only `xcp` may ignore a loss";
             return Err(self.text.problem(placed.span(), message));
         }
+        if let Some(placed) = keys.cap_request.as_ref().filter(|_| name != Name::Xcp) {
+            let message = "only `xcp` asks for what it would like";
+            return Err(self.text.problem(placed.span(), message));
+        }
+        if let Some(placed) = keys.format.as_ref().filter(|_| name != Name::XcpOption) {
+            let message = "only the option of `xcp-option` has a format";
+            return Err(self.text.problem(placed.span(), message));
+        }
+        let xcp_option = match &scheme {
+            Scheme::XcpOption(option) => Some(XcpAnswer {
+                format: option.format,
+                first_window: None,
+            }),
+            _ => None,
+        };
         let too_fast = |error: npsim_transport::ScaleError| {
             self.text.problem(flow.transport.span(), error.to_string())
         };
@@ -152,7 +180,7 @@ impl Reading {
             scheme: scheme.scaled(scale).map_err(too_fast)?,
             host,
             supply,
-            xcp_option: None,
+            xcp_option,
         })
     }
 
@@ -240,7 +268,15 @@ impl Reading {
         };
         let mut host = HostParameters {
             mss: (packet - HEADERS) as u16,
-            sack: name != Name::Reno,
+            sack: match &keys.sack {
+                None => name != Name::Reno,
+                Some(placed) if *placed.get_ref() && name == Name::Reno => {
+                    let message = "`reno` is TCP without selective acknowledgements";
+                    let problem = self.text.problem(placed.span(), message);
+                    return Err(problem.help("`sack` is TCP with them"));
+                }
+                Some(placed) => *placed.get_ref(),
+            },
             window_limit: keys.window_limit,
             receive_buffer: keys.receive_buffer.unwrap_or(64 << 20),
             limited_transmit: keys.limited_transmit.unwrap_or(usual.limited_transmit),

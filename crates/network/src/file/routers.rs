@@ -3,6 +3,7 @@
 use npsim_project::problem::Problem;
 use npsim_protocols::{rcp, xcp};
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
+use npsim_transport::wire::PacketFormat;
 
 use super::Reading;
 use super::typed::{self, Placed};
@@ -13,13 +14,15 @@ use crate::topology::{Law, NodeKind, Stamp};
 enum Model {
     Fifo,
     Xcp,
+    XcpOption,
     Rcp,
     QuickStart,
 }
 
-const MODELS: [(&str, Model); 4] = [
+const MODELS: [(&str, Model); 5] = [
     ("fifo", Model::Fifo),
     ("xcp", Model::Xcp),
+    ("xcp-option", Model::XcpOption),
     ("rcp", Model::Rcp),
     ("quick-start", Model::QuickStart),
 ];
@@ -57,7 +60,13 @@ impl Reading {
             (Model::Rcp, router.rcp.is_some()),
             (Model::QuickStart, router.quick_start.is_some()),
         ];
-        if let Some((other, _)) = { tables.iter() }.find(|(of, given)| *given && *of != model) {
+        // Both kinds of XCP have the same table.
+        let of_tables = if model == Model::XcpOption {
+            Model::Xcp
+        } else {
+            model
+        };
+        if let Some((other, _)) = { tables.iter() }.find(|(of, given)| *given && *of != of_tables) {
             let name = MODELS
                 .iter()
                 .find(|(_, it)| it == other)
@@ -67,7 +76,8 @@ impl Reading {
         }
         let law = match model {
             Model::Fifo => Law::None,
-            Model::Xcp => self.xcp(router.xcp.as_ref())?,
+            Model::Xcp => self.xcp(router.xcp.as_ref(), false)?,
+            Model::XcpOption => self.xcp(router.xcp.as_ref(), true)?,
             Model::Rcp => self.rcp(router.rcp.as_ref())?,
             Model::QuickStart => self.quick_start(router.quick_start.as_ref())?,
         };
@@ -98,7 +108,7 @@ impl Reading {
         placed.map_or(Ok(usual), |placed| self.share(placed, 10.0))
     }
 
-    fn xcp(&self, keys: Option<&typed::Xcp>) -> Result<Law, Problem> {
+    fn xcp(&self, keys: Option<&typed::Xcp>, per_option: bool) -> Result<Law, Problem> {
         let none = typed::Xcp::default();
         let keys = keys.unwrap_or(&none);
         let usual = xcp::Parameters::for_capacity(1);
@@ -117,18 +127,36 @@ impl Reading {
             })
             };
         let capacity = keys.capacity.as_ref().map(|placed| self.rate(placed));
+        let capacity = capacity.transpose()?.map(|bits| bits / 8);
+        let parameters = xcp::Parameters {
+            capacity: 1,
+            alpha: self.share_or(keys.alpha.as_ref(), usual.alpha)?,
+            beta: self.share_or(keys.beta.as_ref(), usual.beta)?,
+            gamma: self.share_or(keys.gamma.as_ref(), usual.gamma)?,
+            initial_interval: ticks(keys.initial_interval.as_ref(), usual.initial_interval)?,
+            min_interval: ticks(keys.min_interval.as_ref(), usual.min_interval)?,
+            max_interval: ticks(keys.max_interval.as_ref(), usual.max_interval)?,
+            allowed_queue: ticks(keys.allowed_queue.as_ref(), usual.allowed_queue)?,
+        };
+        if per_option {
+            if let Some(placed) = &keys.stamp {
+                let message = "`xcp-option` gives feedback behind the queue";
+                return Err(self.text.problem(placed.span(), message));
+            }
+            return Ok(Law::XcpOption {
+                parameters,
+                capacity,
+                format: self.format(keys.format.as_ref())?,
+                rtt_unit: (MILLISECOND / self.quantities.scale).max(1),
+            });
+        }
+        if let Some(placed) = &keys.format {
+            let message = "the header of `xcp` has one format; only `xcp-option` has several";
+            return Err(self.text.problem(placed.span(), message));
+        }
         Ok(Law::Xcp {
-            parameters: xcp::Parameters {
-                capacity: 1,
-                alpha: self.share_or(keys.alpha.as_ref(), usual.alpha)?,
-                beta: self.share_or(keys.beta.as_ref(), usual.beta)?,
-                gamma: self.share_or(keys.gamma.as_ref(), usual.gamma)?,
-                initial_interval: ticks(keys.initial_interval.as_ref(), usual.initial_interval)?,
-                min_interval: ticks(keys.min_interval.as_ref(), usual.min_interval)?,
-                max_interval: ticks(keys.max_interval.as_ref(), usual.max_interval)?,
-                allowed_queue: ticks(keys.allowed_queue.as_ref(), usual.allowed_queue)?,
-            },
-            capacity: capacity.transpose()?.map(|bits| bits / 8),
+            parameters,
+            capacity,
             stamp: match &keys.stamp {
                 None => Stamp::default(),
                 Some(placed) => self.word(
@@ -137,6 +165,17 @@ impl Reading {
                     &[("arrival", Stamp::Arrival), ("departure", Stamp::Departure)],
                 )?,
             },
+        })
+    }
+
+    /// How numbers of packets stand in XCP's option.
+    pub(super) fn format(&self, placed: Option<&Placed>) -> Result<PacketFormat, Problem> {
+        let formats = [
+            ("mantissa-exponent", PacketFormat::MantissaExponent),
+            ("integer", PacketFormat::Integer),
+        ];
+        placed.map_or(Ok(PacketFormat::MantissaExponent), |placed| {
+            self.word(placed, "format of the option", &formats)
         })
     }
 

@@ -57,7 +57,7 @@ pub struct Switch {
 #[serde(deny_unknown_fields)]
 pub struct Router {
     pub name: Placed,
-    /// `fifo`, `xcp`, `rcp` or `quick-start`.
+    /// `fifo`, `xcp`, `xcp-option`, `rcp` or `quick-start`.
     pub model: Option<Placed>,
     /// A project file or its folder, relative to this file.
     pub system: Option<Placed>,
@@ -87,6 +87,8 @@ pub struct Xcp {
     pub allowed_queue: Option<Placed>,
     /// `arrival` or `departure`.
     pub stamp: Option<Placed>,
+    /// Of `xcp-option`: `mantissa-exponent` or `integer`.
+    pub format: Option<Placed>,
 }
 
 /// What an operator of RCP sets.
@@ -171,6 +173,8 @@ pub struct Flow {
     pub start: Option<Placed>,
     /// From one to the next.
     pub step: Option<Placed>,
+    /// Each opens up to so much later, as the seed and its name draw it.
+    pub spread: Option<Placed>,
     /// `endless`, or a number of bytes.
     pub bytes: Option<Spanned<Bytes>>,
     /// Of `udp`.
@@ -205,6 +209,12 @@ pub struct HostKeys {
     pub restart_after_idle: Option<bool>,
     /// `exact`, `ring`, `ring-sdk`, or an interrupt such as `250Hz`.
     pub pacing: Option<Placed>,
+    /// Whether selective acknowledgements are agreed on; those of `reno` never are.
+    pub sack: Option<Spanned<bool>>,
     /// Of XCP: `halve` or `ignore`.
     pub loss: Option<Placed>,
+    /// Of XCP: whether no more is asked for than may be in flight.
+    pub cap_request: Option<Spanned<bool>>,
+    /// Of `xcp-option`: `mantissa-exponent` or `integer`.
+    pub format: Option<Placed>,
 }

@@ -100,11 +100,11 @@ fn header(frame: &mut Frame) -> Option<&mut npsim_protocols::xcp::Header> {
     }
 }
 
-fn bytes(waiting: u64) -> u32 {
+pub(super) fn bytes(waiting: u64) -> u32 {
     u32::try_from(waiting).unwrap_or(u32::MAX)
 }
 
 /// Ticks of 2^-28 s as picoseconds, rounded up.
-fn time(ticks: u32) -> Time {
+pub(super) fn time(ticks: u32) -> Time {
     (u128::from(ticks) * u128::from(SECOND)).div_ceil(u128::from(TICKS)) as Time
 }

@@ -7,3 +7,4 @@ mod laws;
 mod reference;
 mod rig;
 mod scale;
+mod xcp_option;

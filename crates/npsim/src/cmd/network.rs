@@ -135,7 +135,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     if let Some(seed) = arguments.seed {
-        file.topology.seed = seed;
+        file.reseed(seed);
     }
     let mut captures = Captures::create(&file, &arguments.capture)?;
     let mut series = match &arguments.series {

@@ -11,6 +11,7 @@
 pub mod control;
 pub mod device;
 pub mod feedback;
+pub mod fluid;
 pub mod header;
 pub mod keys;
 pub mod scale;

@@ -162,6 +162,11 @@ fn hauger() {
 }
 
 #[test]
+fn zhang() {
+    follow("zhang.md");
+}
+
+#[test]
 fn baseline() {
     let folder = follow("baseline.md");
     let results = folder.path().join("npsim-results/baseline/results.json");
@@ -295,6 +300,7 @@ fn every_page_with_commands_is_followed() {
         "baseline.md",
         "govind.md",
         "hauger.md",
+        "zhang.md",
         "sensitivity.md",
         "experiments.md",
         "timing.md",

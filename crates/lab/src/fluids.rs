@@ -1,0 +1,245 @@
+//! Points that are neither chip nor packets: the fluid model of XCP, beside networks.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use npsim_project::problem::Problem;
+use npsim_protocols::xcp::fluid::{Fluid, State};
+use serde_json::json;
+
+use crate::metric::{Metric, Quantity, Statistic};
+use crate::points::Point;
+use crate::prepare::hash;
+use crate::store::{Outcome, Reading};
+use crate::study::{Study, Sweep, windows};
+
+/// Settings of a point, which are the model's parameters.
+const NAMES: [&str; 10] = [
+    "capacity_mbps",
+    "estimated_mbps",
+    "alpha",
+    "beta",
+    "rtt_ms",
+    "waits",
+    "linear",
+    "max_interval_ms",
+    "rate_mbps",
+    "limit_kb",
+];
+/// Bytes per second of a megabit per second.
+const MEGABIT: f64 = 125_000.0;
+/// Picoseconds in a second.
+const SECOND: f64 = 1e12;
+
+/// A point's model, with the key under which its outcome is saved.
+pub(crate) struct Ready {
+    /// Names its outcome.
+    pub key: String,
+    model: Fluid,
+    /// Picoseconds.
+    window: Range<u64>,
+}
+
+/// Whether a sweep says nothing that the model does not have, in words.
+pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
+    let of_axes = sweep.axis.iter().flat_map(|axis| {
+        let steps = axis.step.iter().flat_map(|step| step.set.keys());
+        axis.key.iter().chain(steps)
+    });
+    for name in sweep.set.keys().chain(of_axes) {
+        if !NAMES.contains(&name.as_str()) && name != windows::KEY {
+            return Err(format!(
+                "there is no `{name}`; the fluid model has {}",
+                NAMES.join(", ")
+            ));
+        }
+    }
+    if sweep.trace.is_some() || !sweep.allow.is_empty() || sweep.other_chip.is_some() {
+        return Err("the fluid model has no capture, no checks and no chip".into());
+    }
+    for (name, metric) in study.metrics_of(sweep) {
+        let known = matches!(metric.measure, Quantity::Queue | Quantity::Utilisation);
+        if !known || !metric.fits_networks() {
+            return Err(format!(
+                "of the fluid model `{name}` cannot be measured; the queue and the utilisation of its one link can"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a point ready.
+///
+/// # Errors
+/// A parameter has a wrong value, or there is no window.
+pub(crate) fn prepare(study: &Study, point: &Point, quick: bool) -> Result<Ready, Problem> {
+    let at = |message: String| {
+        Problem::new(format!("sweep `{}`: {message}", point.sweep)).note(format!(
+            "in point {}, {}",
+            point.number,
+            point.shown()
+        ))
+    };
+    let mut model = Fluid {
+        capacity: 10.0 * MEGABIT,
+        estimated: 10.0 * MEGABIT,
+        alpha: 0.4,
+        beta: 0.226,
+        rtt: 0.5,
+        waits: false,
+        linear: false,
+        max_interval: 1.0,
+        rate: 0.5 * MEGABIT,
+        limit: None,
+    };
+    for setting in &point.settings {
+        let (name, text) = (setting.path(), setting.value());
+        let wrong = || at(format!("`{setting}`: a number above 0 is needed"));
+        let switch = match name.as_str() {
+            "waits" => Some(&mut model.waits),
+            "linear" => Some(&mut model.linear),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = text
+                .parse()
+                .map_err(|_| at(format!("`{setting}`: `true` or `false` is needed")))?;
+            continue;
+        }
+        let number: f64 = text.parse().map_err(|_| wrong())?;
+        if !(number > 0.0 && number < 1e9) {
+            return Err(wrong());
+        }
+        match name.as_str() {
+            "capacity_mbps" => model.capacity = number * MEGABIT,
+            "estimated_mbps" => model.estimated = number * MEGABIT,
+            "alpha" => model.alpha = number,
+            "beta" => model.beta = number,
+            "rtt_ms" => model.rtt = number / 1e3,
+            "max_interval_ms" => model.max_interval = number / 1e3,
+            "rate_mbps" => model.rate = number * MEGABIT,
+            _ => model.limit = Some(number * 1e3),
+        }
+    }
+    let window = match &point.window {
+        Some(text) => windows::window(text).map_err(at)?,
+        None => match windows::given(study, point, quick).map_err(at)? {
+            (from, Some(until)) => from.unwrap_or(0)..until,
+            _ => return Err(at("the fluid model needs a window with a `measure`".into())),
+        },
+    };
+    if (window.end as f64 / SECOND) / model.step() > 1e7 {
+        return Err(at(
+            "the window ends after more steps than can be kept".into()
+        ));
+    }
+    let sweep = study.sweep.get(&point.sweep);
+    let inputs = json!({
+        "model": env!("NPSIM_MODEL"),
+        "fluid": format!("{model:?}"),
+        "window": [window.start, window.end],
+        "metrics": sweep.map(|sweep| study.metrics_of(sweep)),
+    });
+    Ok(Ready {
+        key: hash(inputs.to_string().as_bytes()),
+        model,
+        window,
+    })
+}
+
+impl Ready {
+    /// Steps of the model, which cost about as much as cycles of a chip.
+    pub(crate) fn cycles(&self) -> u64 {
+        (self.window.end as f64 / SECOND / self.model.step()) as u64
+    }
+
+    /// Runs it.
+    pub(crate) fn execute(&self, metrics: &BTreeMap<&str, &Metric>) -> Outcome {
+        let mut outcome = Outcome::new(&self.key);
+        "end of the window".clone_into(&mut outcome.ending);
+        outcome.from = self.window.start;
+        outcome.until = self.window.end;
+        // Times are picoseconds.
+        outcome.hertz = SECOND as u64;
+        let states = self.model.run(self.window.end as f64 / SECOND);
+        let first = (self.window.start as f64 / SECOND / self.model.step()) as usize;
+        let seen = states.get(first..).unwrap_or_default();
+        for (&name, metric) in metrics {
+            let value = value(&self.model, seen, metric);
+            outcome
+                .metrics
+                .insert(name.to_owned(), Reading::from(value));
+        }
+        outcome
+    }
+}
+
+fn value(model: &Fluid, states: &[State], metric: &Metric) -> Result<f64, String> {
+    if states.is_empty() {
+        return Err("the window is shorter than a step".into());
+    }
+    let mean =
+        |of: &dyn Fn(&State) -> f64| states.iter().map(of).sum::<f64>() / states.len() as f64;
+    match (metric.measure, metric.statistic) {
+        (Quantity::Queue, Some(Statistic::Max)) => {
+            let queues = states.iter().map(|state| state.queue);
+            Ok(queues.fold(0.0, f64::max) / 1e3)
+        }
+        (Quantity::Queue, _) => Ok(mean(&|state| state.queue) / 1e3),
+        // The link sends all that comes, and as much as it can while something waits.
+        _ => Ok(100.0
+            * mean(&|state| {
+                let busy = state.queue > 0.0 || state.rate >= model.capacity;
+                if busy {
+                    1.0
+                } else {
+                    state.rate / model.capacity
+                }
+            })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prepare;
+    use crate::points::points;
+    use crate::study::Study;
+
+    fn study(sweep: &str) -> Result<Study, String> {
+        let text = format!(
+            "name = \"s\"\ntitle = \"t\"\n[window]\nwarm_up = \"30s\"\nmeasure = \"60s\"\n\
+             [metric.queue]\nmeasure = \"queue\"\nlink = \"any\"\n\
+             [metric.used]\nmeasure = \"utilisation\"\nlink = \"any\"\n\
+             [metric.jain]\nmeasure = \"jain\"\n[sweep.a]\nfluid = true\n{sweep}"
+        );
+        Study::parse("s.toml", &text).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn a_fluid_model_has_a_queue_and_a_utilisation() {
+        let good = "metrics = [\"queue\", \"used\"]\nset = { estimated_mbps = 11 }";
+        let study = study(good).unwrap();
+        let point = &points(&study, false).unwrap()[0];
+        let ready = prepare(&study, point, false).unwrap();
+        let outcome = ready.execute(&study.metrics_of(&study.sweep["a"]));
+        let of = |name: &str| outcome.metrics[name].value.unwrap();
+        // alpha / beta x 0.5 s x 125 KB/s
+        assert!((of("queue") - 110.6).abs() < 1.0, "{}", of("queue"));
+        assert!(of("used") > 99.9);
+    }
+
+    #[test]
+    fn what_it_does_not_have_is_told() {
+        let refused = |sweep: &str| study(sweep).unwrap_err();
+        assert!(refused("metrics = [\"jain\"]").contains("`jain` cannot be measured"));
+        let metrics = "metrics = [\"queue\"]\n";
+        let unknown = refused(&format!("{metrics}set = {{ gamma = 1 }}"));
+        assert!(unknown.contains("no `gamma`") && unknown.contains("alpha"));
+        let study = study(&format!("{metrics}set = {{ alpha = 0 }}")).unwrap();
+        let point = &points(&study, false).unwrap()[0];
+        let Err(problem) = prepare(&study, point, false) else {
+            panic!("a mistake");
+        };
+        assert!(problem.to_string().contains("above 0"));
+    }
+}

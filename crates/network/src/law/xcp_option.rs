@@ -1,0 +1,233 @@
+//! XCP as a TCP option at a line: windows and feedback in packets, a division for each packet.
+//!
+//! The interval is that of the draft ([`Control`]), which is the law of the paper of 2002. What differs
+//! is how a packet gets its part: from its window and its round-trip time, by exact divisions, as a
+//! change of its window in packets, which then stands in the option as its format lets it. What the
+//! format cannot hold is lost.
+
+use npsim_protocols::ParameterError;
+use npsim_protocols::xcp::SECOND as TICKS;
+use npsim_protocols::xcp::control::{Control, Parameters, QueueTimer};
+use npsim_protocols::xcp::feedback::{RTT_SHIFT, Sums};
+use npsim_transport::time::{SECOND, Time};
+use npsim_transport::wire::{Body, PacketFormat, XcpOption};
+use serde::{Deserialize, Serialize};
+
+use super::LawTimer;
+use super::xcp::{bytes, time};
+use crate::frame::{Content, Frame};
+
+/// Bits of the fraction of numbers of packets.
+const FRACTION: u32 = 10;
+
+/// The state of one line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct XcpPerOption {
+    control: Control,
+    queue: QueueTimer,
+    format: PacketFormat,
+    /// Unit of the option's round-trip times.
+    rtt_unit: Time,
+    sums: Sums,
+    pools: Pools,
+}
+
+/// What the interval before came to, bytes per second: what there is to give and to take, and what
+/// is left of it.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Pools {
+    positive: u64,
+    negative: u64,
+    positive_left: u64,
+    negative_left: u64,
+    /// What they are shared out by: the sums of that interval.
+    sum_x: u64,
+    input: u64,
+}
+
+/// What a packet tells of its flow, in 2^-28 s.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    rtt: u32,
+    /// From one packet of the flow to the next.
+    x: u32,
+}
+
+impl XcpPerOption {
+    pub fn new(
+        parameters: Parameters,
+        capacity: u64,
+        format: PacketFormat,
+        rtt_unit: Time,
+    ) -> Result<Self, ParameterError> {
+        Ok(Self {
+            control: Control::new(Parameters {
+                capacity,
+                ..parameters
+            })?,
+            queue: QueueTimer::default(),
+            format,
+            rtt_unit: rtt_unit.max(1),
+            sums: Sums::default(),
+            pools: Pools::default(),
+        })
+    }
+
+    pub fn timers(&self) -> Vec<(LawTimer, Time)> {
+        let parameters = self.control.parameters();
+        vec![
+            (LawTimer::Control, time(self.control.length())),
+            (LawTimer::Queue, time(parameters.allowed_queue.max(1))),
+        ]
+    }
+
+    fn told(&self, window: u16, rtt: u16) -> Option<Told> {
+        let window = u128::try_from(self.format.decode(window)).ok()?;
+        let rtt = u128::from(rtt) * u128::from(self.rtt_unit) * u128::from(TICKS);
+        let rtt = rtt / u128::from(SECOND);
+        if window == 0 || rtt == 0 {
+            return None;
+        }
+        let x = (rtt << FRACTION) / window;
+        let ticks = |time: u128| u32::try_from(time).unwrap_or(u32::MAX);
+        Some(Told {
+            rtt: ticks(rtt),
+            x: ticks(x),
+        })
+    }
+
+    pub fn arrive(&mut self, frame: &mut Frame) {
+        let size = u64::from(frame.bytes);
+        self.sums.input_traffic = self.sums.input_traffic.wrapping_add(size as u32);
+        if let Some(XcpOption::Forward { window, rtt, .. }) = option(frame)
+            && let Some(told) = self.told(*window, *rtt)
+        {
+            let most = self.control.parameters().max_interval;
+            let rtt = u64::from(told.rtt.min(most) >> RTT_SHIFT);
+            self.sums.sum_x += u64::from(told.x);
+            self.sums.sum_xrtt += u64::from(told.x) * rtt;
+        }
+    }
+
+    pub fn depart(&mut self, frame: &mut Frame, waiting: u64) {
+        self.queue.observe(bytes(waiting));
+        let size = u64::from(frame.bytes.max(1));
+        let Some(XcpOption::Forward {
+            window,
+            rtt,
+            feedback,
+        }) = option(frame)
+        else {
+            return;
+        };
+        // Of a packet whose round-trip time is not known nothing can be told, so it gets nothing.
+        let granted = match self.told(*window, *rtt) {
+            Some(told) => self.share(told, size),
+            None => 0,
+        };
+        if granted < self.format.decode(*feedback) {
+            *feedback = self.format.encode(granted);
+        }
+    }
+
+    /// A packet's part, as a change of its flow's window, packets x 2^10.
+    fn share(&mut self, told: Told, size: u64) -> i64 {
+        let part = |pool: u64, of: u64, all: u64| {
+            let part = u128::from(pool) * u128::from(of) / u128::from(all.max(1));
+            u64::try_from(part).unwrap_or(u64::MAX)
+        };
+        let pools = &mut self.pools;
+        let positive = part(pools.positive, told.x.into(), pools.sum_x).min(pools.positive_left);
+        let negative = part(pools.negative, size, pools.input).min(pools.negative_left);
+        pools.positive_left -= positive;
+        pools.negative_left -= negative;
+        // Bytes per second in a round-trip time are bytes of the window.
+        let change = i128::from(positive) - i128::from(negative);
+        let packets = (change * i128::from(told.rtt)) << FRACTION;
+        (packets / (i128::from(TICKS) * i128::from(size))) as i64
+    }
+
+    pub fn fire(&mut self, timer: LawTimer, waiting: u64) -> Time {
+        match timer {
+            LawTimer::Control => {
+                let done = self.control.fire(&self.sums, self.queue.queue());
+                let (positive, negative) = (done.pools.residue_pos, done.pools.residue_neg);
+                self.pools = Pools {
+                    positive: positive.into(),
+                    negative: negative.into(),
+                    positive_left: positive.into(),
+                    negative_left: negative.into(),
+                    sum_x: self.sums.sum_x,
+                    input: self.sums.input_traffic.into(),
+                };
+                self.sums = Sums::default();
+                time(self.control.length())
+            }
+            LawTimer::Queue => {
+                let average = self.control.avg_rtt();
+                let parameters = *self.control.parameters();
+                time(self.queue.fire(bytes(waiting), average, &parameters))
+            }
+        }
+    }
+}
+
+/// The option of a frame.
+fn option(frame: &mut Frame) -> Option<&mut XcpOption> {
+    match &mut frame.content {
+        Content::Packet(packet) => match &mut packet.body {
+            Body::Tcp { segment, .. } => segment.options.xcp.as_mut(),
+            Body::Rcp { .. } => None,
+        },
+        Content::Datagram { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 packets in the first 50 ms are 200 KB/s of 1250: 0.4 of what is left, 420 KB/s, is given to
+    /// the next 10, in half a second 21 packets to each.
+    #[test]
+    fn a_part_is_what_it_is_by_hand() {
+        let parameters = Parameters::for_capacity(1);
+        let told = |law: &XcpPerOption| law.told(law.format.encode(10 << FRACTION), 500);
+        for (format, expected) in [
+            (PacketFormat::MantissaExponent, 21 << FRACTION),
+            (PacketFormat::Integer, 20 << FRACTION),
+        ] {
+            let mut law =
+                XcpPerOption::new(parameters, 1_250_000, format, SECOND / 1_000).expect("a law");
+            let packet = told(&law).expect("a round-trip time");
+            law.sums = Sums {
+                input_traffic: 10_000,
+                sum_x: 10 * u64::from(packet.x),
+                sum_xrtt: 10 * u64::from(packet.x) * u64::from(packet.rtt >> RTT_SHIFT),
+            };
+            law.fire(LawTimer::Control, 0);
+            for _ in 0..10 {
+                let part = law.share(packet, 1_000);
+                // Rounded down by less than a thousandth of a packet.
+                assert!((21_i64 << FRACTION).abs_diff(part) < 8, "{part}");
+                let said = format.decode(format.encode(part));
+                assert!(said.abs_diff(expected) < 8, "{said}");
+            }
+            assert!(law.share(packet, 1_000) < 1 << FRACTION, "all is given");
+        }
+    }
+
+    #[test]
+    fn an_unknown_round_trip_time_tells_nothing() {
+        let law = XcpPerOption::new(
+            Parameters::for_capacity(1),
+            1_250_000,
+            PacketFormat::Integer,
+            SECOND / 1_000,
+        );
+        let law = law.expect("a law");
+        assert!(law.told(10, 0).is_none());
+        assert!(law.told(0, 500).is_none());
+        assert!(law.told(0xffff, 500).is_none(), "a window below 0");
+    }
+}

@@ -1,0 +1,112 @@
+//! XCP as a TCP option: what its header's format makes of it.
+
+use npsim_network::census::Census;
+use npsim_network::file::NetworkFile;
+use npsim_network::{NoTap, Simulation};
+
+const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
+
+/// What happens from 30 s to 60 s with so many flows and a format of the header.
+fn late(flows: usize, format: &str) -> Census {
+    let settings = [
+        format!("host.*.count={flows}"),
+        "router.r1.model=xcp-option".to_owned(),
+        "flow.tcp.transport=xcp-option".to_owned(),
+        "flow.tcp.spread=500ms".to_owned(),
+        format!("router.r1.xcp.format={format}"),
+        format!("flow.tcp.host.format={format}"),
+    ];
+    let settings: Vec<_> = { settings.iter() }
+        .map(|setting| setting.parse().expect("a setting"))
+        .collect();
+    let file = NetworkFile::parse_with("net.toml", FILE, &settings);
+    let file = file.unwrap_or_else(|problem| panic!("{problem}"));
+    let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
+    simulation.run_to(file.until / 4, &mut NoTap);
+    let begin = simulation.census();
+    simulation.run_to(file.until / 2, &mut NoTap);
+    simulation.census().since(&begin)
+}
+
+#[test]
+fn mantissa_and_exponent_fill_the_line_fairly_and_integers_leave_some() {
+    let busiest = |census: &Census| {
+        let lines = census.lines.iter().filter(|line| line.rate == 10_000_000);
+        lines
+            .map(npsim_network::census::LineCensus::utilisation)
+            .fold(0.0, f64::max)
+    };
+    for flows in [1, 4] {
+        let census = late(flows, "mantissa-exponent");
+        let used = busiest(&census);
+        assert!(used > 0.98, "{flows}: {used}");
+        assert!(census.jain(0..flows) > 0.99);
+        let drops: u64 = census.lines.iter().map(|line| line.drops()).sum();
+        assert_eq!(drops, 0);
+    }
+    let used = busiest(&late(1, "integer"));
+    assert!((0.28..0.9).contains(&used), "{used}");
+}
+
+#[test]
+fn the_option_has_keys_of_its_own() {
+    let refused = |settings: &[&str]| {
+        let settings: Vec<_> = { settings.iter() }
+            .map(|setting| setting.parse().expect("a setting"))
+            .collect();
+        let file = NetworkFile::parse_with("net.toml", FILE, &settings);
+        file.expect_err("a mistake").to_string()
+    };
+    for (settings, expected) in [
+        (
+            &["router.r1.model=xcp", "router.r1.xcp.format=integer"][..],
+            "only `xcp-option` has several",
+        ),
+        (
+            &["router.r1.model=xcp-option", "router.r1.xcp.stamp=arrival"],
+            "behind the queue",
+        ),
+        (
+            &["router.r1.model=xcp-option", "router.r1.xcp.format=integr"],
+            "did you mean `integer`?",
+        ),
+        (&["flow.tcp.host.format=integer"], "only the option"),
+        (&["flow.tcp.host.cap_request=false"], "only `xcp` asks"),
+        (
+            &["flow.tcp.transport=reno", "flow.tcp.host.sack=true"],
+            "without selective acknowledgements",
+        ),
+    ] {
+        let message = refused(settings);
+        assert!(message.contains(expected), "{settings:?}: {message}");
+        assert!(message.contains("net.toml with settings:"), "{message}");
+    }
+}
+
+#[test]
+fn a_spread_draws_starts_from_the_seed_and_the_name() {
+    let spread = ["flow.tcp.spread=500ms".parse().expect("a setting")];
+    let mut file = NetworkFile::parse_with("net.toml", FILE, &spread).expect("a network");
+    let starts = |file: &NetworkFile| -> Vec<u64> {
+        file.topology.flows.iter().map(|flow| flow.start).collect()
+    };
+    let first = starts(&file);
+    assert!(first.iter().all(|start| *start < 500_000_000_000));
+    assert!(first.windows(2).all(|pair| pair[0] != pair[1]), "{first:?}");
+    file.reseed(2);
+    assert_ne!(starts(&file), first);
+    file.reseed(1);
+    assert_eq!(starts(&file), first);
+    // Another group of flows moves none of them, and a scale divides them.
+    let fewer = [
+        spread[0].clone(),
+        "host.*.count=2".parse().expect("a setting"),
+    ];
+    let fewer = NetworkFile::parse_with("net.toml", FILE, &fewer).expect("a network");
+    assert_eq!(starts(&fewer), first[..2]);
+    let scaled = [spread[0].clone(), "scale=20".parse().expect("a setting")];
+    let scaled = NetworkFile::parse_with("net.toml", FILE, &scaled).expect("a network");
+    for (fast, start) in starts(&scaled).iter().zip(&first) {
+        assert!(start.abs_diff(fast * 20) <= 20, "{start} {fast}");
+    }
+}

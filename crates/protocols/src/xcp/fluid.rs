@@ -1,0 +1,164 @@
+//! The fluid model with which XCP's authors show that it is stable: traffic as a rate that changes by a
+//! delayed differential equation.
+//!
+//! ```text
+//! q'(t) = y(t) - c
+//! y'(t) = -(alpha / d) (y(t - d) - e) - (beta / d^2) q(t - d)
+//! ```
+//!
+//! c is what the link can carry, e what the router takes it for; the authors write c for both. They
+//! leave the queue without a bound below and above, and d without what packets wait in the queue; here
+//! queue and traffic are never below 0 unless asked for, the queue has a limit if one is given, and d
+//! can follow it.
+
+/// What the model is set to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fluid {
+    /// What the link carries, bytes per second.
+    pub capacity: f64,
+    /// What the router takes it for, bytes per second.
+    pub estimated: f64,
+    /// Share of the spare capacity that is given out in a round-trip time.
+    pub alpha: f64,
+    /// Share of the queue that is drained in a round-trip time.
+    pub beta: f64,
+    /// Round-trip time with an empty queue, seconds.
+    pub rtt: f64,
+    /// Whether the time in the queue is part of d.
+    pub waits: bool,
+    /// Whether queue and traffic may fall below 0, as the equations let them.
+    pub linear: bool,
+    /// The longest d that the router counts with, seconds.
+    pub max_interval: f64,
+    /// The rate at the begin, bytes per second.
+    pub rate: f64,
+    /// Most bytes that can wait; none: without a bound.
+    pub limit: Option<f64>,
+}
+
+/// Traffic and queue at a moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct State {
+    /// Traffic that comes to the router, bytes per second.
+    pub rate: f64,
+    /// Bytes that wait.
+    pub queue: f64,
+}
+
+/// Steps of a round-trip time.
+const STEPS: f64 = 500.0;
+
+impl Fluid {
+    /// Length of a step, seconds.
+    #[must_use]
+    pub fn step(&self) -> f64 {
+        self.rtt / STEPS
+    }
+
+    /// The states at the ends of the steps until a time, in seconds.
+    #[must_use]
+    pub fn run(&self, until: f64) -> Vec<State> {
+        let step = self.step();
+        let count = (until / step) as usize;
+        let mut states = vec![State {
+            rate: self.rate,
+            queue: 0.0,
+        }];
+        for now in 0..count {
+            let State { rate, queue } = states[now];
+            let waits = if self.waits {
+                queue / self.capacity
+            } else {
+                0.0
+            };
+            let delay = self.rtt + waits;
+            // Before the begin nothing was known, and nothing is changed for a round-trip time.
+            let back = (delay / step) as usize;
+            let change = match now.checked_sub(back).map(|then| states[then]) {
+                None => 0.0,
+                Some(then) => {
+                    let d = delay.min(self.max_interval);
+                    -self.alpha / d * (then.rate - self.estimated)
+                        - self.beta / (d * d) * then.queue
+                }
+            };
+            let grown = queue + (rate - self.capacity) * step;
+            let most = self.limit.unwrap_or(f64::INFINITY);
+            let least = if self.linear { f64::NEG_INFINITY } else { 0.0 };
+            states.push(State {
+                rate: (rate + change * step).max(least),
+                queue: grown.max(least).min(most),
+            });
+        }
+        states
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fluid;
+
+    const MODEL: Fluid = Fluid {
+        capacity: 1.25e6,
+        estimated: 1.25e6,
+        alpha: 0.4,
+        beta: 0.226,
+        rtt: 0.5,
+        waits: false,
+        linear: false,
+        max_interval: 1.0,
+        rate: 1e5,
+        limit: None,
+    };
+
+    #[test]
+    fn it_comes_to_the_capacity_and_an_empty_queue() {
+        let end = *MODEL.run(60.0).last().expect("a state");
+        assert!((end.rate / MODEL.capacity - 1.0).abs() < 1e-3, "{end:?}");
+        assert!(end.queue < 1e3, "{end:?}");
+    }
+
+    /// In the steady state the queue takes back what is given out too much.
+    #[test]
+    fn a_wrong_capacity_leaves_a_queue() {
+        for (part, waits) in [(1.1, false), (1.1, true), (1.2, true)] {
+            let model = Fluid {
+                estimated: MODEL.capacity * part,
+                waits,
+                max_interval: 10.0,
+                ..MODEL
+            };
+            let end = *model.run(200.0).last().expect("a state");
+            let d = model.rtt
+                + if waits {
+                    end.queue / model.capacity
+                } else {
+                    0.0
+                };
+            let expected = 0.4 / 0.226 * d * (model.estimated - model.capacity);
+            let off = end.queue / expected - 1.0;
+            assert!(off.abs() < 0.01, "{part} {waits}: {end:?}, not {expected}");
+        }
+    }
+
+    /// The authors' bound for alpha is pi / (4 sqrt 2) = 0.555 with beta = alpha^2 sqrt 2. It is that of
+    /// the linear equations: a queue that is never below 0 takes the energy out of what would swing.
+    #[test]
+    fn the_linear_model_swings_beyond_its_bound_and_the_other_does_not() {
+        let swing = |alpha: f64, linear| {
+            let model = Fluid {
+                alpha,
+                beta: alpha * alpha * 2.0_f64.sqrt(),
+                linear,
+                ..MODEL
+            };
+            let states = model.run(100.0);
+            let late = &states[states.len() / 2..];
+            let rates = || late.iter().map(|state| state.rate);
+            (rates().fold(0.0, f64::max) - rates().fold(f64::MAX, f64::min)) / model.capacity
+        };
+        assert!(swing(0.4, true) < 0.01, "{}", swing(0.4, true));
+        assert!(swing(0.6, true) > 1.0, "{}", swing(0.6, true));
+        assert!(swing(0.8, false) < 0.01, "{}", swing(0.8, false));
+    }
+}
