@@ -28,7 +28,7 @@ impl Topology {
     #[must_use]
     pub fn line_name(&self, line: usize) -> String {
         let name = &self.links[line / 2].name;
-        if line % 2 == 0 {
+        if line.is_multiple_of(2) {
             name.clone()
         } else {
             format!("{name} back")

@@ -57,7 +57,7 @@ impl Reading {
         if let Some(table) = &router.set {
             self.settings(&mut Vec::new(), table.get_ref(), &table.span(), &mut set)?;
         }
-        for (path, value) in router.scaled.iter().flat_map(|scaled| scaled.get_ref()) {
+        for (path, value) in router.scaled.iter().flat_map(toml::Spanned::get_ref) {
             let scaled = self.scaled(value)?;
             set.push(self.setting(path, &scaled, value.span())?);
         }
