@@ -203,14 +203,12 @@ fn line(topology: &Topology, metric: &Metric) -> Result<Option<usize>, Problem> 
     let names: Vec<String> = { 0..2 * topology.links.len() }
         .map(|line| topology.line_name(line))
         .collect();
-    match names.iter().position(|name| name == wanted) {
-        Some(line) => Ok(Some(line)),
-        None => {
-            let problem = Problem::new(format!("the network has no link `{wanted}`"));
-            let names = names.iter().map(String::as_str).collect();
-            Err(suggested(problem, wanted, names))
-        }
-    }
+    let found = names.iter().position(|name| name == wanted);
+    found.map(Some).ok_or_else(|| {
+        let problem = Problem::new(format!("the network has no link `{wanted}`"));
+        let names = names.iter().map(String::as_str).collect();
+        suggested(problem, wanted, names)
+    })
 }
 
 fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
@@ -273,9 +271,12 @@ pub(crate) fn execute(
             let now = running.outside().now();
             let next = stop.min(now.saturating_add(step));
             let done = u128::from(now) * 1_000 / u128::from(until);
-            let mut ask = || match come_to(done as u64) {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
+            let mut ask = || {
+                if come_to(done as u64) {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             };
             match running.run_to(next, &mut NoTap, &mut ask) {
                 Ok(()) if ask().is_continue() => {}

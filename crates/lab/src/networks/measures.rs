@@ -180,13 +180,12 @@ fn instant(
     samples: Option<(&Samples, Time)>,
 ) -> Result<f64, String> {
     let mut now = Samples::default();
-    let samples = match samples {
-        Some((samples, _)) => samples,
-        None => {
-            let measured = (metric.measure, "");
-            now.take(measured, seen.simulation, seen.census, (flows, None));
-            &now
-        }
+    let samples = if let Some((samples, _)) = samples {
+        samples
+    } else {
+        let measured = (metric.measure, "");
+        now.take(measured, seen.simulation, seen.census, (flows, None));
+        &now
     };
     let values: Vec<u64> = { samples.series.iter().flatten() }
         .map(|&value| value as u64)

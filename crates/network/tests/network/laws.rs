@@ -3,7 +3,7 @@
 use npsim_network::census::Census;
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
-use npsim_network::{NoTap, Simulation};
+use npsim_network::{Network, NoTap, Simulation};
 
 /// A dumbbell of 10 Mb/s and 100 ms.
 fn network(model: &str, queue: &str, flows: &str) -> String {
@@ -26,7 +26,8 @@ fn run(text: &str) -> (Census, Results) {
     let begin = simulation.census();
     simulation.run_to(file.until, &mut NoTap);
     let census = simulation.census();
-    (census, Results::of(&file, &simulation, &begin))
+    let network = Network::new(simulation, Vec::new()).expect("no chips");
+    (census, Results::of(&file, &network, &begin))
 }
 
 fn completion(results: &Results, flow: &str) -> f64 {
@@ -134,7 +135,8 @@ fn three_lines_in_a_row_are_all_kept_busy_by_xcp() {
     simulation.run_to(file.from, &mut NoTap);
     let begin = simulation.census();
     simulation.run_to(file.until, &mut NoTap);
-    let results = Results::of(&file, &simulation, &begin);
+    let network = Network::new(simulation, Vec::new()).expect("no chips");
+    let results = Results::of(&file, &network, &begin);
     let watched = results.lines.iter().filter(|line| line.watched);
     assert_eq!(watched.clone().count(), 3);
     for line in watched {
