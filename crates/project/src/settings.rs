@@ -567,7 +567,7 @@ tasks = ["routes"]
 
     fn with(settings: &[&str]) -> Result<String, String> {
         let settings: Vec<Setting> = settings.iter().map(|s| s.parse().expect(s)).collect();
-        apply(&text(), &settings, &Registry::default())
+        apply(&text(), &settings, None, &Registry::default())
             .map(|(text, _)| text.text.to_string())
             .map_err(|problem| problem.to_string())
     }
@@ -607,6 +607,7 @@ tasks = ["routes"]
         let (same, applied) = apply(
             &text(),
             &["define.X=1".parse().unwrap()],
+            None,
             &Registry::default(),
         )
         .unwrap();
@@ -646,7 +647,13 @@ tasks = ["routes"]
             text: "[chip\n".into(),
             ..text()
         };
-        let (same, _) = apply(&wrong, &["a.b=1".parse().unwrap()], &Registry::default()).unwrap();
+        let (same, _) = apply(
+            &wrong,
+            &["a.b=1".parse().unwrap()],
+            None,
+            &Registry::default(),
+        )
+        .unwrap();
         assert_eq!(&*same.text, "[chip\n");
     }
 

@@ -41,7 +41,11 @@ fn mantissa_and_exponent_fill_the_line_fairly_and_integers_leave_some() {
         let used = busiest(&census);
         assert!(used > 0.98, "{flows}: {used}");
         assert!(census.jain(0..flows) > 0.99);
-        let drops: u64 = census.lines.iter().map(npsim_network::census::LineCensus::drops).sum();
+        let drops: u64 = census
+            .lines
+            .iter()
+            .map(npsim_network::census::LineCensus::drops)
+            .sum();
         assert_eq!(drops, 0);
     }
     let used = busiest(&late(1, "integer"));
