@@ -6,92 +6,27 @@
 //! that happened up to and at that cycle.
 //!
 //! Nearly all events lie less than four thousand cycles ahead. They stand in a
-//! wheel of one bucket per cycle, each bucket a short list in order; a bitmap
-//! finds the next bucket that is not empty. Later events wait in a heap and
-//! move to the wheel when their time comes near. Turns of microengines, half of
-//! all events, are last in their cycle and one each, so in the wheel they are but
-//! a bit for each microengine.
+//! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
+//! next bucket that is not empty. Three of four events find the queue of their rank
+//! empty, so the first of a queue stands in the bucket itself and only those behind it
+//! are linked. Later events wait in a heap and move to the wheel when their time comes
+//! near, before anything else can be posted there, so that the order of posting holds
+//! for them too.
+//!
+//! Turns of microengines, two of five events, are last in their cycle and one each, so
+//! in the wheel they are but a bit for each microengine.
 
-use serde::{Deserialize, Serialize};
+mod kind;
+mod order;
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::Cycle;
-use crate::kernel::command::Slot;
-use crate::kernel::raiser::Raiser;
-use crate::kernel::target::Target;
-
-/// Something that happens at a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Event {
-    /// The last data word of a command is in the IN registers (rank 0).
-    Push(Slot),
-    /// A command's data has been taken from the OUT registers (rank 0).
-    Pull(Slot),
-    /// A signal reaches a context (rank 0).
-    Signal {
-        /// Index of the microengine, 0 to n - 1.
-        me: u8,
-        /// Context 0-7.
-        context: u8,
-        /// Signal number 1-15.
-        signal: u8,
-        /// Who raised it.
-        by: Raiser,
-    },
-    /// A word reaches a microengine's next-neighbour ring (rank 0).
-    NnPut {
-        /// Index of the receiving microengine.
-        me: u8,
-        /// Position in the ring, 0-127.
-        index: u8,
-        /// The word.
-        value: u32,
-        /// A put to the ring; else a write of one register.
-        ring: bool,
-    },
-    /// A context's future count may have come (rank 0).
-    Timer {
-        /// Index of the microengine, 0 to n - 1.
-        me: u8,
-        /// Context 0-7.
-        context: u8,
-    },
-    /// A stall of a context is over that held a microengine back (rank 0).
-    StallOver(u8),
-    /// The arbiter of a cluster's command bus looks at what waits (rank 1).
-    CommandBus(u8),
-    /// A command reaches its unit's inlet (rank 1).
-    Arrive(Slot),
-    /// A unit has served a command (rank 1).
-    Ready(Slot),
-    /// A unit that was busy can start its next command (rank 1).
-    Turn(Target),
-    /// The media interface has something to do: its own code (rank 2).
-    Media(u32),
-    /// The general-purpose core's task runs (rank 3).
-    Gpp(u16),
-    /// A microengine goes on (rank 4, then by its number).
-    Microengine(u8),
-}
-
-impl Event {
-    #[inline]
-    const fn rank(self) -> u8 {
-        match self {
-            Self::Push(_)
-            | Self::Pull(_)
-            | Self::Signal { .. }
-            | Self::Timer { .. }
-            | Self::StallOver(_)
-            | Self::NnPut { .. } => 0,
-            Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 1,
-            Self::Media(_) => 2,
-            Self::Gpp(_) => 3,
-            Self::Microengine(me) => 4 + me,
-        }
-    }
-}
+pub use kind::Event;
+use kind::QUEUES;
 
 /// Cycles that the wheel covers: as many as 64 words of 64 bits have bits, so
 /// that one more word tells which of them have any.
@@ -100,32 +35,35 @@ const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
 /// Microengines of the largest chip.
 const MICROENGINES: usize = 16;
-/// End of a bucket's list and of the list of free nodes.
+/// End of the list of free nodes.
 const NIL: u32 = u32::MAX;
 
 /// The turn of a microengine that has none.
 const NEVER: Cycle = Cycle::MAX;
 
+/// Bit q of [`Bucket::pending`]: queue q is not empty.
+const ANY: u32 = (1 << QUEUES) - 1;
+/// Its bit `MORE + q`: there is more than one in queue q.
+const MORE: u32 = 8;
+/// Its bit `TURNS + m`: microengine m has its turn.
+const TURNS: u32 = 16;
+
 /// What happens in one cycle.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// The first of the list of events but turns.
-    first: u32,
-    /// Bit m: microengine m has its turn.
-    turns: u16,
+    /// What there is. The lowest bit is what comes next.
+    pending: u32,
+    /// The last node of each queue of more than one; it is followed by the second event.
+    last: [u32; QUEUES],
+    /// The first event of each queue that is not empty.
+    first: [Event; QUEUES],
 }
 
 const EMPTY: Bucket = Bucket {
-    first: NIL,
-    turns: 0,
+    pending: 0,
+    last: [NIL; QUEUES],
+    first: [Event::Microengine(0); QUEUES],
 };
-
-impl Bucket {
-    #[inline]
-    const fn is_empty(self) -> bool {
-        self.first == NIL && self.turns == 0
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Far {
@@ -147,10 +85,11 @@ impl PartialOrd for Far {
     }
 }
 
+/// An event behind the first of its queue, or a free place for one.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    order: u64,
     event: Event,
+    /// The node behind it, round to the first.
     next: u32,
 }
 
@@ -164,8 +103,8 @@ pub struct EventQueue {
     words: u64,
     nodes: Vec<Node>,
     free: u32,
-    /// Nodes that are not free.
-    used: usize,
+    /// Events in the wheel but for turns.
+    near: usize,
     /// Events of `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
     /// When each microengine takes its turn; `NEVER` for not at all. Turns come last
@@ -175,6 +114,7 @@ pub struct EventQueue {
     /// The earliest of `far`, and of all.
     next_far: Cycle,
     next: Cycle,
+    /// Events that were posted to `far`.
     sequence: u64,
 }
 
@@ -186,7 +126,7 @@ impl Default for EventQueue {
             words: 0,
             nodes: Vec::new(),
             free: NIL,
-            used: 0,
+            near: 0,
             far: BinaryHeap::new(),
             turns: [NEVER; MICROENGINES],
             base: 0,
@@ -205,16 +145,14 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // What is left of it depends on the kind, which callers know.
     pub fn post(&mut self, time: Cycle, event: Event) {
         debug_assert!(time >= self.base, "{event:?} is posted into the past");
-        // The kind is a constant where this is inlined, so that the test and the rank cost
-        // nothing and what is left is one call.
         if let Event::Microengine(me) = event {
             self.post_turn(time, me);
         } else {
-            self.post_other(time, u64::from(event.rank()) << 56, event);
+            self.post_other(time, event.queue(), event);
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn post_turn(&mut self, time: Cycle, me: u8) {
         let time = time.max(self.base);
         let me = me as usize % MICROENGINES;
@@ -225,33 +163,42 @@ impl EventQueue {
         if turn <= time {
             return;
         }
-        if turn != NEVER {
-            self.withdraw_turn(turn, me);
-        }
         self.turns[me] = time;
         self.next = self.next.min(time);
+        if turn != NEVER || time - self.base >= SPAN as Cycle {
+            return self.post_turn_rarely(turn, time, me);
+        }
+        self.insert_turn(time, me);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn post_turn_rarely(&mut self, instead_of: Cycle, time: Cycle, me: usize) {
+        if instead_of != NEVER {
+            self.withdraw_turn(instead_of, me);
+        }
         if time - self.base < SPAN as Cycle {
             self.insert_turn(time, me);
         } else {
-            let event = Event::Microengine(me as u8);
-            self.post_far(time, u64::from(event.rank()) << 56, event);
+            self.post_far(time, Event::Microengine(me as u8));
         }
     }
 
     #[inline]
     fn insert_turn(&mut self, time: Cycle, me: usize) {
         let bucket = (time & MASK) as usize;
-        self.buckets[bucket].turns |= 1 << me;
-        self.occupied[bucket / 64] |= 1 << (bucket % 64);
-        self.words |= 1 << (bucket / 64);
+        let pending = self.buckets[bucket].pending;
+        self.buckets[bucket].pending = pending | 1 << (TURNS + me as u32);
+        if pending == 0 {
+            self.occupy(bucket);
+        }
     }
 
     /// Takes a turn back.
-    #[inline(never)]
     fn withdraw_turn(&mut self, time: Cycle, me: usize) {
         if time - self.base < SPAN as Cycle {
             let bucket = (time & MASK) as usize;
-            self.buckets[bucket].turns &= !(1 << me);
+            self.buckets[bucket].pending &= !(1 << (TURNS + me as u32));
             self.clear_if_empty(bucket);
         } else {
             let turn = Event::Microengine(me as u8);
@@ -261,8 +208,14 @@ impl EventQueue {
     }
 
     #[inline]
+    fn occupy(&mut self, bucket: usize) {
+        self.occupied[bucket / 64] |= 1 << (bucket % 64);
+        self.words |= 1 << (bucket / 64);
+    }
+
+    #[inline]
     fn clear_if_empty(&mut self, bucket: usize) {
-        if self.buckets[bucket].is_empty() {
+        if self.buckets[bucket].pending == 0 {
             let word = &mut self.occupied[bucket / 64];
             *word &= !(1 << (bucket % 64));
             self.words &= !(u64::from(*word == 0) << (bucket / 64));
@@ -270,40 +223,91 @@ impl EventQueue {
     }
 
     #[inline(never)]
-    fn post_other(&mut self, time: Cycle, rank: u64, event: Event) {
-        let order = rank | self.sequence;
-        self.sequence += 1;
-        self.put(time.max(self.base), order, event);
-    }
-
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // It is what its one busy caller does.
-    fn put(&mut self, time: Cycle, order: u64, event: Event) {
-        // Calls are last, so that what is done nearly always need not keep registers for them.
-        if self.free == NIL || time - self.base >= SPAN as Cycle {
-            return self.put_rarely(time, order, event);
+    fn post_other(&mut self, time: Cycle, queue: usize, event: Event) {
+        let time = time.max(self.base);
+        if time - self.base >= SPAN as Cycle {
+            return self.post_far(time, event);
         }
         self.next = self.next.min(time);
-        self.insert(time, order, event);
+        self.append(time, queue, event);
     }
 
     #[cold]
     #[inline(never)]
-    fn put_rarely(&mut self, time: Cycle, order: u64, event: Event) {
+    fn post_far(&mut self, time: Cycle, event: Event) {
         self.next = self.next.min(time);
-        if time - self.base < SPAN as Cycle {
-            self.grow();
-            self.insert(time, order, event);
-        } else {
-            self.post_far(time, order, event);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn post_far(&mut self, time: Cycle, order: u64, event: Event) {
         self.next_far = self.next_far.min(time);
+        let order = u64::from(event.rank()) << 56 | self.sequence;
+        self.sequence += 1;
         self.far.push(Reverse(Far { time, order, event }));
+    }
+
+    /// Puts an event of the wheel's span behind those of its queue.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // All posts but the far ones end here, by way of one function.
+    fn append(&mut self, time: Cycle, queue: usize, event: Event) {
+        let bucket = (time & MASK) as usize;
+        let queue = queue.min(QUEUES - 1);
+        let it = &mut self.buckets[bucket];
+        let pending = it.pending;
+        self.near += 1;
+        if pending >> queue & 1 != 0 {
+            return self.link(bucket, queue, event);
+        }
+        it.pending = pending | 1 << queue;
+        it.first[queue] = event;
+        if pending == 0 {
+            self.occupy(bucket);
+        }
+    }
+
+    /// Puts an event into a queue that is not empty.
+    #[inline(never)]
+    fn link(&mut self, bucket: usize, queue: usize, event: Event) {
+        if self.free == NIL {
+            self.grow();
+        }
+        let index = self.free;
+        self.free = self.nodes[index as usize].next;
+        let it = &mut self.buckets[bucket];
+        let last = std::mem::replace(&mut it.last[queue], index);
+        let mut next = index;
+        if it.pending >> (MORE + queue as u32) & 1 != 0 {
+            next = std::mem::replace(&mut self.nodes[last as usize].next, index);
+        }
+        it.pending |= 1 << (MORE + queue as u32);
+        self.nodes[index as usize] = Node { event, next };
+        if queue == QUEUES - 1 {
+            self.order_rare(bucket);
+        }
+    }
+
+    /// Of the rare events alone the ranks are more than one: the last of them, which has
+    /// just come, goes before those of a higher rank.
+    #[cold]
+    #[inline(never)]
+    fn order_rare(&mut self, bucket: usize) {
+        let it = &mut self.buckets[bucket];
+        let (first, last) = (&mut it.first[QUEUES - 1], it.last[QUEUES - 1]);
+        let rank = self.nodes[last as usize].event.rank();
+        // From the first of a higher rank on each goes to the next place.
+        let mut came = self.nodes[last as usize].event;
+        let mut found = first.rank() > rank;
+        if found {
+            std::mem::swap(first, &mut came);
+        }
+        let mut at = last;
+        while {
+            at = self.nodes[at as usize].next;
+            at != last
+        } {
+            let event = &mut self.nodes[at as usize].event;
+            found |= event.rank() > rank;
+            if found {
+                std::mem::swap(event, &mut came);
+            }
+        }
+        self.nodes[last as usize].event = came;
     }
 
     /// Takes an event back that was posted for a time, if it is still pending; not a
@@ -330,24 +334,50 @@ impl EventQueue {
     /// Takes an event out of the bucket of a cycle; whether it was there.
     fn remove(&mut self, time: Cycle, event: Event) -> bool {
         let bucket = (time & MASK) as usize;
-        let (mut before, mut index) = (NIL, self.buckets[bucket].first);
-        while index != NIL && self.nodes[index as usize].event != event {
-            (before, index) = (index, self.nodes[index as usize].next);
-        }
-        if index == NIL {
+        let queue = event.queue();
+        let it = &self.buckets[bucket];
+        if it.pending >> queue & 1 == 0 {
             return false;
         }
-        let next = self.nodes[index as usize].next;
-        if before == NIL {
-            self.buckets[bucket].first = next;
-        } else {
-            self.nodes[before as usize].next = next;
+        if it.first[queue] == event {
+            self.take_first(bucket, queue);
+            self.clear_if_empty(bucket);
+            return true;
         }
+        if it.pending >> (MORE + queue as u32) & 1 == 0 {
+            return false;
+        }
+        let last = it.last[queue];
+        let mut before = last;
+        loop {
+            let index = self.nodes[before as usize].next;
+            if self.nodes[index as usize].event == event {
+                self.unlink(bucket, queue, before);
+                self.near -= 1;
+                return true;
+            }
+            if index == last {
+                return false;
+            }
+            before = index;
+        }
+    }
+
+    /// Takes the node behind one out of a queue; gives its event.
+    #[inline]
+    fn unlink(&mut self, bucket: usize, queue: usize, before: u32) -> Event {
+        let index = self.nodes[before as usize].next;
+        let Node { event, next } = self.nodes[index as usize];
+        self.nodes[before as usize].next = next;
         self.nodes[index as usize].next = self.free;
         self.free = index;
-        self.used -= 1;
-        self.clear_if_empty(bucket);
-        true
+        let it = &mut self.buckets[bucket];
+        if index == before {
+            it.pending &= !(1 << (MORE + queue as u32));
+        } else if index == it.last[queue] {
+            it.last[queue] = before;
+        }
+        event
     }
 
     /// The time of the next event; `Cycle::MAX` when nothing is pending.
@@ -388,25 +418,47 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn take_other(&mut self) -> Option<Event> {
         let bucket = (self.base & MASK) as usize;
-        let first = self.buckets[bucket].first;
-        let node = self.nodes.get_mut(first as usize)?;
-        let event = node.event;
-        let next = std::mem::replace(&mut node.next, self.free);
-        self.free = first;
-        self.used -= 1;
-        self.buckets[bucket].first = next;
+        let pending = self.buckets[bucket].pending;
+        if pending & ANY == 0 {
+            return None;
+        }
+        let event = self.take_first(bucket, pending.trailing_zeros() as usize % (QUEUES + 1));
         self.leave(bucket);
         Some(event)
     }
 
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    fn take_first(&mut self, bucket: usize, queue: usize) -> Event {
+        let queue = queue.min(QUEUES - 1);
+        self.near -= 1;
+        let it = &mut self.buckets[bucket];
+        let event = it.first[queue];
+        if it.pending >> (MORE + queue as u32) & 1 == 0 {
+            it.pending &= !(1 << queue);
+        } else {
+            self.move_up(bucket, queue);
+        }
+        event
+    }
+
+    /// The second event of a queue becomes its first.
+    #[inline(never)]
+    fn move_up(&mut self, bucket: usize, queue: usize) {
+        let last = self.buckets[bucket].last[queue];
+        let second = self.unlink(bucket, queue, last);
+        self.buckets[bucket].first[queue] = second;
+    }
+
     /// Takes the first turn of the present cycle; there is one when there is no other
     /// event.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn take_turn(&mut self) -> u8 {
         let bucket = (self.base & MASK) as usize;
-        let turns = &mut self.buckets[bucket].turns;
-        let me = turns.trailing_zeros() as usize % MICROENGINES;
-        *turns &= turns.wrapping_sub(1);
+        let pending = self.buckets[bucket].pending;
+        let me = (pending >> TURNS).trailing_zeros() as usize % MICROENGINES;
+        self.buckets[bucket].pending = pending & pending.wrapping_sub(1);
         self.turns[me] = NEVER;
         self.leave(bucket);
         me as u8
@@ -414,12 +466,28 @@ impl EventQueue {
 
     /// An event of the present cycle has been taken. As long as there are more the
     /// next is of this cycle too, and no bitmap need be read.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn leave(&mut self, bucket: usize) {
-        if self.buckets[bucket].is_empty() {
-            self.clear_if_empty(bucket);
-            self.next = self.find_next();
+        if self.buckets[bucket].pending == 0 {
+            let (at, bit) = (bucket / 64, bucket % 64);
+            let word = self.occupied[at] & !(1 << bit);
+            self.occupied[at] = word;
+            // Nearly always the next is one of the same 64 cycles.
+            let later = word >> bit;
+            if later != 0 {
+                self.next = self.base + Cycle::from(later.trailing_zeros());
+            } else {
+                self.look_further(at);
+            }
         }
+    }
+
+    /// Nothing is left of 64 cycles.
+    #[inline(never)]
+    fn look_further(&mut self, at: usize) {
+        self.words &= !(u64::from(self.occupied[at] == 0) << at);
+        self.next = self.find_next();
     }
 
     /// The time has come to this cycle, and no event before it is pending. Without
@@ -435,14 +503,38 @@ impl EventQueue {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        let near = |turn: &&Cycle| turn.wrapping_sub(self.base) < SPAN as Cycle;
-        self.used + self.far.len() + self.turns.iter().filter(near).count()
+        let turns = { self.turns.iter() }
+            .filter(|turn| turn.wrapping_sub(self.base) < SPAN as Cycle)
+            .count();
+        self.near + self.far.len() + turns
     }
 
     /// Whether nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.next == Cycle::MAX
+    }
+
+    /// The events in the wheel but for turns, cycle by cycle, each cycle's in order.
+    fn near(&self) -> impl Iterator<Item = (Cycle, Event)> + '_ {
+        let times = (self.base..self.base.saturating_add(SPAN as Cycle)).filter(|time| {
+            let bucket = (time & MASK) as usize;
+            self.occupied[bucket / 64] >> (bucket % 64) & 1 == 1
+        });
+        times.flat_map(move |time| {
+            let it = self.buckets[(time & MASK) as usize];
+            let queues = (0..QUEUES).filter(move |queue| it.pending >> queue & 1 == 1);
+            queues.flat_map(move |queue| {
+                let last = it.last[queue];
+                let more = it.pending >> (MORE + queue as u32) & 1 == 1;
+                let second = more.then(|| self.nodes[last as usize].next);
+                let next = move |at: &u32| (*at != last).then(|| self.nodes[*at as usize].next);
+                let behind = std::iter::successors(second, next);
+                let behind = behind.map(|at| self.nodes[at as usize].event);
+                let all = std::iter::once(it.first[queue]).chain(behind);
+                all.map(move |event| (time, event))
+            })
+        })
     }
 
     /// Moves what lies in the wheel's span now from the heap to the wheel.
@@ -455,48 +547,10 @@ impl EventQueue {
             self.far.pop();
             match far.event {
                 Event::Microengine(me) => self.insert_turn(far.time, me as usize % MICROENGINES),
-                event => {
-                    if self.free == NIL {
-                        self.grow();
-                    }
-                    self.insert(far.time, far.order, event);
-                }
+                event => self.append(far.time, event.queue(), event),
             }
         }
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
-    }
-
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // All posts but the far ones end here, by way of one function.
-    fn insert(&mut self, time: Cycle, order: u64, event: Event) {
-        let index = self.free;
-        let bucket = (time & MASK) as usize;
-        let (mut before, mut after) = (NIL, self.buckets[bucket].first);
-        if after == NIL {
-            self.occupied[bucket / 64] |= 1 << (bucket % 64);
-            self.words |= 1 << (bucket / 64);
-        }
-        // A bucket is one cycle and holds one or two events as a rule, so walking its list in
-        // order is cheaper than any structure that would bound the walk. Equal ranks end
-        // behind their like: the sequence number in `order` only grows.
-        while after != NIL {
-            let node = &self.nodes[after as usize];
-            if node.order > order {
-                break;
-            }
-            (before, after) = (after, node.next);
-        }
-        let node = &mut self.nodes[index as usize];
-        self.free = node.next;
-        self.used += 1;
-        node.order = order;
-        node.event = event;
-        node.next = after;
-        if before == NIL {
-            self.buckets[bucket].first = index;
-        } else {
-            self.nodes[before as usize].next = index;
-        }
     }
 
     /// Adds a free node; there never are more than were pending at one time.
@@ -505,7 +559,6 @@ impl EventQueue {
     fn grow(&mut self) {
         self.free = self.nodes.len() as u32;
         self.nodes.push(Node {
-            order: 0,
             event: Event::Microengine(0),
             next: NIL,
         });
@@ -532,7 +585,3 @@ impl EventQueue {
         self.base + (bucket.wrapping_sub(start) as Cycle & MASK)
     }
 }
-
-mod order;
-#[cfg(test)]
-mod tests;

@@ -1,9 +1,11 @@
 //! The event queue in a saved state: the pending events in their order, whatever
 //! list, bucket or heap they stand in.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Event, EventQueue, NEVER, NIL, SPAN};
+use super::{Event, EventQueue, NEVER};
 use crate::Cycle;
 
 /// What a queue is made again from.
@@ -27,30 +29,23 @@ impl EventQueue {
 
     /// All pending events in the order in which they will be taken.
     fn in_order(&self) -> Vec<(Cycle, Order, Event)> {
-        let start = self.base % SPAN as Cycle;
-        let mut all = Vec::new();
-        for (bucket, first) in self.buckets.iter().map(|it| it.first).enumerate() {
-            // Every bucket stands for one cycle of `base .. base + SPAN`.
-            let ahead = (bucket as Cycle + SPAN as Cycle - start) % SPAN as Cycle;
-            let mut index = first;
-            while index != NIL {
-                let node = &self.nodes[index as usize];
-                all.push((self.base + ahead, Order(node.order), node.event));
-                index = node.next;
-            }
-        }
-        let far = self.far.iter().map(|far| far.0);
-        let far = far.filter(|far| !matches!(far.event, Event::Microengine(_)));
-        all.extend(far.map(|far| (far.time, Order(far.order), far.event)));
+        let far: BTreeMap<_, _> = { self.far.iter() }
+            .map(|far| ((far.0.time, far.0.order), far.0.event))
+            .collect();
+        let far = far.into_iter().map(|((time, _), event)| (time, event));
+        let far = far.filter(|(_, event)| !matches!(event, Event::Microengine(_)));
         let turns = (0u8..).zip(&self.turns);
-        all.extend(
-            turns
-                .filter(|(_, time)| **time != NEVER)
-                .map(|(me, &time)| {
-                    let event = Event::Microengine(me);
-                    (time, Order(u64::from(event.rank()) << 56), event)
-                }),
-        );
+        let turns = turns.map(|(me, &time)| (time, Event::Microengine(me)));
+        let turns = turns.filter(|(time, _)| *time != NEVER);
+        let all = self.near().chain(far).chain(turns);
+        // What was posted first comes first where time and rank are the same.
+        let mut all: Vec<_> = (0..)
+            .zip(all)
+            .map(|(place, (time, event))| {
+                let order = Order(u64::from(event.rank()) << 56 | place);
+                (time, order, event)
+            })
+            .collect();
         all.sort_unstable_by_key(|&(time, order, _)| (time, order));
         all
     }
@@ -58,10 +53,11 @@ impl EventQueue {
 
 impl Serialize for EventQueue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let events = self.in_order();
         let pending = Pending {
             base: self.base,
-            sequence: Order(self.sequence),
-            events: self.in_order(),
+            sequence: Order(events.len() as u64),
+            events,
         };
         pending.serialize(serializer)
     }
@@ -72,17 +68,13 @@ impl<'de> Deserialize<'de> for EventQueue {
         let pending = Pending::deserialize(deserializer)?;
         let mut queue = Self {
             base: pending.base,
-            sequence: pending.sequence.0,
             ..Self::default()
         };
-        for (time, order, event) in pending.events {
+        for (time, _, event) in pending.events {
             if time < queue.base {
                 return Err(de::Error::custom("an event lies in the past"));
             }
-            match event {
-                Event::Microengine(me) => queue.post_turn(time, me),
-                _ => queue.put(time, order.0, event),
-            }
+            queue.post(time, event);
         }
         Ok(queue)
     }
@@ -90,8 +82,8 @@ impl<'de> Deserialize<'de> for EventQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::{EventQueue, SPAN};
-    use crate::kernel::event::Event;
+    use super::EventQueue;
+    use crate::kernel::event::{Event, SPAN};
 
     #[test]
     fn what_was_saved_comes_in_the_same_order() {
