@@ -78,7 +78,17 @@ impl UnitCounters {
         }
     }
 
+    /// A command comes and goes within the cycle.
+    #[inline]
+    pub fn pass(&mut self, now: Cycle) {
+        let len = self.queue.0;
+        self.queue_cycles = self.queue_cycles_at(now);
+        self.queue = (len, now);
+        self.queue_peak = self.queue_peak.max(len + 1);
+    }
+
     /// There are from now on this many commands at the unit.
+    #[inline]
     pub fn queue(&mut self, now: Cycle, len: usize) {
         self.queue_cycles = self.queue_cycles_at(now);
         self.queue = (len as u64, now);

@@ -90,13 +90,7 @@ impl Scratch {
     /// Starts commands as long as the first has its data and the pipe is free.
     fn advance(&mut self, fabric: &mut Fabric) {
         while let Some(&(slot, true)) = self.pipe.front() {
-            let mut start = self.free_at;
-            let command = &fabric.flight(slot).command;
-            // A read waits for room in the push FIFO as well as for the memory, with all
-            // behind it: there is one pipe, and it stays in order.
-            if command.op.info().pushes {
-                start = start.max(fabric.buses.push_ready(command));
-            }
+            let start = self.free_for(slot, fabric);
             if start > fabric.now {
                 if !self.turn_posted {
                     self.turn_posted = true;
@@ -108,6 +102,19 @@ impl Scratch {
             self.counters.queue(fabric.now, self.pipe.len());
             fabric.release(Self::FIRST);
             self.start(slot, fabric);
+        }
+    }
+
+    /// From when on the pipe is free for a command.
+    #[inline]
+    fn free_for(&self, slot: Slot, fabric: &Fabric) -> Cycle {
+        let command = &fabric.flight(slot).command;
+        // A read waits for room in the push FIFO as well as for the memory, with all
+        // behind it: there is one pipe, and it stays in order.
+        if command.op.info().pushes {
+            self.free_at.max(fabric.buses.push_ready(command))
+        } else {
+            self.free_at
         }
     }
 
@@ -407,6 +414,12 @@ impl Unit for Scratch {
         } else {
             self.leads.write
         };
+        // What finds the pipe empty and free never stands in it.
+        if words == 0 && self.pipe.is_empty() && self.free_for(slot, fabric) <= now {
+            self.counters.pass(now);
+            fabric.release(Self::FIRST);
+            return self.start(slot, fabric);
+        }
         // Data is asked for on arrival and not when the command's turn comes: so the pull runs
         // beside the commands ahead, and a pipe that is busy hides it.
         self.pipe.push_back((slot, words == 0));

@@ -5,6 +5,7 @@
 mod atomic;
 mod channel;
 pub mod device;
+mod facts;
 pub(crate) mod profile;
 mod qarray;
 mod window;
@@ -308,6 +309,23 @@ impl Sram {
         words
     }
 
+    /// Raises the fault of a command to a channel that is not there.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, slot: Slot, number: usize, fabric: &mut Fabric) {
+        let count = self.channels.len();
+        let command = fabric.flight(slot).command;
+        fabric.release(Self::FIRST);
+        let message = format!(
+            "sram[{}] at address {:#x}: there is no SRAM channel {number}; this chip has {count}",
+            command.op.info().name,
+            command.address
+        );
+        let help = "address bits 31-30 select the channel; check the address operands";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
+        fabric.finish(slot);
+    }
+
     /// A Q-array entry's state.
     #[must_use]
     pub fn entry(&self, channel: u8, entry: u8) -> Option<&Entry> {
@@ -346,22 +364,13 @@ impl Unit for Sram {
         }
     }
 
+    #[inline]
     fn arrive(&mut self, slot: Slot, fabric: &mut Fabric) {
         let number = (fabric.flight(slot).command.address >> 30) as usize;
-        let count = self.channels.len();
-        if let Some(channel) = self.channels.get_mut(number) {
-            return channel.arrive(slot, fabric, &self.leads);
+        match self.channels.get_mut(number) {
+            Some(channel) => channel.arrive(slot, fabric, &self.leads),
+            None => self.refuse(slot, number, fabric),
         }
-        let command = fabric.flight(slot).command;
-        fabric.release(Self::FIRST);
-        let message = format!(
-            "sram[{}] at address {:#x}: there is no SRAM channel {number}; this chip has {count}",
-            command.op.info().name,
-            command.address
-        );
-        let help = "address bits 31-30 select the channel; check the address operands";
-        fabric.fault(slot, None, message, Some(help.to_owned()));
-        fabric.finish(slot);
     }
 
     fn pulled(&mut self, slot: Slot, fabric: &mut Fabric) {

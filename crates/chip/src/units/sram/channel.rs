@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 use npsim_isa::CommandOp;
 
-use super::atomic;
 use super::device::Device;
+use super::facts::{Facts, Names, Port, Pulls};
 use super::qarray::Entry;
 use super::window::{Refusal, Window};
 use super::{Leads, Sram, uses_entry};
@@ -44,25 +44,18 @@ pub(super) enum Concern {
 }
 
 impl Concern {
-    fn of(command: &BusCommand) -> Self {
-        use CommandOp as Op;
-        if uses_entry(command.op) {
-            return Self::Entry(entry_number(command.address));
-        }
+    #[inline]
+    fn of(command: &BusCommand, names: Names) -> Self {
         let first = longword(command.address);
-        match command.op {
-            Op::SramCsrRd | Op::SramCsrWr => Self::Csr,
-            Op::SramRead => Self::Memory {
+        match names {
+            Names::Entry => Self::Entry(entry_number(command.address)),
+            Names::Register => Self::Csr,
+            Names::Longwords { writes } => Self::Memory {
                 first,
                 end: first + words(command),
-                writes: false,
+                writes,
             },
-            Op::SramWrite => Self::Memory {
-                first,
-                end: first + words(command),
-                writes: true,
-            },
-            _ => Self::Memory {
+            Names::Longword => Self::Memory {
                 first,
                 end: first + 1,
                 writes: true,
@@ -88,29 +81,6 @@ impl Concern {
 }
 
 const ADDRESS_HELP: &str = "check the address operands: bits 31-30 are the channel, below them a byte address, or a Q-array entry and a longword address";
-
-/// Which data pins a command needs to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Port {
-    Read,
-    Write,
-    None,
-}
-
-const fn port(op: CommandOp) -> Port {
-    use CommandOp as Op;
-    match op {
-        Op::SramWrite
-        | Op::SramPut
-        | Op::SramJournal
-        | Op::SramFastJournal
-        | Op::SramEnqueue
-        | Op::SramWrQdesc
-        | Op::SramWrQdescCount => Port::Write,
-        Op::SramEnqueueTail | Op::SramCsrRd | Op::SramCsrWr => Port::None,
-        _ => Port::Read,
-    }
-}
 
 /// The FIFO that a command waits in: 0 of those that read, 1 of the others.
 const fn fifo(port: Port) -> usize {
@@ -190,31 +160,92 @@ impl Channel {
 
     pub fn arrive(&mut self, slot: Slot, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
-        let command = fabric.flight(slot).command;
-        let window = match self.check(&command) {
-            Ok(window) => window,
-            Err((message, help)) => {
-                fabric.release(Sram::target(self.number));
-                fabric.fault(slot, None, message, Some(help));
-                return fabric.finish(slot);
-            }
-        };
-        self.waiting.push(Waiting {
+        let command = &fabric.flight(slot).command;
+        let facts = Facts::of(command.op);
+        let concern = Concern::of(command, facts.names);
+        let mut waiting = Waiting {
             slot,
-            port: port(command.op),
-            atomic: atomic::shape(command.op).is_some(),
-            concern: match window {
-                None => Concern::of(&command),
-                Some(window) => window.concern(),
-            },
-            pushes: command.op.info().pushes,
+            port: facts.port,
+            atomic: facts.atomic.is_some(),
+            concern,
+            pushes: facts.pushes,
             ready: false,
             since: now,
-            window,
-        });
+            window: None,
+        };
+        if !self.has(concern) {
+            let command = *command;
+            match self.check(&command) {
+                Ok(None) => {}
+                Ok(Some(window)) => {
+                    waiting.concern = window.concern();
+                    waiting.window = Some(window);
+                }
+                Err((message, help)) => {
+                    fabric.release(Sram::target(self.number));
+                    fabric.fault(slot, None, message, Some(help));
+                    return fabric.finish(slot);
+                }
+            }
+        }
+        let taken = self.in_fifo[0] + self.in_fifo[1];
+        let fifo = &mut self.in_fifo[fifo(facts.port)];
+        if taken < self.waiting.len() || *fifo >= self.fifo_depth || waiting.window.is_some() {
+            // It stays in the inlet, or a device has to be asked.
+            self.waiting.push(waiting);
+            self.counters.queue(now, self.waiting.len());
+            self.take(fabric, leads);
+            return self.advance_from(self.waiting.len() - 1, fabric, leads);
+        }
+        let pulled = pulled_words(&fabric.flight(slot).command, facts.pulls);
+        if pulled == 0 && self.turn_at > now {
+            // It alone is asked whether it can start, before it stands among those that wait.
+            waiting.ready = true;
+            fabric.release(Sram::target(self.number));
+            let free = self.free_at(&waiting).max(push_free(&waiting, fabric));
+            let mut earlier = self.waiting.iter();
+            let held_back = earlier.any(|earlier| earlier.concern.conflicts(concern));
+            if free <= now && !held_back {
+                self.counters.pass(now);
+                return self.start(&waiting, fabric, leads);
+            }
+            *self.fifo_of(facts.port) += 1;
+            self.waiting.push(waiting);
+            self.counters.queue(now, self.waiting.len());
+            if !held_back {
+                self.turn_not_after(free, fabric);
+            }
+            return;
+        }
+        *fifo += 1;
+        waiting.ready = pulled == 0;
+        self.waiting.push(waiting);
         self.counters.queue(now, self.waiting.len());
-        self.take(fabric, leads);
-        self.advance_from(self.waiting.len() - 1, fabric, leads);
+        if pulled > 0 {
+            fabric.pull(slot, pulled, now + leads.write);
+        }
+        fabric.release(Sram::target(self.number));
+        if self.turn_at <= now {
+            self.advance(0, fabric, leads);
+        }
+    }
+
+    /// Whether the channel has by itself what a command concerns; of a Q-array entry
+    /// that is not sure where there are devices.
+    #[inline]
+    fn has(&self, concern: Concern) -> bool {
+        match concern {
+            Concern::Memory { end, .. } => end as usize <= self.memory.len(),
+            Concern::Entry(entry) => {
+                usize::from(entry) < self.entries.len() && self.devices.is_empty()
+            }
+            Concern::Csr => true,
+        }
+    }
+
+    #[inline]
+    fn fifo_of(&mut self, port: Port) -> &mut usize {
+        &mut self.in_fifo[fifo(port)]
     }
 
     /// Lets commands out of the inlet, in order, as long as their FIFO has room.
@@ -237,7 +268,8 @@ impl Channel {
             // served. Data is asked for at once, so that it comes while those ahead are
             // served.
             *fifo += 1;
-            let pulled = pulled_words(&fabric.flight(waiting.slot).command);
+            let command = &fabric.flight(waiting.slot).command;
+            let pulled = pulled_words(command, Facts::of(command.op).pulls);
             waiting.ready = pulled == 0;
             if pulled > 0 {
                 fabric.pull(waiting.slot, pulled, fabric.now + leads.write);
@@ -264,6 +296,8 @@ impl Channel {
 
     /// Whether everything that the command names by itself is there, and what
     /// it is for if that is a device; else what is wrong, and what to do.
+    #[cold]
+    #[inline(never)]
     fn check(&self, command: &BusCommand) -> Result<Option<Window>, Refusal> {
         let name = command.op.info().name;
         if uses_entry(command.op) {
@@ -327,10 +361,7 @@ impl Channel {
                 at += 1;
                 continue;
             }
-            if candidate.pushes {
-                let command = &fabric.flight(candidate.slot).command;
-                free = free.max(fabric.buses.push_ready(command));
-            }
+            free = free.max(push_free(candidate, fabric));
             // One that another holds back books no turn: it cannot start before that other
             // does, and the scan goes on behind a start.
             let mut earlier = self.waiting[..at].iter();
@@ -347,21 +378,29 @@ impl Channel {
             }
             let candidate = *candidate;
             self.waiting.remove(at);
-            self.in_fifo[fifo(candidate.port)] -= 1;
+            *self.fifo_of(candidate.port) -= 1;
             self.counters.queue(now, self.waiting.len());
             self.take(fabric, leads);
             self.start(&candidate, fabric, leads);
             // Only commands after this one can have waited for it, so the scan
             // goes on where it is.
         }
-        if earliest < self.turn_at {
-            self.turn_at = earliest;
+        self.turn_not_after(earliest, fabric);
+    }
+
+    /// Books a turn for a cycle, if none is booked before it.
+    #[inline]
+    fn turn_not_after(&mut self, at: Cycle, fabric: &mut Fabric) {
+        if at < self.turn_at {
+            self.turn_at = at;
             fabric
                 .events
-                .post(earliest, Event::Turn(Sram::target(self.number)));
+                .post(at, Event::Turn(Sram::target(self.number)));
         }
     }
 
+    /// From when on the pins that a command needs are free, and what else it names
+    /// can be used again.
     #[inline]
     fn free_at(&self, waiting: &Waiting) -> Cycle {
         let port = match waiting.port {
@@ -405,6 +444,18 @@ impl Channel {
     }
 }
 
+/// From when on the push bus can take what a command gives, if it gives anything.
+#[inline]
+fn push_free(waiting: &Waiting, fabric: &Fabric) -> Cycle {
+    if waiting.pushes {
+        fabric
+            .buses
+            .push_ready(&fabric.flight(waiting.slot).command)
+    } else {
+        0
+    }
+}
+
 /// What a burst takes beyond one longword because the pins are slower than the
 /// push bus.
 pub(super) const fn paced(count: u32, leads: &Leads) -> Cycle {
@@ -438,13 +489,12 @@ pub(super) fn masked(old: u32, new: u32, mask: u8) -> u32 {
 }
 
 /// Longwords that a command pulls.
-fn pulled_words(command: &BusCommand) -> u8 {
-    use CommandOp as Op;
-    match command.op {
-        Op::SramWrite | Op::SramPut | Op::SramJournal => words(command) as u8,
-        Op::SramCsrWr => 1,
-        op => u8::from(
-            command.immediate.is_none() && atomic::shape(op).is_some_and(|atomic| atomic.operand),
-        ),
+#[inline]
+fn pulled_words(command: &BusCommand, pulls: Pulls) -> u8 {
+    match pulls {
+        Pulls::Nothing => 0,
+        Pulls::Count => words(command) as u8,
+        Pulls::One => 1,
+        Pulls::Operand => u8::from(command.immediate.is_none()),
     }
 }

@@ -2,7 +2,7 @@
 
 use npsim_isa::CommandOp;
 
-use super::{Channel, Concern, Port, Waiting, longword, masked, paced, words};
+use super::{Channel, Concern, Facts, Port, Waiting, longword, masked, paced, words};
 use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::memory::OutOfRange;
 use crate::kernel::trace_event::{RingName, TraceEvent};
@@ -17,11 +17,8 @@ impl Channel {
     pub(super) fn start(&mut self, waiting: &Waiting, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let command = fabric.flight(waiting.slot).command;
-        let count = words(&command);
-        let moved = match command.op {
-            op if op.info().takes_count => count,
-            _ => 1,
-        };
+        let facts = Facts::of(command.op);
+        let moved = if facts.counts { words(&command) } else { 1 };
         self.counters
             .started(command.op, moved as u8, now - waiting.since);
         let done = if let Some(window) = &waiting.window {
