@@ -355,8 +355,6 @@ impl Chip {
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
         loop {
-            // Asked before every event and not once a slice: nothing may happen after a fault,
-            // so that state and counts are those of its cycle.
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(Stop::Fault(Box::new(fault.clone())));
             }
@@ -376,8 +374,23 @@ impl Chip {
                 }
                 continue;
             }
-            self.quiescence.handled += 1;
             self.fabric.events.come_to(time);
+            self.cycle::<OBSERVED>(time, until, lines, observer);
+        }
+    }
+
+    /// Handles what happens in one cycle, to its end or until a fault stands.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    fn cycle<const OBSERVED: bool>(
+        &mut self,
+        time: Cycle,
+        until: Cycle,
+        lines: &mut dyn Lines,
+        observer: &mut dyn Observer,
+    ) {
+        loop {
+            self.quiescence.handled += 1;
             self.fabric.now = time;
             if let Some(event) = self.fabric.events.take_other() {
                 self.handle::<OBSERVED>(event, lines);
@@ -394,6 +407,11 @@ impl Chip {
             if OBSERVED && self.fabric.journal.is_full() {
                 let sure = self.fabric.events.next_time().min(until);
                 self.fabric.journal.hand_on(sure, observer);
+            }
+            // Nothing may happen after a fault, so that state and counts are those of its
+            // cycle.
+            if self.fabric.events.next_time() != time || self.fabric.checks.fault().is_some() {
+                return;
             }
         }
     }
@@ -490,7 +508,7 @@ impl Chip {
         let fabric = &mut self.fabric;
         if OBSERVED && fabric.journal.wants(Kind::Queued) {
             let command = fabric.flight(slot).command;
-            let target = fabric.buses.target_of(&command);
+            let target = fabric.buses.target_of(command.op, command.address);
             fabric.journal.tell(fabric.now, || TraceEvent::Queued {
                 target,
                 slot,
@@ -551,11 +569,12 @@ impl Chip {
     fn pulled<const OBSERVED: bool>(&mut self, slot: Slot) {
         let fabric = &mut self.fabric;
         let flight = fabric.flight_mut(slot);
-        let command = flight.command;
+        let command = &flight.command;
         let me = &mut self.microengines[command.transfer_me as usize];
         let pulled = &mut flight.data[..flight.words as usize];
         me.pull(command.transfer_kind, command.transfer, pulled);
         if command.pull_signals != 0 {
+            let command = *command;
             let late = fabric.late(slot);
             if late > 0 {
                 fabric.signal_at(fabric.now + late, &command, command.pull_signals);

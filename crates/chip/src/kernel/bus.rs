@@ -6,11 +6,12 @@ mod arbitration;
 mod data_bus;
 mod transfer;
 
+use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
-use crate::kernel::command::{BusCommand, Slot};
+use crate::kernel::command::Slot;
 use crate::kernel::journal::Journal;
 use crate::kernel::target::{Inlets, Target};
 use crate::kernel::trace_event::{Bus, Kind, TraceEvent};
@@ -185,9 +186,10 @@ impl Buses {
     /// Where a command goes. An address of a channel that the chip lacks goes to
     /// channel 0, which refuses it.
     #[must_use]
-    #[inline]
-    pub(crate) fn target_of(&self, command: &BusCommand) -> Target {
-        self.inlets.target_of(command)
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(crate) fn target_of(&self, op: CommandOp, address: u32) -> Target {
+        self.inlets.target_of(op, address)
     }
 
     /// Whether the chip has an inlet.

@@ -34,6 +34,7 @@ use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
 use crate::profile::Profile;
 
 // What the fabric takes and gives, for those that know it alone.
+pub(crate) use crate::kernel::command::Issuer;
 pub use crate::kernel::command::{BusCommand, Slot, TransferKind};
 
 /// A command with its data.
@@ -315,28 +316,61 @@ impl Fabric {
     /// A microengine issues a command at its local time `now`, which is never
     /// before [`Fabric::now`] nor after the next pending event.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
-        let target = self.buses.target_of(command);
-        let admission = self.buses.admit(now, command.me, target, &mut self.journal);
+        let (me, address) = (command.me, command.address);
+        self.send(now, command, (me, address), |_| {})
+    }
+
+    /// The same for a command that is known but for what its issuer adds.
+    pub(crate) fn issue_for(&mut self, now: Cycle, command: &BusCommand, by: Issuer) -> Issue {
+        self.send(now, command, (by.me, by.address), |command| {
+            by.complete(command);
+        })
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is what both of its callers do.
+    fn send(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        (me, address): (u8, u32),
+        complete: impl Fn(&mut BusCommand),
+    ) -> Issue {
+        let target = self.buses.target_of(command.op, address);
+        let admission = self.buses.admit(now, me, target, &mut self.journal);
         if admission == Admission::Full {
             return Issue::Held;
         }
+        // It is completed in its place: put together before, it would be copied once more.
         let slot = self.place(command, now);
+        complete(&mut self.flight_mut(slot).command);
         if self.journal.wants(Kind::Command) {
-            self.journal.tell(now, || TraceEvent::Command {
-                slot,
-                command: *command,
-            });
+            self.tell_command(now, slot);
         }
         // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
         // can still happen that this booking should have known of.
         if let Admission::Arrives(arrival) = admission {
             self.events.post(arrival, Event::Arrive(slot));
         } else {
-            self.buses.hold(now, command.me, slot, target);
-            let cluster = self.profile.cluster_of(command.me);
-            self.post_arbitration(now, cluster as usize);
+            self.wait_for_bus(now, me, slot, target);
         }
         Issue::Accepted(target)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_command(&mut self, now: Cycle, slot: Slot) {
+        let command = self.flight(slot).command;
+        self.journal
+            .tell(now, || TraceEvent::Command { slot, command });
+    }
+
+    /// A command stays in its microengine's FIFO until its cluster's bus takes it.
+    #[inline(never)]
+    fn wait_for_bus(&mut self, now: Cycle, me: u8, slot: Slot, target: Target) {
+        self.buses.hold(now, me, slot, target);
+        let cluster = self.profile.cluster_of(me);
+        self.post_arbitration(now, cluster as usize);
     }
 
     /// Opens a command that no microengine issued, for data that a unit pushes
@@ -347,7 +381,8 @@ impl Fabric {
         slot
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of what its one busy caller does.
     fn place(&mut self, command: &BusCommand, issued: Cycle) -> Slot {
         // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
         if let Some(slot) = self.free.pop() {
@@ -397,10 +432,16 @@ impl Fabric {
 
     /// A unit has taken a command from its inlet. Commands that waited for
     /// room set out, and microengines that stalled on them go on.
+    #[inline]
     pub fn release(&mut self, target: Target) {
-        let Some(first) = self.buses.release(target) else {
-            return;
-        };
+        if let Some(first) = self.buses.release(target) {
+            self.go_on(first);
+        }
+    }
+
+    /// Clusters arbitrate in turn, from one on.
+    #[inline(never)]
+    fn go_on(&mut self, first: usize) {
         let count = self.buses.clusters();
         // The place is promised to `first`, but if that cannot go in this bus clock another
         // cluster may use what other units have room for.
@@ -416,6 +457,9 @@ impl Fabric {
     }
 
     fn arbitrate(&mut self, cluster: usize) {
+        if !self.buses.may_arbitrate(cluster) {
+            return;
+        }
         // One grant a bus clock; the next one takes another arbitration.
         if let Some(grant) = self.buses.arbitrate(self.now, cluster, &mut self.journal) {
             self.events.post(grant.arrival, Event::Arrive(grant.slot));
@@ -468,6 +512,7 @@ impl Fabric {
 
     /// Asks for `words` longwords of the issuer's OUT registers, not before
     /// `not_before`; [`Event::Pull`] follows when the last has been taken.
+    #[inline(never)]
     pub fn pull(&mut self, slot: Slot, words: u8, not_before: Cycle) {
         let flight = &mut self.slots[slot.0 as usize];
         flight.words = words;
@@ -516,6 +561,7 @@ impl Fabric {
     }
 
     /// Ends a command that pushes nothing.
+    #[inline]
     pub fn retire(&mut self, slot: Slot) {
         if self.journal.wants(Kind::Done) {
             self.tell_done(slot);

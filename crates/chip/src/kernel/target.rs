@@ -6,9 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use npsim_isa::Unit;
-
-use crate::kernel::command::BusCommand;
+use npsim_isa::{CommandOp, Unit};
 
 /// An inlet: that of a unit, or of one channel of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -114,16 +112,17 @@ impl Inlets {
 
     /// Where a command goes. An address that names a channel that the chip lacks
     /// goes to channel 0, which refuses it.
-    #[inline]
-    pub(crate) fn target_of(&self, command: &BusCommand) -> Target {
-        let route = &self.routes[command.op.info().unit as usize];
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    pub(crate) fn target_of(&self, op: CommandOp, address: u32) -> Target {
+        let route = &self.routes[op.info().unit as usize];
         let channel = match route.interleave {
             Interleave::None => 0,
             Interleave::TopBits => {
-                let channel = (command.address >> 30) as u8;
+                let channel = (address >> 30) as u8;
                 if channel < route.channels { channel } else { 0 }
             }
-            Interleave::Bytes(bytes) => (command.address / bytes % u32::from(route.channels)) as u8,
+            Interleave::Bytes(bytes) => (address / bytes % u32::from(route.channels)) as u8,
         };
         Target(route.first + channel)
     }

@@ -3,10 +3,10 @@
 use npsim_isa::{CapAccess, CapCsr, Command, CommandOp, Completion, TransferRegister, Unit, Words};
 
 use super::control::Outcome;
-use super::registers::{Claim, transfer_file};
+use super::registers::{Claim, Here, transfer_file};
 use super::template::{awaited, registers_of, signals_of, words_of};
 use super::{Flow, Microengine};
-use crate::kernel::fabric::{BusCommand, Fabric, Issue};
+use crate::kernel::fabric::{BusCommand, Fabric, Issue, Issuer};
 
 /// A command as the instruction gives it.
 struct Request {
@@ -89,33 +89,91 @@ impl Microengine {
         self.issue(&request, fabric)
     }
 
-    /// Issues a command that is known but for its address.
+    /// Issues a command that is known but for its address. It names no registers but its
+    /// own microengine's.
     pub(super) fn template_command(
         &mut self,
         number: u32,
         address: u32,
         fabric: &mut Fabric,
     ) -> Result<Outcome, Flow> {
+        let swap = self.program.templates[number as usize].swap;
+        if swap.is_some() {
+            self.refuse_in_slot(fabric)?;
+        }
         let template = &self.program.templates[number as usize];
-        let (swap, context) = (template.swap, self.datapath.context);
+        let context = self.datapath.context;
+        let by = Issuer {
+            me: self.index,
+            context,
+            pc: self.pc,
+            address,
+            transfer: (context * 16 + template.register) & 127,
+        };
+        let mut pulled = None;
+        let mut pushed = None;
+        if template.transfers {
+            let kind = template.command.transfer_kind;
+            let first = |incoming| transfer_file(kind, incoming) + u16::from(by.transfer);
+            pulled = Here::new(first(false), template.pulled);
+            pushed = Here::new(first(true), template.pushed);
+            let clear = pulled.is_some_and(|it| self.initialised.has_here(it))
+                && pushed.is_some_and(|it| !self.claims.owns_here(it));
+            if !clear {
+                self.check_template(number, by, fabric)?;
+            }
+        }
+        let template = &self.program.templates[number as usize];
+        let target = match fabric.issue_for(self.cycle, &template.command, by) {
+            Issue::Accepted(target) => target,
+            Issue::Held => return Err(Flow::Held),
+        };
+        self.stats.references[target.index()] += 1;
+        if template.transfers {
+            let kind = template.command.transfer_kind;
+            for (words, here, incoming) in [
+                (template.pulled, pulled, false),
+                (template.pushed, pushed, true),
+            ] {
+                if words != 0 {
+                    let claim = Claim {
+                        first: transfer_file(kind, incoming) + u16::from(by.transfer),
+                        words,
+                        op: Some(template.command.op),
+                        context,
+                        pc: by.pc,
+                        issued: self.cycle,
+                    };
+                    self.claims.add_here(claim, here);
+                }
+            }
+        }
+        let Some((mask, defer)) = swap else {
+            return Ok(Outcome::Sequential);
+        };
+        self.waits_for(mask, false);
+        Ok(Outcome::Swap {
+            defer,
+            resume: None,
+        })
+    }
+
+    /// What is wrong with the registers of a command.
+    #[cold]
+    #[inline(never)]
+    fn check_template(&mut self, number: u32, by: Issuer, fabric: &mut Fabric) -> Result<(), Flow> {
+        let template = &self.program.templates[number as usize];
         let mut prepared = Prepared {
             command: template.command,
             transfers: template.transfers,
             pulled: template.pulled,
             pushed: template.pushed,
         };
-        let command = &mut prepared.command;
-        command.transfer = (context * 16 + template.register) & 127;
-        (command.me, command.transfer_me) = (self.index, self.index);
-        (command.context, command.signal_context) = (context, context);
-        command.pc = self.pc;
-        command.address = address;
-        if swap.is_some() {
-            self.refuse_in_slot(fabric)?;
-        }
-        self.send_off(&prepared, swap, fabric)
+        by.complete(&mut prepared.command);
+        self.check_each_transfer(&prepared, fabric)
     }
 
+    #[inline(never)]
     fn issue(&mut self, request: &Request, fabric: &mut Fabric) -> Result<Outcome, Flow> {
         if matches!(request.completion, Completion::CtxSwap { .. }) {
             self.refuse_in_slot(fabric)?;
@@ -140,7 +198,9 @@ impl Microengine {
         swap: Option<(u16, u8)>,
         fabric: &mut Fabric,
     ) -> Result<Outcome, Flow> {
-        self.check_transfer(prepared, fabric)?;
+        if self.uses_own(prepared) {
+            self.check_each_transfer(prepared, fabric)?;
+        }
         let target = match fabric.issue(self.cycle, &prepared.command) {
             Issue::Accepted(target) => target,
             Issue::Held => return Err(Flow::Held),
@@ -157,29 +217,13 @@ impl Microengine {
         })
     }
 
-    /// Data that is to be pulled must have been written, and registers that are
-    /// to be filled must not be waiting for another command's data.
-    #[inline]
-    fn check_transfer(&mut self, prepared: &Prepared, fabric: &mut Fabric) -> Result<(), Flow> {
-        let command = &prepared.command;
-        if command.transfer_me != self.index || !prepared.transfers {
-            return Ok(());
-        }
-        let register = u16::from(command.transfer);
-        let first = |incoming| transfer_file(command.transfer_kind, incoming) + register;
-        let longest = prepared.pulled.max(prepared.pushed);
-        if register + u16::from(longest) <= 128
-            && self.initialised.has_all(first(false), prepared.pulled)
-            && !self.claims.owns_any(first(true), prepared.pushed)
-        {
-            return Ok(());
-        }
-        self.check_each_transfer(prepared, fabric)
+    /// Whether a command names transfer registers of this microengine.
+    fn uses_own(&self, prepared: &Prepared) -> bool {
+        prepared.transfers && prepared.command.transfer_me == self.index
     }
 
-    /// The same register by register: what is wrong, or wraps, is rare.
-    #[cold]
-    #[inline(never)]
+    /// Data that is to be pulled must have been written, and registers that are
+    /// to be filled must not be waiting for another command's data.
     fn check_each_transfer(
         &mut self,
         prepared: &Prepared,
@@ -203,12 +247,11 @@ impl Microengine {
     }
 
     /// The registers belong to the unit until it has taken or filled them.
-    #[inline]
     fn claim(&mut self, prepared: &Prepared) {
-        let command = &prepared.command;
-        if command.transfer_me != self.index || !prepared.transfers {
+        if !self.uses_own(prepared) {
             return;
         }
+        let command = &prepared.command;
         for (words, incoming) in [(prepared.pulled, false), (prepared.pushed, true)] {
             if words != 0 {
                 self.claims.add(Claim {

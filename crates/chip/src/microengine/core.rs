@@ -8,7 +8,7 @@ use npsim_isa::Operand;
 
 use super::Program;
 use super::ahead::Thrown;
-use super::registers::{Claim, transfer_file};
+use super::registers::{Claim, SLOTS, transfer_file};
 use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{ContextPhase, ContextView, Core, CoreKind, MeStats, ahead};
@@ -122,6 +122,11 @@ impl Core for Microengine {
         let file = transfer_file(kind, true);
         let first = file + u16::from(register & 127);
         self.claims.release(first);
+        if let [word] = words {
+            self.datapath.file[usize::from(first) % SLOTS] = *word;
+            self.initialised.mark(usize::from(first) % SLOTS);
+            return;
+        }
         // More words than a command moves come only from the host.
         if words.len() < 64 && usize::from(register & 127) + words.len() <= 128 {
             self.datapath.file[usize::from(first)..][..words.len()].copy_from_slice(words);

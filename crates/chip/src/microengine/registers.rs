@@ -115,17 +115,14 @@ impl Initialised {
         self.0[slot / 64] & 1 << (slot % 64) != 0
     }
 
-    /// Whether all of up to 63 slots have been written.
+    /// Whether all of some neighbouring slots have been written.
     #[inline]
-    pub fn has_all(&self, first: u16, words: u8) -> bool {
-        let mut all = true;
-        Bits::new(first, words).each(|at, bits| {
-            all &= self.0.get(at).is_some_and(|word| !word & bits == 0);
-        });
-        all
+    pub fn has_here(&self, slots: Here) -> bool {
+        !self.0[slots.word()] & slots.bits == 0
     }
 
     /// Marks up to 63 slots.
+    #[inline]
     pub fn mark_all(&mut self, first: u16, words: u8) {
         Bits::new(first, words).each(|at, bits| {
             if let Some(word) = self.0.get_mut(at) {
@@ -158,8 +155,38 @@ impl Claim {
         usize::from(self.first)..usize::from(self.first) + usize::from(self.words)
     }
 
+    #[inline]
     fn bits(&self) -> Bits {
         Bits::new(self.first, self.words)
+    }
+
+    #[inline]
+    fn here(&self) -> Option<Here> {
+        Here::new(self.first, self.words)
+    }
+}
+
+/// Neighbouring slots as bits of one word, which those of nearly all commands are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Here {
+    word: u16,
+    bits: u64,
+}
+
+impl Here {
+    /// Up to 63 slots; `None` where they are bits of two words, or wrap in their file.
+    #[inline]
+    pub fn new(first: u16, words: u8) -> Option<Self> {
+        let shift = first % 64;
+        (shift + u16::from(words) <= 64).then(|| Self {
+            word: first / 64,
+            bits: ((1 << (words & 63)) - 1) << shift,
+        })
+    }
+
+    #[inline]
+    fn word(self) -> usize {
+        usize::from(self.word) % (SLOTS / 64)
     }
 }
 
@@ -217,6 +244,26 @@ impl Default for Claims {
 impl Claims {
     #[inline]
     pub fn add(&mut self, claim: Claim) {
+        self.add_here(claim, claim.here());
+    }
+
+    /// The same where it is known whether its slots are bits of one word.
+    #[inline]
+    pub fn add_here(&mut self, claim: Claim, here: Option<Here>) {
+        if let Some(here) = here
+            && !self.owns_here(here)
+            && let Some(place) = self.places.get_mut(usize::from(claim.first))
+        {
+            *place = Some(claim);
+            self.owned[here.word()] |= here.bits;
+        } else {
+            self.add_rarely(claim);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_rarely(&mut self, claim: Claim) {
         match self.places.get_mut(usize::from(claim.first)) {
             Some(place) if !Self::any(&self.owned, &claim) => *place = Some(claim),
             _ => self.shared.push(claim),
@@ -248,14 +295,10 @@ impl Claims {
         word & 1 << (slot % 64) != 0
     }
 
-    /// Whether a unit owns one of up to 63 slots.
+    /// Whether a unit owns one of some neighbouring slots.
     #[inline]
-    pub fn owns_any(&self, first: u16, words: u8) -> bool {
-        let mut any = false;
-        Bits::new(first, words).each(|at, bits| {
-            any |= self.owned.get(at).is_some_and(|word| word & bits != 0);
-        });
-        any
+    pub fn owns_here(&self, slots: Here) -> bool {
+        self.owned[slots.word()] & slots.bits != 0
     }
 
     /// All claims, older ones before those that share slots with them.
@@ -274,6 +317,21 @@ impl Claims {
     /// Ends the oldest claim that begins at a slot.
     #[inline]
     pub fn release(&mut self, first: u16) {
+        let place = self.places.get_mut(usize::from(first));
+        if let Some(place) = place
+            && let Some(ended) = place
+            && let Some(here) = ended.here()
+            && self.shared.is_empty()
+        {
+            *place = None;
+            self.owned[here.word()] &= !here.bits;
+        } else {
+            self.release_rarely(first);
+        }
+    }
+
+    #[inline(never)]
+    fn release_rarely(&mut self, first: u16) {
         let place = self.places.get_mut(usize::from(first));
         let ended = match place.and_then(Option::take) {
             Some(ended) => ended,

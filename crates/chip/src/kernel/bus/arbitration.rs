@@ -50,6 +50,8 @@ impl Buses {
 
     /// Takes a command to `target` into its microengine's FIFO, if it has room, and sends
     /// it if nothing is in its way.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn admit(
         &mut self,
         now: Cycle,
@@ -104,13 +106,18 @@ impl Buses {
     }
 
     /// A target has taken a command. If some wait, gives the cluster that
-    /// that should arbitrate first.
+    /// should arbitrate first.
+    #[inline]
     pub(crate) fn release(&mut self, target: Target) -> Option<usize> {
         let at = target.index();
         self.waiting[at] = self.waiting[at].saturating_sub(1);
-        if self.held == 0 {
-            return None;
-        }
+        (self.held != 0).then(|| self.promise(target))
+    }
+
+    /// Some wait while a target has taken a command: the cluster whose turn it is there.
+    #[inline(never)]
+    fn promise(&mut self, target: Target) -> usize {
+        let at = target.index();
         let count = self.clusters.len();
         let first = (self.granted_last[at] as usize + 1) % count;
         // A place that becomes free goes to the cluster whose turn it is, also if the command
@@ -119,7 +126,7 @@ impl Buses {
         if self.promised[at].is_none() && count > 1 && self.wants(first, target) {
             self.promised[at] = Some(first as u8);
         }
-        Some(first)
+        first
     }
 
     /// Number of clusters.
@@ -152,6 +159,13 @@ impl Buses {
                 && self
                     .shared_promised
                     .is_none_or(|promised| promised as usize == cluster)
+    }
+
+    /// Whether a cluster has anything to arbitrate, and no arbitration that is posted.
+    #[inline]
+    pub(crate) fn may_arbitrate(&self, cluster: usize) -> bool {
+        let state = &self.clusters[cluster];
+        state.held != 0 && !state.posted
     }
 
     /// The arbitration that was posted has come.
@@ -251,7 +265,8 @@ impl Buses {
 
     /// Books a slot of the command bus, which is free; gives the arrival at the
     /// inlet.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is a part of issuing a command.
     fn depart(
         &mut self,
         (granted, since): (Cycle, Cycle),

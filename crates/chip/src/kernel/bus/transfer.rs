@@ -27,7 +27,8 @@ enum Way {
 impl Buses {
     /// Books a bus for so many of its clocks, from now on or as soon as it is free;
     /// gives the end.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // The way is known where it is called.
     fn carry(
         &mut self,
         now: Cycle,
