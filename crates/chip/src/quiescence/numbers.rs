@@ -173,6 +173,25 @@ impl serde::de::Error for NotNumbers {
     }
 }
 
+/// In which of the newtypes of [`stamp`] a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stamp {
+    Registers,
+    Datapath,
+    Count,
+}
+
+impl Stamp {
+    fn of(name: &str) -> Option<Self> {
+        match name {
+            stamp::REGISTERS => Some(Self::Registers),
+            stamp::DATAPATH => Some(Self::Datapath),
+            stamp::COUNT => Some(Self::Count),
+            _ => None,
+        }
+    }
+}
+
 /// A state as numbers.
 #[derive(Debug, Default)]
 pub struct Numbers {
@@ -181,7 +200,7 @@ pub struct Numbers {
     /// In how many structures of counters the writer is.
     counting: u32,
     bits: bool,
-    stamp: Option<&'static str>,
+    stamp: Option<Stamp>,
     #[cfg(test)]
     names: Vec<&'static str>,
     /// Where the register file began.
@@ -218,6 +237,7 @@ impl Numbers {
         self.classes.clear();
     }
 
+    #[inline]
     fn put(&mut self, number: u64, class: Class) {
         self.row.push(number);
         self.classes.push(class);
@@ -227,22 +247,26 @@ impl Numbers {
         self.put(number, Class::Value);
     }
 
+    #[inline]
     fn narrow(&mut self, number: u64, bits: u8) {
-        let class = match self.stamp {
-            None => Class::Value,
-            Some(stamp::REGISTERS) => {
+        let stamps = match self.stamp {
+            None => false,
+            Some(Stamp::Registers) => {
                 let at = self.row.len() - self.registers;
                 let word = self.timer_registers.get(at / 64).copied().unwrap_or(0);
-                if word >> (at % 64) & 1 == 1 {
-                    Class::Stamp { bits }
-                } else {
-                    Class::Value
-                }
+                word >> (at % 64) & 1 == 1
             }
-            Some(stamp::DATAPATH) if !self.timers => Class::Value,
-            Some(_) => Class::Stamp { bits },
+            Some(Stamp::Datapath) => self.timers,
+            Some(Stamp::Count) => true,
         };
-        self.put(number, class);
+        self.put(
+            number,
+            if stamps {
+                Class::Stamp { bits }
+            } else {
+                Class::Value
+            },
+        );
     }
 }
 
@@ -386,7 +410,7 @@ impl ser::Serializer for &mut Numbers {
                 done
             }
             stamp::REGISTERS | stamp::DATAPATH | stamp::COUNT => {
-                self.stamp = Some(name);
+                self.stamp = Stamp::of(name);
                 self.registers = self.row.len();
                 let done = v.serialize(&mut *self);
                 self.stamp = None;

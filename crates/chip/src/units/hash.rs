@@ -73,13 +73,24 @@ pub fn hash(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
     let (operand, multiplier) = (operand & mask, multiplier & mask);
     // The product as `high * x^bits + low`.
     let (mut high, mut low) = (0u128, 0u128);
-    let mut rest = operand;
-    while rest != 0 {
-        let shift = rest.trailing_zeros();
-        rest &= rest - 1;
-        low ^= multiplier << shift & mask;
-        if shift > 0 {
-            high ^= multiplier >> (bits - shift);
+    if bits <= 64 {
+        // That of most microcode fits whole.
+        let mut product = 0u128;
+        let mut rest = operand as u64;
+        while rest != 0 {
+            product ^= multiplier << rest.trailing_zeros();
+            rest &= rest - 1;
+        }
+        (high, low) = (product >> bits, product & mask);
+    } else {
+        let mut rest = operand;
+        while rest != 0 {
+            let shift = rest.trailing_zeros();
+            rest &= rest - 1;
+            low ^= multiplier << shift & mask;
+            if shift > 0 {
+                high ^= multiplier >> (bits - shift);
+            }
         }
     }
     // x^bits is congruent to the rest of G.

@@ -170,7 +170,16 @@ impl Channel {
     }
 
     /// Moves the inlet's first part to its bank, if that has room.
+    #[inline]
     pub fn take(&mut self) -> Option<Part> {
+        if self.inlet.is_empty() {
+            return None;
+        }
+        self.take_first()
+    }
+
+    #[inline(never)]
+    fn take_first(&mut self) -> Option<Part> {
         let part = *self.inlet.front()?;
         let bank = &mut self.banks[part.bank as usize];
         if bank.fifo.len() >= self.timing.bank_depth {
@@ -217,7 +226,9 @@ impl Channel {
         }
         // Refreshes have no events: a channel at which nothing happens costs nothing. What has
         // fallen due is made up for before the next decision.
-        self.refresh(now);
+        if now >= self.next_refresh {
+            self.refresh(now);
+        }
         let pins_free = self.pins_free / 2;
         // The choice is left open until a row that is opened now is open just when the pins
         // are free. Sooner would gain no time on the pins and would pass over commands that
@@ -239,6 +250,7 @@ impl Channel {
         Some(Booked::Later(at))
     }
 
+    #[cold]
     fn refresh(&mut self, now: Cycle) {
         if now < self.next_refresh {
             return;
@@ -267,8 +279,7 @@ impl Channel {
         let mut turning = None;
         let mut passed = 0u32;
         let mut chosen = None;
-        for step in 0..count {
-            let at = (self.turn + step) % count;
+        for at in (self.turn..count).chain(0..self.turn.min(count)) {
             let bank = &self.banks[at];
             let Some(part) = bank.fifo.front().filter(|part| part.ready) else {
                 continue;

@@ -304,7 +304,12 @@ pub(super) fn longwords(
 }
 
 /// Up to four bytes as the upper bytes of a longword.
+#[inline]
 fn big_endian(bytes: &[u8]) -> u32 {
+    // The length of nearly all is known this way, and nothing is called to copy them.
+    if let Ok(word) = bytes.try_into() {
+        return u32::from_be_bytes(word);
+    }
     let mut word = [0; 4];
     word[..bytes.len()].copy_from_slice(bytes);
     u32::from_be_bytes(word)
@@ -312,10 +317,10 @@ fn big_endian(bytes: &[u8]) -> u32 {
 
 /// Ones-complement sum of the byte pairs, an odd last byte padded with zero.
 fn checksum(bytes: &[u8]) -> u16 {
-    let sum: u32 = bytes
-        .chunks(2)
-        .map(|p| u32::from(p[0]) << 8 | p.get(1).map_or(0, |&b| u32::from(b)))
-        .sum();
+    let pairs = bytes.chunks_exact(2);
+    let last = pairs.remainder().first().map_or(0, |&b| u32::from(b) << 8);
+    let sum: u32 = pairs.map(|p| u32::from(p[0]) << 8 | u32::from(p[1])).sum();
+    let sum = sum + last;
     let folded = (sum & 0xffff) + (sum >> 16);
     ((folded & 0xffff) + (folded >> 16)) as u16
 }

@@ -1,5 +1,7 @@
 //! The transmit buffer: elements filled by microcode and sent in ring order.
 
+use std::ops::Range;
+
 use super::rbuf::{LEAST_ELEMENT, longwords};
 use super::window::MsfError;
 use crate::Cycle;
@@ -280,15 +282,29 @@ impl Tbuf {
         let element = &self.elements[self.head];
         let control = Control(element.control[0]);
         let start = self.head * self.element_bytes as usize;
-        let byte = |i: u32| {
-            let at = start + i as usize;
-            self.words[at / 4].to_be_bytes()[at % 4]
-        };
         let prepended =
             control.prepend_offset()..control.prepend_offset() + control.prepend_length();
         let payload = control.payload_start()..control.payload_start() + control.payload_length();
-        out.extend(prepended.chain(payload).map(byte));
+        for part in [prepended, payload] {
+            self.append(start + part.start as usize..start + part.end as usize, out);
+        }
         element.tag
+    }
+
+    /// Appends bytes of the buffer.
+    fn append(&self, bytes: Range<usize>, out: &mut Vec<u8>) {
+        out.reserve(bytes.len());
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let word = self.words[at / 4].to_be_bytes();
+            if at.is_multiple_of(4) && at + 4 <= bytes.end {
+                out.extend_from_slice(&word);
+                at += 4;
+            } else {
+                out.push(word[at % 4]);
+                at += 1;
+            }
+        }
     }
 
     /// Clears the head element's Valid and goes on to the next.
