@@ -148,11 +148,17 @@ impl Datapath {
     }
 
     /// Whether a branch is taken.
-    #[inline]
     pub fn condition(&self, op: &Op) -> bool {
+        self.decides(op.kind, op)
+    }
+
+    /// Whether a branch that is known to be of a kind is taken.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
+    pub fn decides(&self, kind: Kind, op: &Op) -> bool {
         let codes = self.codes;
         let lower = || codes.negative() != codes.overflow();
-        match op.kind {
+        match kind {
             Kind::Br => true,
             Kind::Beq => codes.zero(),
             Kind::Bne => !codes.zero(),

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use super::form::{Form, action_at};
 use super::operation::Op;
 use super::program::Program;
 use super::registers::{RELATIVE, resolve};
-use super::tight::{Action, Form, action_at};
+use super::tight::Action;
 
 /// The operations of one context.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,8 @@
 //! initialised; then the tight loop has it, unless it needs attention always
 //! (indexed transfer registers, the next-neighbour ring). A `lane` is the
 //! program as one context runs it; `tight` is the tight loop, whose quick forms
-//! leave out what nobody reads; a `template` is what is known of a command.
+//! (`form`) leave out what nobody reads, and which keeps account of time by the `line`
+//! of code; a `template` is what is known of a command.
 
 mod ahead;
 mod attend;
@@ -21,7 +22,9 @@ mod core;
 mod crc;
 mod datapath;
 mod fault;
+mod form;
 mod lane;
+mod line;
 mod local_csr;
 mod local_memory;
 mod next_neighbour;
@@ -57,10 +60,10 @@ use ahead::Thrown;
 use context::Context;
 use datapath::Datapath;
 use lane::Lane;
+use line::Line;
 use local_memory::LocalMemory;
 use registers::{Claims, Initialised, RELATIVE, resolve};
 use stall::Stalls;
-use tight::Line;
 use timing::Timing;
 
 /// What the microengine does when it gets its turn.

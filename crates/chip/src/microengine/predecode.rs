@@ -7,12 +7,13 @@ use npsim_isa::{
 };
 
 use super::crc;
+use super::form::Trace;
 use super::operation::{Kind, Op, Side, Special};
 use super::registers::{
     CONSTANT, D_IN, D_OUT, KEEP, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D, byte_mask, destination_slot,
     source_slot,
 };
-use super::tight::{Action, Trace};
+use super::tight::Action;
 use super::timing::Timing;
 
 /// Reads or writes of a local CSR that must happen in global order: others

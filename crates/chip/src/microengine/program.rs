@@ -7,10 +7,10 @@ use npsim_image::ContextMode;
 use npsim_image::Image;
 use npsim_isa::{Command, Instruction, TransferRegister, decode_lenient};
 
+use super::form::{Form, find_forms};
 use super::operation::{Kind, Op, Side};
 use super::predecode::Maker;
 use super::template::Template;
-use super::tight::{Form, find_forms};
 use super::timers::Timers;
 use super::timing::Timing;
 use crate::profile::Profile;

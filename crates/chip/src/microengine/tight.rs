@@ -7,48 +7,74 @@
 //! taken from hand, as the hardware's bypass does, since a store and a load of
 //! the same register would cost more than the operation itself.
 //!
+//! Finding what to do costs as much as doing it, so what often follows one another is
+//! one action: two quick operations of which the second takes the first's result, and
+//! an operation that sets the codes with the branch behind it that reads them. Whoever
+//! comes to the second word of such a pair finds its own action there.
+//!
 //! The loop ends at any operation that is no register operation, and the one
 //! before is never quick, so whoever looks after it finds everything as if there
 //! were no quick forms.
 
-use npsim_isa::{Instruction, Leaves};
-use serde::{Deserialize, Serialize};
-
 use super::Microengine;
-use super::ahead::Thrown;
 use super::datapath::Datapath;
-use super::operation::{Kind, Op, Side};
-use super::registers::{NN, S_IN};
-use super::turn::penalty;
-use crate::Cycle;
+use super::form::FromHand;
+use super::operation::{Kind, Op};
 use crate::kernel::journal::Journal;
-use crate::kernel::trace_event::{self, TraceEvent};
+use crate::kernel::trace_event;
 
-/// Which operand is the result of the word before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FromHand {
-    Neither,
-    A,
-    B,
+/// What a quick operation makes of its operands and of the register `op.y`.
+#[inline(always)]
+#[allow(clippy::inline_always)] // With a constant kind one of the arms is left.
+fn result(kind: Kind, op: &Op, x: u32, y: u32, kept: u32) -> u32 {
+    let shifted = y.rotate_right(u32::from(op.n)) & op.x;
+    match kind {
+        Kind::B => y,
+        Kind::NotB => !y,
+        Kind::Add => x.wrapping_add(y),
+        Kind::Add16 => x.wrapping_add(y & 0xffff),
+        Kind::Add8 => x.wrapping_add(y & 0xff),
+        Kind::And => x & y,
+        Kind::NotAAnd => !x & y,
+        Kind::AndNot => x & !y,
+        Kind::Or => x | y,
+        Kind::Xor => x ^ y,
+        Kind::Sub => x.wrapping_sub(y),
+        Kind::SubReverse => y.wrapping_sub(x),
+        Kind::ShfB => shifted,
+        Kind::ShfNotB => !shifted,
+        Kind::ShfAnd => x & shifted,
+        Kind::ShfNotAAnd => !x & shifted,
+        Kind::ShfAndNot => x & !shifted,
+        Kind::ShfOr => x | shifted,
+        Kind::LdField => x & kept | shifted,
+        Kind::Immed => op.x,
+        Kind::ImmedMerge => x & kept | op.x,
+        _ => 0,
+    }
 }
 
-#[inline]
-fn shifted(op: &Op, y: u32) -> u32 {
-    y.rotate_right(u32::from(op.n)) & op.x
+/// Runs the quick form of an operation; gives its result.
+#[inline(always)]
+#[allow(clippy::inline_always)] // As above.
+fn quick(datapath: &mut Datapath, kind: Kind, op: &Op, x: u32, y: u32) -> u32 {
+    let result = result(kind, op, x, y, datapath.get(op.y));
+    datapath.put(op.d, result);
+    result
 }
 
 /// One line an operation: its kind, as a whole, quick, quick with A and with B at
-/// hand, and the result from the operation, its operands and the register `op.y`;
-/// then one line a branch: its kind and whether it is taken; then one line a pair of
-/// a shift and the operation on what was shifted, in which the other operand is in
-/// its register or is what was shifted, which is in its register or at hand.
+/// hand. One line a branch. Then one line a pair of quick operations of which the second
+/// has the first's result as B: their kinds; the pair with the first's B in its register
+/// and at hand; the same where that B is the second's A too. Then one line a pair of an
+/// operation as a whole and a branch.
 macro_rules! actions {
     (
-        operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident
-            |$op:ident, $x:ident, $y:ident, $kept:ident| $result:expr;)* }
-        branches { $($branch:ident |$path:ident, $by:ident| $taken:expr;)* }
-        shifted { $($second:ident $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident
-            |$other:ident, $moved:ident| $joined:expr;)* }
+        operations { $($kind:ident $whole:ident $with_a:ident $with_b:ident;)* }
+        branches { $($branch:ident)* }
+        joined { $($first:ident $second:ident
+            $pair:ident $pair_at_hand:ident $same:ident $same_at_hand:ident;)* }
+        decided { $($test:ident $way:ident $decided:ident;)* }
     ) => {
         /// What the tight loop does with an operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +97,12 @@ macro_rules! actions {
             $($whole, $kind, $with_a, $with_b,)*
             $($branch,)*
             $($pair, $pair_at_hand, $same, $same_at_hand,)*
+            $($decided,)*
         }
 
         impl Action {
             /// The action of an operation that works on registers alone, all of it.
-            fn whole(kind: Kind) -> Self {
+            pub fn whole(kind: Kind) -> Self {
                 match kind {
                     $(Kind::$kind => Self::$whole,)*
                     $(Kind::$branch => Self::$branch,)*
@@ -83,7 +110,7 @@ macro_rules! actions {
                 }
             }
 
-            fn quick(kind: Kind, from_hand: FromHand) -> Self {
+            pub fn quick(kind: Kind, from_hand: FromHand) -> Self {
                 match (kind, from_hand) {
                     $(
                         (Kind::$kind, FromHand::Neither) => Self::$kind,
@@ -103,26 +130,35 @@ macro_rules! actions {
                 )
             }
 
-            /// The action of a quick shift and the quick operation behind it, if they
-            /// make a pair: `same` says that it joins what was shifted with itself.
-            fn pair(first: Self, kind: Kind, same: bool) -> Option<Self> {
-                let at_hand = match first {
-                    Self::ShfB => false,
-                    Self::ShfBWithB => true,
-                    _ => return None,
-                };
-                match (kind, same, at_hand) {
+            /// The action of a quick operation and the quick one behind it, which has its
+            /// result as B, if they make a pair; `same`: the other operand of the second is
+            /// the first's B.
+            pub fn joined(first: Self, second: Kind, same: bool) -> Option<Self> {
+                match (first, second, same) {
                     $(
-                        (Kind::$second, false, false) => Some(Self::$pair),
-                        (Kind::$second, false, true) => Some(Self::$pair_at_hand),
-                        (Kind::$second, true, false) => Some(Self::$same),
-                        (Kind::$second, true, true) => Some(Self::$same_at_hand),
+                        (Self::$first, Kind::$second, false) => Some(Self::$pair),
+                        (Self::$first, Kind::$second, true) => Some(Self::$same),
+                        (first, Kind::$second, false) if first == Self::quick(Kind::$first, FromHand::B) => {
+                            Some(Self::$pair_at_hand)
+                        }
+                        (first, Kind::$second, true) if first == Self::quick(Kind::$first, FromHand::B) => {
+                            Some(Self::$same_at_hand)
+                        }
                     )*
                     _ => None,
                 }
             }
 
-            fn has_quick(kind: Kind) -> bool {
+            /// The action of an operation as a whole and the branch behind it, if they make
+            /// a pair.
+            pub fn decided(test: Kind, branch: Kind) -> Option<Self> {
+                match (test, branch) {
+                    $((Kind::$test, Kind::$way) => Some(Self::$decided),)*
+                    _ => None,
+                }
+            }
+
+            pub fn has_quick(kind: Kind) -> bool {
                 matches!(kind, $(Kind::$kind)|*)
             }
         }
@@ -147,143 +183,140 @@ macro_rules! actions {
                 // Where the first takes an operand from hand.
                 let mut last = datapath.get(ops[pc.saturating_sub(1)].d);
                 let mut rest = ops[pc..].iter();
-                let stop = loop {
+                let stop = 'line: loop {
                     let Some(op) = rest.next() else {
                         pc = ops.len();
                         break None;
                     };
-                    let taken = match op.action {
-                        Action::Stop => break Some(op.marks),
-                        Action::OwnedA | Action::OwnedB | Action::OwnedD | Action::Owned => {
-                            let owned = match op.action {
-                                Action::OwnedA => claims.owns(op.a),
-                                Action::OwnedB => claims.owns(op.b),
-                                Action::OwnedD => claims.owns(op.d),
-                                _ => claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d),
-                            };
-                            if owned {
-                                break Some(op.marks);
-                            }
-                            datapath.operate(op);
-                            false
-                        }
-                        Action::Datapath => {
-                            datapath.operate_apart(op);
-                            false
-                        }
-                        Action::Local => {
-                            if OBSERVED && journal.wants(trace_event::Kind::LocalMemory) {
-                                break Some(op.marks);
-                            }
-                            let at = ops.len() - rest.len() - 1;
-                            if *pending != 0 {
-                                let cycle = line.ahead.wrapping_add(at as Cycle);
-                                memory.settle(cycle, &mut datapath.byte_index);
-                                if memory.has_pending() {
-                                    break Some(op.marks);
+                    // Of a quick operation, or the second of a pair, where its result goes. All of
+                    // them end in the same place, and taken branches in another.
+                    let branch = 'taken: {
+                        let (op, value) = match op.action {
+                            Action::Stop => break 'line Some(op.marks),
+                            Action::OwnedA | Action::OwnedB | Action::OwnedD | Action::Owned => {
+                                let owned = match op.action {
+                                    Action::OwnedA => claims.owns(op.a),
+                                    Action::OwnedB => claims.owns(op.b),
+                                    Action::OwnedD => claims.owns(op.d),
+                                    _ => claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d),
+                                };
+                                if owned {
+                                    break 'line Some(op.marks);
                                 }
-                                *pending = 0;
+                                datapath.operate(op);
+                                continue 'line;
                             }
-                            let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
-                            let side = &program.sides[at];
-                            if owned || Self::local_step(datapath, memory, op, side).is_none() {
-                                break Some(op.marks);
+                            Action::Datapath => {
+                                datapath.operate_apart(op);
+                                continue 'line;
                             }
-                            false
-                        }
-                        Action::OwnedBranch => {
-                            // The other fields of a branch are no slots.
-                            if claims.owns(op.b) {
-                                break Some(op.marks);
+                            Action::Local => {
+                                if OBSERVED && journal.wants(trace_event::Kind::LocalMemory) {
+                                    break 'line Some(op.marks);
+                                }
+                                let at = ops.len() - rest.len() - 1;
+                                if *pending != 0 {
+                                    memory.settle(line.cycle_of(at), &mut datapath.byte_index);
+                                    if memory.has_pending() {
+                                        break 'line Some(op.marks);
+                                    }
+                                    *pending = 0;
+                                }
+                                let owned = claims.owns(op.a) || claims.owns(op.b) || claims.owns(op.d);
+                                let side = &program.sides[at];
+                                if owned || Self::local_step(datapath, memory, op, side).is_none() {
+                                    break 'line Some(op.marks);
+                                }
+                                continue 'line;
                             }
-                            datapath.condition(op)
-                        }
-                        $(
-                            Action::$whole => {
-                                datapath.operate_as(Kind::$kind, op);
-                                false
+                            Action::OwnedBranch => {
+                                // The other fields of a branch are no slots.
+                                if claims.owns(op.b) {
+                                    break 'line Some(op.marks);
+                                }
+                                if !datapath.condition(op) {
+                                    continue 'line;
+                                }
+                                break 'taken op;
                             }
-                            #[allow(unused_variables, reason = "not all have an A, or bytes to keep")]
-                            Action::$kind => {
-                                let ($op, $x, $y, $kept) =
-                                    (op, datapath.get(op.a), datapath.get(op.b), datapath.get(op.y));
-                                last = $result;
-                                datapath.put(op.d, last);
-                                false
-                            }
-                            #[allow(unused_variables, reason = "not all have an A, or bytes to keep")]
-                            Action::$with_a => {
-                                let ($op, $x, $y, $kept) = (op, last, datapath.get(op.b), datapath.get(op.y));
-                                last = $result;
-                                datapath.put(op.d, last);
-                                false
-                            }
-                            #[allow(unused_variables, reason = "not all have an A, or bytes to keep")]
-                            Action::$with_b => {
-                                let ($op, $x, $y, $kept) = (op, datapath.get(op.a), last, datapath.get(op.y));
-                                last = $result;
-                                datapath.put(op.d, last);
-                                false
-                            }
-                        )*
-                        $(
-                            Action::$pair => {
-                                let Some(second) = rest.next() else { break Some(op.marks) };
-                                let $moved = shifted(op, datapath.get(op.b));
-                                datapath.put(op.d, $moved);
-                                let $other = datapath.get(second.a);
-                                last = $joined;
-                                datapath.put(second.d, last);
-                                false
-                            }
-                            Action::$pair_at_hand => {
-                                let Some(second) = rest.next() else { break Some(op.marks) };
-                                let $moved = shifted(op, last);
-                                datapath.put(op.d, $moved);
-                                let $other = datapath.get(second.a);
-                                last = $joined;
-                                datapath.put(second.d, last);
-                                false
-                            }
-                            Action::$same => {
-                                let Some(second) = rest.next() else { break Some(op.marks) };
-                                let $other = datapath.get(op.b);
-                                let $moved = shifted(op, $other);
-                                datapath.put(op.d, $moved);
-                                last = $joined;
-                                datapath.put(second.d, last);
-                                false
-                            }
-                            Action::$same_at_hand => {
-                                let Some(second) = rest.next() else { break Some(op.marks) };
-                                let $other = last;
-                                let $moved = shifted(op, $other);
-                                datapath.put(op.d, $moved);
-                                last = $joined;
-                                datapath.put(second.d, last);
-                                false
-                            }
-                        )*
-                        $(
-                            #[allow(unused_variables, reason = "not all ask the codes")]
-                            Action::$branch => {
-                                let ($path, $by) = (&*datapath, op);
-                                $taken
-                            }
-                        )*
+                            $(
+                                Action::$whole => {
+                                    datapath.operate_as(Kind::$kind, op);
+                                    continue 'line;
+                                }
+                                Action::$kind => {
+                                    let (x, y) = (datapath.get(op.a), datapath.get(op.b));
+                                    (op, result(Kind::$kind, op, x, y, datapath.get(op.y)))
+                                }
+                                Action::$with_a => {
+                                    let y = datapath.get(op.b);
+                                    (op, result(Kind::$kind, op, last, y, datapath.get(op.y)))
+                                }
+                                Action::$with_b => {
+                                    let x = datapath.get(op.a);
+                                    (op, result(Kind::$kind, op, x, last, datapath.get(op.y)))
+                                }
+                            )*
+                            $(
+                                Action::$pair => {
+                                    let Some(second) = rest.next() else { break 'line Some(op.marks) };
+                                    let (x, y) = (datapath.get(op.a), datapath.get(op.b));
+                                    let first = quick(datapath, Kind::$first, op, x, y);
+                                    let x = datapath.get(second.a);
+                                    (second, result(Kind::$second, second, x, first, datapath.get(second.y)))
+                                }
+                                Action::$same => {
+                                    let Some(second) = rest.next() else { break 'line Some(op.marks) };
+                                    let (x, y) = (datapath.get(op.a), datapath.get(op.b));
+                                    let first = quick(datapath, Kind::$first, op, x, y);
+                                    (second, result(Kind::$second, second, y, first, datapath.get(second.y)))
+                                }
+                                Action::$pair_at_hand => {
+                                    let Some(second) = rest.next() else { break 'line Some(op.marks) };
+                                    let x = datapath.get(op.a);
+                                    let first = quick(datapath, Kind::$first, op, x, last);
+                                    let x = datapath.get(second.a);
+                                    (second, result(Kind::$second, second, x, first, datapath.get(second.y)))
+                                }
+                                Action::$same_at_hand => {
+                                    let Some(second) = rest.next() else { break 'line Some(op.marks) };
+                                    let x = datapath.get(op.a);
+                                    let first = quick(datapath, Kind::$first, op, x, last);
+                                    (second, result(Kind::$second, second, last, first, datapath.get(second.y)))
+                                }
+                            )*
+                            $(
+                                Action::$branch => {
+                                    if !datapath.decides(Kind::$branch, op) {
+                                        continue 'line;
+                                    }
+                                    break 'taken op;
+                                }
+                            )*
+                            $(
+                                Action::$decided => {
+                                    let Some(branch) = rest.next() else { break 'line Some(op.marks) };
+                                    datapath.operate_as(Kind::$test, op);
+                                    if !datapath.decides(Kind::$way, branch) {
+                                        continue 'line;
+                                    }
+                                    break 'taken branch;
+                                }
+                            )*
+                        };
+                        last = value;
+                        datapath.put(op.d, last);
+                        continue 'line;
                     };
-                    if !taken {
-                        continue;
-                    }
                     let at = ops.len() - rest.len() - 1;
-                    if !OBSERVED && op.n == 0 {
-                        line.branch((op, at), (0, false), thrown);
+                    if !OBSERVED && branch.n == 0 {
+                        line.branch((branch, at), (0, false), thrown);
                     } else if !line.branch_with::<OBSERVED>(datapath, (ops, at), who, (journal, thrown)) {
-                        break Some(op.marks);
+                        break Some(branch.marks);
                     }
-                    pc = op.d as usize;
-                    rest = ops[pc..].iter();
+                    rest = ops[usize::from(branch.d)..].iter();
                     if line.arrived >= calm {
+                        pc = branch.d as usize;
                         break None;
                     }
                 };
@@ -293,11 +326,9 @@ macro_rules! actions {
                 if OBSERVED {
                     line.tell(who, pc, journal);
                 }
-                let cycle = line.ahead.wrapping_add(pc as Cycle);
+                let cycle = line.cycle_of(pc);
                 if *pending != 0 {
-                    // As when the last one had been run on its own.
-                    let last = if pc > line.from { cycle - 1 } else { line.left };
-                    memory.settle(last, &mut datapath.byte_index);
+                    memory.settle(line.before(pc), &mut datapath.byte_index);
                     if !memory.has_pending() {
                         *pending = 0;
                     }
@@ -314,284 +345,54 @@ macro_rules! actions {
 
 actions! {
     operations {
-    B WholeB BWithA BWithB |op, x, y, kept| y;
-    NotB WholeNotB NotBWithA NotBWithB |op, x, y, kept| !y;
-    Add WholeAdd AddWithA AddWithB |op, x, y, kept| x.wrapping_add(y);
-    Add16 WholeAdd16 Add16WithA Add16WithB |op, x, y, kept| x.wrapping_add(y & 0xffff);
-    Add8 WholeAdd8 Add8WithA Add8WithB |op, x, y, kept| x.wrapping_add(y & 0xff);
-    And WholeAnd AndWithA AndWithB |op, x, y, kept| x & y;
-    NotAAnd WholeNotAAnd NotAAndWithA NotAAndWithB |op, x, y, kept| !x & y;
-    AndNot WholeAndNot AndNotWithA AndNotWithB |op, x, y, kept| x & !y;
-    Or WholeOr OrWithA OrWithB |op, x, y, kept| x | y;
-    Xor WholeXor XorWithA XorWithB |op, x, y, kept| x ^ y;
-    Sub WholeSub SubWithA SubWithB |op, x, y, kept| x.wrapping_sub(y);
-    SubReverse WholeSubReverse SubReverseWithA SubReverseWithB |op, x, y, kept| y.wrapping_sub(x);
-    ShfB WholeShfB ShfBWithA ShfBWithB |op, x, y, kept| shifted(op, y);
-    ShfNotB WholeShfNotB ShfNotBWithA ShfNotBWithB |op, x, y, kept| !shifted(op, y);
-    ShfAnd WholeShfAnd ShfAndWithA ShfAndWithB |op, x, y, kept| x & shifted(op, y);
-    ShfNotAAnd WholeShfNotAAnd ShfNotAAndWithA ShfNotAAndWithB |op, x, y, kept| !x & shifted(op, y);
-    ShfAndNot WholeShfAndNot ShfAndNotWithA ShfAndNotWithB |op, x, y, kept| x & !shifted(op, y);
-    ShfOr WholeShfOr ShfOrWithA ShfOrWithB |op, x, y, kept| x | shifted(op, y);
-    LdField WholeLdField LdFieldWithA LdFieldWithB |op, x, y, kept| x & kept | shifted(op, y);
-    Immed WholeImmed ImmedWithA ImmedWithB |op, x, y, kept| op.x;
-    ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB |op, x, y, kept| x & kept | op.x;
+        B WholeB BWithA BWithB;
+        NotB WholeNotB NotBWithA NotBWithB;
+        Add WholeAdd AddWithA AddWithB;
+        Add16 WholeAdd16 Add16WithA Add16WithB;
+        Add8 WholeAdd8 Add8WithA Add8WithB;
+        And WholeAnd AndWithA AndWithB;
+        NotAAnd WholeNotAAnd NotAAndWithA NotAAndWithB;
+        AndNot WholeAndNot AndNotWithA AndNotWithB;
+        Or WholeOr OrWithA OrWithB;
+        Xor WholeXor XorWithA XorWithB;
+        Sub WholeSub SubWithA SubWithB;
+        SubReverse WholeSubReverse SubReverseWithA SubReverseWithB;
+        ShfB WholeShfB ShfBWithA ShfBWithB;
+        ShfNotB WholeShfNotB ShfNotBWithA ShfNotBWithB;
+        ShfAnd WholeShfAnd ShfAndWithA ShfAndWithB;
+        ShfNotAAnd WholeShfNotAAnd ShfNotAAndWithA ShfNotAAndWithB;
+        ShfAndNot WholeShfAndNot ShfAndNotWithA ShfAndNotWithB;
+        ShfOr WholeShfOr ShfOrWithA ShfOrWithB;
+        LdField WholeLdField LdFieldWithA LdFieldWithB;
+        Immed WholeImmed ImmedWithA ImmedWithB;
+        ImmedMerge WholeImmedMerge ImmedMergeWithA ImmedMergeWithB;
     }
     branches {
-    Br |path, op| true;
-    Beq |path, op| path.codes.zero();
-    Bne |path, op| !path.codes.zero();
-    Bmi |path, op| path.condition(op);
-    Bpl |path, op| path.condition(op);
-    Bcs |path, op| path.condition(op);
-    Bcc |path, op| path.condition(op);
-    Bvs |path, op| path.condition(op);
-    Bvc |path, op| path.condition(op);
-    Bge |path, op| path.condition(op);
-    Blt |path, op| path.condition(op);
-    Ble |path, op| path.condition(op);
-    Bgt |path, op| path.condition(op);
-    BrCtx |path, op| u32::from(path.context) == op.x;
-    BrNotCtx |path, op| u32::from(path.context) != op.x;
-    BrBitSet |path, op| path.get(op.b) & op.x != 0;
-    BrBitClear |path, op| path.get(op.b) & op.x == 0;
-    BrByte |path, op| path.get(op.b) >> (op.x >> 8) & 0xff == op.x & 0xff;
-    BrNotByte |path, op| path.get(op.b) >> (op.x >> 8) & 0xff != op.x & 0xff;
+        Br Beq Bne Bmi Bpl Bcs Bcc Bvs Bvc Bge Blt Ble Bgt
+        BrCtx BrNotCtx BrBitSet BrBitClear BrByte BrNotByte
     }
-    shifted {
-        Xor ShfXor ShfXorAtHand ShfXorSame ShfXorSameAtHand |x, y| x ^ y;
-        And ShfThenAnd ShfThenAndAtHand ShfThenAndSame ShfThenAndSameAtHand |x, y| x & y;
-        Or ShfThenOr ShfThenOrAtHand ShfThenOrSame ShfThenOrSameAtHand |x, y| x | y;
-        Add ShfThenAdd ShfThenAddAtHand ShfThenAddSame ShfThenAddSameAtHand |x, y| x.wrapping_add(y);
-        Sub ShfThenSub ShfThenSubAtHand ShfThenSubSame ShfThenSubSameAtHand |x, y| x.wrapping_sub(y);
+    joined {
+        ShfB Xor ShfXor ShfXorAtHand ShfXorSame ShfXorSameAtHand;
+        ShfB And ShfThenAnd ShfThenAndAtHand ShfThenAndSame ShfThenAndSameAtHand;
+        ShfB Or ShfThenOr ShfThenOrAtHand ShfThenOrSame ShfThenOrSameAtHand;
+        ShfB Add ShfThenAdd ShfThenAddAtHand ShfThenAddSame ShfThenAddSameAtHand;
+        ShfB Sub ShfThenSub ShfThenSubAtHand ShfThenSubSame ShfThenSubSameAtHand;
+        And ShfB AndThenShf AndThenShfAtHand AndThenShfSame AndThenShfSameAtHand;
+        Add Xor AddThenXor AddThenXorAtHand AddThenXorSame AddThenXorSameAtHand;
+        Xor Add XorThenAdd XorThenAddAtHand XorThenAddSame XorThenAddSameAtHand;
     }
-}
-
-/// The line of code that a context is on, and the account of those before it in the
-/// tight loop. It is apart from the loop, which needs the processor's registers for
-/// other things.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Line {
-    /// When the context came to it, and whether the instruction before set the codes.
-    pub arrived: Cycle,
-    pub with_codes: bool,
-    /// Its first address in the tight loop.
-    #[serde(skip)]
-    from: usize,
-    /// What is to be added to an address for its cycle.
-    #[serde(skip)]
-    ahead: Cycle,
-    /// Slots thrown away.
-    #[serde(skip)]
-    aborted: Cycle,
-    /// The cycle of the last instruction before it in the tight loop, 0 if there is none.
-    #[serde(skip)]
-    left: Cycle,
-}
-
-impl Line {
-    /// The tight loop begins at an address.
-    #[inline]
-    fn begin(&mut self, from: usize, cycle: Cycle) {
-        self.from = from;
-        self.ahead = cycle.wrapping_sub(from as Cycle);
-        self.aborted = 0;
-        self.left = 0;
+    decided {
+        B Beq BThenBeq;
+        B Bne BThenBne;
+        And Beq AndThenBeq;
+        And Bne AndThenBne;
+        Xor Beq XorThenBeq;
+        Xor Bne XorThenBne;
+        Sub Beq SubThenBeq;
+        Sub Bne SubThenBne;
+        Sub Bcs SubThenBcs;
+        Sub Bcc SubThenBcc;
+        ShfB Beq ShfThenBeq;
+        ShfB Bne ShfThenBne;
     }
-
-    /// Takes the branch at an address.
-    #[inline]
-    fn branch(
-        &mut self,
-        (op, at): (&Op, usize),
-        (deferred, sets_codes): (usize, bool),
-        thrown: &mut Thrown,
-    ) -> Cycle {
-        let cycle = self.ahead.wrapping_add(at as Cycle);
-        let slots = penalty(op, cycle == self.arrived, self.with_codes);
-        self.left = cycle + deferred as Cycle;
-        let next = self.left + 1;
-        if slots != 0 {
-            thrown.add(next, slots);
-        }
-        self.with_codes = sets_codes && slots == 0;
-        self.aborted += slots;
-        self.arrived = next + slots;
-        self.from = op.d as usize;
-        self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
-        slots
-    }
-
-    /// The same where somebody watches, or with defer slots, which are run. False,
-    /// and nothing done, if they need attention.
-    #[inline(never)]
-    fn branch_with<const OBSERVED: bool>(
-        &mut self,
-        datapath: &mut Datapath,
-        (ops, at): (&[Op], usize),
-        who: (u8, u8),
-        (journal, thrown): (&mut Journal, &mut Thrown),
-    ) -> bool {
-        let op = &ops[at];
-        let deferred = op.n as usize;
-        let mut sets_codes = false;
-        if deferred != 0 {
-            let slots = ops.get(at + 1..=at + deferred);
-            let Some(slots) = slots.filter(|slots| slots.iter().all(Op::is_plain)) else {
-                return false;
-            };
-            for slot in slots {
-                datapath.operate_apart(slot);
-                sets_codes = slot.marks & Op::SETS_CODES != 0;
-            }
-        }
-        if OBSERVED {
-            self.tell(who, at + deferred + 1, journal);
-        }
-        let slots = self.branch((op, at), (deferred, sets_codes), thrown);
-        if OBSERVED && slots != 0 {
-            let ((me, context), pc) = (who, at as u16);
-            let aborted = TraceEvent::Aborted {
-                me,
-                context,
-                pc,
-                slots,
-            };
-            journal.put(self.arrived - slots, aborted);
-        }
-        true
-    }
-
-    /// Tells of the instructions of the line up to an address.
-    fn tell(&self, (me, context): (u8, u8), to: usize, journal: &mut Journal) {
-        if to != self.from {
-            let issued = TraceEvent::Issued {
-                me,
-                context,
-                pc: self.from as u16,
-                count: (to - self.from) as u16,
-            };
-            journal.put(self.ahead.wrapping_add(self.from as Cycle), issued);
-        }
-    }
-}
-
-/// What an operation leaves behind and what it reads of that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trace {
-    /// Sets codes, A operand and result, reads none of them.
-    All,
-    /// Sets A operand and result, leaves the codes.
-    Operands,
-    /// Anything else.
-    Other,
-}
-
-impl Trace {
-    pub fn of(instruction: &Instruction) -> Self {
-        let leaves = instruction.form().leaves;
-        let reads = instruction.takes().is_some() || instruction.reads_codes();
-        if reads || !matches!(leaves, Leaves::Result | Leaves::Zero) {
-            Self::Other
-        } else if instruction.sets_codes() {
-            Self::All
-        } else {
-            Self::Operands
-        }
-    }
-}
-
-/// What may be run of an operation when the next word follows in line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// All of it.
-    Whole,
-    /// Its quick form. What is at hand is so only if the word before was quick.
-    Quick(FromHand),
-}
-
-/// Finds the forms of a program's operations. At the target of a branch the word
-/// before is not always the last that ran.
-pub(super) fn find_forms(ops: &[Op], sides: &[Side]) -> Vec<Form> {
-    let mut targets = vec![false; ops.len()];
-    for op in ops.iter().filter(|op| op.kind.branches()) {
-        targets[usize::from(op.d)] = true;
-    }
-    let form = |at: usize| {
-        let op = ops[at];
-        let next = sides.get(at + 1).map_or(Trace::Other, |next| next.trace);
-        let unread = match sides[at].trace {
-            Trace::All => next == Trace::All,
-            Trace::Operands => next != Trace::Other,
-            Trace::Other => false,
-        };
-        if !unread || !Action::has_quick(op.kind) {
-            return Form::Whole;
-        }
-        let before = at.checked_sub(1).filter(|_| !targets[at]);
-        let result = before.map(|before| ops[before].d);
-        Form::Quick(match (result == Some(op.a), result == Some(op.b)) {
-            (true, false) => FromHand::A,
-            (false, true) => FromHand::B,
-            _ => FromHand::Neither,
-        })
-    };
-    (0..ops.len()).map(form).collect()
-}
-
-/// The action of the operation at an address, from the one before and the ones
-/// around it.
-pub(super) fn action_at(ops: &[Op], forms: &[Form], at: usize) -> Action {
-    let op = &ops[at];
-    if op.marks & Op::WATCHED != 0 {
-        return Action::Stop;
-    }
-    let branches = op.kind.branches();
-    if !branches && !op.kind.is_of_datapath() {
-        return Action::Stop;
-    }
-    if op.marks & Op::GUARDED != 0 {
-        return match (branches, op.marks & Op::LOCAL != 0) {
-            (true, _) => Action::OwnedBranch,
-            (false, true) => Action::Local,
-            (false, false) => {
-                let [a, b, d] = [op.a, op.b, op.d].map(|slot| (S_IN..NN).contains(&slot));
-                match (a, b, d) {
-                    (true, false, false) => Action::OwnedA,
-                    (false, true, false) => Action::OwnedB,
-                    (false, false, true) => Action::OwnedD,
-                    _ => Action::Owned,
-                }
-            }
-        };
-    }
-    let goes_on = ops.get(at + 1).is_some_and(Op::is_plain);
-    match forms[at] {
-        Form::Quick(from_hand) if goes_on => {
-            let at_hand = at
-                .checked_sub(1)
-                .is_some_and(|at| ops[at].action.is_quick());
-            let first = Action::quick(
-                op.kind,
-                if at_hand {
-                    from_hand
-                } else {
-                    FromHand::Neither
-                },
-            );
-            pair_at(ops, forms, at, first).unwrap_or(first)
-        }
-        _ => Action::whole(op.kind),
-    }
-}
-
-/// The action of an operation and the next as one, where the next takes as its B
-/// operand what the first leaves, and neither is the last that is quick.
-fn pair_at(ops: &[Op], forms: &[Form], at: usize, first: Action) -> Option<Action> {
-    let (op, next) = (&ops[at], ops.get(at + 1)?);
-    let joins = forms[at + 1] == Form::Quick(FromHand::B)
-        && next.is_plain()
-        && ops.get(at + 2).is_some_and(Op::is_plain);
-    joins
-        .then(|| Action::pair(first, next.kind, next.a == op.b))
-        .flatten()
 }

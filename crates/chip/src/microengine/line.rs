@@ -1,0 +1,136 @@
+//! The line of code that a context is on, and what the tight loop keeps account of.
+
+use serde::{Deserialize, Serialize};
+
+use super::ahead::Thrown;
+use super::datapath::Datapath;
+use super::operation::Op;
+use super::turn::penalty;
+use crate::Cycle;
+use crate::kernel::journal::Journal;
+use crate::kernel::trace_event::TraceEvent;
+
+/// The line of code that a context is on, and the account of those before it in the
+/// tight loop. It is apart from the loop, which needs the processor's registers for
+/// other things.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Line {
+    /// When the context came to it, and whether the instruction before set the codes.
+    pub arrived: Cycle,
+    pub with_codes: bool,
+    /// Its first address in the tight loop.
+    #[serde(skip)]
+    from: usize,
+    /// What is to be added to an address for its cycle.
+    #[serde(skip)]
+    ahead: Cycle,
+    /// Slots thrown away.
+    #[serde(skip)]
+    pub aborted: Cycle,
+    /// The cycle of the last instruction before it in the tight loop, 0 if there is none.
+    #[serde(skip)]
+    left: Cycle,
+}
+
+impl Line {
+    /// The tight loop begins at an address.
+    #[inline]
+    pub fn begin(&mut self, from: usize, cycle: Cycle) {
+        self.from = from;
+        self.ahead = cycle.wrapping_sub(from as Cycle);
+        self.aborted = 0;
+        self.left = 0;
+    }
+
+    /// The cycle of the instruction at an address of the line.
+    #[inline]
+    pub fn cycle_of(&self, at: usize) -> Cycle {
+        self.ahead.wrapping_add(at as Cycle)
+    }
+
+    /// The cycle of the last instruction before that at an address of the line; 0 if the
+    /// tight loop ran none.
+    pub fn before(&self, at: usize) -> Cycle {
+        if at > self.from {
+            self.cycle_of(at) - 1
+        } else {
+            self.left
+        }
+    }
+
+    /// Takes the branch at an address; gives the slots that are thrown away.
+    #[inline]
+    pub fn branch(
+        &mut self,
+        (op, at): (&Op, usize),
+        (deferred, sets_codes): (usize, bool),
+        thrown: &mut Thrown,
+    ) -> Cycle {
+        let cycle = self.cycle_of(at);
+        let slots = penalty(op, cycle == self.arrived, self.with_codes);
+        self.left = cycle + deferred as Cycle;
+        let next = self.left + 1;
+        if slots != 0 {
+            thrown.add(next, slots);
+        }
+        self.with_codes = sets_codes && slots == 0;
+        self.aborted += slots;
+        self.arrived = next + slots;
+        self.from = op.d as usize;
+        self.ahead = self.arrived.wrapping_sub(Cycle::from(op.d));
+        slots
+    }
+
+    /// The same where somebody watches, or with defer slots, which are run. False,
+    /// and nothing done, if they need attention.
+    #[inline(never)]
+    pub fn branch_with<const OBSERVED: bool>(
+        &mut self,
+        datapath: &mut Datapath,
+        (ops, at): (&[Op], usize),
+        who: (u8, u8),
+        (journal, thrown): (&mut Journal, &mut Thrown),
+    ) -> bool {
+        let op = &ops[at];
+        let deferred = op.n as usize;
+        let mut sets_codes = false;
+        if deferred != 0 {
+            let slots = ops.get(at + 1..=at + deferred);
+            let Some(slots) = slots.filter(|slots| slots.iter().all(Op::is_plain)) else {
+                return false;
+            };
+            for slot in slots {
+                datapath.operate_apart(slot);
+                sets_codes = slot.marks & Op::SETS_CODES != 0;
+            }
+        }
+        if OBSERVED {
+            self.tell(who, at + deferred + 1, journal);
+        }
+        let slots = self.branch((op, at), (deferred, sets_codes), thrown);
+        if OBSERVED && slots != 0 {
+            let ((me, context), pc) = (who, at as u16);
+            let aborted = TraceEvent::Aborted {
+                me,
+                context,
+                pc,
+                slots,
+            };
+            journal.put(self.arrived - slots, aborted);
+        }
+        true
+    }
+
+    /// Tells of the instructions of the line up to an address.
+    pub fn tell(&self, (me, context): (u8, u8), to: usize, journal: &mut Journal) {
+        if to != self.from {
+            let issued = TraceEvent::Issued {
+                me,
+                context,
+                pc: self.from as u16,
+                count: (to - self.from) as u16,
+            };
+            journal.put(self.ahead.wrapping_add(self.from as Cycle), issued);
+        }
+    }
+}
