@@ -81,17 +81,19 @@ impl Microengine {
         Ok(Flow::Continue)
     }
 
-    /// Executes one instruction that polls, which may: with nothing to be checked before
-    /// it or done after it, and for no other reason than writes of index registers that
-    /// are on their way. So most of what [`Self::attentive`] asks is known.
+    /// Executes one instruction that the tight loop does not have, and which may if it
+    /// polls: with nothing to be checked before it or done after it, and for no other
+    /// reason than writes of index registers that are on their way. So most of what
+    /// [`Self::attentive`] asks is known.
     #[inline]
-    pub(super) fn poll<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
-        self.poll_or::<OBSERVED>(fabric).unwrap_or_else(|flow| flow)
+    pub(super) fn direct<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Flow {
+        self.direct_or::<OBSERVED>(fabric)
+            .unwrap_or_else(|flow| flow)
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the loop around it.
-    fn poll_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
+    fn direct_or<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> Result<Flow, Flow> {
         if self.slow != 0 && self.memory.due() <= self.cycle {
             self.settle();
         }
@@ -121,6 +123,13 @@ impl Microengine {
                 self.took_a_cycle::<OBSERVED>(fabric);
                 false
             }
+            Kind::CsrRead => {
+                self.csr_value = self.read_csr(x as u16, fabric)?;
+                self.took_a_cycle::<OBSERVED>(fabric);
+                self.pc += 1;
+                self.hand_over::<OBSERVED>(fabric);
+                return Ok(Flow::Continue);
+            }
             Kind::BrState | Kind::BrNoState => {
                 let taken = self.input_state(x as u8, fabric) == (kind == Kind::BrState);
                 if !taken {
@@ -145,6 +154,23 @@ impl Microengine {
             self.defers(op.n, After::Jump(op.d), slots);
         }
         Ok(Flow::Continue)
+    }
+
+    /// A local CSR was read: the next word, an `immed`, gets its value. Where nothing
+    /// else is to be done there, it executes at once.
+    #[inline]
+    fn hand_over<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
+        let next = self.lane().ops().get(usize::from(self.pc)).copied();
+        let alone =
+            |op: &Op| op.kind == Kind::Immed && op.is_plain() && op.marks & Op::FINISHES == 0;
+        match next.filter(alone) {
+            Some(op) if self.slow == 0 && self.cycle < self.limit => {
+                self.datapath.plain(&op, 0, self.csr_value);
+                self.took_a_cycle::<OBSERVED>(fabric);
+                self.pc += 1;
+            }
+            _ => self.slow |= slow::CSR,
+        }
     }
 
     #[inline(never)]

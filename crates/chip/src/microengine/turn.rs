@@ -271,11 +271,11 @@ impl Microengine {
                     return Flow::Post;
                 }
                 self.bark = self.cycle + PATIENCE;
-                if self.slow & !slow::PENDING == 0 && marks & (Op::ATTENTION | Op::FINISHES) == 0 {
-                    match self.poll::<OBSERVED>(fabric) {
-                        Flow::Continue => continue,
-                        other => return other,
-                    }
+            }
+            if self.slow & !slow::PENDING == 0 && marks & (Op::ATTENTION | Op::FINISHES) == 0 {
+                match self.direct::<OBSERVED>(fabric) {
+                    Flow::Continue => continue,
+                    other => return other,
                 }
             }
             match self.attentive::<OBSERVED>(fabric) {
