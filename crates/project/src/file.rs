@@ -312,6 +312,11 @@ pub struct FlowSection {
     pub destination_port: u16,
     /// What the microcode is to do with it: a class of service.
     pub class: u8,
+    /// As many flows of this kind, with source ports one after the other; 1 if not given.
+    pub count: Option<Spanned<u32>>,
+    /// Whether packets of the opposite direction are to be found as well.
+    #[serde(default)]
+    pub reverse: bool,
 }
 
 /// `[[route]]`.

@@ -167,6 +167,7 @@ pub(crate) fn resolve(
         dram: Space::new("dram", capacity.dram_bytes),
         memories: BTreeMap::new(),
         macs: Vec::new(),
+        flow_classes: Vec::new(),
         stages: Vec::new(),
         node_stalls: Vec::new(),
         boot: Boot {
@@ -261,6 +262,8 @@ pub struct Resolver<'a> {
     dram: Space,
     memories: BTreeMap<String, NamedMemory>,
     macs: Vec<[u8; 6]>,
+    /// The class of each flow of the flow table, by number from 1 on.
+    flow_classes: Vec<u8>,
     stages: Vec<(String, Vec<u8>)>,
     node_stalls: Vec<NodeStall>,
     boot: Boot,

@@ -13,8 +13,19 @@ const BUCKET_FLOWS: usize = 2;
 const FLOW_LONGWORDS: usize = 4;
 /// Bit of a flow's last longword that says that there is one.
 const VALID: u32 = 1 << 31;
+/// Bit of the same longword that says that it is a flow's opposite direction.
+const REVERSE: u32 = 1 << 30;
+/// Where a flow's number stands in the same longword, and the largest one.
+const NUMBER_SHIFT: u32 = 16;
+const LAST_NUMBER: usize = 0x3fff;
 
 impl Resolver<'_> {
+    /// The class of each flow of the flow table, by number from 1 on.
+    #[must_use]
+    pub fn flow_classes(&self) -> &[u8] {
+        &self.flow_classes
+    }
+
     /// Builds the table and gives it its place.
     pub(super) fn flows(&mut self, file: &ProjectFile) {
         let Some(section) = &file.flows else {
@@ -52,6 +63,15 @@ impl Resolver<'_> {
         for flow in &file.flow {
             self.flow(flow, buckets, &mut words);
         }
+        if self.flow_classes.len() > LAST_NUMBER {
+            self.fail(
+                span,
+                format!("{} flows are too many", self.flow_classes.len()),
+                "",
+                &format!("a flow's number has 14 bits: give at most {LAST_NUMBER}"),
+            );
+            return;
+        }
         let bytes = words.len() as u64 * 4;
         let space = &mut self.sram[usize::from(channel)];
         let align = (BUCKET_FLOWS * FLOW_LONGWORDS * 4) as u64;
@@ -64,7 +84,9 @@ impl Resolver<'_> {
                     owner,
                     span.clone(),
                 );
-                self.define("FLOW_BUCKETS".into(), buckets, owner, span);
+                self.define("FLOW_BUCKETS".into(), buckets, owner, span.clone());
+                let count = self.flow_classes.len();
+                self.define("FLOW_COUNT".into(), count, owner, span);
                 self.boot.memory.push(MemoryImage {
                     space: BootSpace::Sram(channel),
                     address: address as u32,
@@ -78,7 +100,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Puts a flow into its bucket.
+    /// Numbers flows and puts them into their buckets.
     fn flow(&mut self, flow: &FlowSection, buckets: u32, words: &mut [u32]) {
         let mut address = |text: &toml::Spanned<String>| {
             let address =
@@ -97,32 +119,72 @@ impl Resolver<'_> {
         else {
             return;
         };
-        let ports = u32::from(flow.source_port) << 16 | u32::from(flow.destination_port);
+        let count = flow.count.as_ref().map_or(1, |count| *count.get_ref());
+        let first = u32::from(flow.source_port);
+        if count == 0 || first + count > 0x1_0000 {
+            let place = flow.count.as_ref().map_or(0..0, toml::Spanned::span);
+            self.fail(
+                place,
+                format!("{count} flows from source port {first} on"),
+                "",
+                "there are 65536 ports, and one flow at least",
+            );
+            return;
+        }
+        let destination_port = u32::from(flow.destination_port);
+        for port in first..first + count {
+            self.flow_classes.push(flow.class);
+            let number = self.flow_classes.len() as u32;
+            let mark = VALID | number << NUMBER_SHIFT | u32::from(flow.class) << 8;
+            let there = [source, destination, port << 16 | destination_port, mark];
+            let back = [
+                destination,
+                source,
+                destination_port << 16 | port,
+                mark | REVERSE,
+            ];
+            let done = self.enter(flow, there, buckets, words)
+                && (!flow.reverse || self.enter(flow, back, buckets, words));
+            if !done {
+                return;
+            }
+        }
+    }
+
+    /// Puts an entry, still without its protocol, into its bucket. False if that is a mistake.
+    fn enter(
+        &mut self,
+        flow: &FlowSection,
+        [source, destination, ports, mark]: [u32; FLOW_LONGWORDS],
+        buckets: u32,
+        words: &mut [u32],
+    ) -> bool {
         let protocol = u32::from(flow.protocol);
         let at = bucket([source, destination, ports, protocol], buckets);
         let start = at * BUCKET_FLOWS * FLOW_LONGWORDS;
         let bucket = &mut words[start..start + BUCKET_FLOWS * FLOW_LONGWORDS];
-        let entry = [
-            source,
-            destination,
-            ports,
-            VALID | u32::from(flow.class) << 8 | protocol,
-        ];
+        let entry = [source, destination, ports, mark | protocol];
         let twice = bucket
             .chunks(FLOW_LONGWORDS)
             .any(|old| old[..3] == entry[..3] && old[3] & (VALID | 0xff) == VALID | protocol);
         if twice {
             self.fail(flow.source.span(), "this flow is given twice", "", "");
-            return;
+            return false;
         }
         match bucket.chunks_mut(FLOW_LONGWORDS).find(|old| old[3] == 0) {
-            Some(free) => free.copy_from_slice(&entry),
-            None => self.fail(
-                flow.source.span(),
-                "this flow's bucket is full",
-                "",
-                "give [flows] more `buckets`",
-            ),
+            Some(free) => {
+                free.copy_from_slice(&entry);
+                true
+            }
+            None => {
+                self.fail(
+                    flow.source.span(),
+                    "this flow's bucket is full",
+                    "",
+                    "give [flows] more `buckets`",
+                );
+                false
+            }
         }
     }
 }
