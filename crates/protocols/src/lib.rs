@@ -1,4 +1,5 @@
-//! Explicit congestion control: Quick-Start ([`quick_start`]), XCP ([`xcp`]) and RCP ([`rcp`]).
+//! Explicit congestion control: Quick-Start ([`quick_start`]), XCP ([`xcp`]) and RCP ([`rcp`]); and
+//! TCP paced at a computed rate, SRP ([`srp`]).
 //!
 //! Each protocol is one folder: the reference model (what a router does to a packet, and what its
 //! slow path computes between packets), the slow-path task that runs it on the chip's core, the
@@ -30,6 +31,9 @@ mod parameter;
 mod queue_lengths;
 pub mod quick_start;
 pub mod rcp;
+pub mod round_trip;
+pub mod srp;
+pub mod time;
 pub mod xcp;
 
 use npsim_project::registry::Registry;
@@ -43,5 +47,6 @@ pub fn registry() -> Registry {
         .with_task(quick_start::keys::QuickStartKind)
         .with_task(xcp::keys::XcpKind)
         .with_task(rcp::keys::RcpKind)
+        .with_task(srp::keys::SrpKind)
         .with_device(feedback::keys::CoprocessorKind)
 }

@@ -2,15 +2,46 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::RtoParameters;
-use crate::time::Time;
+use crate::time::{MILLISECOND, SECOND, Time};
+
+/// The retransmission timer (RFC 6298).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RtoParameters {
+    /// Before the first sample.
+    pub initial: Time,
+    /// Where data starts if the SYN had to be sent again and there is no sample yet.
+    pub after_lost_syn: Time,
+    /// Least timeout.
+    pub floor: Time,
+    /// Greatest timeout, and the end of doubling.
+    pub ceiling: Time,
+    /// Granularity of the host's clock: the least that the variance adds.
+    pub granularity: Time,
+}
+
+impl RtoParameters {
+    /// RFC 6298: 1 s at first and at least, 60 s at most; a clock of 1 ms.
+    pub const RFC: Self = Self {
+        initial: SECOND,
+        after_lost_syn: 3 * SECOND,
+        floor: SECOND,
+        ceiling: 60 * SECOND,
+        granularity: MILLISECOND,
+    };
+
+    /// The same with Linux's floor of 200 ms.
+    pub const LINUX: Self = Self {
+        floor: 200 * MILLISECOND,
+        ..Self::RFC
+    };
+}
 
 /// Doublings beyond which every timeout is at its ceiling.
 const MOST_DOUBLINGS: u32 = 40;
 
 /// The estimate of a sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RoundTrip {
+pub struct RoundTrip {
     parameters: RtoParameters,
     /// Smoothed round-trip time x 8 and mean deviation x 4: the gains of 1/8 and 1/4 lose nothing.
     estimate: Option<(Time, Time)>,
@@ -20,6 +51,8 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
+    /// The estimate before the first sample.
+    #[must_use]
     pub fn new(parameters: RtoParameters) -> Self {
         Self {
             parameters,
@@ -50,11 +83,13 @@ impl RoundTrip {
     }
 
     /// The smoothed round-trip time; none before the first sample.
+    #[must_use]
     pub fn smoothed(&self) -> Option<Time> {
         self.estimate.map(|(srtt, _)| srtt / 8)
     }
 
     /// The timeout with its back-off.
+    #[must_use]
     pub fn timeout(&self) -> Time {
         let doubled = self.timeout.saturating_mul(1 << self.doublings);
         doubled.min(self.parameters.ceiling)

@@ -12,7 +12,8 @@ pub const MILLISECOND: Time = 1_000_000_000;
 pub const SECOND: Time = 1_000_000_000_000;
 
 /// The time that `bytes` take at `rate` bytes per second, rounded up; the longest time for a rate of 0.
-pub(crate) fn of_bytes(bytes: u64, rate: u64) -> Time {
+#[must_use]
+pub fn of_bytes(bytes: u64, rate: u64) -> Time {
     if rate == 0 {
         return Time::MAX;
     }
@@ -21,13 +22,15 @@ pub(crate) fn of_bytes(bytes: u64, rate: u64) -> Time {
 }
 
 /// The bytes that `rate` bytes per second come to in `time`, rounded down.
-pub(crate) fn bytes_in(time: Time, rate: u64) -> u64 {
+#[must_use]
+pub fn bytes_in(time: Time, rate: u64) -> u64 {
     let bytes = u128::from(time) * u128::from(rate) / u128::from(SECOND);
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// The rate in bytes per second of `bytes` in `time`, rounded down; 0 for a time of 0.
-pub(crate) fn rate_of(bytes: u64, time: Time) -> u64 {
+#[must_use]
+pub fn rate_of(bytes: u64, time: Time) -> u64 {
     let rate = (u128::from(bytes) * u128::from(SECOND)).checked_div(u128::from(time));
     u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
 }

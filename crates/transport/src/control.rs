@@ -2,8 +2,6 @@
 //! laws, which know what follows from it.
 
 mod cubic;
-mod fixed;
-mod loss_interval;
 mod quick_start;
 mod reno;
 mod scheme;

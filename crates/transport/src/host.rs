@@ -1,10 +1,11 @@
 //! What a host is set to. Every length of time that TCP knows is here, so that one factor scales all.
 
+use npsim_protocols::round_trip::RtoParameters;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::pacing::Clock;
-use crate::time::{MICROSECOND, MILLISECOND, SECOND, Time};
+use crate::time::{MICROSECOND, SECOND, Time};
 
 /// A length of time that a scale makes zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -24,38 +25,6 @@ pub(crate) fn divided(name: &'static str, time: Time, scale: u64) -> Result<Time
         Some(divided) if divided > 0 || time == 0 => Ok(divided),
         _ => Err(ScaleError { name, time, scale }),
     }
-}
-
-/// The retransmission timer (RFC 6298).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RtoParameters {
-    /// Before the first sample.
-    pub initial: Time,
-    /// Where data starts if the SYN had to be sent again and there is no sample yet.
-    pub after_lost_syn: Time,
-    /// Least timeout.
-    pub floor: Time,
-    /// Greatest timeout, and the end of doubling.
-    pub ceiling: Time,
-    /// Granularity of the host's clock: the least that the variance adds.
-    pub granularity: Time,
-}
-
-impl RtoParameters {
-    /// RFC 6298: 1 s at first and at least, 60 s at most; a clock of 1 ms.
-    pub const RFC: Self = Self {
-        initial: SECOND,
-        after_lost_syn: 3 * SECOND,
-        floor: SECOND,
-        ceiling: 60 * SECOND,
-        granularity: MILLISECOND,
-    };
-
-    /// The same with Linux's floor of 200 ms.
-    pub const LINUX: Self = Self {
-        floor: 200 * MILLISECOND,
-        ..Self::RFC
-    };
 }
 
 /// The window after the ACK that ends a fast recovery without SACK (RFC 6582, step 3).
@@ -182,6 +151,7 @@ impl HostParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::MILLISECOND;
 
     #[test]
     fn a_scale_divides_every_time() {

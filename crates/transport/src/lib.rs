@@ -62,13 +62,14 @@ mod host;
 pub mod pacing;
 pub mod rcp;
 mod receiver;
-mod rtt;
 mod sender;
 mod sequence;
-pub mod time;
+
 pub mod wire;
 
 pub use control::Scheme;
-pub use host::{FullAck, HostParameters, PartialAck, RtoParameters, ScaleError};
+pub use host::{FullAck, HostParameters, PartialAck, ScaleError};
+pub use npsim_protocols::round_trip::RtoParameters;
+pub use npsim_protocols::time;
 pub use receiver::{Receiver, ReceiverCounters, ReceiverParameters, ReceiverPhase, XcpAnswer};
 pub use sender::{Phase, Sender, SenderCounters, SenderParameters, SenderView, Supply};

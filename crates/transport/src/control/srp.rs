@@ -1,25 +1,11 @@
-//! SRP: packets leave at a rate that follows from the loss event rate (Shang et al., TCP-SRP).
-//!
-//! The paper's formula R(p) is used with the time of slow start weighted as its packets are. The paper
-//! gives neither the mean window W(p) nor the number of fast recoveries for a timeout: both are
-//! Padhye's, for an ACK a packet. It does not say how p is measured: by [`LossIntervals`]. Nor does it
-//! say how a flow begins: the rate doubles each round-trip time until the first loss, which then counts
-//! as if it had come at the interval that gives half of that rate, as in TFRC (RFC 5348, section 6.3.1).
+//! SRP: packets leave at a rate that follows from the loss event rate (Shang et al., TCP-SRP). The law
+//! is that of [`npsim_protocols::srp`], which a network processor that paces follows as well.
 
+use npsim_protocols::srp::{self, Law};
 use serde::{Deserialize, Serialize};
 
-use super::fixed::Fixed;
-use super::loss_interval::{LossIntervals, MEAN_BITS};
 use super::{Controller, Moment};
 use crate::host::HostParameters;
-use crate::time::{self, SECOND, Time};
-
-/// The shortest interval that p can tell, packets: the formula's rate goes to 0 as p goes to 1.
-const SHORTEST_INTERVAL: u64 = 2;
-/// The longest interval that p can tell, packets.
-const LONGEST_INTERVAL: u64 = 1 << 30;
-/// Most doublings of the sending timer.
-const MOST_DOUBLINGS: u32 = 6;
 
 /// What an SRP sender is set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -31,147 +17,28 @@ pub struct SrpParameters {
 /// The rate of a paced sender. It has no window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Srp {
-    parameters: SrpParameters,
-    first: u64,
-    /// Bytes of IP per second.
-    rate: u64,
-    intervals: LossIntervals,
-    last_event: Option<Time>,
-    last_update: Time,
-    doublings: u32,
+    law: Law,
 }
 
 impl Srp {
     /// The state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: SrpParameters) -> Self {
+        let first = u64::from(host.initial_window);
         Self {
-            parameters,
-            first: u64::from(host.initial_window),
-            rate: 0,
-            intervals: LossIntervals::default(),
-            last_event: None,
-            last_update: 0,
-            doublings: 0,
+            law: Law::new(first, parameters.most),
         }
     }
-
-    fn set_rate(&mut self, rate: u64) {
-        self.rate = rate.clamp(1, self.parameters.most.unwrap_or(u64::MAX));
-    }
-
-    fn update(&mut self, moment: &Moment) {
-        let mean = self.intervals.mean(moment.mss);
-        if let (Some(mean), Some(srtt)) = (mean, moment.srtt) {
-            let rate = rate_of_mean(mean, srtt, moment.timeout);
-            self.set_rate(bytes_per_second(rate, moment.packet));
-            self.last_update = moment.now;
-        }
-    }
-
-    /// Losses within a round-trip time are one event.
-    fn event(&mut self, moment: &Moment) {
-        let srtt = moment.srtt.unwrap_or(moment.timeout);
-        if self.last_event.is_some_and(|last| moment.now - last < srtt) {
-            return;
-        }
-        self.last_event = Some(moment.now);
-        if self.intervals.mean(moment.mss).is_none() {
-            let half = (self.rate / 2).max(1);
-            let interval = interval_for(half, srtt, moment);
-            self.intervals.begin_with(interval);
-        } else {
-            self.intervals.close(moment.mss);
-        }
-        self.update(moment);
-    }
 }
 
-/// The rate of a mean interval in packets x 2^8, in packets x 2^-32 in a picosecond x 10^12.
-fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> Rate {
-    let mean = mean.clamp(
-        SHORTEST_INTERVAL << MEAN_BITS,
-        LONGEST_INTERVAL << MEAN_BITS,
-    );
-    let p = Fixed::ratio(1 << MEAN_BITS, mean as i64);
-    packets_in_time(p, srtt, timeout)
-}
-
-/// Packets and the time that they take.
-#[derive(Debug, Clone, Copy)]
-struct Rate {
-    packets: Fixed,
-    time: i128,
-}
-
-fn bytes_per_second(rate: Rate, packet: u64) -> u64 {
-    let bytes = rate.packets.times(packet).max(1).unsigned_abs();
-    // Packets of a cycle times a second stay far below 2^127.
-    let rate = bytes * u128::from(SECOND) / rate.time.max(1).unsigned_abs();
-    u64::try_from(rate).unwrap_or(u64::MAX)
-}
-
-/// The shortest interval in packets whose rate is at least `rate`.
-fn interval_for(rate: u64, srtt: Time, moment: &Moment) -> u64 {
-    let gives = |packets: u64| {
-        let found = rate_of_mean(packets << MEAN_BITS, srtt, moment.timeout);
-        bytes_per_second(found, moment.packet)
-    };
-    let (mut below, mut enough) = (SHORTEST_INTERVAL, LONGEST_INTERVAL);
-    while below < enough {
-        let middle = u64::midpoint(below, enough);
-        if gives(middle) >= rate {
-            enough = middle;
-        } else {
-            below = middle + 1;
-        }
-    }
-    enough
-}
-
-/// Mean window when a loss event comes (Padhye, b = 1): 1 + sqrt(8 (1 - p) / 3 p + 1).
-fn window(p: Fixed) -> Fixed {
-    let one = Fixed::ONE;
-    let ratio = Fixed::integer(8) * (one - p) / (Fixed::integer(3) * p);
-    one + (ratio + one).sqrt()
-}
-
-/// Probability that a loss event ends in a timeout (Padhye): one over the fast recoveries for each.
-fn timeout_share(p: Fixed, window: Fixed) -> Fixed {
-    let one = Fixed::ONE;
-    let q = one - p;
-    let cube = q * q * q;
-    let three = Fixed::integer(3);
-    let whole = one - q.power(window);
-    if window <= three || whole <= Fixed::ZERO {
-        return one;
-    }
-    let last = one - q.power(window - three);
-    ((one - cube) * (one + cube * last) / whole).min(one)
-}
-
-/// Mean length of a sequence of timeouts in timeouts, times 1 - p: doubling up to 64.
-fn backed_off(p: Fixed) -> Fixed {
-    // 1 + p (1 + 2 p (1 + 2 p (1 + ...))).
-    let double = p + p;
-    let series = (0..5).fold(Fixed::ONE, |series, _| Fixed::ONE + double * series);
-    Fixed::ONE + p * series
-}
-
-/// R(p): packets of a cycle and its time in picoseconds.
-fn packets_in_time(p: Fixed, srtt: Time, timeout: Time) -> Rate {
-    let (one, two) = (Fixed::ONE, Fixed::integer(2));
-    let window = window(p);
-    let share = timeout_share(p, window);
-    let rounds = (one + (window / Fixed::integer(4)).log2()).max(Fixed::ZERO);
-    let after = one / (one - p);
-    let packets = one / p + share * (after + rounds.exp2() - one);
-    let avoidance = window / two + two + (window - one) * p;
-    let round_trips = avoidance + share * rounds;
-    let timeouts = share * backed_off(p) * after;
-    Rate {
-        packets,
-        time: round_trips.times(srtt) + timeouts.times(timeout),
+/// What the law may know of a moment.
+fn known(moment: &Moment) -> srp::Moment {
+    srp::Moment {
+        now: moment.now,
+        mss: moment.mss,
+        packet: moment.packet,
+        srtt: moment.srtt,
+        timeout: moment.timeout,
     }
 }
 
@@ -185,80 +52,24 @@ impl Controller for Srp {
     }
 
     fn rate(&self) -> Option<u64> {
-        Some((self.rate >> self.doublings).max(1))
+        Some(self.law.rate())
     }
 
     fn opened(&mut self, moment: &Moment, lost: bool) {
-        let segments = if lost { 1 } else { self.first };
-        let srtt = moment.srtt.unwrap_or(moment.timeout);
-        self.set_rate(time::rate_of(segments * moment.packet, srtt));
-        self.last_update = moment.now;
+        self.law.opened(&known(moment), lost);
     }
 
     fn acknowledged(&mut self, moment: &Moment, bytes: u64) {
-        self.doublings = 0;
-        let Some(srtt) = moment.srtt else { return };
-        if self.intervals.mean(moment.mss).is_none() {
-            let packet_bytes = bytes * moment.packet / moment.mss;
-            self.set_rate(self.rate.saturating_add(time::rate_of(packet_bytes, srtt)));
-            return;
-        }
-        self.intervals.add(bytes);
-        if moment.now - self.last_update >= srtt {
-            self.update(moment);
-        }
+        self.law.acknowledged(&known(moment), bytes);
     }
 
     fn lost(&mut self, moment: &Moment) {
-        self.event(moment);
+        self.law.lost(&known(moment));
     }
 
     fn recovered(&mut self, _moment: &Moment) {}
 
     fn timed_out(&mut self, moment: &Moment, _again: bool) {
-        self.event(moment);
-        self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 1 / p, W, Q and R(p) in packets a second x 10^4, for a round-trip time of 100 ms and a timeout
-    /// of 400 ms; worked out apart in floating point.
-    const TABLE: [(i64, i128, i128, i128); 6] = [
-        (1_000, 526_236, 613, 3_466_031),
-        (200, 240_579, 1_443, 1_323_264),
-        (100, 172_788, 2_105, 826_728),
-        (50, 124_746, 3_073, 491_761),
-        (20, 81_880, 4_992, 227_828),
-        (10, 60_000, 6_926, 120_812),
-    ];
-
-    #[test]
-    fn the_formula_gives_what_was_worked_out_apart() {
-        let scaled = |number: Fixed| number.times(10_000);
-        for (interval, w, q, wanted) in TABLE {
-            let p = Fixed::ratio(1, interval);
-            assert!(scaled(window(p)).abs_diff(w) <= 1, "W of 1/{interval}");
-            let share = scaled(timeout_share(p, window(p)));
-            assert!(share.abs_diff(q) <= 1, "Q of 1/{interval}: {share}");
-            let rate = packets_in_time(p, SECOND / 10, SECOND * 4 / 10);
-            let found = scaled(rate.packets) * i128::from(SECOND) / rate.time;
-            assert!(found.abs_diff(wanted) <= 20, "R of 1/{interval}: {found}");
-        }
-    }
-
-    #[test]
-    fn a_scaled_path_has_a_scaled_rate() {
-        for mean in [2, 10, 100, 10_000] {
-            let rate = |k| rate_of_mean(mean << MEAN_BITS, SECOND / 10 / k, SECOND / k);
-            let (one, fifty) = (
-                bytes_per_second(rate(1), 1_500),
-                bytes_per_second(rate(50), 1_500),
-            );
-            assert!(fifty.abs_diff(50 * one) <= 50, "{one} {fifty}");
-        }
+        self.law.timed_out(&known(moment));
     }
 }

@@ -13,5 +13,6 @@ mod rfc6582;
 mod rfc6675;
 mod rig;
 mod scale;
+mod srp_task;
 mod wire;
 mod xcp;

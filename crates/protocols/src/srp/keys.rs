@@ -1,0 +1,166 @@
+//! `[gpp.srp]`: the records of flows, and what classes of them are paced by.
+
+use npsim_project::registry::{PlannedTask, TaskKind};
+use npsim_project::resolve::{Memory, Resolver};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::record::RECORD_BYTES;
+use super::task::{Pace, Srp, SrpClass, SrpSetup};
+use super::words;
+use crate::round_trip::RtoParameters;
+use crate::time::Time;
+
+/// The rate of a class whose rates are computed.
+const COMPUTED: &str = "srp";
+/// Bytes of IP of a packet, if nothing else is said, and what they may be.
+const PACKET: u16 = 1500;
+const PACKETS: std::ops::RangeInclusive<u16> = 41..=9216;
+/// Segments of the first round-trip time.
+const FIRST: u8 = 3;
+
+/// `[gpp.srp]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SrpSection {
+    /// The records of flows; `FLOW_RECORDS` if not given.
+    pub records: Option<Spanned<String>>,
+    /// Time in which each flow is looked at once; `1ms` if not given.
+    pub period: Option<Spanned<String>>,
+    /// The least timeout; `200ms` if not given.
+    pub min_timeout: Option<Spanned<String>>,
+    /// What classes of flows are paced by.
+    #[serde(default)]
+    pub class: Vec<Spanned<ClassSection>>,
+}
+
+/// `[[gpp.srp.class]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClassSection {
+    /// The class of `[[flow]]`.
+    pub class: Spanned<u8>,
+    /// A rate, or `srp` for one that is computed.
+    pub rate: Spanned<String>,
+    /// Bytes of IP of a packet; 1500 if not given.
+    pub packet: Option<Spanned<u16>>,
+    /// The greatest computed rate; none if not given.
+    pub most: Option<Spanned<String>>,
+    /// Segments of the first round-trip time; 3 if not given.
+    pub first: Option<Spanned<u8>>,
+}
+
+/// The kind of task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SrpKind;
+
+impl TaskKind for SrpKind {
+    const NAME: &'static str = "srp";
+    type Keys = SrpSection;
+
+    fn resolve(
+        &self,
+        section: &Spanned<SrpSection>,
+        resolver: &mut Resolver<'_>,
+    ) -> Option<PlannedTask> {
+        let before = resolver.mistakes();
+        let (span, keys) = (section.span(), section.get_ref());
+        let flows = resolver.flow_classes().to_vec();
+        let records = Memory::new("records", keys.records.as_ref(), "FLOW_RECORDS");
+        let bytes = (flows.len() as u64 + 1) * u64::from(RECORD_BYTES);
+        let records = resolver.task_memory(&span, &records, bytes);
+        let period = resolver.time(keys.period.as_ref(), "1ms");
+        let floor = resolver.nanoseconds(keys.min_timeout.as_ref(), "200ms");
+        let mut classes: Vec<SrpClass> = Vec::new();
+        for class in &keys.class {
+            if let Some(class) = of_class(class.get_ref(), &classes, &flows, resolver) {
+                classes.push(class);
+            }
+        }
+        let records = records.filter(|_| resolver.mistakes() == before)?;
+        let setup = SrpSetup {
+            records,
+            flows,
+            classes,
+            period,
+            rto: RtoParameters {
+                floor: Time::from(floor) * 1_000,
+                ..RtoParameters::LINUX
+            },
+        };
+        Some(PlannedTask {
+            text: words::plan(&setup),
+            task: Box::new(Srp::new(setup)),
+        })
+    }
+}
+
+fn of_class(
+    keys: &ClassSection,
+    others: &[SrpClass],
+    flows: &[u8],
+    resolver: &mut Resolver<'_>,
+) -> Option<SrpClass> {
+    let class = *keys.class.get_ref();
+    if others.iter().any(|other| other.class == class) {
+        let message = format!("class {class} is given twice");
+        resolver.fail(keys.class.span(), message, "", "");
+        return None;
+    }
+    if !flows.contains(&class) {
+        let message = format!("no flow has class {class}");
+        let help = "give a [[flow]] this `class`";
+        resolver.fail(keys.class.span(), message, "", help);
+        return None;
+    }
+    let packet = keys.packet.as_ref().map_or(PACKET, |it| *it.get_ref());
+    if let Some(typed) = &keys.packet
+        && !PACKETS.contains(&packet)
+    {
+        let message = format!("a packet cannot have {packet} bytes of IP");
+        resolver.fail(typed.span(), message, "", "use 41 to 9216");
+        return None;
+    }
+    let pace = if keys.rate.get_ref() == COMPUTED {
+        let most = match &keys.most {
+            Some(typed) => Some(bytes_per_second(typed, resolver)?),
+            None => None,
+        };
+        let first = keys.first.as_ref().map_or(FIRST, |it| *it.get_ref());
+        if let Some(typed) = &keys.first
+            && !(1..=10).contains(&first)
+        {
+            let message = format!("{first} segments in the first round-trip time");
+            resolver.fail(typed.span(), message, "", "use 1 to 10");
+            return None;
+        }
+        Pace::Srp {
+            first: first.into(),
+            most,
+        }
+    } else {
+        let most = keys.most.as_ref().map(|it| ("most", it.span()));
+        let first = keys.first.as_ref().map(|it| ("first", it.span()));
+        if let Some((name, span)) = most.or(first) {
+            let message = format!("`{name}` is for rates that are computed");
+            resolver.fail(span, message, "", "leave it out, or say `rate = \"srp\"`");
+            return None;
+        }
+        Pace::Fixed(bytes_per_second(&keys.rate, resolver)?)
+    };
+    Some(SrpClass {
+        class,
+        packet: packet.into(),
+        pace,
+    })
+}
+
+/// A rate of at least a byte per second.
+fn bytes_per_second(typed: &Spanned<String>, resolver: &mut Resolver<'_>) -> Option<u64> {
+    let rate = resolver.rate(typed)? / 8;
+    if rate == 0 {
+        resolver.fail(typed.span(), "a rate of nothing is not possible", "", "");
+        return None;
+    }
+    Some(rate)
+}

@@ -1,0 +1,78 @@
+//! A flow's record, which the microcode of `microcode/pacing` and the task share.
+
+use crate::time::Time;
+
+/// Bytes of a flow's record.
+pub const RECORD_BYTES: u32 = 64;
+/// Where what the task reads of a record begins, in bytes.
+pub(crate) const READ_FROM: u32 = 8;
+/// Where the gap stands in a record, in bytes.
+pub(crate) const GAP: u32 = 12;
+/// Cycles of a step of the timestamp.
+const STEP: u64 = 16;
+/// Parts of a step that a gap is told in.
+const PARTS: u64 = 256;
+
+/// What the microcode counts of a flow, modulo 2^32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Counted {
+    /// Packets that were given a due time.
+    pub packets: u32,
+    /// Bytes of data that were acknowledged.
+    pub bytes: u32,
+    /// Third repetitions of an acknowledgement.
+    pub losses: u32,
+    /// The last round-trip time in steps of the timestamp.
+    pub rtt: u32,
+    /// How many of them there were.
+    pub rtts: u32,
+}
+
+impl Counted {
+    /// Of the eight longwords from [`READ_FROM`] on.
+    pub fn of(words: [u32; 8]) -> Self {
+        let [packets, _gap, _acked, _repeated, bytes, losses, rtt, rtts] = words;
+        Self {
+            packets,
+            bytes,
+            losses,
+            rtt,
+            rtts,
+        }
+    }
+}
+
+/// The gap between packets of `packet` bytes at `rate` bytes per second beside microengines of `mhz`
+/// megahertz: in 2^-8 steps of 16 cycles, rounded up; the longest one is 2^32 - 256.
+#[must_use]
+pub fn gap(packet: u64, rate: u64, mhz: u64) -> u32 {
+    let parts = u128::from(packet) * u128::from(mhz) * u128::from(1_000_000 / STEP * PARTS);
+    let gap = parts.div_ceil(u128::from(rate.max(1)));
+    u32::try_from(gap).map_or(u32::MAX - 0xff, |gap| gap.min(u32::MAX - 0xff))
+}
+
+/// So many cycles of `mhz` megahertz, rounded down.
+pub(crate) fn time_of(cycles: u64, mhz: u64) -> Time {
+    let time = u128::from(cycles) * 1_000_000 / u128::from(mhz);
+    Time::try_from(time).unwrap_or(Time::MAX)
+}
+
+/// So many steps of the timestamp.
+pub(crate) fn time_of_steps(steps: u32, mhz: u64) -> Time {
+    time_of(u64::from(steps) * STEP, mhz)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_times_of_packets() {
+        // 12 us are 450 steps of 26.67 ns.
+        assert_eq!(gap(1_500, 125_000_000, 600), 450 << 8);
+        assert_eq!(gap(46, 46_000, 600), 37_500 << 8, "a millisecond");
+        assert_eq!(gap(1, 1_000_000_000, 600), 10, "9.6 parts");
+        assert_eq!(gap(1_500, 1, 1_400), u32::MAX - 0xff);
+        assert_eq!(time_of_steps(450, 600), 12_000_000);
+    }
+}

@@ -1,0 +1,315 @@
+//! Pacing on the slow path: gaps of flows with a given rate are there from the start; those of flows
+//! that follow SRP are computed from what the microcode counts.
+//!
+//! Flows are looked at one after the other, all of them once a period. What changed since the last look
+//! is told to the flow's [`Law`] in this order: a round-trip time, what was acknowledged, a loss. If
+//! packets were given due times and nothing was acknowledged for a timeout, the flow has timed out.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::task::next_time;
+use npsim_chip::gpp::{Access, LoadError, Memories, Next, Place, Start, Task};
+use npsim_chip::stats::Row;
+use serde::{Deserialize, Serialize};
+
+use super::record::{Counted, GAP, READ_FROM, RECORD_BYTES, gap, time_of, time_of_steps};
+use super::words;
+use super::{Law, Moment};
+use crate::round_trip::{RoundTrip, RtoParameters};
+use crate::time::Time;
+
+/// Bytes of the headers of IP and TCP without options.
+const HEADERS: u64 = 40;
+
+/// What a class of flows is paced by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pace {
+    /// Bytes of IP per second.
+    Fixed(u64),
+    /// The loss event rate.
+    Srp {
+        /// Segments of the first round-trip time.
+        first: u64,
+        /// The greatest rate, bytes of IP per second.
+        most: Option<u64>,
+    },
+}
+
+/// A class of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SrpClass {
+    /// Its number.
+    pub class: u8,
+    /// Bytes of IP of a packet, more than those of the headers: a rate is that of such packets.
+    pub packet: u64,
+    /// What it is paced by.
+    pub pace: Pace,
+}
+
+/// What the task works on, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SrpSetup {
+    /// The records; that of flow number n is n * 64 bytes behind it.
+    pub records: Place,
+    /// The class of each flow, from number 1 on.
+    pub flows: Vec<u8>,
+    /// What classes are paced by; flows of others leave at once.
+    pub classes: Vec<SrpClass>,
+    /// Time in which each flow is looked at once.
+    pub period: Cycle,
+    /// The retransmission timer.
+    pub rto: RtoParameters,
+}
+
+/// What is known of a flow that follows the law.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SrpFlow {
+    /// Its number.
+    pub number: u32,
+    /// Place of its class in the setup.
+    pub class: usize,
+    /// The law.
+    pub law: Law,
+    /// The gap that was written last.
+    pub gap: u32,
+    /// Losses that the law was told of, and timeouts.
+    pub events: u64,
+    round_trip: RoundTrip,
+    /// Whether the law has begun: there was a round-trip time.
+    opened: bool,
+    seen: Counted,
+    /// When something was acknowledged last, and the packets of that moment.
+    progress: (Time, u32),
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Step {
+    Look,
+    Publish,
+}
+
+/// A pacing task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Srp {
+    setup: SrpSetup,
+    mhz: u64,
+    step: Step,
+    due: Cycle,
+    /// The flow that the job is for.
+    at: usize,
+    flows: Vec<SrpFlow>,
+}
+
+impl Srp {
+    /// A task before the first cycle.
+    #[must_use]
+    pub fn new(setup: SrpSetup) -> Self {
+        Self {
+            setup,
+            mhz: 1,
+            step: Step::Look,
+            due: 0,
+            at: 0,
+            flows: Vec::new(),
+        }
+    }
+
+    /// The flows that follow the law.
+    #[must_use]
+    pub fn flows(&self) -> impl ExactSizeIterator<Item = &SrpFlow> {
+        self.flows.iter()
+    }
+
+    /// What the task works on, and how.
+    #[must_use]
+    pub const fn setup(&self) -> &SrpSetup {
+        &self.setup
+    }
+
+    fn record(&self, number: u32) -> Place {
+        self.setup.records.after(number * RECORD_BYTES)
+    }
+
+    /// Time between two jobs.
+    fn interval(&self) -> Cycle {
+        (self.setup.period / self.flows.len().max(1) as Cycle).max(1)
+    }
+
+    /// Tells the flow's law what came; gives whether its rate may be another one.
+    fn look(&mut self, counted: Counted, cycle: Cycle) -> bool {
+        let (mhz, classes) = (self.mhz, &self.setup.classes);
+        let flow = &mut self.flows[self.at];
+        flow.look(&classes[flow.class], counted, cycle, mhz)
+    }
+}
+
+impl SrpFlow {
+    fn new(number: u32, class: usize, of: &SrpClass, rto: RtoParameters, mhz: u64) -> Option<Self> {
+        let Pace::Srp { first, most } = of.pace else {
+            return None;
+        };
+        Some(Self {
+            number,
+            class,
+            law: Law::new(first, most),
+            gap: most.map_or(0, |most| gap(of.packet, most, mhz)),
+            events: 0,
+            round_trip: RoundTrip::new(rto),
+            opened: false,
+            seen: Counted::default(),
+            progress: (0, 0),
+        })
+    }
+
+    /// Smoothed round-trip time.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Time> {
+        self.round_trip.smoothed()
+    }
+
+    fn moment(&self, class: &SrpClass, now: Time) -> Moment {
+        Moment {
+            now,
+            mss: class.packet - HEADERS,
+            packet: class.packet,
+            srtt: self.round_trip.smoothed(),
+            timeout: self.round_trip.timeout(),
+        }
+    }
+
+    fn look(&mut self, class: &SrpClass, counted: Counted, cycle: Cycle, mhz: u64) -> bool {
+        let now = time_of(cycle, mhz);
+        let before = std::mem::replace(&mut self.seen, counted);
+        if counted.rtts != before.rtts {
+            self.round_trip.sample(time_of_steps(counted.rtt, mhz));
+        }
+        let acknowledged = counted.bytes.wrapping_sub(before.bytes);
+        let losses = counted.losses.wrapping_sub(before.losses);
+        if acknowledged > 0 {
+            self.progress = (now, counted.packets);
+        }
+        if self.round_trip.smoothed().is_none() {
+            return false;
+        }
+        let moment = self.moment(class, now);
+        if !self.opened {
+            self.opened = true;
+            self.progress = (now, counted.packets);
+            self.law.opened(&moment, false);
+            return true;
+        }
+        if acknowledged > 0 {
+            self.law.acknowledged(&moment, acknowledged.into());
+        }
+        if losses > 0 {
+            self.events += 1;
+            self.law.lost(&moment);
+        }
+        let (since, packets) = self.progress;
+        let waits = counted.packets != packets && now - since >= moment.timeout;
+        if waits {
+            self.events += 1;
+            self.progress = (now, counted.packets);
+            self.law.timed_out(&moment);
+            self.round_trip.back_off();
+        }
+        acknowledged > 0 || losses > 0 || waits
+    }
+}
+
+impl Task for Srp {
+    fn name(&self) -> &'static str {
+        "srp"
+    }
+
+    /// Gaps of given rates are there from the start; so is the one of the greatest rate until a flow's
+    /// first round-trip time is known.
+    fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
+        let mhz = start.mhz();
+        self.mhz = mhz;
+        let setup = self.setup.clone();
+        let bytes = (setup.flows.len() as u32 + 1) * RECORD_BYTES;
+        start.check(setup.records, bytes)?;
+        for (number, class) in (1..).zip(&setup.flows) {
+            let known = setup.classes.iter().position(|known| known.class == *class);
+            let Some(at) = known else { continue };
+            let of = &setup.classes[at];
+            let first = match of.pace {
+                Pace::Fixed(rate) => gap(of.packet, rate, mhz),
+                Pace::Srp { .. } => {
+                    let flow = SrpFlow::new(number, at, of, setup.rto, mhz);
+                    let first = flow.as_ref().map_or(0, |flow| flow.gap);
+                    self.flows.extend(flow);
+                    first
+                }
+            };
+            start.write(self.record(number).after(GAP), first);
+        }
+        self.due = self.interval();
+        Ok((!self.flows.is_empty()).then_some(self.due))
+    }
+
+    fn step(&mut self, access: &mut Access<'_>) -> (&'static str, Next) {
+        let now = access.now();
+        let (number, packet) = {
+            let flow = &self.flows[self.at];
+            (flow.number, self.setup.classes[flow.class].packet)
+        };
+        let (doing, cost, more) = match self.step {
+            Step::Look => {
+                let (words, lasts) = access.read::<8>(self.record(number).after(READ_FROM));
+                let changed = self.look(Counted::of(words), now);
+                let law = if changed { access.costs().law } else { 0 };
+                ("look at a flow", lasts + law, changed)
+            }
+            Step::Publish => {
+                let gap = gap(packet, self.flows[self.at].law.rate(), self.mhz);
+                self.flows[self.at].gap = gap;
+                let lasts = access.write(self.record(number).after(GAP), &[gap]);
+                ("publish a gap", lasts, false)
+            }
+        };
+        if more {
+            self.step = Step::Publish;
+            return (doing, Next::After(cost));
+        }
+        self.step = Step::Look;
+        self.at = (self.at + 1) % self.flows.len();
+        self.due = next_time(self.due, self.interval(), now);
+        let due = self.due;
+        (doing, Next::Done { cost, due })
+    }
+
+    /// A row for each class; rates are in bytes of IP per second.
+    fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
+        let classes = self.setup.classes.iter().enumerate();
+        classes
+            .map(|(at, class)| {
+                let flows = self.setup.flows.iter().filter(|of| **of == class.class);
+                let own = || self.flows.iter().filter(|flow| flow.class == at);
+                let rates = || match class.pace {
+                    Pace::Fixed(rate) => (rate, rate),
+                    Pace::Srp { .. } => {
+                        let rates = || own().map(|flow| flow.law.rate());
+                        (rates().min().unwrap_or(0), rates().max().unwrap_or(0))
+                    }
+                };
+                let (least, most) = rates();
+                Row::default()
+                    .with("class", u64::from(class.class))
+                    .with("flows", flows.count() as u64)
+                    .with("least_rate", least)
+                    .with("most_rate", most)
+                    .with("events", own().map(|flow| flow.events).sum::<u64>())
+            })
+            .collect()
+    }
+
+    fn summary(&self, memories: Memories<'_>) -> Vec<String> {
+        let rows = self.rows(memories);
+        let classes = self.setup.classes.iter().zip(&rows);
+        classes
+            .map(|(class, row)| words::summary(class, row))
+            .collect()
+    }
+}
