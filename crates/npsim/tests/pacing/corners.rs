@@ -1,0 +1,186 @@
+//! The wheel where it could go wrong: turns, no packets, many in a slot, times that have passed or are
+//! far away.
+
+use npsim_chip::Cycle;
+
+use super::bench::{Bench, STEP, arrivals, udp};
+use super::model::{SLACK, SLOT, check};
+
+/// Cycles of a microsecond.
+const US: Cycle = 600;
+/// When the first packet comes: the system is ready.
+const BEGIN: Cycle = 20_000;
+
+/// Flows of classes 1, 2, ..., one each, whose packets of 46 bytes have gaps of so many steps.
+fn flows(gaps: &[u64]) -> String {
+    let mut text = String::new();
+    for (place, gap) in gaps.iter().enumerate() {
+        let (class, port) = (place + 1, 1024 + place);
+        text += &format!(
+            "[[flow]]\nsource = \"10.0.0.2\"\ndestination = \"10.1.0.2\"\nprotocol = 17\n\
+             source_port = {port}\ndestination_port = 5001\nclass = {class}\n"
+        );
+        // A rate is rounded down to bytes, so the gap that it gives is read from the record.
+        if *gap > 0 {
+            let rate = 46 * 8 * 37_500_000 / gap;
+            text +=
+                &format!("[[gpp.srp.class]]\nclass = {class}\npacket = 46\nrate = \"{rate}bps\"\n");
+        }
+    }
+    if gaps.iter().all(|gap| *gap == 0) {
+        text += "[gpp.srp]\nclass = []\n";
+    }
+    text
+}
+
+/// Runs packets (cycle, flow) and holds them against the model; the greatest delay is a slot and 2 us,
+/// and `more` steps.
+fn holds(gaps: &[u64], set: &[&str], packets: &[(Cycle, u32)], rest: Cycle, more: u64) -> Bench {
+    with(gaps, "", set, packets, rest, more)
+}
+
+/// The same with more in the project file.
+fn with(
+    gaps: &[u64],
+    text: &str,
+    set: &[&str],
+    packets: &[(Cycle, u32)],
+    rest: Cycle,
+    more: u64,
+) -> Bench {
+    let mut bench = Bench::new(&(flows(gaps) + text), set);
+    let last = packets.last().unwrap().0;
+    let frames = packets
+        .iter()
+        .map(|&(at, flow)| (BEGIN + at, udp(flow, 60)));
+    let mut traffic = arrivals(frames);
+    bench.run(BEGIN + last + rest, &mut traffic);
+    let real: Vec<u64> = (0..=gaps.len() as u32)
+        .map(|flow| bench.record(flow, 12).into())
+        .collect();
+    for (gap, real) in gaps.iter().zip(&real[1..]) {
+        assert!(real.abs_diff(gap << 8) <= 256 + gap / 100, "{gap}: {real}");
+    }
+    let run = check(&bench, &traffic, |flow| real[flow as usize]);
+    let late = run.late.iter().max().unwrap();
+    assert!(*late <= SLOT + SLACK + more, "{late}");
+    bench
+}
+
+/// `count` packets of a flow at once.
+fn burst(flow: u32, count: usize) -> Vec<(Cycle, u32)> {
+    vec![(0, flow); count]
+}
+
+#[test]
+fn a_burst_leaves_over_several_turns() {
+    // 100 us, 4.4 in a turn.
+    holds(&[3_750], &[], &burst(1, 40), 4_200 * US, 0);
+}
+
+#[test]
+fn flows_of_different_gaps_do_not_disturb_each_other() {
+    let gaps = [450, 3_750, 20_000, 64, 1_000, 16_384, 33_000];
+    let packets: Vec<_> = (0..210)
+        .map(|n| (n * 2 * US, (n * 5 % 7) as u32 + 1))
+        .collect();
+    holds(&gaps, &[], &packets, 30_000 * US, 0);
+}
+
+#[test]
+fn a_wheel_that_was_empty_for_long_begins_anew() {
+    let packets: Vec<_> = [0, 1, 400, 900, 5_000, 5_001, 12_345]
+        .iter()
+        .map(|at| (at * US, 1))
+        .collect();
+    holds(&[3_750], &[], &packets, 1_000 * US, 0);
+}
+
+#[test]
+fn many_packets_of_one_slot_leave_in_their_order() {
+    // The second packet of each of 60 flows is due at the same time, whenever the first one came: a
+    // frame each microsecond.
+    let gaps: Vec<u64> = (0..60).map(|flow| 15_000 - flow * 75 / 2).collect();
+    let mut packets: Vec<(Cycle, u32)> = (0..60).map(|n| (n * US, n as u32 + 1)).collect();
+    let again: Vec<_> = (0..60).map(|n| ((80 + n) * US, n as u32 + 1)).collect();
+    packets.extend(again);
+    // 60 packets at one time: the last is handed on when those before it are.
+    holds(&gaps, &[], &packets, 600 * US, 60 * 240 / STEP);
+}
+
+#[test]
+fn flows_without_a_gap_are_not_held() {
+    holds(&[0, 0], &[], &burst(1, 50), 100 * US, 0);
+}
+
+#[test]
+fn what_is_due_in_the_past_leaves_at_once() {
+    // The wheel hangs for 60 us while packets come that are due each 10 us.
+    let (from, until) = (80 * US, 140 * US);
+    let stall = "[[stall]]\nme = \"2\"\ncontext = \"0\"\nfrom = \"80us\"\nfor = \"60us\"\n";
+    let packets: Vec<_> = (0..20).map(|n| (n * 5 * US, n as u32 % 2 + 1)).collect();
+    let bench = with(
+        &[375, 0],
+        stall,
+        &[],
+        &packets,
+        400 * US,
+        (until - from) / STEP,
+    );
+    // What had been released before is handed on by the other context.
+    let during = (from + 2 * US..until).contains(
+        &bench.seen.released[bench
+            .seen
+            .released
+            .partition_point(|at| *at < from + 2 * US)],
+    );
+    assert!(!during, "nothing is released while the wheel hangs");
+}
+
+#[test]
+fn what_is_due_beyond_the_buckets_comes_back_in_order() {
+    // Four buckets: eras of two turns, 0.87 ms. Packets are due up to 12 ms ahead.
+    let small = ["me.wheel.define.BUCKET_BITS=2"];
+    let mut packets = burst(1, 12);
+    packets.extend(burst(2, 40));
+    packets.extend((0..60).map(|n| (n * 50 * US, n as u32 % 3 + 1)));
+    holds(&[40_000, 9_000, 5], &small, &packets, 50_000 * US, 0);
+}
+
+#[test]
+fn a_flow_too_far_behind_loses_packets_and_no_time() {
+    // 4 ms apart, and no packet may wait longer than 10 ms.
+    let mut bench = Bench::new(&flows(&[150_000]), &["me.pacer.define.HORIZON=375000"]);
+    let mut traffic = arrivals(
+        burst(1, 10)
+            .into_iter()
+            .map(|(at, flow)| (BEGIN + at, udp(flow, 60))),
+    );
+    bench.run(BEGIN + 14_000 * US, &mut traffic);
+    assert_eq!(
+        bench.counter("DROP_FLOW_BEHIND"),
+        7,
+        "0, 4 and 8 ms are near enough"
+    );
+    assert_eq!(traffic.left.len(), 3);
+    assert_eq!(bench.record(1, 8), 3, "packets that have a due time");
+    let apart = |at: usize| bench.seen.released[at + 1] - bench.seen.released[at];
+    for at in 0..2 {
+        assert!(
+            apart(at).abs_diff(4_000 * US) <= (SLOT + SLACK) * STEP,
+            "{}",
+            apart(at)
+        );
+    }
+}
+
+#[test]
+fn the_longest_gap_is_kept() {
+    let bench = Bench::new(
+        "[[flow]]\nsource = \"10.0.0.2\"\ndestination = \"10.1.0.2\"\nprotocol = 17\n\
+         source_port = 1024\ndestination_port = 5001\nclass = 1\n\
+         [[gpp.srp.class]]\nclass = 1\npacket = 9000\nrate = \"8bps\"\n",
+        &[],
+    );
+    assert_eq!(bench.record(1, 12), u32::MAX - 255);
+}

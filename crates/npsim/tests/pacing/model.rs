@@ -1,0 +1,89 @@
+//! When packets are due, worked out apart: in 64 bits, without slots or turns.
+
+use std::collections::HashMap;
+
+use npsim_chip::Cycle;
+
+use super::bench::{Bench, STEP, Traffic};
+
+/// Steps that may pass between the microcode's reading of the clock and the command that shows it.
+const CLOCK: u64 = 1;
+/// Steps of a slot.
+pub const SLOT: u64 = 64;
+/// Steps of 2 us.
+pub const SLACK: u64 = 75;
+
+/// Flows with their gaps in 2^-8 steps.
+#[derive(Default)]
+pub struct Model {
+    /// When each flow's next packet is due, in 2^-8 steps.
+    next: HashMap<u32, u64>,
+}
+
+impl Model {
+    /// The packet of a flow that is looked at in step `now`: the step in which it is due.
+    pub fn due(&mut self, flow: u32, gap: u64, now: u64) -> u64 {
+        let next = self.next.entry(flow).or_default();
+        if *next >> 8 < now {
+            *next = now << 8;
+        }
+        let due = *next >> 8;
+        *next += gap;
+        due
+    }
+}
+
+/// What a run showed, by packet in the order of arrival.
+pub struct Run {
+    /// Flow and due step of each.
+    pub due: Vec<(u32, u64)>,
+    /// Steps by which each was handed to the transmit stage after it was due.
+    pub late: Vec<u64>,
+    /// The same for its first bit on the line.
+    pub line: Vec<u64>,
+}
+
+/// Holds a run in which every packet left by one port against the model: each packet leaves after it is
+/// due, packets of a flow in their order.
+pub fn check(bench: &Bench, traffic: &Traffic, gap: impl Fn(u32) -> u64) -> Run {
+    let seen = &bench.seen;
+    let packets = seen.paced.len();
+    assert_eq!(seen.released.len(), packets, "released");
+    assert_eq!(traffic.left.len(), packets, "left");
+    let mut model = Model::default();
+    let due: Vec<(u32, u64)> = seen
+        .paced
+        .iter()
+        .map(|&(flow, at)| (flow, model.due(flow, gap(flow), at / STEP)))
+        .collect();
+    let (mut late, mut line) = (vec![0; packets], vec![0; packets]);
+    let mut last: HashMap<u32, u64> = HashMap::new();
+    for (left, released) in traffic.left.iter().zip(&seen.released) {
+        let &(frame, _, start, ref bytes) = left;
+        let (flow, due) = due[frame as usize];
+        if let Some(before) = last.insert(flow, frame) {
+            assert!(before < frame, "flow {flow}: {before} after {frame}");
+        }
+        if bytes[23] == 17 {
+            let port = u16::from_be_bytes([bytes[34], bytes[35]]);
+            let number = u32::from(port - super::bench::FIRST_PORT) + 1;
+            assert_eq!(number, flow, "frame {frame}");
+        }
+        let after = |at: Cycle| {
+            let at = at / STEP + CLOCK;
+            assert!(at >= due, "frame {frame} left {} steps early", due - at);
+            at - due
+        };
+        late[frame as usize] = after(*released);
+        line[frame as usize] = after(start);
+    }
+    Run { due, late, line }
+}
+
+/// Median, 99th percentile and maximum.
+pub fn spread(values: &[u64]) -> [u64; 3] {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let at = |permille: usize| sorted[(sorted.len() - 1) * permille / 1000];
+    [at(500), at(990), at(1000)]
+}
