@@ -171,21 +171,18 @@ impl Resolver<'_> {
             self.fail(flow.source.span(), "this flow is given twice", "", "");
             return false;
         }
-        match bucket.chunks_mut(FLOW_LONGWORDS).find(|old| old[3] == 0) {
-            Some(free) => {
-                free.copy_from_slice(&entry);
-                true
-            }
-            None => {
-                self.fail(
-                    flow.source.span(),
-                    "this flow's bucket is full",
-                    "",
-                    "give [flows] more `buckets`",
-                );
-                false
-            }
-        }
+        let free = bucket.chunks_mut(FLOW_LONGWORDS).find(|old| old[3] == 0);
+        let Some(free) = free else {
+            self.fail(
+                flow.source.span(),
+                "this flow's bucket is full",
+                "",
+                "give [flows] more `buckets`",
+            );
+            return false;
+        };
+        free.copy_from_slice(&entry);
+        true
     }
 }
 
