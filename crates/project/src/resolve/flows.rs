@@ -121,7 +121,7 @@ impl Resolver<'_> {
         };
         let count = flow.count.as_ref().map_or(1, |count| *count.get_ref());
         let first = u32::from(flow.source_port);
-        if count == 0 || first + count > 0x1_0000 {
+        if count == 0 || count > 0x1_0000 - first {
             let place = flow.count.as_ref().map_or(0..0, toml::Spanned::span);
             self.fail(
                 place,

@@ -586,7 +586,7 @@ fn flow_mistakes() {
     assert!(bad(&with("", &wrong), 1).contains("`10.1.0` is not an IPv4 address"));
     let again = FLOW.replace("class = 3", "class = 1");
     assert!(bad(&with("", &format!("{FLOW}{again}")), 1).contains("given twice"));
-    for count in ["count = 0", "count = 65000"] {
+    for count in ["count = 0", "count = 65000", "count = 4294967295"] {
         assert!(bad(&with("", &format!("{FLOW}{count}\n")), 1).contains("from source port 1000"));
     }
     let flows: String = (0..3)
