@@ -115,7 +115,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("npsim.toml");
         let extends = shipped().canonicalize().unwrap().join("pacing");
-        let text = format!("extends = {extends:?}\n{more}");
+        let text = format!("extends = '{}'\n{more}", extends.display());
         std::fs::write(&file, text).unwrap();
         Self::of(&file, set)
     }

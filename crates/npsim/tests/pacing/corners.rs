@@ -16,15 +16,17 @@ fn flows(gaps: &[u64]) -> String {
     let mut text = String::new();
     for (place, gap) in gaps.iter().enumerate() {
         let (class, port) = (place + 1, 1024 + place);
-        text += &format!(
+        let flow = format!(
             "[[flow]]\nsource = \"10.0.0.2\"\ndestination = \"10.1.0.2\"\nprotocol = 17\n\
              source_port = {port}\ndestination_port = 5001\nclass = {class}\n"
         );
+        text.push_str(&flow);
         // A rate is rounded down to bytes, so the gap that it gives is read from the record.
         if *gap > 0 {
             let rate = 46 * 8 * 37_500_000 / gap;
-            text +=
-                &format!("[[gpp.srp.class]]\nclass = {class}\npacket = 46\nrate = \"{rate}bps\"\n");
+            let class =
+                format!("[[gpp.srp.class]]\nclass = {class}\npacket = 46\nrate = \"{rate}bps\"\n");
+            text.push_str(&class);
         }
     }
     if gaps.iter().all(|gap| *gap == 0) {

@@ -110,11 +110,7 @@ proptest! {
                 continue;
             }
             let it = moment(now, &round_trip);
-            if !opened {
-                opened = true;
-                progress = (now, packets);
-                controller.opened(&it, false);
-            } else {
+            if opened {
                 if step.bytes > 0 {
                     controller.acknowledged(&it, step.bytes.into());
                 }
@@ -126,6 +122,10 @@ proptest! {
                     controller.timed_out(&it, false);
                     round_trip.back_off();
                 }
+            } else {
+                opened = true;
+                progress = (now, packets);
+                controller.opened(&it, false);
             }
             let rate = controller.rate().unwrap();
             let flow = bench.gpp.task::<SrpTask>().unwrap().flows().next().unwrap();
