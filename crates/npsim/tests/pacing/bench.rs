@@ -150,6 +150,12 @@ impl Bench {
         self.chip.units().sram.read_word(at).unwrap()
     }
 
+    /// Writes a longword of a flow's record, as the core does.
+    pub fn set_record(&mut self, flow: u32, byte: u32, value: u32) {
+        let at = names::value(&self.project, "FLOW_RECORDS") + flow * 64 + byte;
+        assert!(self.chip.units_mut().sram.write_word(at, value));
+    }
+
     /// A counter in scratch.
     pub fn counter(&self, name: &str) -> u32 {
         let at = names::value(&self.project, name);

@@ -2,6 +2,7 @@
 //! far away.
 
 use npsim_chip::Cycle;
+use npsim_net::Random;
 
 use super::bench::{Bench, STEP, arrivals, udp};
 use super::model::{SLACK, SLOT, check};
@@ -63,7 +64,7 @@ fn with(
     for (gap, real) in gaps.iter().zip(&real[1..]) {
         assert!(real.abs_diff(gap << 8) <= 256 + gap / 100, "{gap}: {real}");
     }
-    let run = check(&bench, &traffic, |flow| real[flow as usize]);
+    let run = check(&bench, &traffic, |flow, _| real[flow as usize]);
     let late = run.late.iter().max().unwrap();
     assert!(*late <= SLOT + SLACK + more, "{late}");
     bench
@@ -147,6 +148,63 @@ fn what_is_due_beyond_the_buckets_comes_back_in_order() {
     packets.extend(burst(2, 40));
     packets.extend((0..60).map(|n| (n * 50 * US, n as u32 % 3 + 1)));
     holds(&[40_000, 9_000, 5], &small, &packets, 50_000 * US, 0);
+}
+
+/// Packets that come while what is due with them is moved from one level to the next: the first one of
+/// each flow sets the time at which all others are due, a step apart, since the gap is then made
+/// shorter. A frame comes `every` so many cycles until long after.
+fn overtakes_nobody(wait: u64, every: Cycle, set: &[&str], seed: u64) {
+    const FLOWS: u32 = 60;
+    let gaps: Vec<u64> = (0..u64::from(FLOWS))
+        .map(|flow| wait + flow * 300)
+        .collect();
+    let mut bench = Bench::new(&flows(&gaps), set);
+    let real: Vec<u64> = (0..=FLOWS)
+        .map(|flow| bench.record(flow, 12).into())
+        .collect();
+    let begin = 200_000;
+    let first = (1..=FLOWS).map(|flow| (BEGIN, udp(flow, 60)));
+    let mut random = Random::new(seed, wait);
+    let last = (wait + 18_000) * STEP / every + 100;
+    let others = (0..last).map(|n| {
+        let flow = random.below(FLOWS.into()) as u32 + 1;
+        (begin + n * every, udp(flow, 60))
+    });
+    let mut traffic = arrivals(first.chain(others));
+    bench.run(begin - 10_000, &mut traffic);
+    assert_eq!(
+        traffic.left.len(),
+        FLOWS as usize,
+        "the first ones are not held"
+    );
+    for flow in 1..=FLOWS {
+        bench.set_record(flow, 12, 1 << 8);
+    }
+    bench.run(begin + last * every + 2_000 * US, &mut traffic);
+    assert_eq!(bench.counter("DROP_PROCESSING_FULL"), 0);
+    check(&bench, &traffic, |flow, nth| {
+        if nth == 0 {
+            real[flow as usize]
+        } else {
+            1 << 8
+        }
+    });
+}
+
+#[test]
+fn what_comes_while_a_bucket_is_poured_overtakes_nobody() {
+    for seed in 0..4 {
+        overtakes_nobody(40_000, US, &[], seed);
+        overtakes_nobody(52_000, US, &[], seed);
+    }
+}
+
+#[test]
+fn what_comes_while_the_list_is_moved_overtakes_nobody() {
+    for seed in 0..4 {
+        overtakes_nobody(90_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
+        overtakes_nobody(150_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
+    }
 }
 
 #[test]

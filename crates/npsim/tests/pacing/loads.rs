@@ -63,7 +63,7 @@ fn run(load: &Load) -> (Run, u64) {
     let mut traffic: Traffic = arrivals(frames);
     bench.run(BEGIN + packets * every + rest, &mut traffic);
     assert_eq!(bench.counter("DROP_FLOW_BEHIND"), 0);
-    let run = check(&bench, &traffic, |_| gap);
+    let run = check(&bench, &traffic, |_, _| gap);
     let seen = &bench.seen;
     let cycles = (seen.wheel_instructions + seen.wheel_aborted - START) / packets;
     let held = run.due.iter().zip(&seen.paced);

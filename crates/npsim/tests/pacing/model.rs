@@ -44,18 +44,21 @@ pub struct Run {
 }
 
 /// Holds a run in which every packet left by one port against the model: each packet leaves after it is
-/// due, packets of a flow in their order.
-pub fn check(bench: &Bench, traffic: &Traffic, gap: impl Fn(u32) -> u64) -> Run {
+/// due, packets of a flow in their order. `gap` is that of a flow after its nth packet, from 0.
+pub fn check(bench: &Bench, traffic: &Traffic, gap: impl Fn(u32, u64) -> u64) -> Run {
     let seen = &bench.seen;
     let packets = seen.paced.len();
     assert_eq!(seen.released.len(), packets, "released");
     assert_eq!(traffic.left.len(), packets, "left");
     let mut model = Model::default();
-    let due: Vec<(u32, u64)> = seen
-        .paced
-        .iter()
-        .map(|&(flow, at)| (flow, model.due(flow, gap(flow), at / STEP)))
-        .collect();
+    let mut count: HashMap<u32, u64> = HashMap::new();
+    let paced = seen.paced.iter().map(|&(flow, at)| {
+        let nth = count.entry(flow).or_default();
+        let gap = gap(flow, *nth);
+        *nth += 1;
+        (flow, model.due(flow, gap, at / STEP))
+    });
+    let due: Vec<(u32, u64)> = paced.collect();
     let (mut late, mut line) = (vec![0; packets], vec![0; packets]);
     let mut last: HashMap<u32, u64> = HashMap::new();
     for (left, released) in traffic.left.iter().zip(&seen.released) {
