@@ -163,6 +163,30 @@ pub struct Census {
     pub lines: Vec<LineCensus>,
     /// The flows.
     pub flows: Vec<FlowCensus>,
+    /// The CPUs of hosts.
+    pub cpus: Vec<CpuCensus>,
+}
+
+/// What the CPU of a host was given to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuCensus {
+    /// Its cores.
+    pub cores: u64,
+    /// For how long this counts.
+    pub time: Time,
+    /// Time of all cores that the work takes.
+    pub busy: Time,
+}
+
+impl CpuCensus {
+    /// Work as a share of what all cores could do: above 1 where they fall behind.
+    #[must_use]
+    pub fn utilisation(&self) -> f64 {
+        ratio(
+            self.busy.into(),
+            u128::from(self.time) * u128::from(self.cores),
+        )
+    }
 }
 
 impl Census {
@@ -175,6 +199,14 @@ impl Census {
             at: self.at,
             time: self.at - earlier.at,
             lines: lines.map(|(line, before)| line.since(before)).collect(),
+            cpus: { self.cpus.iter() }
+                .zip(&earlier.cpus)
+                .map(|(cpu, before)| CpuCensus {
+                    time: cpu.time - before.time,
+                    busy: cpu.busy - before.busy,
+                    ..*cpu
+                })
+                .collect(),
             flows: flows
                 .map(|(flow, before)| FlowCensus {
                     sent: flow.sent.since(before.sent),

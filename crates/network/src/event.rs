@@ -19,7 +19,14 @@ pub enum Event {
         /// The frame.
         frame: Box<Frame>,
     },
-    /// A router has looked at a frame, which goes to its queue.
+    /// The CPU of a host has got round to a frame that came.
+    TakeIn {
+        /// The host.
+        node: u32,
+        /// The frame.
+        frame: Box<Frame>,
+    },
+    /// A router has looked at a frame, or a host has got round to it: it goes to its queue.
     Enqueue {
         /// The line that the queue is before.
         line: u32,
@@ -56,7 +63,7 @@ impl Event {
         match self {
             Self::Law { .. } => 0,
             Self::Free { .. } => 1,
-            Self::Arrive { .. } => 2,
+            Self::Arrive { .. } | Self::TakeIn { .. } => 2,
             Self::Enqueue { .. } => 3,
             Self::Open { .. } => 4,
             Self::Wake { .. } => 5,
@@ -130,10 +137,12 @@ impl Events {
         Some((key.at, event))
     }
 
-    /// Frames that are on lines or in routers.
+    /// Frames that are on lines, in routers or in hosts.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.slots.iter().flatten().filter_map(|event| match event {
-            Event::Arrive { frame, .. } | Event::Enqueue { frame, .. } => Some(&**frame),
+            Event::Arrive { frame, .. }
+            | Event::TakeIn { frame, .. }
+            | Event::Enqueue { frame, .. } => Some(&**frame),
             _ => None,
         })
     }

@@ -20,10 +20,11 @@ use npsim_net::Random;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
 use npsim_project::{Grammar, Setting, apply_to_text, with_settings};
+use npsim_transport::pacing::CpuCost;
 use npsim_transport::time::Time;
 
 use crate::simulation::{NetworkError, Simulation};
-use crate::topology::{Node, NodeKind, Topology};
+use crate::topology::{HostCpu, Node, NodeKind, Topology};
 use quantities::Quantities;
 pub use systems::ChipPlan;
 use typed::Placed;
@@ -253,6 +254,7 @@ impl Reading {
                 problem.help("write for example `10.0.0.10`")
             })?;
             self.name(&host.name, count as usize)?;
+            let cpu = host.cpu.as_ref().map(|cpu| self.cpu(cpu)).transpose()?;
             for number in 0..count {
                 let name = host.name.get_ref();
                 let name = if count == 1 {
@@ -272,6 +274,9 @@ impl Reading {
                     return Err(self.text.problem(host.address.span(), message));
                 }
                 let kind = NodeKind::Host { address };
+                let node = self.topology.nodes.len();
+                let cpu = cpu.map(|(cores, cost)| HostCpu { node, cores, cost });
+                self.topology.cpus.extend(cpu);
                 self.topology.nodes.push(Node { name, kind });
             }
         }
@@ -291,6 +296,22 @@ impl Reading {
             });
         }
         Ok(())
+    }
+
+    /// Cores, and what a host does with them.
+    fn cpu(&self, cpu: &typed::Cpu) -> Result<(usize, CpuCost), Problem> {
+        let cores = cpu.cores.as_ref().map_or(1, |cores| *cores.get_ref());
+        if let Some(placed) = cpu.cores.as_ref().filter(|_| !(1..=1024).contains(&cores)) {
+            let message = "a CPU has 1 to 1024 cores";
+            return Err(self.text.problem(placed.span(), message));
+        }
+        let time = |placed: &Option<Placed>| placed.as_ref().map_or(Ok(0), |it| self.time(it));
+        let cost = CpuCost {
+            packet: time(&cpu.packet)?,
+            timer: time(&cpu.timer)?,
+            tick: time(&cpu.tick)?,
+        };
+        Ok((cores as usize, cost))
     }
 
     fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> {

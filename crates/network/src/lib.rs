@@ -35,6 +35,7 @@
 //!         },
 //!     }],
 //!     seed: 1,
+//!     ..Topology::default()
 //! };
 //! let mut simulation = Simulation::new(topology).expect("hosts that reach each other");
 //! simulation.run_to(5 * time::SECOND, &mut NoTap);

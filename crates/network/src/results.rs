@@ -42,6 +42,9 @@ pub struct Results {
     /// The routers that are chips.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routers: Vec<RouterResult>,
+    /// The CPUs of hosts that have one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<CpuResult>,
 }
 
 /// A chip in the network. All in its report is in its own time, which the scale is not undone of.
@@ -59,6 +62,17 @@ pub struct RouterResult {
     pub strange: u64,
     /// What it counted from the beginning on, as the stats file of a run has it of a node.
     pub node: NodeReport,
+}
+
+/// The CPU of a host.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CpuResult {
+    /// The host.
+    pub host: String,
+    /// Cores.
+    pub cores: u64,
+    /// What it was given to do as a share of what all cores could: above 1 where they fell behind.
+    pub utilisation: f64,
 }
 
 /// A flow.
@@ -226,6 +240,14 @@ impl Results {
             flows: census.flows.iter().enumerate().map(flow).collect(),
             lines: census.lines.iter().enumerate().map(line).collect(),
             routers: network.chips().iter().map(router).collect(),
+            cpus: { census.cpus.iter() }
+                .zip(&topology.cpus)
+                .map(|(counted, cpu)| CpuResult {
+                    host: name(cpu.node),
+                    cores: counted.cores,
+                    utilisation: counted.utilisation(),
+                })
+                .collect(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The simulation: events one after the other.
 
 use npsim_protocols::ParameterError;
+use npsim_transport::pacing::Cpu;
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::census::{Census, FlowCensus};
+use crate::census::{Census, CpuCensus, FlowCensus};
 use crate::event::{Event, Events};
 use crate::frame::{Content, Frame, HEADERS};
 use crate::host::{Endpoint, FlowView, Output};
@@ -23,7 +24,7 @@ pub enum NetworkError {
     /// An end of a flow or a link is no such node.
     #[error("{what} {number} names node {node}, which {fault}")]
     Node {
-        /// `flow` or `link`.
+        /// `flow`, `link` or `CPU`.
         what: &'static str,
         /// Which one.
         number: usize,
@@ -112,6 +113,8 @@ pub struct Simulation {
     flows: Vec<FlowCensus>,
     /// What has begun to go to chips and was not taken yet.
     to_chips: Vec<ToChip>,
+    /// The CPU of each node that has one.
+    cpus: Vec<Option<Cpu>>,
     #[serde(skip)]
     out: Output,
 }
@@ -152,10 +155,14 @@ impl Simulation {
             ends: Vec::new(),
             flows: Vec::new(),
             to_chips: Vec::new(),
+            cpus: vec![None; topology.nodes.len()],
             out: Output::default(),
             topology,
         };
         it.lay_lines()?;
+        for cpu in &it.topology.cpus {
+            it.cpus[cpu.node] = Some(Cpu::new(cpu.cores, cpu.cost));
+        }
         for (number, flow) in it.topology.flows.iter().enumerate() {
             let nodes = [flow.from, flow.to];
             let addresses = nodes.map(|node| it.topology.address(node));
@@ -307,6 +314,7 @@ impl Simulation {
             self.now = at;
             match event {
                 Event::Arrive { line, frame } => self.arrive(line as usize, frame, tap),
+                Event::TakeIn { node, frame } => self.take_in(node as usize, &frame, tap),
                 Event::Enqueue { line, frame } => self.enqueue(line as usize, frame, tap),
                 Event::Free { line } => {
                     self.lines[line as usize].awaited = false;
@@ -324,7 +332,7 @@ impl Simulation {
                 Event::Open { flow } => {
                     let end = flow as usize * 2;
                     self.ends[end].endpoint.open(at, &mut self.out);
-                    self.put_out(end, tap);
+                    self.put_out(end, at, tap);
                 }
                 Event::Wake { endpoint } => self.wake(endpoint as usize, tap),
             }
@@ -346,9 +354,18 @@ impl Simulation {
             }
             counted
         });
+        let cpus = { self.topology.cpus.iter() }.map(|cpu| {
+            let busy = self.cpus[cpu.node].as_ref().map_or(0, Cpu::busy);
+            CpuCensus {
+                cores: cpu.cores as u64,
+                time: self.now,
+                busy,
+            }
+        });
         Census {
             at: self.now,
             time: self.now,
+            cpus: cpus.collect(),
             lines: self
                 .lines
                 .iter()
@@ -385,9 +402,18 @@ impl Simulation {
     fn arrive(&mut self, line: usize, mut frame: Box<Frame>, tap: &mut dyn Tap) {
         let node = self.lines[line].to;
         match self.topology.nodes[node].kind {
-            NodeKind::Host { .. } => self.take_in(node, &frame, tap),
             // What goes to a chip is no event of this kind.
             NodeKind::Switch | NodeKind::Chip { .. } => self.pass_on(node, frame, tap),
+            NodeKind::Host { .. } => {
+                let cpu = self.cpus[node].as_mut();
+                let done = cpu.map_or(self.now, |cpu| cpu.packet(self.now));
+                if done == self.now {
+                    return self.take_in(node, &frame, tap);
+                }
+                let host = node as u32;
+                self.events
+                    .post(done, node, Event::TakeIn { node: host, frame });
+            }
             NodeKind::Router { delay, .. } => {
                 if let Content::Packet(packet) = &mut frame.content {
                     packet.ttl = packet.ttl.saturating_sub(1);
@@ -503,7 +529,7 @@ impl Simulation {
                 self.flows[flow].delivered += payload;
             }
         }
-        self.put_out(end, tap);
+        self.put_out(end, self.now, tap);
     }
 
     fn wake(&mut self, end: usize, tap: &mut dyn Tap) {
@@ -512,14 +538,19 @@ impl Simulation {
             it.armed = None;
         }
         // It may have been put off since this was posted.
+        let mut since = self.now;
         if it.endpoint.wake_at().is_some_and(|at| at <= self.now) {
+            if let Some(cpu) = &mut self.cpus[it.node] {
+                since = cpu.timer(self.now);
+            }
             it.endpoint.wake(self.now, &mut self.out);
         }
-        self.put_out(end, tap);
+        self.put_out(end, since, tap);
     }
 
-    /// Sends what an endpoint has put out, and sees that it is woken.
-    fn put_out(&mut self, end: usize, tap: &mut dyn Tap) {
+    /// Sends what an endpoint has put out, which its host's CPU begins with at `since`, and sees that it
+    /// is woken.
+    fn put_out(&mut self, end: usize, since: Time, tap: &mut dyn Tap) {
         let mut out = std::mem::take(&mut self.out);
         let (node, to) = (self.ends[end].node, self.ends[end].peer as u32);
         let flow = (end / 2) as u32;
@@ -537,7 +568,14 @@ impl Simulation {
                 flow,
                 to,
             });
-            self.pass_on(node, frame, tap);
+            let cpu = self.cpus[node].as_mut();
+            let done = cpu.map_or(self.now, |cpu| cpu.packet(since));
+            if done == self.now {
+                self.pass_on(node, frame, tap);
+            } else if let Some(line) = self.routes.line(node, to as usize) {
+                let line = line as u32;
+                self.events.post(done, node, Event::Enqueue { line, frame });
+            }
         }
         self.out = out;
         let it = &mut self.ends[end];
@@ -572,6 +610,15 @@ fn check(topology: &Topology) -> Result<(), NetworkError> {
         }
         if link.lines.iter().any(|line| line.rate == 0) {
             return Err(NetworkError::Rate(link.name.clone()));
+        }
+    }
+    for (number, cpu) in topology.cpus.iter().enumerate() {
+        match topology.nodes.get(cpu.node) {
+            None => return Err(fault("CPU", number, cpu.node, "is not there")),
+            Some(it) if !matches!(it.kind, NodeKind::Host { .. }) => {
+                return Err(fault("CPU", number, cpu.node, "is no host"));
+            }
+            Some(_) => {}
         }
     }
     for (number, flow) in topology.flows.iter().enumerate() {

@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use npsim_protocols::{rcp, xcp};
+use npsim_transport::pacing::CpuCost;
 use npsim_transport::rcp::RcpParameters;
 use npsim_transport::time::Time;
 use npsim_transport::wire::PacketFormat;
@@ -18,6 +19,8 @@ pub struct Topology {
     pub links: Vec<Link>,
     /// What the hosts send to each other.
     pub flows: Vec<Flow>,
+    /// The CPUs of the hosts that have one; what others do takes no time.
+    pub cpus: Vec<HostCpu>,
     /// Draws all that is random; each flow and line has a stream of its own under it.
     pub seed: u64,
 }
@@ -58,6 +61,17 @@ impl Topology {
         let chip = matches!(self.nodes[from].kind, NodeKind::Chip { .. });
         chip || self.line(line).is_watched()
     }
+}
+
+/// What a host computes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCpu {
+    /// The host.
+    pub node: usize,
+    /// Its cores; at least one.
+    pub cores: usize,
+    /// What it needs them for.
+    pub cost: CpuCost,
 }
 
 /// A node.

@@ -43,6 +43,22 @@ pub struct Host {
     pub count: Option<Spanned<u64>>,
     /// Address of the first; each has the next one.
     pub address: Placed,
+    /// What it computes with; without one nothing takes time.
+    pub cpu: Option<Cpu>,
+}
+
+/// The CPU of a host, and what it needs of a core's time.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cpu {
+    /// Cores; 1 if left out.
+    pub cores: Option<Spanned<u64>>,
+    /// A packet in or out; nothing if left out.
+    pub packet: Option<Placed>,
+    /// A timer that fires; nothing if left out.
+    pub timer: Option<Placed>,
+    /// A tick of the clock in which a timer fires; nothing if left out.
+    pub tick: Option<Placed>,
 }
 
 /// Passes packets on at once.

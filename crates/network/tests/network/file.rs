@@ -134,6 +134,10 @@ fn mistakes_are_told_with_their_places() {
             "a group has 1 to 10000 hosts",
         ),
         (
+            with("count = 4", "count = 4\ncpu = { cores = 0 }"),
+            "a CPU has 1 to 1024 cores",
+        ),
+        (
             with("count = 4", "count = 3"),
             "3 and 4 hosts make no pairs",
         ),

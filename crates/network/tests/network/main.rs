@@ -1,6 +1,7 @@
 //! Networks from end to end.
 
 mod conservation;
+mod cpu;
 mod dumbbell;
 mod file;
 mod laws;

@@ -139,8 +139,8 @@ impl Dumbbell {
                 ends: [0, 1],
                 lines: [line, LineParameters::new(rate, MILLISECOND / k)],
             }],
-            flows: Vec::new(),
             seed: self.seed,
+            ..Topology::default()
         };
         let (mut entry, mut exit, mut inside) = (0, 1, 2 * MILLISECOND);
         if let Some(side) = self.second {

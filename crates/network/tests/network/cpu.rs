@@ -1,0 +1,69 @@
+//! Hosts whose work takes time.
+
+use npsim_network::census::Census;
+use npsim_network::file::NetworkFile;
+use npsim_network::{NoTap, Simulation};
+
+/// Two hosts on a fast wire, the first with the CPU that `cpu` says; a second that `from` begins.
+fn run(cpu: &str, flow: &str) -> Census {
+    let text = format!(
+        "name = \"two\"\nuntil = \"2s\"\n\
+         [[host]]\nname = \"a\"\naddress = \"10.0.0.1\"\n{cpu}\n\
+         [[host]]\nname = \"b\"\naddress = \"10.0.0.2\"\n\
+         [[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10Gbps\"\ndelay = \"1ms\"\n\
+         [[flow]]\nfrom = \"a\"\nto = \"b\"\n{flow}\n"
+    );
+    let file = NetworkFile::parse("two.toml", &text).unwrap_or_else(|problem| panic!("{problem}"));
+    let mut simulation = Simulation::new(file.topology.clone()).expect("two hosts");
+    let second = npsim_transport::time::SECOND;
+    simulation.run_to(second, &mut NoTap);
+    let begin = simulation.census();
+    simulation.run_to(2 * second, &mut NoTap);
+    simulation.census().since(&begin)
+}
+
+/// 10,000 datagrams a second.
+const DATAGRAMS: &str = "transport = \"udp\"\nrate = \"80Mbps\"\npacket = 1000";
+
+#[test]
+fn a_cpu_that_is_fast_enough_delays_and_loses_nothing() {
+    let free = run("", DATAGRAMS);
+    assert!(free.cpus.is_empty());
+    let busy = run("cpu = { cores = 2, packet = \"20us\" }", DATAGRAMS);
+    assert_eq!(busy.flows[0].reached.packets, free.flows[0].reached.packets);
+    // 20 us of each 200 us that two cores have, and a timer that costs nothing.
+    let used = busy.cpus[0].utilisation();
+    assert!((used - 0.1).abs() < 0.001, "{used}");
+}
+
+#[test]
+fn a_cpu_that_is_too_slow_sends_what_it_can() {
+    let busy = run("cpu = { packet = \"200us\" }", DATAGRAMS);
+    let reached = busy.flows[0].reached.packets;
+    assert!((4_999..=5_001).contains(&reached), "{reached}");
+    let used = busy.cpus[0].utilisation();
+    assert!((used - 2.0).abs() < 0.01, "{used}");
+}
+
+#[test]
+fn timers_and_ticks_cost_as_well() {
+    let used = |cpu: &str| run(cpu, DATAGRAMS).cpus[0].utilisation();
+    let timers = used("cpu = { timer = \"10us\" }");
+    assert!((timers - 0.1).abs() < 0.001, "{timers}");
+    // Each timer has a time of its own here.
+    let ticks = used("cpu = { tick = \"30us\" }");
+    assert!((ticks - 0.3).abs() < 0.001, "{ticks}");
+}
+
+#[test]
+fn acknowledgements_wait_for_the_cpu_too() {
+    let flow = "transport = \"sack\"\nhost = { window_limit = 14600 }";
+    let rtt = |cpu: &str| {
+        let census = run(cpu, flow);
+        // Ten segments a round-trip time.
+        14_600.0 * 8.0 / census.goodput(0)
+    };
+    let (free, busy) = (rtt(""), rtt("cpu = { cores = 16, packet = \"100us\" }"));
+    let more = busy - free;
+    assert!((0.000_19..0.000_22).contains(&more), "{free} {busy}");
+}
