@@ -240,7 +240,7 @@ impl Network {
 /// The network cannot run.
 pub(crate) fn execute(
     points: &[(Network, BTreeMap<&str, &Metric>)],
-    come_to: &dyn Fn(u64) -> bool,
+    come_to: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<Option<Vec<Outcome>>, Problem> {
     let Some((first, _)) = points.first() else {
         return Ok(Some(Vec::new()));
@@ -271,14 +271,14 @@ pub(crate) fn execute(
             let now = running.outside().now();
             let next = stop.min(now.saturating_add(step));
             let done = u128::from(now) * 1_000 / u128::from(until);
-            let mut ask = || {
+            let ask = || {
                 if come_to(done as u64) {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
                 }
             };
-            match running.run_to(next, &mut NoTap, &mut ask) {
+            match running.run_to(next, &mut NoTap, &ask) {
                 Ok(()) if ask().is_continue() => {}
                 Ok(()) | Err(Stopped::Interrupted) => return Ok(None),
                 Err(Stopped::Frame(problem)) => return Err(problem),

@@ -25,9 +25,15 @@ use npsim_chip::kernel::check::Fault;
 use npsim_project::problem::Problem;
 use npsim_session::simulation::Ending;
 use npsim_transport::time::Time;
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::chips::{ChipNode, System};
+use crate::held::{Held, Holding};
 use crate::simulation::{Simulation, Tap, ToChip};
+
+/// Whether to go on; asked from any thread.
+pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
 
 /// A network that runs.
 #[derive(Debug)]
@@ -38,6 +44,12 @@ pub struct Network {
     ways: Vec<Ways>,
     /// By node: the chip there.
     at: Vec<Option<usize>>,
+    /// Runs several chips at a time.
+    pool: Option<ThreadPool>,
+    /// What was seen on lines and not told yet.
+    held: Held,
+    /// By line, whether it is watched.
+    watched: Vec<bool>,
 }
 
 #[derive(Debug, Clone)]
@@ -83,7 +95,20 @@ impl Network {
             chips,
             ways,
             at,
+            pool: None,
+            held: Held::default(),
+            watched: Vec::new(),
         })
+    }
+
+    /// Runs so many chips at a time; the results are the same with any number. With fewer threads
+    /// than the system gives the run comes to the same, only later.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        let threads = threads.min(self.chips.len());
+        let builder = ThreadPoolBuilder::new().num_threads(threads);
+        self.pool = (threads > 1).then(|| builder.build().ok()).flatten();
+        self
     }
 
     /// Hosts, switches, lines and packet-level routers.
@@ -121,17 +146,26 @@ impl Network {
         &mut self,
         until: Time,
         tap: &mut dyn Tap,
-        progress: &mut dyn FnMut() -> ControlFlow<()>,
+        progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
+        if self.chips.is_empty() {
+            self.outside.run_to(until, tap);
+            return Ok(());
+        }
+        let lines = 0..2 * self.outside.topology().links.len();
+        self.watched = lines.map(|line| tap.watches(line)).collect();
         loop {
             let bounds = self.bounds();
             let limit = bounds.outside.min(until.saturating_add(1));
             if self.outside.next_at() < limit {
-                self.outside.run_to(limit - 1, tap);
+                let (held, watched) = (&mut self.held, &self.watched);
+                self.outside
+                    .run_to(limit - 1, &mut Holding { held, watched });
                 let coming: Vec<_> = self.outside.take_to_chips().collect();
                 self.deliver(coming)?;
                 continue;
             }
+            self.held.hand_on(self.seen_until(), tap);
             let work: Vec<(usize, Cycle)> = { self.chips.iter().zip(&bounds.chips) }
                 .enumerate()
                 .filter_map(|(number, (node, bound))| {
@@ -144,10 +178,21 @@ impl Network {
             if work.is_empty() {
                 break;
             }
-            self.run_chips(&work, tap, progress)?;
+            self.run_chips(&work, progress)?;
         }
-        self.outside.run_to(until, tap);
+        let (held, watched) = (&mut self.held, &self.watched);
+        self.outside.run_to(until, &mut Holding { held, watched });
+        self.held.hand_on(until.saturating_add(1), tap);
         Ok(())
+    }
+
+    /// Before which time nothing more will be seen on a line.
+    fn seen_until(&self) -> Time {
+        let chips = self.chips.iter().map(|node| {
+            let acts = node.chip.next_start().min(node.chip.silent_until());
+            node.time(acts.max(node.chip.now()))
+        });
+        chips.fold(self.outside.next_at(), Time::min)
     }
 
     /// Ends the run: chips that had nothing to do come to the time to which the network has run,
@@ -155,18 +200,16 @@ impl Network {
     ///
     /// # Errors
     /// As for [`Self::run_to`].
-    pub fn end(
-        &mut self,
-        tap: &mut dyn Tap,
-        progress: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> Result<(), Stopped> {
+    pub fn end(&mut self, tap: &mut dyn Tap, progress: &Progress<'_>) -> Result<(), Stopped> {
         let until = self.outside.now();
         let late = self.chips.iter().enumerate();
         let late = late.map(|(number, node)| (number, node.cycle(until)));
         let late: Vec<_> = late
             .filter(|(number, cycle)| self.chips[*number].chip.now() < *cycle)
             .collect();
-        self.run_chips(&late, tap, progress)?;
+        let ran = self.run_chips(&late, progress);
+        self.held.hand_on(Time::MAX, tap);
+        ran?;
         self.chips.iter_mut().for_each(|node| node.chip.end());
         let faulty = { self.chips.iter() }
             .position(|node| matches!(node.chip.ending(), Some(Ending::Fault(_))));
@@ -176,17 +219,28 @@ impl Network {
     fn run_chips(
         &mut self,
         work: &[(usize, Cycle)],
-        tap: &mut dyn Tap,
-        progress: &mut dyn FnMut() -> ControlFlow<()>,
+        progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
-        for (number, horizon) in work {
-            let chip = &mut self.chips[*number].chip;
-            chip.run_to(*horizon, &mut |_| progress());
+        let mut to_run = work.iter().peekable();
+        let mut chosen = Vec::with_capacity(work.len());
+        for (number, node) in self.chips.iter_mut().enumerate() {
+            if let Some((_, horizon)) = to_run.next_if(|(other, _)| *other == number) {
+                chosen.push((node, *horizon));
+            }
+        }
+        let run = |(node, horizon): &mut (&mut ChipNode, Cycle)| {
+            node.chip.run_to(*horizon, &mut |_| progress());
+        };
+        match &self.pool {
+            Some(pool) if chosen.len() > 1 => pool.install(|| chosen.par_iter_mut().for_each(run)),
+            _ => chosen.iter_mut().for_each(run),
         }
         let mut onwards = Vec::new();
         for (number, _) in work {
             let node = &mut self.chips[*number];
             let happened = node.take();
+            let (held, watched) = (&mut self.held, &self.watched);
+            let tap = &mut Holding { held, watched };
             onwards.extend(node.tell(happened, &mut self.outside, tap));
         }
         self.deliver(onwards)?;

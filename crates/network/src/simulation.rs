@@ -48,6 +48,12 @@ pub enum NetworkError {
 
 /// Sees what goes over lines.
 pub trait Tap {
+    /// Whether it wants to see what goes over a line.
+    fn watches(&self, line: usize) -> bool {
+        let _ = line;
+        true
+    }
+
     /// A line begins to send a frame that will arrive.
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         let _ = (now, line, frame);
@@ -68,7 +74,11 @@ pub trait Tap {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTap;
 
-impl Tap for NoTap {}
+impl Tap for NoTap {
+    fn watches(&self, _: usize) -> bool {
+        false
+    }
+}
 
 /// An end of a flow at its node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -268,12 +278,12 @@ impl Simulation {
         let line = &mut self.lines[number];
         let (to, delay) = (line.to, line.delay());
         let lost = line.depart(begins, frame.bytes, waited, longest);
-        tap.sent(begins, number, &frame);
         if lost {
             self.flows[frame.flow as usize].gone.add(frame.bytes.into());
             tap.lost(begins, number, &frame);
             return None;
         }
+        tap.sent(begins, number, &frame);
         if matches!(self.topology.nodes[to].kind, NodeKind::Chip { .. }) {
             return Some(ToChip {
                 line: number,

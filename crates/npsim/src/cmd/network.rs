@@ -4,11 +4,13 @@ mod captures;
 mod summary;
 
 use std::io::{BufWriter, Write as _};
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Instant;
 
 use clap::Args;
@@ -80,6 +82,10 @@ pub struct Arguments {
     /// losses with comments; may be given several times
     #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
     capture: Vec<LinkCapture>,
+    /// How many routers that are chips run at a time; the results are the same with any number
+    /// [default: one for each core]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Print no summary
     #[arg(short, long)]
     quiet: bool,
@@ -125,6 +131,11 @@ impl FromStr for LinkCapture {
     }
 }
 
+fn threads(arguments: &Arguments) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    arguments.threads.map_or_else(cores, usize::from)
+}
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut file = NetworkFile::load(&arguments.file, &arguments.set)?;
     if let Some(Moment(until)) = arguments.until {
@@ -159,7 +170,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let every = every.max(1);
     let systems = systems(&file, &npsim::registry())?;
     let outside = Simulation::new(file.topology.clone())?;
-    let mut network = Network::new(outside, systems)?;
+    let mut network = Network::new(outside, systems)?.with_threads(threads(arguments));
     let started = Instant::now();
     let mut progress = Progress::new(started, 0, Some(file.until));
     let stop = interrupt_flag();
@@ -168,7 +179,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(series) = &mut series {
         series.sample(network.outside())?;
     }
-    let mut ask = || {
+    let ask = || {
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -186,7 +197,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if now < file.from {
             next = next.min(file.from);
         }
-        let ran = network.run_to(next, &mut captures, &mut ask);
+        let ran = network.run_to(next, &mut captures, &ask);
         captures.check()?;
         if let Err(why) = ran {
             stopped = Some(why);
@@ -206,7 +217,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     if stopped.is_none() {
-        stopped = network.end(&mut captures, &mut ask).err();
+        stopped = network.end(&mut captures, &ask).err();
     }
     progress.finish();
     let interrupted = matches!(stopped, Some(Stopped::Interrupted));

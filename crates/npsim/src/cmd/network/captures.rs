@@ -147,6 +147,11 @@ fn dropped(reason: DropReason) -> &'static str {
 }
 
 impl Tap for Captures {
+    fn watches(&self, line: usize) -> bool {
+        let link = line / 2;
+        self.files.iter().any(|file| file.links.contains(&link))
+    }
+
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         self.write(now, line, frame, Fate::Sent);
     }
