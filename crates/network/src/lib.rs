@@ -56,6 +56,7 @@ mod host;
 mod law;
 mod line;
 mod network;
+pub mod remarks;
 pub mod results;
 mod routes;
 pub mod series;

@@ -122,6 +122,16 @@ impl Network {
         &mut self.outside
     }
 
+    /// Of the cycles that the chips have come to, how many the engine skipped, and all: it says how
+    /// much was saved, and nothing of what happened.
+    #[must_use]
+    pub fn skipped(&self) -> (Cycle, Cycle) {
+        let chips = self.chips.iter().map(|node| &node.chip);
+        chips.fold((0, 0), |(skipped, all), chip| {
+            (skipped + chip.skipped(), all + chip.now())
+        })
+    }
+
     /// What stopped a chip, with what it is and its state.
     #[must_use]
     pub fn fault(&self, chip: usize) -> Option<(&Fault, &System, Vec<String>)> {
@@ -152,6 +162,18 @@ impl Network {
             self.outside.run_to(until, tap);
             return Ok(());
         }
+        let ran = self.go_to(until, tap, progress);
+        let seen = ran.as_ref().map_or(Time::MAX, |()| until.saturating_add(1));
+        self.held.hand_on(seen, tap);
+        ran
+    }
+
+    fn go_to(
+        &mut self,
+        until: Time,
+        tap: &mut dyn Tap,
+        progress: &Progress<'_>,
+    ) -> Result<(), Stopped> {
         let lines = 0..2 * self.outside.topology().links.len();
         self.watched = lines.map(|line| tap.watches(line)).collect();
         loop {
@@ -182,7 +204,6 @@ impl Network {
         }
         let (held, watched) = (&mut self.held, &self.watched);
         self.outside.run_to(until, &mut Holding { held, watched });
-        self.held.hand_on(until.saturating_add(1), tap);
         Ok(())
     }
 

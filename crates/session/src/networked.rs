@@ -103,6 +103,9 @@ impl NetworkedChip {
     /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
     /// `progress` is asked now and then whether to go on.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        if self.ending == Some(Ending::Interrupted) {
+            self.ending = None;
+        }
         if self.ending.is_some() || until <= self.now {
             self.now = self.now.max(until);
             return;

@@ -22,12 +22,16 @@ fn network(model: &str, queue: &str, flows: &str) -> String {
 
 fn run(text: &str) -> (Census, Results) {
     let file = NetworkFile::parse("net.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
-    let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
-    let begin = simulation.census();
-    simulation.run_to(file.until, &mut NoTap);
-    let census = simulation.census();
-    let network = Network::new(simulation, Vec::new()).expect("no chips");
+    let mut network = without_chips(&file);
+    let begin = network.outside().census();
+    network.outside_mut().run_to(file.until, &mut NoTap);
+    let census = network.outside().census();
     (census, Results::of(&file, &network, &begin))
+}
+
+fn without_chips(file: &NetworkFile) -> Network {
+    let simulation = Simulation::new(file.topology.clone()).expect("a network");
+    Network::new(simulation, Vec::new()).expect("no chips")
 }
 
 fn completion(results: &Results, flow: &str) -> f64 {
@@ -131,11 +135,10 @@ fn datagrams_take_what_they_want_and_tcp_the_rest() {
 fn three_lines_in_a_row_are_all_kept_busy_by_xcp() {
     let text = include_str!("../../../../traces/networks/parking-lot.toml");
     let file = NetworkFile::parse("lot.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
-    let mut simulation = Simulation::new(file.topology.clone()).expect("a network");
-    simulation.run_to(file.from, &mut NoTap);
-    let begin = simulation.census();
-    simulation.run_to(file.until, &mut NoTap);
-    let network = Network::new(simulation, Vec::new()).expect("no chips");
+    let mut network = without_chips(&file);
+    network.outside_mut().run_to(file.from, &mut NoTap);
+    let begin = network.outside().census();
+    network.outside_mut().run_to(file.until, &mut NoTap);
     let results = Results::of(&file, &network, &begin);
     let watched = results.lines.iter().filter(|line| line.watched);
     assert_eq!(watched.clone().count(), 3);

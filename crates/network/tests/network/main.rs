@@ -1,5 +1,6 @@
 //! Networks from end to end.
 
+mod chips;
 mod conservation;
 mod cpu;
 mod dumbbell;

@@ -20,6 +20,7 @@ use npsim::quantity;
 use npsim::whole_file::WholeFile;
 use npsim_network::chips::systems;
 use npsim_network::file::NetworkFile;
+use npsim_network::remarks::remarks;
 use npsim_network::results::Results;
 use npsim_network::series::Series;
 use npsim_network::{Network, Simulation, Stopped};
@@ -169,6 +170,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .map_or(file.until / SAMPLES, |it| it.0 / file.scale);
     let every = every.max(1);
     let systems = systems(&file, &npsim::registry())?;
+    for remark in remarks(&file, &systems) {
+        output::line(&format!("note: {remark}"));
+    }
     let outside = Simulation::new(file.topology.clone())?;
     let mut network = Network::new(outside, systems)?.with_threads(threads(arguments));
     let started = Instant::now();
@@ -241,7 +245,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .as_ref()
         .is_some_and(|path| path.as_os_str() == "-");
     if !arguments.quiet && !to_output {
-        output::print(&summary::text(&results, started.elapsed(), interrupted))?;
+        let host = summary::Host {
+            took: started.elapsed(),
+            skipped: network.skipped(),
+        };
+        output::print(&summary::text(&results, &host, interrupted))?;
     }
     match stopped {
         None => Ok(ExitCode::SUCCESS),

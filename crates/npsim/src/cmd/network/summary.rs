@@ -3,14 +3,22 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use npsim::quantity::{grouped, show_nanoseconds, show_rate};
+use npsim::quantity::{grouped, percent, show_nanoseconds, show_rate};
 use npsim_network::results::Results;
 use npsim_session::text_table::TextTable;
 
 /// Flows that are listed one by one.
 const MOST_FLOWS: usize = 40;
 
-pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
+/// What a run cost.
+pub struct Host {
+    /// How long it took.
+    pub took: Duration,
+    /// Cycles of chips that were skipped, and all.
+    pub skipped: (u64, u64),
+}
+
+pub fn text(results: &Results, host: &Host, interrupted: bool) -> String {
     let mut out = String::new();
     let scale = if results.scale == 1 {
         String::new()
@@ -35,10 +43,22 @@ pub fn text(results: &Results, host: Duration, interrupted: bool) -> String {
         results.flows.len(),
         results.jain
     );
-    let took = host.as_secs_f64();
+    let took = host.took.as_secs_f64();
+    let (skipped, all) = host.skipped;
+    let chips = match results.routers.len() {
+        0 => String::new(),
+        1 => format!(
+            "; {} of the chip's time skipped",
+            percent(skipped, all, "-")
+        ),
+        n => format!(
+            "; {} of {n} chips' time skipped",
+            percent(skipped, all, "-")
+        ),
+    };
     let _ = writeln!(
         out,
-        "host         {took:.2} s, {} packets/s\n",
+        "host         {took:.2} s, {} packets/s{chips}\n",
         grouped((packets as f64 / took.max(1e-6)) as u64)
     );
     let mut flows = TextTable::new(&[

@@ -1,0 +1,402 @@
+//! Whole chips in networks.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use npsim_network::census::Census;
+use npsim_network::chips::{System, systems};
+use npsim_network::file::NetworkFile;
+use npsim_network::results::Results;
+use npsim_network::{Frame, Network, NoTap, Simulation, Tap};
+use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
+
+/// Two hosts at the ends of so many forwarders in a row. Lines between chips have 1 Gb/s and 5 us.
+fn row(chips: usize, rest: &str) -> String {
+    let mut text = "name = \"row\"\nuntil = \"20ms\"\n".to_owned();
+    for (name, address) in [("a", "10.0.0.10"), ("b", "10.1.0.10")] {
+        text += &format!("[[host]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+    }
+    for chip in 0..chips {
+        text += &format!("[[router]]\nname = \"r{chip}\"\nsystem = \"../../microcode/forward\"\n");
+    }
+    for link in 0..=chips {
+        let from = match link {
+            0 => "a".to_owned(),
+            link => format!("r{}:1", link - 1),
+        };
+        let to = if link == chips {
+            "b".to_owned()
+        } else {
+            format!("r{link}:0")
+        };
+        text += &format!(
+            "[[link]]\nname = \"l{link}\"\nbetween = [\"{from}\", \"{to}\"]\nrate = \"1Gbps\"\ndelay = \"5us\"\n"
+        );
+    }
+    text + rest
+}
+
+const SACK: &str = "[[flow]]\nname = \"up\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"sack\"\npacket = 1000\nhost = { window_limit = 60000 }\n";
+const BOTH_WAYS: &str = "[[flow]]\nname = \"down\"\nfrom = \"b\"\nto = \"a\"\ntransport = \"sack\"\nstart = \"1ms\"\nbytes = 300000\nhost = { min_rto = \"1ms\" }\n";
+
+fn file(text: &str) -> NetworkFile {
+    // Paths of systems are relative to the file.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks/test.toml");
+    NetworkFile::parse(&path.display().to_string(), text)
+        .unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+fn ready(file: &NetworkFile) -> (Simulation, Vec<System>) {
+    let systems = systems(file, &npsim_protocols::registry());
+    let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
+    let outside = Simulation::new(file.topology.clone()).expect("a network");
+    (outside, systems)
+}
+
+fn go_on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Runs to the end of the file in steps and gives all results as JSON.
+fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
+    let (outside, systems) = ready(file);
+    let mut network = Network::new(outside, systems)
+        .expect("chips")
+        .with_threads(threads);
+    let begin = network.outside().census();
+    while network.outside().now() < file.until {
+        let next = (network.outside().now() + step).min(file.until);
+        network.run_to(next, &mut NoTap, &go_on).expect("no fault");
+    }
+    network.end(&mut NoTap, &go_on).expect("no fault");
+    let results = Results::of(file, &network, &begin);
+    serde_json::to_string(&results).expect("JSON")
+}
+
+fn census(text: &str) -> Census {
+    let file = file(text);
+    let (outside, systems) = ready(&file);
+    let mut network = Network::new(outside, systems).expect("chips");
+    network
+        .run_to(file.until, &mut NoTap, &go_on)
+        .expect("no fault");
+    network.outside().census()
+}
+
+#[test]
+fn neither_threads_nor_steps_change_anything() {
+    let file = file(&row(3, &format!("{SACK}{BOTH_WAYS}")));
+    let one = results(&file, 1, file.until);
+    assert!(one.contains("\"routers\":[{\"name\":\"r0\""));
+    for (threads, step) in [
+        (2, file.until),
+        (8, file.until),
+        // A step that is no whole number of cycles.
+        (1, 777_777_777),
+        (2, 31 * MICROSECOND + 1),
+    ] {
+        assert!(
+            results(&file, threads, step) == one,
+            "{threads} threads, steps of {step} ps"
+        );
+    }
+}
+
+/// A chip in place of which a model stands that is as late as the chip is.
+#[test]
+fn a_chip_is_a_fifo_with_its_latency() {
+    let chip = census(&row(1, SACK));
+    let delivered = |census: &Census| census.flows[0].delivered as f64;
+    // The window limits the flow, so that its rate is the window in a round-trip time: that of the
+    // links, and of the chip both ways. Ethernet's bytes are told to the model.
+    let model = |latency: Time| {
+        let text = row(1, SACK)
+            .replace(
+                "system = \"../../microcode/forward\"",
+                &format!("model = \"fifo\"\ndelay = \"{latency}ps\""),
+            )
+            .replace("r0:", "r0")
+            .replace("r00", "r0")
+            .replace("r01", "r0")
+            .replace("delay = \"5us\"\n", "delay = \"5us\"\noverhead = 38\n");
+        census(&text)
+    };
+    // Measured by the chip itself, from last bit in to last bit out, less the time on the line out.
+    let file = file(&row(1, SACK));
+    let (outside, systems) = ready(&file);
+    let mut network = Network::new(outside, systems).expect("chips");
+    let begin = network.outside().census();
+    network
+        .run_to(file.until, &mut NoTap, &go_on)
+        .expect("no fault");
+    let node = Results::of(&file, &network, &begin).routers.remove(0).node;
+    let mean = node.latency.expect("packets").mean_ns * 1_000;
+    let bytes = (node.packets.sent_bytes / node.packets.sent + 12) * 8_000;
+    let model = model(mean - bytes);
+    let off = delivered(&chip) / delivered(&model) - 1.0;
+    assert!(off.abs() < 0.005, "{off}: {chip:?} {model:?}");
+    assert!(delivered(&chip) > 1e6);
+}
+
+/// When the frames of a line begin to be sent.
+#[derive(Default)]
+struct Begins(usize, Vec<Time>);
+
+impl Tap for Begins {
+    fn sent(&mut self, now: Time, line: usize, _: &Frame) {
+        if line == self.0 {
+            self.1.push(now);
+        }
+    }
+}
+
+/// What a chain of chips does to frames that come in at the same times.
+#[test]
+fn a_row_of_chips_is_a_chain() {
+    use npsim_net::LineFrame;
+    use npsim_session::links::Tap as LineTap;
+    use npsim_session::session::{Ends, Plan, Session};
+    use npsim_session::simulation::Settings;
+    use std::sync::{Arc, Mutex};
+
+    const UDP: &str = "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"700Mbps\"\npacket = 400\nuntil = \"2ms\"\n";
+    let file = file(&row(3, UDP));
+    let (outside, systems) = ready(&file);
+    let project = systems[0].project.clone();
+    let programs = systems[0].programs.clone();
+    let mac = project.macs[0];
+    let mut network = Network::new(outside, systems).expect("chips");
+    // Link 0 is the way in, link 3 the way out.
+    let (mut sent, mut left) = (Begins(0, Vec::new()), Begins(6, Vec::new()));
+    struct Pair<'a>(&'a mut Begins, &'a mut Begins);
+    impl Tap for Pair<'_> {
+        fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
+            self.0.sent(now, line, frame);
+            self.1.sent(now, line, frame);
+        }
+    }
+    network
+        .run_to(4 * MILLISECOND, &mut Pair(&mut sent, &mut left), &go_on)
+        .expect("no fault");
+    assert!(sent.1.len() > 300);
+
+    // The same into a chain, in which what leaves by port 1 comes in at port 1 again.
+    #[derive(Clone, Default)]
+    struct Starts(Arc<Mutex<Vec<u64>>>);
+    impl LineTap for Starts {
+        fn departed(&mut self, departure: &npsim_chip::kernel::lines::Departure<'_>) {
+            self.0.lock().unwrap().push(departure.start);
+        }
+    }
+    let bits = (400 + 26) * 8;
+    let frames: Vec<_> = { sent.1.iter().enumerate() }
+        .map(|(number, at)| {
+            let start_ps = at + 5 * MICROSECOND;
+            let mut bytes = [&mac[..], &[2, 0, 0, 0, 0, 9, 8, 0]].concat();
+            bytes.extend(udp(number as u64));
+            LineFrame {
+                start_ps,
+                end_ps: start_ps + bits * 1_000,
+                port: 0,
+                bytes,
+            }
+        })
+        .collect();
+    let mut project = project;
+    project.link_delay = npsim_project::quantity::Time::Picoseconds(5 * MICROSECOND);
+    let settings = Settings {
+        drain: Some(600_000),
+        ..Settings::default()
+    };
+    let plan = Plan {
+        nodes: 3,
+        ..Plan::one(&project, &programs, settings)
+    };
+    let starts = Starts::default();
+    let ends = Ends {
+        frames: Some(Box::new(frames.into_iter().map(Ok))),
+        exit: Some(Box::new(starts.clone())),
+        ..Ends::default()
+    };
+    let mut session = Session::new(&plan, ends).expect("a chain");
+    session.run(&mut |_| ControlFlow::Continue(()));
+    let hertz = u128::from(project.capacity.hertz);
+    let chain = starts.0.lock().unwrap();
+    let chain: Vec<_> = { chain.iter() }
+        .map(|start| (u128::from(*start) * 1_000_000_000_000 / hertz) as Time)
+        .collect();
+    assert_eq!(left.1.len(), sent.1.len(), "nothing is lost");
+    assert_eq!(left.1, chain);
+}
+
+/// The datagrams of such a flow as they stand on a line.
+fn udp(number: u64) -> Vec<u8> {
+    let mut packet = vec![0; 400];
+    packet[..4].copy_from_slice(&[0x45, 0, 1, 144]);
+    packet[4..6].copy_from_slice(&(number as u16).to_be_bytes());
+    packet[8..10].copy_from_slice(&[64, 17]);
+    packet[12..20].copy_from_slice(&[10, 0, 0, 10, 10, 1, 0, 10]);
+    let sum: u32 = packet[..20]
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
+        .sum();
+    let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    packet
+}
+
+/// A chip to which nothing comes costs next to nothing, alone and among others.
+#[test]
+fn idle_chips_are_skipped() {
+    let quiet =
+        "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"sack\"\nstart = \"5ms\"\nbytes = 2000\n";
+    for chips in [1, 3] {
+        // Contexts of this router look for work all the time.
+        let text = row(chips, quiet)
+            .replace("microcode/forward", "microcode/router")
+            .replace("delay = \"5us\"", "delay = \"100us\"");
+        let file = file(&text);
+        let (outside, systems) = ready(&file);
+        let mut network = Network::new(outside, systems).expect("chips");
+        network
+            .run_to(file.until, &mut NoTap, &go_on)
+            .expect("no fault");
+        network.end(&mut NoTap, &go_on).expect("no fault");
+        let (skipped, all) = network.skipped();
+        assert_eq!(all, chips as u64 * 12_000_000, "20 ms at 600 MHz");
+        let share = skipped as f64 / all as f64;
+        assert!(share > 0.85, "{chips} chips: {share}");
+        assert_eq!(network.outside().census().flows[0].delivered, 2_000);
+    }
+}
+
+/// Every frame is somewhere: with its host, gone, or under way.
+#[test]
+fn what_a_chip_drops_is_told_by_its_counters() {
+    // 1 Gb/s into 100 Mb/s.
+    let text = row(1, "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"400Mbps\"\npacket = 1000\nuntil = \"10ms\"\n")
+        .replace("microcode/forward", "microcode/router")
+        .replace("name = \"l1\"\nbetween = [\"r0:1\", \"b\"]\nrate = \"1Gbps\"", "name = \"l1\"\nbetween = [\"r0:1\", \"b\"]\nrate = \"100Mbps\"")
+        .replace("until = \"20ms\"\n[[host]]", "until = \"40ms\"\n[[host]]");
+    let file = file(&text);
+    let (outside, systems) = ready(&file);
+    let mut network = Network::new(outside, systems).expect("chips");
+    let begin = network.outside().census();
+    network
+        .run_to(file.until, &mut NoTap, &go_on)
+        .expect("no fault");
+    network.end(&mut NoTap, &go_on).expect("no fault");
+    let results = Results::of(&file, &network, &begin);
+    let census = network.outside().census();
+    let flow = &census.flows[0];
+    let node = &results.routers[0].node;
+    assert!(node.packets.dropped_microcode > 100, "{:?}", node.packets);
+    // Of those that were dropped after the last that has left nobody knows.
+    let unknown = flow.sent.packets - flow.arrived.packets - flow.gone.packets;
+    assert_eq!(flow.gone.packets + unknown, node.packets.dropped_microcode);
+    assert!(unknown < 20, "{unknown}");
+    let out = &results.lines[2];
+    assert_eq!((out.link.as_str(), out.from.as_str()), ("l1", "r0"));
+    assert_eq!(out.drops, flow.gone.packets);
+    // The queue is full most of the time: 112 packets at most on average, and 128 KB.
+    assert!(
+        out.mean_queue_bytes > 20_000.0 && out.longest_queue_bytes < 140_000,
+        "{out:?}"
+    );
+}
+
+fn mistake(text: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks/test.toml");
+    let parsed = NetworkFile::parse(&path.display().to_string(), text);
+    match parsed {
+        Err(problem) => problem.to_string(),
+        Ok(file) => match systems(&file, &npsim_protocols::registry()) {
+            Err(problems) => problems.to_string(),
+            Ok(_) => panic!("no mistake found in:\n{text}"),
+        },
+    }
+}
+
+#[test]
+fn mistakes_at_chips_have_places() {
+    let good = row(2, SACK);
+    let with = |from: &str, to: &str| {
+        let text = good.replacen(from, to, 1);
+        assert!(text != good, "{from}");
+        mistake(&text)
+    };
+    for (from, to, expected) in [
+        ("delay = \"5us\"", "delay = \"0s\"", "takes at least 1us"),
+        ("delay = \"5us\"", "delay = \"900ns\"", "takes at least 1us"),
+        ("\"r1:0\"", "\"r1:7\"", "there is no port 7"),
+        ("\"r1:0\"", "\"r1:x\"", "`x` is no number of a port"),
+        ("\"r1:0\"", "\"r0:0\"", "port 0 of `r0` has a link already"),
+        (
+            "\"r1:0\"",
+            "\"r1\"",
+            "`r1` has ports, and the link has to name one",
+        ),
+        ("\"a\", \"r0:0\"", "\"a:1\", \"r0:0\"", "it has no ports"),
+        ("microcode/forward", "microcode/forwrad", "cannot read"),
+        (
+            "system = \"../../microcode/forward\"",
+            "system = \"../../microcode/forward\"\nmodel = \"fifo\"",
+            "a model or a system, not both",
+        ),
+        (
+            "system = \"../../microcode/forward\"",
+            "system = \"../../microcode/forward\"\ndelay = \"1us\"",
+            "a router with a system has no `delay`",
+        ),
+        (
+            "system = \"../../microcode/forward\"",
+            "system = \"../../microcode/forward\"\nset = { port.0.rat = \"1Gbps\" }",
+            "cannot be set",
+        ),
+        (
+            "system = \"../../microcode/forward\"",
+            "system = \"../../microcode/forward\"\nscaled = { \"gpp.exceptions.period\" = \"soon\" }",
+            "such as",
+        ),
+        (
+            "delay = \"5us\"",
+            "delay = \"5us\"\nqueue_back = { limit = \"9 packets\" }",
+            "stands before a line that leaves a chip",
+        ),
+        (
+            "delay = \"5us\"",
+            "delay = \"5us\"\noverhead = 0",
+            "leave `overhead` out",
+        ),
+    ] {
+        let problem = with(from, to);
+        assert!(problem.contains(expected), "{to}: {problem}");
+        assert!(
+            problem.contains("test.toml") || problem.contains("npsim.toml"),
+            "it has a place: {problem}"
+        );
+    }
+    let fast = good.replace("microcode/forward", "microcode/router");
+    let problem = mistake(&fast.replacen("rate = \"1Gbps\"", "rate = \"2Gbps\"", 1));
+    assert!(
+        problem.contains("port 0 of the board") && problem.contains("the project of `r0`"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn microcode_that_does_not_assemble_is_told() {
+    // It lacks all that the router's project defines.
+    let other = "../router/processing/processing.uc";
+    let system = "system = \"../../microcode/forward\"";
+    let problem = mistake(&row(1, SACK).replace(
+        system,
+        &format!("{system}\nset = {{ me.forward.source = \"{other}\" }}"),
+    ));
+    assert!(
+        problem.contains("the microcode of `r0` does not assemble")
+            && problem.contains("processing.uc")
+            && problem.contains("test.toml:"),
+        "{problem}"
+    );
+}
