@@ -227,7 +227,12 @@ impl Network {
         let watched = lines.filter(|line| line.is_watched());
         let rate: u128 = watched.map(|line| u128::from(line.rate)).sum();
         let bits = rate * u128::from(self.until) / u128::from(SECOND);
-        let cycles = bits / PACKET_BITS * CYCLES_OF_A_PACKET;
+        let packets = bits / PACKET_BITS * CYCLES_OF_A_PACKET;
+        let chips = self.systems.iter().map(|system| {
+            let hertz = u128::from(system.project.capacity.hertz);
+            hertz * u128::from(self.until) / u128::from(SECOND)
+        });
+        let cycles = packets + chips.sum::<u128>();
         u64::try_from(cycles).unwrap_or(u64::MAX).max(1)
     }
 }
