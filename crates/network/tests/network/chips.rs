@@ -1,23 +1,34 @@
 //! Whole chips in networks.
 
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
+use npsim_net::LineFrame;
 use npsim_network::census::Census;
 use npsim_network::chips::{System, systems};
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::{Frame, Network, NoTap, Simulation, Tap};
+use npsim_session::links::Tap as LineTap;
+use npsim_session::session::{Ends, Plan, Session};
+use npsim_session::simulation::Settings;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
 
 /// Two hosts at the ends of so many forwarders in a row. Lines between chips have 1 Gb/s and 5 us.
 fn row(chips: usize, rest: &str) -> String {
     let mut text = "name = \"row\"\nuntil = \"20ms\"\n".to_owned();
     for (name, address) in [("a", "10.0.0.10"), ("b", "10.1.0.10")] {
-        text += &format!("[[host]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+        writeln!(text, "[[host]]\nname = \"{name}\"\naddress = \"{address}\"").unwrap();
     }
     for chip in 0..chips {
-        text += &format!("[[router]]\nname = \"r{chip}\"\nsystem = \"../../microcode/forward\"\n");
+        let system = "../../microcode/forward";
+        writeln!(
+            text,
+            "[[router]]\nname = \"r{chip}\"\nsystem = \"{system}\""
+        )
+        .unwrap();
     }
     for link in 0..=chips {
         let from = match link {
@@ -29,9 +40,11 @@ fn row(chips: usize, rest: &str) -> String {
         } else {
             format!("r{link}:0")
         };
-        text += &format!(
-            "[[link]]\nname = \"l{link}\"\nbetween = [\"{from}\", \"{to}\"]\nrate = \"1Gbps\"\ndelay = \"5us\"\n"
-        );
+        writeln!(
+            text,
+            "[[link]]\nname = \"l{link}\"\nbetween = [\"{from}\", \"{to}\"]\nrate = \"1Gbps\"\ndelay = \"5us\""
+        )
+        .unwrap();
     }
     text + rest
 }
@@ -150,15 +163,27 @@ impl Tap for Begins {
     }
 }
 
+/// Both ends of a row.
+struct Pair<'a>(&'a mut Begins, &'a mut Begins);
+impl Tap for Pair<'_> {
+    fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
+        self.0.sent(now, line, frame);
+        self.1.sent(now, line, frame);
+    }
+}
+
+/// When frames begin to leave a chain, in cycles.
+#[derive(Clone, Default)]
+struct Starts(Arc<Mutex<Vec<u64>>>);
+impl LineTap for Starts {
+    fn departed(&mut self, departure: &npsim_chip::kernel::lines::Departure<'_>) {
+        self.0.lock().unwrap().push(departure.start);
+    }
+}
+
 /// What a chain of chips does to frames that come in at the same times.
 #[test]
 fn a_row_of_chips_is_a_chain() {
-    use npsim_net::LineFrame;
-    use npsim_session::links::Tap as LineTap;
-    use npsim_session::session::{Ends, Plan, Session};
-    use npsim_session::simulation::Settings;
-    use std::sync::{Arc, Mutex};
-
     const UDP: &str = "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"700Mbps\"\npacket = 400\nuntil = \"2ms\"\n";
     let file = file(&row(3, UDP));
     let (outside, systems) = ready(&file);
@@ -168,26 +193,12 @@ fn a_row_of_chips_is_a_chain() {
     let mut network = Network::new(outside, systems).expect("chips");
     // Link 0 is the way in, link 3 the way out.
     let (mut sent, mut left) = (Begins(0, Vec::new()), Begins(6, Vec::new()));
-    struct Pair<'a>(&'a mut Begins, &'a mut Begins);
-    impl Tap for Pair<'_> {
-        fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-            self.0.sent(now, line, frame);
-            self.1.sent(now, line, frame);
-        }
-    }
     network
         .run_to(4 * MILLISECOND, &mut Pair(&mut sent, &mut left), &go_on)
         .expect("no fault");
     assert!(sent.1.len() > 300);
 
     // The same into a chain, in which what leaves by port 1 comes in at port 1 again.
-    #[derive(Clone, Default)]
-    struct Starts(Arc<Mutex<Vec<u64>>>);
-    impl LineTap for Starts {
-        fn departed(&mut self, departure: &npsim_chip::kernel::lines::Departure<'_>) {
-            self.0.lock().unwrap().push(departure.start);
-        }
-    }
     let bits = (400 + 26) * 8;
     let frames: Vec<_> = { sent.1.iter().enumerate() }
         .map(|(number, at)| {
