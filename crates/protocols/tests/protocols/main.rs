@@ -2,6 +2,7 @@
 
 mod bench;
 mod keys;
+mod pacing_keys;
 mod projects;
 mod rates;
 mod tasks;
