@@ -1,5 +1,5 @@
-//! Windows, rates and queues over time, as CSV: a row for each quantity at each moment, so that any tool
-//! can pick what it draws.
+//! Windows, rates and queues over time: samples of a run, and their CSV, a row for each quantity at each
+//! moment, so that any tool can pick what it draws.
 
 use std::io::{self, Write};
 
@@ -7,43 +7,83 @@ use crate::census::Census;
 use crate::results::Unscaled;
 use crate::simulation::Simulation;
 
-/// Writes samples of a run.
+/// What a sample is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// A flow.
+    Flow,
+    /// A line that is watched.
+    Link,
+}
+
+impl Of {
+    /// As the CSV has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flow => "flow",
+            Self::Link => "link",
+        }
+    }
+}
+
+/// One quantity at a moment, in the times and rates of the network's file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample<'a> {
+    /// The moment.
+    pub seconds: f64,
+    /// What has it.
+    pub of: Of,
+    /// What that is called.
+    pub name: &'a str,
+    /// What it is, with its unit: `queue_bytes`.
+    pub quantity: &'static str,
+    /// How much.
+    pub value: f64,
+}
+
+/// Takes samples of a run.
 #[derive(Debug)]
-pub struct Series<W> {
-    out: W,
+pub struct Sampler {
     unscaled: Unscaled,
     /// What was counted at the sample before.
     last: Option<Census>,
 }
 
-impl<W: Write> Series<W> {
-    /// Begins with the names of the columns.
-    ///
-    /// # Errors
-    /// `out` fails.
-    pub fn new(mut out: W, scale: u64) -> io::Result<Self> {
-        writeln!(out, "time_s,of,name,quantity,value")?;
-        Ok(Self {
-            out,
+impl Sampler {
+    /// Before the first sample of a network that runs so many times as fast as its file says.
+    #[must_use]
+    pub fn new(scale: u64) -> Self {
+        Self {
             unscaled: Unscaled(scale),
             last: None,
-        })
+        }
     }
 
-    /// A sample of the present moment. Rates and utilisation are those since the sample before.
+    /// Tells `see` the samples of the present moment. Rates, utilisation and drops are those since the
+    /// moment before.
     ///
     /// # Errors
-    /// `out` fails.
-    pub fn sample(&mut self, simulation: &Simulation) -> io::Result<()> {
-        let now = self.unscaled.seconds(simulation.now());
+    /// What `see` fails with.
+    pub fn sample(
+        &mut self,
+        simulation: &Simulation,
+        see: &mut dyn FnMut(&Sample<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let seconds = self.unscaled.seconds(simulation.now());
         let census = simulation.census();
         let since = self.last.as_ref().map(|last| census.since(last));
         let topology = simulation.topology();
-        let out = &mut self.out;
         for (number, flow) in topology.flows.iter().enumerate() {
-            let name = quoted(&flow.name);
-            let mut row =
-                |quantity, value: f64| writeln!(out, "{now},flow,{name},{quantity},{value}");
+            let mut row = |quantity, value: f64| {
+                see(&Sample {
+                    seconds,
+                    of: Of::Flow,
+                    name: &flow.name,
+                    quantity,
+                    value,
+                })
+            };
             let view = simulation.view(number);
             // A threshold that nothing has set yet is endless.
             let threshold = view.threshold.filter(|it| *it < u64::MAX / 2);
@@ -68,9 +108,16 @@ impl<W: Write> Series<W> {
             if !topology.is_watched(number) {
                 continue;
             }
-            let name = quoted(&topology.line_name(number));
-            let mut row =
-                |quantity, value: f64| writeln!(out, "{now},link,{name},{quantity},{value}");
+            let name = topology.line_name(number);
+            let mut row = |quantity, value: f64| {
+                see(&Sample {
+                    seconds,
+                    of: Of::Link,
+                    name: &name,
+                    quantity,
+                    value,
+                })
+            };
             let (bytes, packets) = simulation.queue(number);
             row("queue_bytes", bytes as f64)?;
             row("queue_packets", packets as f64)?;
@@ -81,6 +128,39 @@ impl<W: Write> Series<W> {
         }
         self.last = Some(census);
         Ok(())
+    }
+}
+
+/// Samples as CSV.
+#[derive(Debug)]
+pub struct Series<W> {
+    out: W,
+}
+
+impl<W: Write> Series<W> {
+    /// Begins with the names of the columns.
+    ///
+    /// # Errors
+    /// `out` fails.
+    pub fn new(mut out: W) -> io::Result<Self> {
+        writeln!(out, "time_s,of,name,quantity,value")?;
+        Ok(Self { out })
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Errors
+    /// `out` fails.
+    pub fn write(&mut self, sample: &Sample<'_>) -> io::Result<()> {
+        let Sample {
+            seconds,
+            of,
+            name,
+            quantity,
+            value,
+        } = sample;
+        let (of, name) = (of.name(), quoted(name));
+        writeln!(self.out, "{seconds},{of},{name},{quantity},{value}")
     }
 
     /// All that was written.

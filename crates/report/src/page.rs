@@ -14,6 +14,7 @@ use npsim_session::histogram::Histogram;
 use npsim_session::report::NodeReport;
 
 use crate::bottleneck::{Analysis, Stage};
+pub(crate) use content::{Figure, Key, Tile};
 use npsim_observe::lanes::ContextLanes;
 
 /// What a page is made of.
@@ -44,6 +45,15 @@ pub struct Run<'a> {
 /// # Errors
 /// Only if the template does not fit the data, which a test excludes.
 pub fn render(run: &Run<'_>) -> Result<String, minijinja::Error> {
+    let mut environment = environment()?;
+    environment.add_template("page.html", include_str!("page/page.html"))?;
+    environment
+        .get_template("page.html")?
+        .render(minijinja::value::Serde(content::content(run)))
+}
+
+/// What templates of pages are rendered in.
+pub(crate) fn environment<'a>() -> Result<minijinja::Environment<'a>, minijinja::Error> {
     let mut environment = minijinja::Environment::new();
     let syntax = minijinja::syntax::SyntaxConfig::builder()
         .trim_blocks(true)
@@ -51,10 +61,7 @@ pub fn render(run: &Run<'_>) -> Result<String, minijinja::Error> {
         .build()?;
     environment.set_syntax(syntax);
     environment.add_filter("code", code);
-    environment.add_template("page.html", include_str!("page/page.html"))?;
-    environment
-        .get_template("page.html")?
-        .render(minijinja::value::Serde(content::content(run)))
+    Ok(environment)
 }
 
 /// Text as markup, with what stands between backquotes set as code.

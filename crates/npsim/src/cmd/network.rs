@@ -1,6 +1,7 @@
 //! `npsim network`: hosts that react, in a network of links, queues and routers.
 
 mod captures;
+mod report;
 mod summary;
 
 use std::io::{BufWriter, Write as _};
@@ -13,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use npsim::problem::Problem;
 use npsim::project::Setting;
 use npsim::quantity;
@@ -22,7 +23,7 @@ use npsim_network::chips::systems;
 use npsim_network::file::NetworkFile;
 use npsim_network::remarks::remarks;
 use npsim_network::results::Results;
-use npsim_network::series::Series;
+use npsim_network::series::{Sampler, Series};
 use npsim_network::{Network, Simulation, Stopped};
 
 use super::interrupt::{INTERRUPTED, interrupt_flag};
@@ -31,6 +32,7 @@ use super::run::results::show_fault;
 use super::value;
 use crate::output;
 use captures::Captures;
+use report::Report;
 
 /// Samples of a series whose distance is not given.
 const SAMPLES: u64 = 1_000;
@@ -56,6 +58,7 @@ happened until then.";
 /// rates in what is printed and written are those of the file, whatever its scale.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(group = ArgGroup::new("sampled").args(["series", "report"]).multiple(true))]
 pub struct Arguments {
     /// The network's file
     file: PathBuf,
@@ -75,8 +78,11 @@ pub struct Arguments {
     /// Write windows, rates and queues over time as CSV
     #[arg(long, value_name = "FILE")]
     series: Option<PathBuf>,
-    /// Time from one sample of the series to the next; a thousandth of the run if left out
-    #[arg(long, value_name = "TIME", requires = "series", value_parser = value::parser::<Moment>())]
+    /// Write the run as one page, DIR/index.html, with queues, windows and rates over time
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    /// Time from one sample of series and report to the next; a thousandth of the run if left out
+    #[arg(long, value_name = "TIME", requires = "sampled", value_parser = value::parser::<Moment>())]
     every: Option<Moment>,
     /// Write what a link carries, both ways, with made-up Ethernet addresses; FILE ends in .pcap,
     /// or in .pcapng for an interface at each end of each link of this file and for drops and
@@ -155,8 +161,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Some(path) => {
             let out =
                 WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
-            Some(Series::new(BufWriter::new(out), file.scale)?)
+            Some(Series::new(BufWriter::new(out))?)
         }
+    };
+    let mut report = match &arguments.report {
+        None => None,
+        Some(folder) => Some(Report::create(folder)?),
     };
     let stats = match &arguments.stats {
         Some(path) if path.as_os_str() != "-" => Some((
@@ -180,8 +190,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let stop = interrupt_flag();
     let step = (file.until / STEPS).max(1);
     let mut begin = network.outside().census();
-    if let Some(series) = &mut series {
-        series.sample(network.outside())?;
+    let sampled = series.is_some() || report.is_some();
+    let mut sampler = Sampler::new(file.scale);
+    let mut sample = |network: &Network| {
+        sampler.sample(network.outside(), &mut |sample| {
+            if let Some(report) = &mut report {
+                report.tracks.add(sample);
+            }
+            match &mut series {
+                Some(series) => series.write(sample),
+                None => Ok(()),
+            }
+        })
+    };
+    if sampled {
+        sample(&network)?;
     }
     let ask = || {
         if stop.load(Ordering::Relaxed) {
@@ -195,7 +218,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let now = network.outside().now();
         let multiple = |of: u64| (now / of + 1).saturating_mul(of);
         let mut next = multiple(step).min(file.until);
-        if series.is_some() {
+        if sampled {
             next = next.min(multiple(every));
         }
         if now < file.from {
@@ -211,8 +234,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             network.outside_mut().forget_longest_queues();
             begin = network.outside().census();
         }
-        if let Some(series) = series.as_mut().filter(|_| next.is_multiple_of(every)) {
-            series.sample(network.outside())?;
+        if sampled && next.is_multiple_of(every) {
+            sample(&network)?;
         }
         progress.at(next);
         if ask().is_break() {
@@ -230,6 +253,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(series) = series {
         let out = series.finish()?.into_inner();
         out.map_err(std::io::IntoInnerError::into_error)?.commit()?;
+    }
+    if let Some(report) = report {
+        report.finish(&results)?;
     }
     let json = serde_json::to_string_pretty(&results)? + "\n";
     if let Some((path, mut out)) = stats {

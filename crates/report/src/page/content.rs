@@ -26,24 +26,26 @@ const POINTS: usize = 110;
 
 /// A chart for a wide page and for a telephone.
 #[derive(Serialize)]
-struct Figure {
-    wide: String,
-    narrow: String,
+pub(crate) struct Figure {
+    pub wide: String,
+    pub narrow: String,
 }
 
+/// A headline figure.
 #[derive(Serialize)]
-struct Tile {
-    name: String,
-    value: String,
-    unit: String,
-    note: String,
-    alarming: bool,
+pub(crate) struct Tile {
+    pub name: String,
+    pub value: String,
+    pub unit: String,
+    pub note: String,
+    pub alarming: bool,
 }
 
+/// An entry of a legend.
 #[derive(Serialize)]
-struct Key {
-    class: &'static str,
-    name: String,
+pub(crate) struct Key {
+    pub class: &'static str,
+    pub name: String,
 }
 
 #[derive(Serialize)]

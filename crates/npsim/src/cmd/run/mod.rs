@@ -5,7 +5,7 @@ mod checkpoints;
 mod observers;
 mod outputs;
 pub mod progress;
-mod report;
+pub mod report;
 pub mod results;
 mod resume;
 mod routers;
