@@ -61,7 +61,7 @@ impl Sampler {
     }
 
     /// Tells `see` the samples of the present moment. Rates, utilisation and drops are those since the
-    /// moment before.
+    /// moment before, and so is the queue in a chip, which is seen only when packets have left it.
     ///
     /// # Errors
     /// What `see` fails with.
@@ -118,10 +118,16 @@ impl Sampler {
                     value,
                 })
             };
-            let (bytes, packets) = simulation.queue(number);
-            row("queue_bytes", bytes as f64)?;
-            row("queue_packets", packets as f64)?;
+            let in_chip = topology.leaves_chip(number);
+            if !in_chip {
+                let (bytes, packets) = simulation.queue(number);
+                row("queue_bytes", bytes as f64)?;
+                row("queue_packets", packets as f64)?;
+            }
             if let Some(since) = &since {
+                if in_chip {
+                    row("queue_bytes", since.lines[number].mean_queue())?;
+                }
                 row("utilisation", since.lines[number].utilisation())?;
                 row("drops", since.lines[number].drops() as f64)?;
             }

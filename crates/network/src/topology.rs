@@ -57,9 +57,14 @@ impl Topology {
     /// nodes.
     #[must_use]
     pub fn is_watched(&self, line: usize) -> bool {
+        self.leaves_chip(line) || self.line(line).is_watched()
+    }
+
+    /// Whether the queue before a line is a chip's own.
+    #[must_use]
+    pub fn leaves_chip(&self, line: usize) -> bool {
         let from = self.links[line / 2].ends[line % 2];
-        let chip = matches!(self.nodes[from].kind, NodeKind::Chip { .. });
-        chip || self.line(line).is_watched()
+        matches!(self.nodes[from].kind, NodeKind::Chip { .. })
     }
 }
 

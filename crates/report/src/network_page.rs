@@ -347,6 +347,10 @@ fn link_charts(tracks: &Tracks, name: &str) -> Vec<Chart> {
     ];
     let drawn = plots.iter().filter_map(|(quantity, plot)| {
         let track = tracks.track(Of::Link, name, quantity)?;
+        // A queue in which nothing ever stands needs no drawing.
+        if !track.points.iter().any(|point| point.1 > 0.0) {
+            return None;
+        }
         chart(plot, &[(track, "of-depth", "fill-sent")])
     });
     drawn.collect()

@@ -117,6 +117,42 @@ fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
 }
 
 #[test]
+fn a_page_draws_what_the_series_tells() {
+    let dir = Dir::new();
+    let run = |file: &str, rest: &str| {
+        let path = shipped(file);
+        let command = format!("network {} {rest} --quiet", path.display());
+        dir.npsim(&command).expect(0, &[]);
+        String::from_utf8(dir.read("page/index.html")).expect("text")
+    };
+    let plain = run("dumbbell.toml", "--until 60s --report page --every 500ms");
+    assert_eq!(
+        run("dumbbell.toml", "--until 60s --report page --every 500ms"),
+        plain
+    );
+    for text in [
+        "<h1>dumbbell</h1>",
+        "bottleneck: queue",
+        "bottleneck: utilisation",
+        "Congestion window",
+        "data-name=\"tcp3\"",
+        "<th scope=\"row\">bottleneck</th>",
+    ] {
+        assert!(plain.contains(text), "{text}");
+    }
+    assert!(!plain.contains("Microcode routers"));
+    let chip = run(
+        "dumbbell-chip.toml",
+        "--set until=4s --set from=1s --report page",
+    );
+    for text in ["Microcode routers", "<th scope=\"row\">r1</th>"] {
+        assert!(chip.contains(text), "{text}");
+    }
+    dir.npsim("network net.toml --report here --every 0s")
+        .expect(2, &["--every"]);
+}
+
+#[test]
 fn mistakes_leave_nothing_behind() {
     let file = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
     let dir = Dir::new().with("net.toml", &file).with(
