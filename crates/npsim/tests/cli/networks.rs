@@ -120,8 +120,7 @@ fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
 fn a_page_draws_what_the_series_tells() {
     let dir = Dir::new();
     let run = |file: &str, rest: &str| {
-        let path = shipped(file);
-        let command = format!("network {} {rest} --quiet", path.display());
+        let command = format!("network {} {rest} --quiet", shipped(file));
         dir.npsim(&command).expect(0, &[]);
         String::from_utf8(dir.read("page/index.html")).expect("text")
     };

@@ -119,6 +119,11 @@ fn networks() {
 }
 
 #[test]
+fn standing_queue() {
+    follow("standing-queue.md");
+}
+
+#[test]
 fn checkpoints() {
     follow("checkpoints.md");
 }
@@ -311,6 +316,7 @@ fn every_page_with_commands_is_followed() {
         "traffic.md",
         "hops.md",
         "networks.md",
+        "standing-queue.md",
         "order-metrics.md",
         "keep-order.md",
         "chips.md",
