@@ -1,5 +1,6 @@
 //! What routers do for congestion control, where packets leave them.
 
+mod interval;
 mod quick_start;
 mod rcp;
 mod xcp;

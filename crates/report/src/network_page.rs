@@ -25,6 +25,9 @@ const FILLS: [&str; MOST_FLOWS] = [
     "fill-0", "fill-1", "fill-2", "fill-3", "fill-4", "fill-5", "fill-6", "fill-7",
 ];
 
+/// What stands for a value that there is not.
+const NONE: &str = "–";
+
 /// One quantity of a flow or link over time.
 #[derive(Clone, Debug)]
 struct Track {
@@ -407,37 +410,51 @@ fn flow_charts(tracks: &Tracks, flows: &[&str]) -> Vec<Chart> {
 }
 
 fn flow_row(flow: &FlowResult) -> FlowRow {
-    let time = |seconds: Option<f64>| {
-        seconds.map_or_else(|| "–".to_owned(), |it| show_nanoseconds(it * 1e9))
-    };
     FlowRow {
         name: flow.name.clone(),
         transport: flow.transport.to_owned(),
-        cells: vec![
-            show_rate(flow.goodput_bps),
-            format!("{:.1}%", flow.share * 100.0),
-            grouped(flow.lost),
-            grouped(flow.retransmitted),
-            grouped(flow.timeouts),
-            time(flow.rtt_s),
-            time(flow.completion_s),
-        ],
+        cells: flow_cells(flow, NONE).to_vec(),
     }
 }
 
+/// What tables say of a flow: goodput, share, lost, resent, timeouts, round-trip time, completion;
+/// `none` stands for a time that there is not.
+#[must_use]
+pub fn flow_cells(flow: &FlowResult, none: &str) -> [String; 7] {
+    let time = |seconds: Option<f64>| {
+        seconds.map_or_else(|| none.to_owned(), |it| show_nanoseconds(it * 1e9))
+    };
+    [
+        show_rate(flow.goodput_bps),
+        format!("{:.1}%", flow.share * 100.0),
+        grouped(flow.lost),
+        grouped(flow.retransmitted),
+        grouped(flow.timeouts),
+        time(flow.rtt_s),
+        time(flow.completion_s),
+    ]
+}
+
 fn line_row(line: &LineResult) -> LineRow {
+    let mut cells = vec![show_rate(line.rate_bps)];
+    cells.extend(line_cells(line));
     LineRow {
         name: line.link.clone(),
         from: line.from.clone(),
-        cells: vec![
-            show_rate(line.rate_bps),
-            format!("{:.1}%", line.utilisation * 100.0),
-            kilobytes(line.mean_queue_bytes),
-            kilobytes(line.longest_queue_bytes as f64),
-            grouped(line.drops),
-            grouped(line.lost),
-        ],
+        cells,
     }
+}
+
+/// What tables say of a line: utilisation, mean and longest queue, drops, lost.
+#[must_use]
+pub fn line_cells(line: &LineResult) -> [String; 5] {
+    [
+        format!("{:.1}%", line.utilisation * 100.0),
+        kilobytes(line.mean_queue_bytes),
+        kilobytes(line.longest_queue_bytes as f64),
+        grouped(line.drops),
+        grouped(line.lost),
+    ]
 }
 
 fn router_row(router: &RouterResult) -> RouterRow {
@@ -445,7 +462,7 @@ fn router_row(router: &RouterResult) -> RouterRow {
     let packets = &node.packets;
     let time = |of: fn(&npsim_session::report::Latency) -> u64| {
         let latency = node.latency.as_ref();
-        latency.map_or_else(|| "–".to_owned(), |it| show_nanoseconds(of(it) as f64))
+        latency.map_or_else(|| NONE.to_owned(), |it| show_nanoseconds(of(it) as f64))
     };
     let at_work = node
         .chip
@@ -455,7 +472,7 @@ fn router_row(router: &RouterResult) -> RouterRow {
     let at_work: Vec<_> = at_work
         .map(|me| {
             let busy = me.executing + me.aborted + me.stalled;
-            format!("{} {}", me.index, percent(busy, node.chip.cycles, "–"))
+            format!("{} {}", me.index, percent(busy, node.chip.cycles, NONE))
         })
         .collect();
     RouterRow {

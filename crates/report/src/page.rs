@@ -52,7 +52,7 @@ pub fn render(run: &Run<'_>) -> Result<String, minijinja::Error> {
         .render(minijinja::value::Serde(content::content(run)))
 }
 
-/// What templates of pages are rendered in.
+/// What templates of pages are rendered in, with what all of them share.
 pub(crate) fn environment<'a>() -> Result<minijinja::Environment<'a>, minijinja::Error> {
     let mut environment = minijinja::Environment::new();
     let syntax = minijinja::syntax::SyntaxConfig::builder()
@@ -61,6 +61,8 @@ pub(crate) fn environment<'a>() -> Result<minijinja::Environment<'a>, minijinja:
         .build()?;
     environment.set_syntax(syntax);
     environment.add_filter("code", code);
+    environment.add_template("frame.html", include_str!("page/frame.html"))?;
+    environment.add_template("drawings.html", include_str!("page/drawings.html"))?;
     Ok(environment)
 }
 

@@ -148,14 +148,7 @@ impl Microengine {
                 }
             }
         }
-        let Some((mask, defer)) = swap else {
-            return Ok(Outcome::Sequential);
-        };
-        self.waits_for(mask, false);
-        Ok(Outcome::Swap {
-            defer,
-            resume: None,
-        })
+        Ok(self.sent(swap))
     }
 
     /// What is wrong with the registers of a command.
@@ -207,14 +200,20 @@ impl Microengine {
         };
         self.stats.references[target.index()] += 1;
         self.claim(prepared);
+        Ok(self.sent(swap))
+    }
+
+    /// What comes after a command that was handed over; `swap` as for [`send_off`](Self::send_off).
+    #[inline]
+    fn sent(&mut self, swap: Option<(u16, u8)>) -> Outcome {
         let Some((mask, defer)) = swap else {
-            return Ok(Outcome::Sequential);
+            return Outcome::Sequential;
         };
         self.waits_for(mask, false);
-        Ok(Outcome::Swap {
+        Outcome::Swap {
             defer,
             resume: None,
-        })
+        }
     }
 
     /// Whether a command names transfer registers of this microengine.

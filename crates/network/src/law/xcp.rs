@@ -1,22 +1,21 @@
 //! XCP at a line.
 
 use npsim_protocols::ParameterError;
-use npsim_protocols::xcp::SECOND as TICKS;
-use npsim_protocols::xcp::control::{Control, Parameters, QueueTimer};
+use npsim_protocols::xcp::control::Parameters;
 use npsim_protocols::xcp::feedback::{Pools, Sums};
-use npsim_transport::time::{SECOND, Time};
+use npsim_transport::time::Time;
 use npsim_transport::wire::Body;
 use serde::{Deserialize, Serialize};
 
 use super::LawTimer;
+use super::interval::Intervals;
 use crate::frame::{Content, Frame};
 use crate::topology::Stamp;
 
 /// The state of one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Xcp {
-    control: Control,
-    queue: QueueTimer,
+    intervals: Intervals,
     sums: Sums,
     pools: Pools,
     stamp: Stamp,
@@ -29,11 +28,7 @@ impl Xcp {
         stamp: Stamp,
     ) -> Result<Self, ParameterError> {
         Ok(Self {
-            control: Control::new(Parameters {
-                capacity,
-                ..parameters
-            })?,
-            queue: QueueTimer::default(),
+            intervals: Intervals::new(parameters, capacity)?,
             sums: Sums::default(),
             pools: Pools::default(),
             stamp,
@@ -41,16 +36,12 @@ impl Xcp {
     }
 
     pub fn timers(&self) -> Vec<(LawTimer, Time)> {
-        let parameters = self.control.parameters();
-        vec![
-            (LawTimer::Control, time(self.control.length())),
-            (LawTimer::Queue, time(parameters.allowed_queue.max(1))),
-        ]
+        self.intervals.timers()
     }
 
     pub fn arrive(&mut self, frame: &mut Frame) {
         let size = frame.bytes as u16;
-        let most = self.control.parameters().max_interval;
+        let most = self.intervals.longest();
         self.sums.arrive(size, header(frame).as_deref(), most);
         if self.stamp == Stamp::Arrival {
             self.give(frame);
@@ -58,7 +49,7 @@ impl Xcp {
     }
 
     pub fn depart(&mut self, frame: &mut Frame, waiting: u64) {
-        self.queue.observe(bytes(waiting));
+        self.intervals.observe(waiting);
         if self.stamp == Stamp::Departure {
             self.give(frame);
         }
@@ -75,16 +66,12 @@ impl Xcp {
     pub fn fire(&mut self, timer: LawTimer, waiting: u64) -> Time {
         match timer {
             LawTimer::Control => {
-                let done = self.control.fire(&self.sums, self.queue.queue());
+                let done = self.intervals.end(&self.sums);
                 self.pools = done.pools;
                 self.sums = Sums::default();
-                time(self.control.length())
+                self.intervals.length()
             }
-            LawTimer::Queue => {
-                let average = self.control.avg_rtt();
-                let parameters = *self.control.parameters();
-                time(self.queue.fire(bytes(waiting), average, &parameters))
-            }
+            LawTimer::Queue => self.intervals.fire_queue(waiting),
         }
     }
 }
@@ -98,13 +85,4 @@ fn header(frame: &mut Frame) -> Option<&mut npsim_protocols::xcp::Header> {
         },
         Content::Datagram { .. } => None,
     }
-}
-
-pub(super) fn bytes(waiting: u64) -> u32 {
-    u32::try_from(waiting).unwrap_or(u32::MAX)
-}
-
-/// Ticks of 2^-28 s as picoseconds, rounded up.
-pub(super) fn time(ticks: u32) -> Time {
-    (u128::from(ticks) * u128::from(SECOND)).div_ceil(u128::from(TICKS)) as Time
 }

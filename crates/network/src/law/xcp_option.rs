@@ -7,14 +7,14 @@
 
 use npsim_protocols::ParameterError;
 use npsim_protocols::xcp::SECOND as TICKS;
-use npsim_protocols::xcp::control::{Control, Parameters, QueueTimer};
+use npsim_protocols::xcp::control::Parameters;
 use npsim_protocols::xcp::feedback::{RTT_SHIFT, Sums};
 use npsim_transport::time::{SECOND, Time};
 use npsim_transport::wire::{Body, PacketFormat, XcpOption};
 use serde::{Deserialize, Serialize};
 
 use super::LawTimer;
-use super::xcp::{bytes, time};
+use super::interval::Intervals;
 use crate::frame::{Content, Frame};
 
 /// Bits of the fraction of numbers of packets.
@@ -23,8 +23,7 @@ const FRACTION: u32 = 10;
 /// The state of one line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct XcpPerOption {
-    control: Control,
-    queue: QueueTimer,
+    intervals: Intervals,
     format: PacketFormat,
     /// Unit of the option's round-trip times.
     rtt_unit: Time,
@@ -61,11 +60,7 @@ impl XcpPerOption {
         rtt_unit: Time,
     ) -> Result<Self, ParameterError> {
         Ok(Self {
-            control: Control::new(Parameters {
-                capacity,
-                ..parameters
-            })?,
-            queue: QueueTimer::default(),
+            intervals: Intervals::new(parameters, capacity)?,
             format,
             rtt_unit: rtt_unit.max(1),
             sums: Sums::default(),
@@ -74,11 +69,7 @@ impl XcpPerOption {
     }
 
     pub fn timers(&self) -> Vec<(LawTimer, Time)> {
-        let parameters = self.control.parameters();
-        vec![
-            (LawTimer::Control, time(self.control.length())),
-            (LawTimer::Queue, time(parameters.allowed_queue.max(1))),
-        ]
+        self.intervals.timers()
     }
 
     fn told(&self, window: u16, rtt: u16) -> Option<Told> {
@@ -102,7 +93,7 @@ impl XcpPerOption {
         if let Some(XcpOption::Forward { window, rtt, .. }) = option(frame)
             && let Some(told) = self.told(*window, *rtt)
         {
-            let most = self.control.parameters().max_interval;
+            let most = self.intervals.longest();
             let rtt = u64::from(told.rtt.min(most) >> RTT_SHIFT);
             self.sums.sum_x += u64::from(told.x);
             self.sums.sum_xrtt += u64::from(told.x) * rtt;
@@ -110,7 +101,7 @@ impl XcpPerOption {
     }
 
     pub fn depart(&mut self, frame: &mut Frame, waiting: u64) {
-        self.queue.observe(bytes(waiting));
+        self.intervals.observe(waiting);
         let size = u64::from(frame.bytes.max(1));
         let Some(XcpOption::Forward {
             window,
@@ -150,7 +141,7 @@ impl XcpPerOption {
     pub fn fire(&mut self, timer: LawTimer, waiting: u64) -> Time {
         match timer {
             LawTimer::Control => {
-                let done = self.control.fire(&self.sums, self.queue.queue());
+                let done = self.intervals.end(&self.sums);
                 let (positive, negative) = (done.pools.residue_pos, done.pools.residue_neg);
                 self.pools = Pools {
                     positive: positive.into(),
@@ -161,13 +152,9 @@ impl XcpPerOption {
                     input: self.sums.input_traffic.into(),
                 };
                 self.sums = Sums::default();
-                time(self.control.length())
+                self.intervals.length()
             }
-            LawTimer::Queue => {
-                let average = self.control.avg_rtt();
-                let parameters = *self.control.parameters();
-                time(self.queue.fire(bytes(waiting), average, &parameters))
-            }
+            LawTimer::Queue => self.intervals.fire_queue(waiting),
         }
     }
 }

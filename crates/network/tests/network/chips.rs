@@ -88,12 +88,17 @@ fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
 
 fn census(text: &str) -> Census {
     let file = file(text);
-    let (outside, systems) = ready(&file);
+    ran(&file).outside().census()
+}
+
+/// A network that has run to the end of its file.
+fn ran(file: &NetworkFile) -> Network {
+    let (outside, systems) = ready(file);
     let mut network = Network::new(outside, systems).expect("chips");
     network
         .run_to(file.until, &mut NoTap, &go_on)
         .expect("no fault");
-    network.outside().census()
+    network
 }
 
 #[test]
@@ -136,12 +141,8 @@ fn a_chip_is_a_fifo_with_its_latency() {
     };
     // Measured by the chip itself, from last bit in to last bit out, less the time on the line out.
     let file = file(&row(1, SACK));
-    let (outside, systems) = ready(&file);
-    let mut network = Network::new(outside, systems).expect("chips");
-    let begin = network.outside().census();
-    network
-        .run_to(file.until, &mut NoTap, &go_on)
-        .expect("no fault");
+    let begin = ready(&file).0.census();
+    let network = ran(&file);
     let node = Results::of(&file, &network, &begin).routers.remove(0).node;
     let mean = node.latency.expect("packets").mean_ns * 1_000;
     let bytes = (node.packets.sent_bytes / node.packets.sent + 12) * 8_000;
@@ -267,11 +268,7 @@ fn idle_chips_are_skipped() {
             .replace("microcode/forward", "microcode/router")
             .replace("delay = \"5us\"", "delay = \"100us\"");
         let file = file(&text);
-        let (outside, systems) = ready(&file);
-        let mut network = Network::new(outside, systems).expect("chips");
-        network
-            .run_to(file.until, &mut NoTap, &go_on)
-            .expect("no fault");
+        let mut network = ran(&file);
         network.end(&mut NoTap, &go_on).expect("no fault");
         let (skipped, all) = network.skipped();
         assert_eq!(all, chips as u64 * 12_000_000, "20 ms at 600 MHz");
@@ -290,12 +287,8 @@ fn what_a_chip_drops_is_told_by_its_counters() {
         .replace("name = \"l1\"\nbetween = [\"r0:1\", \"b\"]\nrate = \"1Gbps\"", "name = \"l1\"\nbetween = [\"r0:1\", \"b\"]\nrate = \"100Mbps\"")
         .replace("until = \"20ms\"\n[[host]]", "until = \"40ms\"\n[[host]]");
     let file = file(&text);
-    let (outside, systems) = ready(&file);
-    let mut network = Network::new(outside, systems).expect("chips");
-    let begin = network.outside().census();
-    network
-        .run_to(file.until, &mut NoTap, &go_on)
-        .expect("no fault");
+    let begin = ready(&file).0.census();
+    let mut network = ran(&file);
     network.end(&mut NoTap, &go_on).expect("no fault");
     let results = Results::of(&file, &network, &begin);
     let census = network.outside().census();

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use npsim::quantity::{grouped, percent, show_nanoseconds, show_rate};
+use npsim::quantity::{grouped, percent};
 use npsim_network::results::Results;
+use npsim_report::network_page::{flow_cells, line_cells};
 use npsim_session::text_table::TextTable;
 
 /// Flows that are listed one by one.
@@ -73,20 +74,9 @@ pub fn text(results: &Results, host: &Host, interrupted: bool) -> String {
         "done after",
     ]);
     for flow in results.flows.iter().take(MOST_FLOWS) {
-        let time = |seconds: Option<f64>| {
-            seconds.map_or_else(|| "-".to_owned(), |it| show_nanoseconds(it * 1e9))
-        };
-        flows.add_row([
-            flow.name.clone(),
-            flow.transport.to_owned(),
-            show_rate(flow.goodput_bps),
-            format!("{:.1}%", flow.share * 100.0),
-            grouped(flow.lost),
-            grouped(flow.retransmitted),
-            grouped(flow.timeouts),
-            time(flow.rtt_s),
-            time(flow.completion_s),
-        ]);
+        let mut row = vec![flow.name.clone(), flow.transport.to_owned()];
+        row.extend(flow_cells(flow, "-"));
+        flows.add_row(row);
     }
     let _ = writeln!(out, "{flows}");
     if results.flows.len() > MOST_FLOWS {
@@ -103,15 +93,9 @@ pub fn text(results: &Results, host: &Host, interrupted: bool) -> String {
         "lost",
     ]);
     for line in results.lines.iter().filter(|line| line.watched) {
-        lines.add_row([
-            line.link.clone(),
-            line.from.clone(),
-            format!("{:.1}%", line.utilisation * 100.0),
-            format!("{:.1} KB", line.mean_queue_bytes / 1e3),
-            format!("{:.1} KB", line.longest_queue_bytes as f64 / 1e3),
-            grouped(line.drops),
-            grouped(line.lost),
-        ]);
+        let mut row = vec![line.link.clone(), line.from.clone()];
+        row.extend(line_cells(line));
+        lines.add_row(row);
     }
     if !lines.is_empty() {
         let _ = writeln!(out, "\n{lines}");
