@@ -1,0 +1,170 @@
+//! Whether sweeps say what can be run.
+
+use super::{is_sound, unknown};
+use crate::study::same_place;
+use crate::study::windows;
+use crate::study::{Axis, Kind, Replicated, Study, Sweep, WindowText};
+use npsim_project::Setting;
+use npsim_project::problem::Problem;
+use npsim_project::quantity::Time;
+use std::collections::BTreeSet;
+
+/// Points that a sweep may have: more than a day of the quickest runs.
+const MOST_POINTS: usize = 100_000;
+
+pub(super) fn check_window(window: &WindowText) -> Result<(), Problem> {
+    let detected = window.is_detected();
+    let given = Some(&window.warm_up).filter(|_| !detected);
+    let times = [&window.warm_up_most, &window.measure];
+    for text in given.into_iter().chain(times).flatten() {
+        text.parse::<Time>().map_err(Problem::new)?;
+    }
+    if !detected && window.warm_up.is_some() && window.warm_up_most.is_some() {
+        return Err(Problem::new(
+            "`warm_up_most` bounds a warm-up that is detected; this one is given",
+        )
+        .help("write `warm_up = \"detected\"`, or leave `warm_up_most` out"));
+    }
+    if let Some(text) = &window.measure
+        && text.parse() == Ok(Time::Picoseconds(0))
+    {
+        return Err(Problem::new(
+            "nothing can be measured in a `measure` of no time",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<(), Problem> {
+    let at = |message: String| Problem::new(format!("sweep `{name}`: {message}"));
+    for metric in &sweep.metrics {
+        if !study.metric.contains_key(metric) {
+            return Err(unknown(
+                at(format!("there is no metric `{metric}`")),
+                metric,
+                study.metric.keys(),
+            ));
+        }
+    }
+    if name.contains('.') {
+        return Err(at(
+            "a dot in the name would not be told from the metric's".into()
+        ));
+    }
+    check_paths(sweep.set.keys()).map_err(at)?;
+    let systems = [
+        !sweep.system.is_empty(),
+        sweep.net,
+        sweep.fluid,
+        !sweep.network.is_empty(),
+    ];
+    if systems.iter().filter(|given| **given).count() != 1 {
+        return Err(at(
+            "it has either a `system`, or `net = true`, or `fluid = true`, or a `network`".into(),
+        ));
+    }
+    match sweep.kind() {
+        Kind::Chip => check_chip(study, sweep),
+        Kind::Net => crate::nets::check(study, sweep),
+        Kind::Fluid => crate::fluids::check(study, sweep),
+        Kind::Network => crate::networks::check(study, sweep),
+    }
+    .map_err(at)?;
+    let points = sweep.axis.iter().try_fold(1_usize, |points, axis| {
+        points.checked_mul(axis.places().len())
+    });
+    if points.is_none_or(|points| points > MOST_POINTS) {
+        return Err(at(format!(
+            "its axes make more points than {MOST_POINTS}, one for each choice of a value on every axis"
+        )));
+    }
+    let mut names = BTreeSet::new();
+    for axis in &sweep.axis {
+        if !names.insert(axis.name()) {
+            return Err(at(format!("two axes are called `{}`", axis.name())));
+        }
+        check_axis(axis).map_err(|message| at(format!("axis `{}`: {message}", axis.name())))?;
+    }
+    if let Some(Replicated::At(places)) = &sweep.replicate {
+        let known: Vec<_> = sweep.axis.first().map(Axis::places).unwrap_or_default();
+        let none = |x: &&f64| !known.iter().any(|place| same_place(place.x, **x));
+        if let Some(x) = places.iter().find(none) {
+            return Err(at(format!("`replicate` has {x}, where no point is")));
+        }
+    }
+    Ok(())
+}
+
+/// Nothing that only networks have is asked of a chip.
+fn check_chip(study: &Study, sweep: &Sweep) -> Result<(), String> {
+    for (name, metric) in study.metrics_of(sweep) {
+        if !metric.fits_chips() {
+            return Err(format!(
+                "of a chip `{name}` cannot be measured, only of a `network`"
+            ));
+        }
+    }
+    match sweep.axis.iter().find(|axis| axis.every.is_some()) {
+        Some(axis) => Err(format!(
+            "axis `{}`: `every` is of a `network`; a chip is measured in the study's `window`",
+            axis.name()
+        )),
+        None => Ok(()),
+    }
+}
+
+fn check_axis(axis: &Axis) -> Result<(), String> {
+    if axis.every.is_some() {
+        if axis.key.is_some() || !axis.values.is_empty() || !axis.step.is_empty() {
+            return Err("it has either `key` and `values`, or `step`, or `every`".into());
+        }
+        windows::of_axis(axis)?;
+    } else if let Some(key) = [("from", &axis.from), ("until", &axis.until)]
+        .iter()
+        .find_map(|(key, text)| text.is_some().then_some(key))
+    {
+        return Err(format!("`{key}` belongs to `every`"));
+    }
+    match (&axis.key, axis.values.is_empty(), axis.step.is_empty()) {
+        (Some(_), false, true) | (None, true, false) => {}
+        (None, true, true) if axis.every.is_some() => {}
+        (Some(_), true, true) => return Err("`values` has no value".into()),
+        _ => return Err("it has either `key` and `values`, or `step`".into()),
+    }
+    if !axis.x.is_empty() && axis.x.len() != axis.values.len() {
+        return Err(format!(
+            "it has {} values and {} places `x`",
+            axis.values.len(),
+            axis.x.len()
+        ));
+    }
+    check_paths(axis.key.iter())?;
+    for step in &axis.step {
+        check_paths(step.set.keys())?;
+    }
+    let places = axis.places();
+    for (at, place) in places.iter().enumerate() {
+        if !is_sound(place.x) {
+            return Err(format!("`{}` lies at {}", place.label, place.x));
+        }
+        if let Some(other) = places[..at].iter().find(|o| same_place(o.x, place.x)) {
+            return Err(format!(
+                "`{}` and `{}` lie at the same place {}; give the places with `x`",
+                other.label, place.label, place.x
+            ));
+        }
+    }
+    for &quick in &axis.quick {
+        if !places.iter().any(|place| same_place(place.x, quick)) {
+            return Err(format!("`quick` has {quick}, where no point is"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<(), String> {
+    for path in paths {
+        Setting::new(path, "")?;
+    }
+    Ok(())
+}
