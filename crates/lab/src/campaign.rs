@@ -156,7 +156,7 @@ impl Campaign<'_> {
                             });
                         }
                         Kind::Network => {
-                            let network = self.network(&point)?;
+                            let network = self.network(&point, assemblies)?;
                             return Ok(Keyed {
                                 chip: None,
                                 point,
@@ -302,8 +302,12 @@ impl Campaign<'_> {
         prepare(self.study, point, self.quick, self.places, assemblies)
     }
 
-    fn network(&self, point: &Point) -> Result<networks::Network, Problem> {
-        networks::prepare(self.study, point, self.quick, self.places)
+    fn network(
+        &self,
+        point: &Point,
+        assemblies: &Assemblies,
+    ) -> Result<networks::Network, Problem> {
+        networks::prepare(self.study, point, self.quick, self.places, assemblies)
     }
 
     fn metrics_of(&self, keyed: &Keyed) -> BTreeMap<&str, &Metric> {
@@ -327,20 +331,21 @@ impl Campaign<'_> {
                 let outcome = self.run_one(keyed, kept, threads, stop, watcher)?;
                 Ok(outcome.map(|outcome| vec![outcome]))
             }
-            _ => self.run_network(run, kept.0, stop, watcher),
+            _ => self.run_network(run, kept, threads, stop, watcher),
         }
     }
 
     fn run_network(
         &self,
         run: &[&Keyed],
-        store: &Store,
+        (store, assemblies): (&Store, &Assemblies),
+        threads: usize,
         stop: &AtomicBool,
         watcher: &dyn Watcher,
     ) -> Result<Option<Vec<Outcome>>, Problems> {
         let mut points = Vec::new();
         for keyed in run {
-            let network = self.network(&keyed.point)?;
+            let network = self.network(&keyed.point, assemblies)?;
             if network.key != keyed.key {
                 return Err(changed(keyed).into());
             }
@@ -354,7 +359,7 @@ impl Campaign<'_> {
             watcher.advanced(now.saturating_sub(before));
             !stop.load(Ordering::Relaxed)
         };
-        let outcomes = networks::execute(&points, &come_to)?;
+        let outcomes = networks::execute(&points, threads, &come_to)?;
         watcher.advanced(all.saturating_sub(behind.into_inner()));
         for outcome in outcomes.iter().flatten() {
             store.put(outcome)?;

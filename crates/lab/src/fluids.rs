@@ -42,11 +42,7 @@ pub(crate) struct Ready {
 
 /// Whether a sweep says nothing that the model does not have, in words.
 pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
-    let of_axes = sweep.axis.iter().flat_map(|axis| {
-        let steps = axis.step.iter().flat_map(|step| step.set.keys());
-        axis.key.iter().chain(steps)
-    });
-    for name in sweep.set.keys().chain(of_axes) {
+    for name in sweep.keys() {
         if !NAMES.contains(&name.as_str()) && name != windows::KEY {
             return Err(format!(
                 "there is no `{name}`; the fluid model has {}",

@@ -29,11 +29,7 @@ pub(crate) struct Net {
 
 /// Whether a sweep says nothing that a net does not have, in words.
 pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
-    let of_axes = sweep.axis.iter().flat_map(|axis| {
-        let steps = axis.step.iter().flat_map(|step| step.set.keys());
-        axis.key.iter().chain(steps)
-    });
-    for name in sweep.set.keys().chain(of_axes) {
+    for name in sweep.keys() {
         let known = Parameters::NAMES.contains(&name.as_str());
         if !known && !OF_THE_POINT.contains(&name.as_str()) {
             return Err(format!(

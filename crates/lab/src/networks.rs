@@ -5,17 +5,19 @@ mod measures;
 mod probe;
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use npsim_asm::spelling::closest;
 use npsim_network::chips::{System, systems};
 use npsim_network::file::NetworkFile;
 use npsim_network::topology::Topology;
 use npsim_network::{self as network, NoTap, Simulation, Stopped};
+use npsim_project::Project;
 use npsim_project::problem::{Problem, Problems};
 use npsim_transport::time::{SECOND, Time};
 use serde_json::json;
 
+use crate::assemblies::Assemblies;
 use crate::counters::fits;
 use crate::metric::Metric;
 use crate::places::Places;
@@ -57,11 +59,7 @@ pub(crate) fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
     if let Some((key, _)) = others.iter().find(|(_, given)| *given) {
         return Err(format!("`{key}` is of a `system`, not of a `network`"));
     }
-    let of_axes = sweep.axis.iter().flat_map(|axis| {
-        let steps = axis.step.iter().flat_map(|step| step.set.keys());
-        axis.key.iter().chain(steps)
-    });
-    if sweep.set.keys().chain(of_axes).any(|key| key == "hops") {
+    if sweep.keys().any(|key| key == "hops") {
         return Err("`hops` is of a `system`; a network has the routers of its file".into());
     }
     for (name, metric) in study.metrics_of(sweep) {
@@ -84,8 +82,9 @@ pub(crate) fn prepare(
     point: &Point,
     quick: bool,
     places: &Places,
+    assemblies: &Assemblies,
 ) -> Result<Network, Problem> {
-    make_ready(study, point, quick, places)
+    make_ready(study, point, quick, places, assemblies)
         .map_err(|problem| problem.note(format!("in point {}, {}", point.number, point.shown())))
 }
 
@@ -94,6 +93,7 @@ fn make_ready(
     point: &Point,
     quick: bool,
     places: &Places,
+    assemblies: &Assemblies,
 ) -> Result<Network, Problem> {
     let Some(sweep) = study.sweep.get(&point.sweep) else {
         return Err(Problem::new(format!("there is no sweep `{}`", point.sweep)));
@@ -112,7 +112,8 @@ fn make_ready(
         flows(&file, metric).map_err(at)?;
         line(&file.topology, metric).map_err(at)?;
     }
-    let systems = systems(&file, &npsim_protocols::registry()).map_err(first)?;
+    let assemble = |project: &Project| assemblies.assemble(project);
+    let systems = systems(&file, &npsim_protocols::registry(), &assemble).map_err(first)?;
     let data: Result<Vec<_>, Problem> = { systems.iter() }
         .map(|system| system_data(&system.project, &system.programs))
         .collect();
@@ -245,6 +246,7 @@ impl Network {
 /// The network cannot run.
 pub(crate) fn execute(
     points: &[(Network, BTreeMap<&str, &Metric>)],
+    threads: usize,
     come_to: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<Option<Vec<Outcome>>, Problem> {
     let Some((first, _)) = points.first() else {
@@ -255,7 +257,8 @@ pub(crate) fn execute(
     let file = &first.file;
     let outside =
         Simulation::new(file.topology.clone()).map_err(|error| Problem::new(error.to_string()))?;
-    let mut running = network::Network::new(outside, first.systems.clone())?;
+    let running = network::Network::new(outside, first.systems.clone())?;
+    let mut running = running.with_threads(threads);
     let mut probes = Vec::new();
     for (network, metrics) in points {
         let mut chosen = Vec::new();
@@ -269,30 +272,18 @@ pub(crate) fn execute(
         }
         probes.push(Probe::new(network.from..network.until, file.scale, chosen)?);
     }
-    let step = (until / STEPS).max(1);
+    let counts = probes.iter().any(Probe::counts);
     let mut fault = None;
-    'run: while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
-        while running.outside().now() < stop {
-            let now = running.outside().now();
-            let next = stop.min(now.saturating_add(step));
-            let done = u128::from(now) * 1_000 / u128::from(until);
-            let ask = || {
-                if come_to(done as u64) {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            };
-            match running.run_to(next, &mut NoTap, &ask) {
-                Ok(()) if ask().is_continue() => {}
-                Ok(()) | Err(Stopped::Interrupted) => return Ok(None),
-                Err(Stopped::Frame(problem)) => return Err(problem),
-                Err(Stopped::Fault(chip)) => {
-                    fault = Some(running.fault(chip).map_or_else(String::new, |(it, ..)| {
-                        format!("{} at cycle {} of a chip", it.message, it.cycle)
-                    }));
-                    break 'run;
-                }
+    while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
+        match go_to(&mut running, stop..until, counts, come_to) {
+            Ok(()) => {}
+            Err(Stopped::Interrupted) => return Ok(None),
+            Err(Stopped::Frame(problem)) => return Err(problem),
+            Err(Stopped::Fault(chip)) => {
+                fault = Some(running.fault(chip).map_or_else(String::new, |(it, ..)| {
+                    format!("{} at cycle {} of a chip", it.message, it.cycle)
+                }));
+                break;
             }
         }
         let census = running.outside().census();
@@ -308,7 +299,9 @@ pub(crate) fn execute(
         outcome.until = network.until;
         // Times are picoseconds.
         outcome.hertz = SECOND;
-        outcome.fault.clone_from(&fault);
+        if !probe.is_over() {
+            outcome.fault.clone_from(&fault);
+        }
         for (name, value) in probe.values(fault.as_deref()) {
             outcome
                 .metrics
@@ -317,4 +310,36 @@ pub(crate) fn execute(
         outcome
     });
     Ok(Some(outcomes.collect()))
+}
+
+/// Runs to the beginning of `way`, whose end is that of the run. Where chips `count` for somebody
+/// they come there, too.
+fn go_to(
+    running: &mut network::Network,
+    way: Range<Time>,
+    count: bool,
+    come_to: &(dyn Fn(u64) -> bool + Sync),
+) -> Result<(), Stopped> {
+    let (stop, until) = (way.start, way.end);
+    let step = (until / STEPS).max(1);
+    let ask = |now: Time| {
+        let done = u128::from(now) * 1_000 / u128::from(until);
+        if come_to(done as u64) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    };
+    while running.outside().now() < stop {
+        let now = running.outside().now();
+        let next = stop.min(now.saturating_add(step));
+        running.run_to(next, &mut NoTap, &|| ask(now))?;
+        if ask(next).is_break() {
+            return Err(Stopped::Interrupted);
+        }
+    }
+    if count {
+        running.catch_up(&|| ask(stop))?;
+    }
+    Ok(())
 }

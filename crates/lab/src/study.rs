@@ -226,7 +226,7 @@ pub struct Axis {
     #[serde(default)]
     pub step: Vec<Step>,
     /// Instead of `key` and `values`, of networks and the fluid model: windows of this length, one after the
-    /// other, that are measured in one run.
+    /// other; those of a network are measured in one run.
     pub every: Option<String>,
     /// Where the first of these windows begins; at 0 if left out.
     pub from: Option<String>,
@@ -509,6 +509,15 @@ impl Study {
 }
 
 impl Sweep {
+    /// All keys that it sets, of the sweep and of its axes.
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        let of_axes = self.axis.iter().flat_map(|axis| {
+            let steps = axis.step.iter().flat_map(|step| step.set.keys());
+            axis.key.iter().chain(steps)
+        });
+        self.set.keys().chain(of_axes)
+    }
+
     /// What it runs.
     #[must_use]
     pub fn kind(&self) -> Kind {

@@ -1,5 +1,6 @@
 //! Frames on the lines of chips: packets between their Ethernet addresses.
 
+use npsim_net::ethernet::{MIN_FRAME_BYTES, busy_bytes, line_bytes};
 use npsim_transport::wire::WireError;
 
 use crate::frame::Frame;
@@ -10,25 +11,26 @@ const HEADER: usize = 14;
 /// Ethernet's type of IPv4.
 const IPV4: [u8; 2] = [8, 0];
 /// Bytes of IP to which a shorter packet is padded.
-pub(crate) const LEAST: u32 = 46;
-/// Bytes on a line besides IP: preamble, header, check sequence and the gap to the next frame.
-pub(crate) const OVERHEAD: u32 = 8 + HEADER as u32 + 4 + GAP;
-/// Bytes of the gap.
-const GAP: u32 = 12;
+pub(crate) const LEAST: u32 = MIN_FRAME_BYTES as u32 - HEADER as u32;
 
 /// An Ethernet address.
-pub(crate) type Mac = [u8; 6];
+pub type Mac = [u8; 6];
+
+/// Bytes on a line besides IP: preamble, header, check sequence and the gap to the next frame.
+pub(crate) fn overhead() -> u32 {
+    line_bytes(MIN_FRAME_BYTES as usize) as u32 - LEAST
+}
 
 /// What stands on a line from the first preamble bit to the last bit of the check sequence, in bits.
 pub(crate) fn bits(bytes: u32) -> u64 {
-    u64::from(bytes.max(LEAST) + OVERHEAD - GAP) * 8
+    busy_bytes(HEADER + bytes as usize) * 8
 }
 
-/// A frame without its check sequence.
+/// A frame with its Ethernet header, without its check sequence.
 ///
 /// # Errors
 /// As for [`Frame::to_bytes`].
-pub(crate) fn wrapped(
+pub fn wrapped(
     frame: &Frame,
     topology: &Topology,
     to: Mac,
@@ -36,8 +38,9 @@ pub(crate) fn wrapped(
 ) -> Result<Vec<u8>, WireError> {
     let packet = frame.to_bytes(topology)?;
     let mut bytes = Vec::with_capacity(HEADER + packet.len());
-    bytes.extend([&to[..], &from, &IPV4].concat());
-    bytes.extend(packet);
+    for part in [&to[..], &from, &IPV4, &packet] {
+        bytes.extend_from_slice(part);
+    }
     Ok(bytes)
 }
 

@@ -96,13 +96,17 @@ pub struct Events {
 impl Events {
     /// Posts an event of a node.
     pub fn post(&mut self, at: Time, node: usize, event: Event) {
+        self.post_as(self.posted, at, node, event);
+        self.posted += 1;
+    }
+
+    fn post_as(&mut self, number: u64, at: Time, node: usize, event: Event) {
         let key = Key {
             at,
             node: node as u32,
             rank: event.rank(),
-            number: self.posted,
+            number,
         };
-        self.posted += 1;
         let slot = if let Some(slot) = self.free.pop() {
             self.slots[slot as usize] = Some(event);
             slot
@@ -116,9 +120,8 @@ impl Events {
     /// Posts that a frame comes from a chip by a line. When this was learnt of depends on how
     /// chips and network take turns, which its place among events of the same time must not.
     pub fn post_from_chip(&mut self, at: Time, node: usize, line: u32, frame: Box<Frame>) {
-        let posted = std::mem::replace(&mut self.posted, FROM_CHIPS + u64::from(line));
-        self.post(at, node, Event::Arrive { line, frame });
-        self.posted = posted;
+        let number = FROM_CHIPS + u64::from(line);
+        self.post_as(number, at, node, Event::Arrive { line, frame });
     }
 
     /// When the next one is.

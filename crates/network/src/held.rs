@@ -4,14 +4,13 @@
 //! later. It is held until all have come by.
 
 use npsim_transport::time::Time;
-use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::line::DropReason;
 use crate::simulation::Tap;
 
 /// Something that a tap sees.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 enum Seen {
     Sent,
     Dropped(DropReason),
@@ -19,7 +18,7 @@ enum Seen {
 }
 
 /// What was seen and not handed on yet.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Held {
     seen: Vec<(Time, usize, Seen, Frame)>,
 }

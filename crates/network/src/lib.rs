@@ -47,7 +47,7 @@
 
 pub mod census;
 pub mod chips;
-mod ethernet;
+pub mod ethernet;
 mod event;
 pub mod file;
 mod frame;

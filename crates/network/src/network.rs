@@ -59,14 +59,6 @@ struct Ways {
     from: Vec<(usize, Time)>,
 }
 
-/// How far each may go.
-struct Bounds {
-    /// The outside handles what happens before this time.
-    outside: Time,
-    /// By chip: nothing that is not known can come before.
-    chips: Vec<Time>,
-}
-
 impl Network {
     /// A network at time 0; the systems are those of the topology's chips.
     ///
@@ -177,8 +169,8 @@ impl Network {
         let lines = 0..2 * self.outside.topology().links.len();
         self.watched = lines.map(|line| tap.watches(line)).collect();
         loop {
-            let bounds = self.bounds();
-            let limit = bounds.outside.min(until.saturating_add(1));
+            let (from_chips, _) = self.earliest(None);
+            let limit = from_chips.min(until.saturating_add(1));
             if self.outside.next_at() < limit {
                 let (held, watched) = (&mut self.held, &self.watched);
                 self.outside
@@ -188,13 +180,12 @@ impl Network {
                 continue;
             }
             self.held.hand_on(self.seen_until(), tap);
-            let work: Vec<(usize, Cycle)> = { self.chips.iter().zip(&bounds.chips) }
-                .enumerate()
-                .filter_map(|(number, (node, bound))| {
-                    let horizon = node.cycle((*bound).min(until));
-                    let chip = &node.chip;
-                    let acts = chip.next_start().min(chip.silent_until());
-                    (chip.now() < horizon && acts < horizon).then_some((number, horizon))
+            let work: Vec<(usize, Cycle)> = { self.chips.iter().enumerate() }
+                .filter(|(_, node)| node.could_run_before(node.cycle(until)))
+                .filter_map(|(number, node)| {
+                    let (_, bound) = self.earliest(Some(number));
+                    let horizon = node.cycle(bound.min(until));
+                    node.could_run_before(horizon).then_some((number, horizon))
                 })
                 .collect();
             if work.is_empty() {
@@ -209,26 +200,35 @@ impl Network {
 
     /// Before which time nothing more will be seen on a line.
     fn seen_until(&self) -> Time {
-        let chips = self.chips.iter().map(|node| {
-            let acts = node.chip.next_start().min(node.chip.silent_until());
-            node.time(acts.max(node.chip.now()))
-        });
+        let chips = self
+            .chips
+            .iter()
+            .map(|node| node.time(node.acts().max(node.chip.now())));
         chips.fold(self.outside.next_at(), Time::min)
     }
 
-    /// Ends the run: chips that had nothing to do come to the time to which the network has run,
-    /// and whether contexts sleep for ever is looked at.
+    /// Chips that had nothing to do come to the time to which the network has run, so that they
+    /// have counted until then.
     ///
     /// # Errors
     /// As for [`Self::run_to`].
-    pub fn end(&mut self, tap: &mut dyn Tap, progress: &Progress<'_>) -> Result<(), Stopped> {
+    pub fn catch_up(&mut self, progress: &Progress<'_>) -> Result<(), Stopped> {
         let until = self.outside.now();
         let late = self.chips.iter().enumerate();
         let late = late.map(|(number, node)| (number, node.cycle(until)));
         let late: Vec<_> = late
             .filter(|(number, cycle)| self.chips[*number].chip.now() < *cycle)
             .collect();
-        let ran = self.run_chips(&late, progress);
+        self.run_chips(&late, progress)
+    }
+
+    /// Ends the run: chips [catch up](Self::catch_up), and whether contexts sleep for ever is
+    /// looked at.
+    ///
+    /// # Errors
+    /// As for [`Self::run_to`].
+    pub fn end(&mut self, tap: &mut dyn Tap, progress: &Progress<'_>) -> Result<(), Stopped> {
+        let ran = self.catch_up(progress);
         self.held.hand_on(Time::MAX, tap);
         ran?;
         self.chips.iter_mut().for_each(|node| node.chip.end());
@@ -290,16 +290,6 @@ impl Network {
         Ok(())
     }
 
-    /// How far each may go, as things stand.
-    fn bounds(&self) -> Bounds {
-        let (outside, _) = self.earliest(None);
-        let chips = 0..self.chips.len();
-        Bounds {
-            outside,
-            chips: chips.map(|chip| self.earliest(Some(chip)).1).collect(),
-        }
-    }
-
     /// The earliest time at which a chip could send something to the outside, and at which
     /// something that nobody knows yet could come to `chip`. What `chip` itself sends is left out
     /// of account: it stops when it does.
@@ -308,10 +298,11 @@ impl Network {
             .map(|node| node.time(node.chip.now()))
             .collect();
         // When each would next send of its own accord.
-        let own = self.chips.iter().zip(&now).map(|(node, now)| {
-            let acts = node.chip.next_start().min(node.chip.silent_until());
-            node.time(acts).max(*now)
-        });
+        let own = self
+            .chips
+            .iter()
+            .zip(&now)
+            .map(|(node, now)| node.time(node.acts()).max(*now));
         let mut sends: Vec<Time> = own.collect();
         if let Some(chip) = chip {
             sends[chip] = Time::MAX;

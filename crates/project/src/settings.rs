@@ -276,6 +276,9 @@ pub fn apply_to_text(
     settings: &[Setting],
     grammar: &Grammar<'_>,
 ) -> Result<Option<String>, Problem> {
+    if settings.is_empty() {
+        return Ok(None);
+    }
     let (Ok(mut document), Ok(())) = (text.parse::<DocumentMut>(), (grammar.read)(text)) else {
         return Ok(None);
     };
@@ -285,7 +288,7 @@ pub fn apply_to_text(
         (grammar.read)(&document.to_string())
             .map_err(|message| refused(setting, &message, grammar))?;
     }
-    Ok((!settings.is_empty()).then(|| document.to_string()))
+    Ok(Some(document.to_string()))
 }
 
 /// A profile with the `profile.GROUP.NAME` of settings, and what that changed.

@@ -523,11 +523,11 @@ impl Lines for Links<'_> {
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
         *self.traffic.drops.entry((port, reason)).or_default() += 1;
         self.traffic.port(port).dropped_frames += 1;
-        let origin = frame.and_then(|frame| match &self.source {
-            Source::Frames(_) => None,
-            Source::Link(inlet) => inlet.origin(frame),
-        });
         if let Some(open) = &mut self.open {
+            let origin = frame.and_then(|frame| match &self.source {
+                Source::Frames(_) => None,
+                Source::Link(inlet) => inlet.origin(frame),
+            });
             open.lost.push(Lost {
                 cycle,
                 origin,

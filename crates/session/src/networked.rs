@@ -10,9 +10,8 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
-use serde::{Deserialize, Serialize};
 
-use crate::links::{Crossing, Links, LinksState, Lost, Traffic};
+use crate::links::{Crossing, Links, Lost, Traffic};
 use crate::report::NodeReport;
 use crate::simulation::{Ending, Settings, Simulation};
 use npsim_project::Project;
@@ -30,15 +29,6 @@ pub struct NetworkedChip {
     now: Cycle,
     /// Before which cycle nothing leaves unless a frame comes, as far as that is known.
     silent: Cycle,
-}
-
-/// The state of such a chip.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NetworkedState {
-    now: Cycle,
-    silent: Cycle,
-    links: LinksState,
-    chip: Vec<u8>,
 }
 
 impl NetworkedChip {
@@ -184,38 +174,5 @@ impl NetworkedChip {
         report.seed = self.seed;
         report.disturbances.clone_from(&project.boot.disturbances);
         report
-    }
-
-    /// Its state.
-    ///
-    /// # Errors
-    /// The encoder refuses, which no state makes it do.
-    pub fn save(&mut self) -> Result<NetworkedState, Problem> {
-        let links = self.links.save().map_err(|error| {
-            Problem::new(format!("the state of the links cannot be saved: {error}"))
-        })?;
-        let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
-        Ok(NetworkedState {
-            now: self.now,
-            silent: self.silent,
-            links,
-            chip,
-        })
-    }
-
-    /// Goes on from the state of a chip of the same project, programs, settings and lines.
-    ///
-    /// # Errors
-    /// It is no state of such a chip, in words.
-    pub fn restore(&mut self, state: &NetworkedState) -> Result<(), String> {
-        self.simulation
-            .restore(&state.chip)
-            .map_err(|error| error.to_string())?;
-        if !self.links.restore(state.links.clone()) {
-            return Err("its lines are not those of such a chip".to_owned());
-        }
-        (self.now, self.silent) = (state.now, state.silent);
-        self.ending = None;
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@
 //! types carry:
 //!
 //! - An unsigned number of 64 bits is a [time](Class::Time), except
-//! - in the structures of [`COUNTERS`] and the newtypes of [`COUNTS`], where it is a
+//! - in the structures of [`COUNTERS`] and in the newtype of [`count`], where it is a
 //!   [count](Class::Count),
 //! - in the newtype of [`bits`], where it is a value, and
 //! - in the newtypes of [`stamp`], which hold what microcode may have made of the
@@ -31,11 +31,6 @@ const COUNTERS: [&str; 9] = [
     "TransmitErrors",
     "UnitCounters",
 ];
-
-/// Newtypes of single counts. What orders the events of one cycle is one as well: of
-/// those that are posted anew each period it grows, and comparisons see no more than
-/// which one is larger.
-const COUNTS: [&str; 2] = [count::NAME, "Order"];
 
 /// For `#[serde(with)]` of a single count.
 pub(crate) mod count {
@@ -397,7 +392,7 @@ impl ser::Serializer for &mut Numbers {
         #[cfg(test)]
         self.names.push(name);
         match name {
-            name if COUNTS.contains(&name) => {
+            count::NAME => {
                 self.counting += 1;
                 let done = v.serialize(&mut *self);
                 self.counting -= 1;
@@ -576,7 +571,7 @@ mod tests {
         let task = crate::gpp::TaskCounts::default();
         let port = crate::units::msf::port::PortCounts::default();
         let seen = names(&(&chip, &core, lock, task, port));
-        for name in COUNTERS.iter().chain(&COUNTS) {
+        for name in COUNTERS.iter().chain(&[count::NAME]) {
             assert!(seen.split(' ').any(|it| it == *name), "{name}");
         }
         for name in [bits::NAME, stamp::REGISTERS, stamp::DATAPATH, stamp::COUNT] {

@@ -221,8 +221,8 @@ impl Metric {
     /// quantities share are looked at elsewhere.
     pub(super) fn network_mistake(&self) -> Option<String> {
         use Quantity::{
-            Completion, Count, Cov, Drops, Goodput, LossShare, Queue, RoundTrip, Settling,
-            Utilisation, Window,
+            Completion, Cov, Drops, Goodput, LossShare, Queue, RoundTrip, Settling, Utilisation,
+            Window,
         };
         let measure = self.measure;
         let network = measure.is_of_networks();
@@ -251,10 +251,7 @@ impl Metric {
                 "of",
                 !network || self.of.is_empty() || matches!(measure, Cov | Settling),
             ),
-            (
-                "per",
-                !network || self.per.is_none() || matches!(measure, Drops | Count),
-            ),
+            ("per", !network || self.per.is_none() || measure == Drops),
             ("me", self.me.is_none() || self.link.is_none()),
             ("place", self.place.is_none() || self.link.is_none()),
             (

@@ -22,6 +22,8 @@ pub(super) struct Seen<'a> {
     pub longest: &'a [u64],
     /// All results as the statistics file has them, if they are needed.
     pub results: Option<&'a Value>,
+    /// What chips had counted before the window, in the same form.
+    pub counted: &'a Value,
     /// What times are to be multiplied by and rates divided.
     pub scale: u64,
 }
@@ -142,7 +144,7 @@ pub(super) fn value(
             let results = seen.results.ok_or("there are no results")?;
             let mut sum = 0.0;
             for path in &metric.of {
-                sum += growth(&Value::Null, results, path)?;
+                sum += growth(seen.counted, results, path)?;
             }
             let time = seconds(census.time as f64);
             Ok(if metric.per.is_some() {

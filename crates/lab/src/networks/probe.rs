@@ -8,6 +8,7 @@ use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
+use serde_json::Value;
 
 use super::measures::{Samples, Seen, value};
 use crate::metric::{Metric, Quantity};
@@ -31,6 +32,18 @@ pub(super) struct Probe<'a> {
     /// The longest queue of each line so far.
     longest: Vec<u64>,
     values: Option<Vec<(&'a str, Result<f64, String>)>>,
+    /// What chips had counted when the window began.
+    counted: Value,
+}
+
+/// What the chips have counted so far, as the results have it: they do so from the beginning of
+/// the run on, other than flows and lines.
+fn routers(file: &NetworkFile, network: &Network, census: &Census) -> Value {
+    let results = serde_json::to_value(Results::of(file, network, census));
+    results.map_or(
+        Value::Null,
+        |mut results| serde_json::json!({ "routers": results["routers"].take() }),
+    )
 }
 
 impl<'a> Probe<'a> {
@@ -64,7 +77,19 @@ impl<'a> Probe<'a> {
             begin: None,
             longest: Vec::new(),
             values: None,
+            counted: Value::Null,
         })
+    }
+
+    /// Whether something is counted that chips count.
+    pub fn counts(&self) -> bool {
+        let counts = |(_, metric, ..): &Chosen<'_>| metric.measure == Quantity::Count;
+        self.metrics.iter().any(|(chosen, _)| counts(chosen))
+    }
+
+    /// Whether its window is over.
+    pub fn is_over(&self) -> bool {
+        self.values.is_some()
     }
 
     /// When it wants to look next; none when its window is over.
@@ -90,6 +115,9 @@ impl<'a> Probe<'a> {
         }
         if self.begin.is_none() {
             self.begin = Some(census.clone());
+            if self.counts() {
+                self.counted = routers(file, network, census);
+            }
             self.longest = { 0..census.lines.len() }
                 .map(|line| simulation.queue(line).0)
                 .collect();
@@ -112,15 +140,14 @@ impl<'a> Probe<'a> {
             && let Some(begin) = &self.begin
         {
             let since = census.since(begin);
-            let counts = |(_, metric, ..): &Chosen| metric.measure == Quantity::Count;
-            let counted = self.metrics.iter().any(|(chosen, _)| counts(chosen));
-            let results = counted.then(|| Results::of(file, network, begin));
+            let results = self.counts().then(|| Results::of(file, network, begin));
             let results = results.and_then(|results| serde_json::to_value(results).ok());
             let seen = Seen {
                 simulation,
                 census: &since,
                 longest: &self.longest,
                 results: results.as_ref(),
+                counted: &self.counted,
                 scale: self.scale,
             };
             let values = self

@@ -1,6 +1,5 @@
 //! Windows of time in the run of a network: `10s..20s`.
 
-use std::fmt;
 use std::ops::Range;
 
 use npsim_project::quantity::Time;
@@ -70,24 +69,6 @@ pub(crate) fn given(
     ))
 }
 
-/// A time as it can be typed.
-struct Typed(u64);
-
-impl fmt::Display for Typed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(&str, u64); 5] = [
-            ("s", 1_000_000_000_000),
-            ("ms", 1_000_000_000),
-            ("us", 1_000_000),
-            ("ns", 1_000),
-            ("ps", 1),
-        ];
-        let whole = UNITS.iter().find(|(_, of)| self.0.is_multiple_of(*of));
-        let (unit, of) = whole.unwrap_or(&("ps", 1));
-        write!(f, "{}{unit}", self.0 / of)
-    }
-}
-
 /// The places of an axis of time: where each window ends, in seconds.
 ///
 /// # Errors
@@ -109,8 +90,11 @@ pub(crate) fn of_axis(axis: &Axis) -> Result<Vec<Place>, String> {
         let (begin, end) = (from + number * every, from + (number + 1) * every);
         Place {
             x: end as f64 / SECOND,
-            label: Typed(end).to_string(),
-            set: vec![(KEY.to_owned(), format!("{}..{}", Typed(begin), Typed(end)))],
+            label: Time::Picoseconds(end).to_string(),
+            set: vec![(
+                KEY.to_owned(),
+                format!("{}..{}", Time::Picoseconds(begin), Time::Picoseconds(end)),
+            )],
         }
     };
     Ok((0..count).map(place).collect())

@@ -1,6 +1,7 @@
 //! Sweeps over networks of hosts: every metric against what can be computed by hand.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use npsim_lab::campaign::Results;
@@ -314,6 +315,67 @@ fn what_begins_late_settles_late_and_varies() {
             ("sum", 0.3062, 0.01),
         ],
     );
+}
+
+/// A chip counts from the beginning of the run on; a window has what it counted in it, whatever other
+/// windows the run has.
+#[test]
+fn what_chips_count_is_that_of_the_window() {
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
+    let network = format!(
+        r#"name = "n"
+until = "4ms"
+[[host]]
+name = "a"
+address = "10.0.0.1"
+[[host]]
+name = "b"
+address = "10.1.0.1"
+[[router]]
+name = "r"
+system = {:?}
+[[link]]
+between = ["a", "r:0"]
+rate = "1Gbps"
+delay = "5us"
+[[link]]
+between = ["r:1", "b"]
+rate = "1Gbps"
+delay = "5us"
+[[flow]]
+from = "a"
+to = "b"
+transport = "udp"
+rate = "80Mbps"
+packet = 1000
+"#,
+        system.display().to_string()
+    );
+    let metrics = "[metric.cycles]\nmeasure = \"count\"\nof = \"routers.*.node.chip.cycles\"\n\
+                   [metric.packets]\nmeasure = \"count\"\nof = \"routers.*.node.packets.offered\"\nper = \"second\"\n";
+    let windows = |until: &str| {
+        let bench = Bench::new();
+        std::fs::write(bench.path("net.toml"), &network).expect("write");
+        let axis =
+            format!("[[sweep.n.axis]]\nname = \"time\"\nevery = \"1ms\"\nuntil = \"{until}\"\n");
+        let results = bench.run(&study(metrics, &axis), 2);
+        let read = |metric: &str| -> Vec<f64> {
+            { results.points.iter() }
+                .map(|keyed| curves::reading(&results, keyed, metric).expect("a value"))
+                .collect()
+        };
+        (read("cycles"), read("packets"))
+    };
+    let (cycles, packets) = windows("4ms");
+    assert_eq!(cycles, [600_000.0; 4], "1 ms at 600 MHz");
+    assert!(
+        packets
+            .iter()
+            .all(|rate| (rate - 10_000.0).abs() <= 1_000.0),
+        "{packets:?}"
+    );
+    let (first, _) = windows("2ms");
+    assert_eq!(first, cycles[..2]);
 }
 
 #[test]

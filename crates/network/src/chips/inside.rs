@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use npsim_transport::time::Time;
-use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::line::DropReason;
@@ -15,7 +14,7 @@ use crate::line::DropReason;
 const REMEMBERED: usize = 1 << 16;
 
 /// A frame inside.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Guest {
     /// As it came.
     pub frame: Frame,
@@ -28,7 +27,7 @@ pub struct Guest {
 }
 
 /// Frames that have left by a line.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 struct Left {
     /// When they began to leave, and their bytes, the earliest first.
     frames: VecDeque<(Time, u64)>,
@@ -36,7 +35,7 @@ struct Left {
 }
 
 /// What is inside a chip.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Inside {
     /// The number of the next frame that comes.
     next: u64,

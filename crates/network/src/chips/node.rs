@@ -55,6 +55,16 @@ pub(crate) struct Happened {
 }
 
 impl ChipNode {
+    /// The first cycle at which it does something of its own accord, or a frame begins that it knows of.
+    pub fn acts(&self) -> Cycle {
+        self.chip.next_start().min(self.chip.silent_until())
+    }
+
+    /// Whether it has anything to do before a cycle that it has not come to.
+    pub fn could_run_before(&self, cycle: Cycle) -> bool {
+        self.chip.now() < cycle && self.acts() < cycle
+    }
+
     /// A chip at cycle 0, the `number`th of the network.
     pub fn new(system: System, number: usize, topology: &Topology) -> Result<Self, Problem> {
         let node = system.node;

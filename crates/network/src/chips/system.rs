@@ -2,7 +2,7 @@
 //! follow from the network.
 
 use npsim_net::load::Prefix;
-use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::assemble::{Messages, Program};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::{NetworkRoute, Overrides, Project, Registry, Setting};
 
@@ -26,12 +26,16 @@ pub struct System {
     pub(crate) neighbours: Vec<Mac>,
 }
 
-/// Reads and assembles the projects of all chips of a network.
+/// Reads the projects of all chips of a network and has them assembled, as `assemble_project` does.
 ///
 /// # Errors
 /// All mistakes of the first project that has some, or a link at a port that its chip does not
 /// have.
-pub fn systems(file: &NetworkFile, registry: &Registry) -> Result<Vec<System>, Problems> {
+pub fn systems(
+    file: &NetworkFile,
+    registry: &Registry,
+    assemble: &dyn Fn(&Project) -> (Option<Vec<Program>>, Messages),
+) -> Result<Vec<System>, Problems> {
     let topology = &file.topology;
     let mut addresses = Vec::with_capacity(file.chips.len());
     for plan in &file.chips {
@@ -92,7 +96,7 @@ pub fn systems(file: &NetworkFile, registry: &Registry) -> Result<Vec<System>, P
             ..Overrides::default()
         };
         let project = load(plan, &overrides, registry, topology)?;
-        let (programs, messages) = assemble_project(&project);
+        let (programs, messages) = assemble(&project);
         let Some(programs) = programs else {
             let name = &topology.nodes[plan.node].name;
             let problem = Problem::new(format!(

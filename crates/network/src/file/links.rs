@@ -32,7 +32,7 @@ impl Reading {
             Ok(LineParameters {
                 overhead: link
                     .overhead
-                    .unwrap_or(if at_chip { ethernet::OVERHEAD } else { 0 }),
+                    .unwrap_or(if at_chip { ethernet::overhead() } else { 0 }),
                 least: if at_chip { ethernet::LEAST } else { 0 },
                 queue: self.queue(queue, rate)?,
                 loss,

@@ -169,7 +169,7 @@ impl Reading {
         if let Some(overhead) = link.overhead {
             let message = format!(
                 "a link at a chip carries Ethernet frames, {} bytes besides each packet, and not {overhead}",
-                crate::ethernet::OVERHEAD
+                crate::ethernet::overhead()
             );
             let problem = self.text.problem(link.between.span(), message);
             return Err(problem.help("leave `overhead` out"));

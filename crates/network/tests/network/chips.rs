@@ -11,6 +11,7 @@ use npsim_network::chips::{System, systems};
 use npsim_network::file::NetworkFile;
 use npsim_network::results::Results;
 use npsim_network::{Frame, Network, NoTap, Simulation, Tap};
+use npsim_project::assemble::assemble_project;
 use npsim_session::links::Tap as LineTap;
 use npsim_session::session::{Ends, Plan, Session};
 use npsim_session::simulation::Settings;
@@ -60,7 +61,7 @@ fn file(text: &str) -> NetworkFile {
 }
 
 fn ready(file: &NetworkFile) -> (Simulation, Vec<System>) {
-    let systems = systems(file, &npsim_protocols::registry());
+    let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
     let outside = Simulation::new(file.topology.clone()).expect("a network");
     (outside, systems)
@@ -314,7 +315,7 @@ fn mistake(text: &str) -> String {
     let parsed = NetworkFile::parse(&path.display().to_string(), text);
     match parsed {
         Err(problem) => problem.to_string(),
-        Ok(file) => match systems(&file, &npsim_protocols::registry()) {
+        Ok(file) => match systems(&file, &npsim_protocols::registry(), &assemble_project) {
             Err(problems) => problems.to_string(),
             Ok(_) => panic!("no mistake found in:\n{text}"),
         },

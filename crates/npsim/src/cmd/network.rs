@@ -17,6 +17,7 @@ use std::time::Instant;
 use clap::{ArgGroup, Args};
 use npsim::problem::Problem;
 use npsim::project::Setting;
+use npsim::project::assemble::assemble_project;
 use npsim::quantity;
 use npsim::whole_file::WholeFile;
 use npsim_network::chips::systems;
@@ -48,8 +49,8 @@ Examples:
   npsim network dumbbell.toml --capture bottleneck=bottleneck.pcap
   npsim network dumbbell.toml --stats - --quiet | jq .jain
 
-Exit codes: 0 done; 1 a mistake in what was given; 130 ended by Ctrl-C, with what had
-happened until then.";
+Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router went wrong;
+130 ended by Ctrl-C, with what had happened until then.";
 
 /// Run a network of hosts, links and routers
 ///
@@ -155,6 +156,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(seed) = arguments.seed {
         file.reseed(seed);
     }
+    let systems = systems(&file, &npsim::registry(), &assemble_project)?;
     let mut captures = Captures::create(&file, &arguments.capture)?;
     let mut series = match &arguments.series {
         None => None,
@@ -179,7 +181,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .every
         .map_or(file.until / SAMPLES, |it| it.0 / file.scale);
     let every = every.max(1);
-    let systems = systems(&file, &npsim::registry())?;
     for remark in remarks(&file, &systems) {
         output::line(&format!("note: {remark}"));
     }

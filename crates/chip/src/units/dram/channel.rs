@@ -226,9 +226,7 @@ impl Channel {
         }
         // Refreshes have no events: a channel at which nothing happens costs nothing. What has
         // fallen due is made up for before the next decision.
-        if now >= self.next_refresh {
-            self.refresh(now);
-        }
+        self.refresh(now);
         let pins_free = self.pins_free / 2;
         // The choice is left open until a row that is opened now is open just when the pins
         // are free. Sooner would gain no time on the pins and would pass over commands that
@@ -250,11 +248,15 @@ impl Channel {
         Some(Booked::Later(at))
     }
 
-    #[cold]
+    #[inline]
     fn refresh(&mut self, now: Cycle) {
-        if now < self.next_refresh {
-            return;
+        if now >= self.next_refresh {
+            self.catch_up(now);
         }
+    }
+
+    #[cold]
+    fn catch_up(&mut self, now: Cycle) {
         // Of several that have fallen due only the last can still be in the way; the sets of
         // the others have only to be counted past.
         let missed = (now - self.next_refresh) / self.timing.refresh_interval;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
 use npsim_net::egress::{Form, Interface, TraceSink};
+use npsim_network::ethernet::{Mac, wrapped};
 use npsim_network::file::NetworkFile;
 
 use npsim_network::topology::{Link, Topology};
@@ -14,9 +15,7 @@ use npsim_transport::time::Time;
 use super::LinkCapture;
 
 /// Ethernet addresses of the ends of a link, made up: locally administered.
-const ENDS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-/// Ethernet's type of IPv4.
-const IPV4: [u8; 2] = [8, 0];
+const ENDS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
 /// Picoseconds in a nanosecond.
 const NANOSECOND: Time = 1_000;
 
@@ -111,12 +110,9 @@ impl Captures {
                 Fate::Dropped(_) if file.form == Form::Pcap => continue,
                 Fate::Dropped(reason) => Some(dropped(reason)),
             };
-            let mut bytes = [ENDS[1 - side].as_slice(), &ENDS[side], &IPV4].concat();
-            let written = frame
-                .to_bytes(&self.topology)
+            let written = wrapped(frame, &self.topology, ENDS[1 - side], ENDS[side])
                 .map_err(io::Error::other)
-                .and_then(|packet| {
-                    bytes.extend(packet);
+                .and_then(|bytes| {
                     let interface = (2 * place + side) as u32;
                     file.sink.write_commented(interface, time, &bytes, comment)
                 });
