@@ -5,4 +5,4 @@ mod node;
 mod system;
 
 pub(crate) use node::ChipNode;
-pub use system::{System, systems};
+pub use system::{Assemble, System, systems};

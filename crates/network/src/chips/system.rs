@@ -26,6 +26,10 @@ pub struct System {
     pub(crate) neighbours: Vec<Mac>,
 }
 
+/// How the programs of a project come about: those of its microengines unless there are errors, and
+/// what the assembler says of them.
+pub type Assemble<'a> = &'a dyn Fn(&Project) -> (Option<Vec<Program>>, Messages);
+
 /// Reads the projects of all chips of a network and has them assembled, as `assemble_project` does.
 ///
 /// # Errors
@@ -34,7 +38,7 @@ pub struct System {
 pub fn systems(
     file: &NetworkFile,
     registry: &Registry,
-    assemble: &dyn Fn(&Project) -> (Option<Vec<Program>>, Messages),
+    assemble: Assemble<'_>,
 ) -> Result<Vec<System>, Problems> {
     let topology = &file.topology;
     let mut addresses = Vec::with_capacity(file.chips.len());
