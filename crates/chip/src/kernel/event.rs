@@ -8,10 +8,10 @@
 //! Nearly all events lie less than four thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
 //! next bucket that is not empty. Three of four events find the queue of their rank
-//! empty, so the first of a queue stands in the bucket itself and only those behind it
-//! are linked. Later events wait in a heap and move to the wheel when their time comes
-//! near, before anything else can be posted there, so that the order of posting holds
-//! for them too.
+//! empty, and nearly all others find one event there, so the first two of the ranks that
+//! are not rare stand in the bucket itself, and only those behind them are linked. Later
+//! events wait in a heap and move to the wheel when their time comes near, before anything
+//! else can be posted there, so that the order of posting holds for them too.
 //!
 //! Turns of microengines, two of five events, are last in their cycle and one each, so
 //! in the wheel they are but a bit for each microengine.
@@ -36,33 +36,41 @@ const WORDS: usize = SPAN / 64;
 /// Microengines of the largest chip.
 const MICROENGINES: usize = 16;
 /// End of the list of free nodes.
-const NIL: u32 = u32::MAX;
+const NIL: u16 = u16::MAX;
 
 /// The turn of a microengine that has none.
 const NEVER: Cycle = Cycle::MAX;
 
 /// Bit q of [`Bucket::pending`]: queue q is not empty.
 const ANY: u32 = (1 << QUEUES) - 1;
-/// Its bit `MORE + q`: there is more than one in queue q.
+/// Its bit `MORE + q`: there are two or more in queue q, of the first [`PAIRS`].
 const MORE: u32 = 8;
+/// Its bit `LINKED + q`: others are linked behind those of queue q that stand in the bucket.
+const LINKED: u32 = 12;
+/// Queues of which two events stand in the bucket: data and signals, and units.
+const PAIRS: usize = 2;
 /// Its bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
-/// What happens in one cycle.
+/// What happens in one cycle. It fills a line of the host's cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Bucket {
     /// What there is. The lowest bit is what comes next.
     pending: u32,
-    /// The last node of each queue of more than one; it is followed by the second event.
-    last: [u32; QUEUES],
+    /// The last linked node of each queue that has any; it is followed by the first of them.
+    last: [u16; QUEUES],
     /// The first event of each queue that is not empty.
     first: [Event; QUEUES],
+    /// The second event.
+    second: [Event; PAIRS],
 }
 
 const EMPTY: Bucket = Bucket {
     pending: 0,
     last: [NIL; QUEUES],
     first: [Event::Microengine(0); QUEUES],
+    second: [Event::Microengine(0); PAIRS],
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +98,7 @@ impl PartialOrd for Far {
 struct Node {
     event: Event,
     /// The node behind it, round to the first.
-    next: u32,
+    next: u16,
 }
 
 /// All pending events.
@@ -102,7 +110,7 @@ pub struct EventQueue {
     occupied: [u64; WORDS],
     words: u64,
     nodes: Vec<Node>,
-    free: u32,
+    free: u16,
     /// Events in the wheel but for turns.
     near: usize,
     /// Events of `base + SPAN` and later.
@@ -150,6 +158,19 @@ impl EventQueue {
         } else {
             self.post_other(time, event.queue(), event);
         }
+    }
+
+    /// Posts the turn of a microengine that takes one now: it has none to come.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // It is the end of a turn.
+    pub(crate) fn post_again(&mut self, time: Cycle, me: u8) {
+        let at = me as usize % MICROENGINES;
+        if self.turns[at] != NEVER || time.wrapping_sub(self.base) >= SPAN as Cycle {
+            return self.post_turn(time, me);
+        }
+        self.turns[at] = time;
+        self.next = self.next.min(time);
+        self.insert_turn(time, at);
     }
 
     #[inline(never)]
@@ -247,12 +268,12 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // All posts but the far ones end here, by way of one function.
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
         let bucket = (time & MASK) as usize;
-        let queue = queue.min(QUEUES - 1);
+        let queue = queue % QUEUES;
         let it = &mut self.buckets[bucket];
         let pending = it.pending;
         self.near += 1;
         if pending >> queue & 1 != 0 {
-            return self.link(bucket, queue, event);
+            return self.append_behind(bucket, queue, event);
         }
         it.pending = pending | 1 << queue;
         it.first[queue] = event;
@@ -262,52 +283,35 @@ impl EventQueue {
     }
 
     /// Puts an event into a queue that is not empty.
+    #[inline]
+    fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
+        let it = &mut self.buckets[bucket];
+        if let Some(second) = it.second.get_mut(queue)
+            && it.pending >> (MORE + queue as u32) & 1 == 0
+        {
+            it.pending |= 1 << (MORE + queue as u32);
+            *second = event;
+        } else {
+            self.link(bucket, queue, event);
+        }
+    }
+
+    /// Puts an event behind those of a queue that stand in the bucket.
     #[inline(never)]
     fn link(&mut self, bucket: usize, queue: usize, event: Event) {
         if self.free == NIL {
             self.grow();
         }
         let index = self.free;
-        self.free = self.nodes[index as usize].next;
+        self.free = self.nodes[usize::from(index)].next;
         let it = &mut self.buckets[bucket];
         let last = std::mem::replace(&mut it.last[queue], index);
         let mut next = index;
-        if it.pending >> (MORE + queue as u32) & 1 != 0 {
-            next = std::mem::replace(&mut self.nodes[last as usize].next, index);
+        if it.pending >> (LINKED + queue as u32) & 1 != 0 {
+            next = std::mem::replace(&mut self.nodes[usize::from(last)].next, index);
         }
-        it.pending |= 1 << (MORE + queue as u32);
-        self.nodes[index as usize] = Node { event, next };
-        if queue == QUEUES - 1 {
-            self.order_rare(bucket);
-        }
-    }
-
-    /// Of the rare events alone the ranks are more than one: the last of them, which has
-    /// just come, goes before those of a higher rank.
-    #[cold]
-    #[inline(never)]
-    fn order_rare(&mut self, bucket: usize) {
-        let it = &mut self.buckets[bucket];
-        let (first, last) = (&mut it.first[QUEUES - 1], it.last[QUEUES - 1]);
-        let rank = self.nodes[last as usize].event.rank();
-        // From the first of a higher rank on each goes to the next place.
-        let mut came = self.nodes[last as usize].event;
-        let mut found = first.rank() > rank;
-        if found {
-            std::mem::swap(first, &mut came);
-        }
-        let mut at = last;
-        while {
-            at = self.nodes[at as usize].next;
-            at != last
-        } {
-            let event = &mut self.nodes[at as usize].event;
-            found |= event.rank() > rank;
-            if found {
-                std::mem::swap(event, &mut came);
-            }
-        }
-        self.nodes[last as usize].event = came;
+        it.pending |= 1 << (LINKED + queue as u32);
+        self.nodes[usize::from(index)] = Node { event, next };
     }
 
     /// Takes an event back that was posted for a time, if it is still pending; not a
@@ -344,14 +348,19 @@ impl EventQueue {
             self.clear_if_empty(bucket);
             return true;
         }
-        if it.pending >> (MORE + queue as u32) & 1 == 0 {
+        if it.pending >> (MORE + queue as u32) & 1 != 0 && it.second[queue] == event {
+            self.take_second(bucket, queue);
+            self.near -= 1;
+            return true;
+        }
+        if it.pending >> (LINKED + queue as u32) & 1 == 0 {
             return false;
         }
         let last = it.last[queue];
         let mut before = last;
         loop {
-            let index = self.nodes[before as usize].next;
-            if self.nodes[index as usize].event == event {
+            let index = self.nodes[usize::from(before)].next;
+            if self.nodes[usize::from(index)].event == event {
                 self.unlink(bucket, queue, before);
                 self.near -= 1;
                 return true;
@@ -365,15 +374,15 @@ impl EventQueue {
 
     /// Takes the node behind one out of a queue; gives its event.
     #[inline]
-    fn unlink(&mut self, bucket: usize, queue: usize, before: u32) -> Event {
-        let index = self.nodes[before as usize].next;
-        let Node { event, next } = self.nodes[index as usize];
-        self.nodes[before as usize].next = next;
-        self.nodes[index as usize].next = self.free;
+    fn unlink(&mut self, bucket: usize, queue: usize, before: u16) -> Event {
+        let index = self.nodes[usize::from(before)].next;
+        let Node { event, next } = self.nodes[usize::from(index)];
+        self.nodes[usize::from(before)].next = next;
+        self.nodes[usize::from(index)].next = self.free;
         self.free = index;
         let it = &mut self.buckets[bucket];
         if index == before {
-            it.pending &= !(1 << (MORE + queue as u32));
+            it.pending &= !(1 << (LINKED + queue as u32));
         } else if index == it.last[queue] {
             it.last[queue] = before;
         }
@@ -422,7 +431,7 @@ impl EventQueue {
         if pending & ANY == 0 {
             return None;
         }
-        let event = self.take_first(bucket, pending.trailing_zeros() as usize % (QUEUES + 1));
+        let event = self.take_first(bucket, pending.trailing_zeros() as usize);
         self.leave(bucket);
         Some(event)
     }
@@ -430,11 +439,11 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn take_first(&mut self, bucket: usize, queue: usize) -> Event {
-        let queue = queue.min(QUEUES - 1);
+        let queue = queue % QUEUES;
         self.near -= 1;
         let it = &mut self.buckets[bucket];
         let event = it.first[queue];
-        if it.pending >> (MORE + queue as u32) & 1 == 0 {
+        if it.pending >> queue & (1 << MORE | 1 << LINKED) == 0 {
             it.pending &= !(1 << queue);
         } else {
             self.move_up(bucket, queue);
@@ -443,11 +452,32 @@ impl EventQueue {
     }
 
     /// The second event of a queue becomes its first.
-    #[inline(never)]
+    #[inline]
     fn move_up(&mut self, bucket: usize, queue: usize) {
+        let it = &mut self.buckets[bucket];
+        if let Some(&second) = it.second.get(queue) {
+            it.first[queue] = second;
+            self.take_second(bucket, queue);
+        } else {
+            self.buckets[bucket].first[queue] = self.take_linked(bucket, queue);
+        }
+    }
+
+    /// The place of the second event of a queue that has one is free for the third.
+    #[inline]
+    fn take_second(&mut self, bucket: usize, queue: usize) {
+        if self.buckets[bucket].pending >> (LINKED + queue as u32) & 1 == 0 {
+            self.buckets[bucket].pending &= !(1 << (MORE + queue as u32));
+        } else {
+            self.buckets[bucket].second[queue] = self.take_linked(bucket, queue);
+        }
+    }
+
+    /// Takes the first linked event of a queue, which there is.
+    #[inline(never)]
+    fn take_linked(&mut self, bucket: usize, queue: usize) -> Event {
         let last = self.buckets[bucket].last[queue];
-        let second = self.unlink(bucket, queue, last);
-        self.buckets[bucket].first[queue] = second;
+        self.unlink(bucket, queue, last)
     }
 
     /// Takes the first turn of the present cycle; there is one when there is no other
@@ -526,12 +556,13 @@ impl EventQueue {
             let queues = (0..QUEUES).filter(move |queue| it.pending >> queue & 1 == 1);
             queues.flat_map(move |queue| {
                 let last = it.last[queue];
-                let more = it.pending >> (MORE + queue as u32) & 1 == 1;
-                let second = more.then(|| self.nodes[last as usize].next);
-                let next = move |at: &u32| (*at != last).then(|| self.nodes[*at as usize].next);
-                let behind = std::iter::successors(second, next);
-                let behind = behind.map(|at| self.nodes[at as usize].event);
-                let all = std::iter::once(it.first[queue]).chain(behind);
+                let has = |what: u32| it.pending >> (what + queue as u32) & 1 == 1;
+                let second = has(MORE).then(|| it.second[queue]);
+                let linked = has(LINKED).then(|| self.nodes[usize::from(last)].next);
+                let next = move |at: &u16| (*at != last).then(|| self.nodes[usize::from(*at)].next);
+                let linked = std::iter::successors(linked, next);
+                let linked = linked.map(|at| self.nodes[usize::from(at)].event);
+                let all = std::iter::once(it.first[queue]).chain(second).chain(linked);
                 all.map(move |event| (time, event))
             })
         })
@@ -557,7 +588,11 @@ impl EventQueue {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        self.free = self.nodes.len() as u32;
+        assert!(
+            self.nodes.len() < usize::from(NIL),
+            "too many events in a cycle"
+        );
+        self.free = self.nodes.len() as u16;
         self.nodes.push(Node {
             event: Event::Microengine(0),
             next: NIL,

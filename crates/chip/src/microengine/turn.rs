@@ -7,7 +7,6 @@ use super::{Flow, Microengine, Phase, slow};
 use crate::Cycle;
 use crate::core::{ContextPhase, Core};
 use crate::kernel::check::PATIENCE;
-use crate::kernel::event::Event;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
 
@@ -34,7 +33,7 @@ impl Microengine {
             .limit
             .saturating_sub(self.program.ops.len() as Cycle + 4);
         self.thrown.begin_turn(self.entered);
-        loop {
+        let again = loop {
             let flow = match self.phase {
                 Phase::Idle | Phase::Halted => return,
                 Phase::Pick => {
@@ -47,26 +46,18 @@ impl Microengine {
                     Flow::Continue
                 }
                 Phase::Run => self.execute::<OBSERVED>(fabric),
-                Phase::Swap if self.look_at(self.cycle - 1, fabric) => {
-                    self.swap::<OBSERVED>(fabric);
-                    Flow::Continue
-                }
-                Phase::Swap => {
-                    fabric
-                        .events
-                        .post(self.cycle - 1, Event::Microengine(self.index));
-                    return;
-                }
+                Phase::Swap => Flow::Swap,
             };
             match flow {
                 Flow::Continue => {}
-                Flow::Swap => self.phase = Phase::Swap,
-                Flow::Post | Flow::Stop => {
-                    fabric
-                        .events
-                        .post(self.cycle, Event::Microengine(self.index));
-                    return;
+                Flow::Swap => {
+                    if !self.look_at(self.cycle - 1, fabric) {
+                        self.phase = Phase::Swap;
+                        break self.cycle - 1;
+                    }
+                    self.swap::<OBSERVED>(fabric);
                 }
+                Flow::Post | Flow::Stop => break self.cycle,
                 Flow::Held => {
                     self.phase = Phase::Held;
                     if OBSERVED {
@@ -84,7 +75,8 @@ impl Microengine {
                     return;
                 }
             }
-        }
+        };
+        fabric.events.post_again(again, self.index);
     }
 
     /// Whether the chip's state at a cycle is final, so that it may be looked

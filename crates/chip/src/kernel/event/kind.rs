@@ -6,8 +6,8 @@ use crate::kernel::command::Slot;
 use crate::kernel::raiser::Raiser;
 use crate::kernel::target::Target;
 
-/// Queues of a bucket: data and signals, units, and all that is rare.
-pub(super) const QUEUES: usize = 3;
+/// Queues of a bucket, one for each rank but those of turns.
+pub(super) const QUEUES: usize = 4;
 
 /// Something that happens at a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,6 @@ impl Event {
     /// The queue of its bucket that it stands in, if it is no turn.
     #[inline]
     pub(super) const fn queue(self) -> usize {
-        let rank = self.rank() as usize;
-        if rank < QUEUES { rank } else { QUEUES - 1 }
+        self.rank() as usize % QUEUES
     }
 }

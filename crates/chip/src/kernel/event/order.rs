@@ -6,6 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{Event, EventQueue, NEVER};
 use crate::Cycle;
 
+/// More events than the fullest chip has; the wheel links no more than twice as many.
+const MOST: usize = 1 << 15;
+
 /// What a queue is made again from.
 #[derive(Serialize, Deserialize)]
 struct Pending {
@@ -48,6 +51,9 @@ impl Serialize for EventQueue {
 impl<'de> Deserialize<'de> for EventQueue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let pending = Pending::deserialize(deserializer)?;
+        if pending.events.len() > MOST {
+            return Err(de::Error::custom("more events than a chip has"));
+        }
         let mut queue = Self {
             base: pending.base,
             ..Self::default()
@@ -89,6 +95,17 @@ mod tests {
             assert_eq!(again.pop(), Some(taken));
         }
         assert!(again.is_empty());
+    }
+
+    #[test]
+    fn more_events_than_a_chip_has_are_refused() {
+        let saved = |count| {
+            let events = vec![(10, Event::Gpp(0)); count];
+            let pending = super::Pending { base: 10, events };
+            postcard::from_bytes::<EventQueue>(&postcard::to_allocvec(&pending).unwrap())
+        };
+        assert_eq!(saved(super::MOST).map(|it| it.len()), Ok(super::MOST));
+        assert!(saved(super::MOST + 1).is_err());
     }
 
     #[test]
