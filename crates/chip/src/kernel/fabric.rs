@@ -334,7 +334,7 @@ impl Fabric {
         now: Cycle,
         command: &BusCommand,
         (me, address): (u8, u32),
-        complete: impl Fn(&mut BusCommand),
+        complete: impl FnOnce(&mut BusCommand),
     ) -> Issue {
         let target = self.buses.target_of(command.op, address);
         let admission = self.buses.admit(now, me, target, &mut self.journal);
@@ -342,8 +342,7 @@ impl Fabric {
             return Issue::Held;
         }
         // It is completed in its place: put together before, it would be copied once more.
-        let slot = self.place(command, now);
-        complete(&mut self.flight_mut(slot).command);
+        let slot = self.place(command, now, complete);
         if self.journal.wants(Kind::Command) {
             self.tell_command(now, slot);
         }
@@ -376,19 +375,25 @@ impl Fabric {
     /// Opens a command that no microengine issued, for data that a unit pushes
     /// on its own.
     pub fn open(&mut self, command: BusCommand) -> Slot {
-        let slot = self.place(&command, self.now);
+        let slot = self.place(&command, self.now, |_| {});
         self.flight_mut(slot).note = UNASKED;
         slot
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of what its one busy caller does.
-    fn place(&mut self, command: &BusCommand, issued: Cycle) -> Slot {
+    fn place(
+        &mut self,
+        command: &BusCommand,
+        issued: Cycle,
+        complete: impl FnOnce(&mut BusCommand),
+    ) -> Slot {
         // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
         if let Some(slot) = self.free.pop() {
             // Field by field: the data would be moved otherwise.
             let flight = &mut self.slots[slot.0 as usize];
             flight.command = *command;
+            complete(&mut flight.command);
             flight.issued = issued;
             flight.data = [0; 32];
             flight.words = 0;
@@ -396,14 +401,16 @@ impl Fabric {
             flight.tag = Tag::default();
             slot
         } else {
-            self.slots.push(InFlight {
+            let mut flight = InFlight {
                 command: *command,
                 issued,
                 data: [0; 32],
                 words: 0,
                 note: 0,
                 tag: Tag::default(),
-            });
+            };
+            complete(&mut flight.command);
+            self.slots.push(flight);
             Slot(self.slots.len() as u32 - 1)
         }
     }

@@ -110,18 +110,23 @@ impl Microengine {
             address,
             transfer: (context * 16 + template.register) & 127,
         };
-        let mut pulled = None;
-        let mut pushed = None;
-        if template.transfers {
-            let kind = template.command.transfer_kind;
-            let first = |incoming| transfer_file(kind, incoming) + u16::from(by.transfer);
-            pulled = Here::new(first(false), template.pulled);
-            pushed = Here::new(first(true), template.pushed);
-            let clear = pulled.is_some_and(|it| self.initialised.has_here(it))
-                && pushed.is_some_and(|it| !self.claims.owns_here(it));
-            if !clear {
-                self.check_template(number, by, fabric)?;
-            }
+        let (kind, pulled, pushed) = (
+            template.command.transfer_kind,
+            template.pulled,
+            template.pushed,
+        );
+        let first = |incoming| transfer_file(kind, incoming) + u16::from(by.transfer);
+        let (mut taken, mut filled, mut clear) = (None, None, true);
+        if pulled != 0 {
+            taken = Here::new(first(false), pulled);
+            clear = taken.is_some_and(|it| self.initialised.has_here(it));
+        }
+        if pushed != 0 {
+            filled = Here::new(first(true), pushed);
+            clear &= filled.is_some_and(|it| !self.claims.owns_here(it));
+        }
+        if !clear {
+            self.check_template(number, by, fabric)?;
         }
         let template = &self.program.templates[number as usize];
         let target = match fabric.issue_for(self.cycle, &template.command, by) {
@@ -129,23 +134,12 @@ impl Microengine {
             Issue::Held => return Err(Flow::Held),
         };
         self.stats.references[target.index()] += 1;
-        if template.transfers {
-            let kind = template.command.transfer_kind;
-            for (words, here, incoming) in [
-                (template.pulled, pulled, false),
-                (template.pushed, pushed, true),
-            ] {
-                if words != 0 {
-                    let claim = Claim {
-                        first: transfer_file(kind, incoming) + u16::from(by.transfer),
-                        words,
-                        op: Some(template.command.op),
-                        context,
-                        pc: by.pc,
-                        issued: self.cycle,
-                    };
-                    self.claims.add_here(claim, here);
-                }
+        let claims = [(pulled, taken, false), (pushed, filled, true)];
+        for (words, here, incoming) in claims {
+            if words != 0 {
+                let slots = (first(incoming), words);
+                let claim = Claim::new(template.command.op, slots, (context, by.pc), self.cycle);
+                self.claims.add_here(claim, here);
             }
         }
         Ok(self.sent(swap))
@@ -156,14 +150,10 @@ impl Microengine {
     #[inline(never)]
     fn check_template(&mut self, number: u32, by: Issuer, fabric: &mut Fabric) -> Result<(), Flow> {
         let template = &self.program.templates[number as usize];
-        let mut prepared = Prepared {
-            command: template.command,
-            transfers: template.transfers,
-            pulled: template.pulled,
-            pushed: template.pushed,
-        };
-        by.complete(&mut prepared.command);
-        self.check_each_transfer(&prepared, fabric)
+        let mut command = template.command;
+        let words = (template.pulled, template.pushed);
+        by.complete(&mut command);
+        self.check_each_transfer(&command, words, fabric)
     }
 
     #[inline(never)]
@@ -192,7 +182,8 @@ impl Microengine {
         fabric: &mut Fabric,
     ) -> Result<Outcome, Flow> {
         if self.uses_own(prepared) {
-            self.check_each_transfer(prepared, fabric)?;
+            let words = (prepared.pulled, prepared.pushed);
+            self.check_each_transfer(&prepared.command, words, fabric)?;
         }
         let target = match fabric.issue(self.cycle, &prepared.command) {
             Issue::Accepted(target) => target,
@@ -225,21 +216,21 @@ impl Microengine {
     /// to be filled must not be waiting for another command's data.
     fn check_each_transfer(
         &mut self,
-        prepared: &Prepared,
+        command: &BusCommand,
+        (pulled, pushed): (u8, u8),
         fabric: &mut Fabric,
     ) -> Result<(), Flow> {
-        let command = &prepared.command;
         let slots = |incoming: bool, words: u8| {
             let first = transfer_file(command.transfer_kind, incoming);
             let register = u16::from(command.transfer);
             (0..u16::from(words)).map(move |i| usize::from(first + (register + i) % 128))
         };
-        for slot in slots(false, prepared.pulled) {
+        for slot in slots(false, pulled) {
             if !self.initialised.has(slot) {
                 self.uninitialised(slot, fabric)?;
             }
         }
-        for slot in slots(true, prepared.pushed) {
+        for slot in slots(true, pushed) {
             self.check_free(slot, fabric)?;
         }
         Ok(())
@@ -253,15 +244,11 @@ impl Microengine {
         let command = &prepared.command;
         for (words, incoming) in [(prepared.pulled, false), (prepared.pushed, true)] {
             if words != 0 {
-                self.claims.add(Claim {
-                    first: transfer_file(command.transfer_kind, incoming)
-                        + u16::from(command.transfer),
-                    words,
-                    op: Some(command.op),
-                    context: command.context,
-                    pc: command.pc,
-                    issued: self.cycle,
-                });
+                let file = transfer_file(command.transfer_kind, incoming);
+                let slots = (file + u16::from(command.transfer), words);
+                let by = (command.context, command.pc);
+                self.claims
+                    .add(Claim::new(command.op, slots, by, self.cycle));
             }
         }
     }

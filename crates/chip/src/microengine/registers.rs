@@ -147,6 +147,24 @@ pub(super) struct Claim {
 }
 
 impl Claim {
+    /// What a command claims that a context has issued: so many slots from the first on.
+    #[inline]
+    pub fn new(
+        op: CommandOp,
+        (first, words): (u16, u8),
+        (context, pc): (u8, u16),
+        issued: Cycle,
+    ) -> Self {
+        Self {
+            first,
+            words,
+            op: Some(op),
+            context,
+            pc,
+            issued,
+        }
+    }
+
     pub fn covers(&self, slot: usize) -> bool {
         self.slots().contains(&slot)
     }

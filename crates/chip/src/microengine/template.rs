@@ -12,9 +12,7 @@ pub(super) struct Template {
     pub command: BusCommand,
     /// First transfer register, relative to the context.
     pub register: u8,
-    /// Whether it names transfer registers at all.
-    pub transfers: bool,
-    /// Longwords that it pulls and pushes.
+    /// Longwords that it pulls from its microengine's registers and pushes to them.
     pub pulled: u8,
     pub pushed: u8,
     /// The context gives up the pipeline until these signals, after so many slots.
@@ -96,6 +94,7 @@ impl Template {
         let (pulled, pushed) = words_of(info, count, false);
         let (pull_signals, push_signals) =
             signals_of(info, command.completion, (pulled, pushed), false);
+        let transfers = command.transfer != TransferRegister::None;
         Some(Self {
             command: BusCommand {
                 count,
@@ -104,9 +103,8 @@ impl Template {
                 ..BusCommand::blank(command.op, kind)
             },
             register,
-            transfers: command.transfer != TransferRegister::None,
-            pulled,
-            pushed,
+            pulled: if transfers { pulled } else { 0 },
+            pushed: if transfers { pushed } else { 0 },
             swap: match command.completion {
                 Completion::CtxSwap { signal, defer } => {
                     Some((awaited(pull_signals, push_signals, signal), defer))
