@@ -354,12 +354,13 @@ impl Chip {
         let edge = until.min(bounds.pause).min(bounds.breath);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
+        self.quiescence.wake_before(self.fabric.horizon);
         loop {
             if let Some(fault) = self.fabric.checks.fault() {
                 return Some(Stop::Fault(Box::new(fault.clone())));
             }
             let time = self.fabric.events.next_time();
-            if time >= edge.min(self.quiescence.try_at) {
+            if time >= edge.min(self.quiescence.wake_at) {
                 // A frame that leaves may have brought the end nearer.
                 let end = self.fabric.horizon;
                 if time >= edge.min(end) {
@@ -369,9 +370,7 @@ impl Chip {
                     return Some(stop);
                 }
                 // Time may have passed, and a frame have left.
-                if self.fabric.horizon < until {
-                    self.quiescence.look_at(self.fabric.horizon);
-                }
+                self.quiescence.wake_before(self.fabric.horizon);
                 continue;
             }
             self.fabric.events.come_to(time);
@@ -485,7 +484,7 @@ impl Chip {
                 let until = fabric.horizon;
                 self.quiescence.outside += u64::from(self.units.msf.event(code, fabric, lines));
                 if fabric.horizon < until {
-                    self.quiescence.look_at(fabric.horizon);
+                    self.quiescence.wake_before(fabric.horizon);
                 }
             }
             Event::Gpp(task) => {

@@ -81,7 +81,10 @@ const MULTIPLES: u64 = 6;
 pub(crate) struct Quiescence {
     on: bool,
     /// No event before this cycle makes it try.
-    pub try_at: Cycle,
+    try_at: Cycle,
+    /// No event before this cycle needs more than to be handled: the next try is not before
+    /// it, nor the end of the run.
+    pub wake_at: Cycle,
     /// Events handled.
     pub handled: u64,
     /// Jobs of tasks and events of the media interface: whatever can reach the outside.
@@ -120,6 +123,7 @@ impl Quiescence {
         Self {
             on,
             try_at: if on { 0 } else { Cycle::MAX },
+            wake_at: 0,
             handled: 0,
             outside: 0,
             settle: FIRST_TRY,
@@ -132,9 +136,9 @@ impl Quiescence {
         }
     }
 
-    /// The run may end before this cycle, which is asked there.
-    pub(crate) fn look_at(&mut self, cycle: Cycle) {
-        self.try_at = self.try_at.min(cycle);
+    /// The run ends at this cycle.
+    pub(crate) fn wake_before(&mut self, end: Cycle) {
+        self.wake_at = self.try_at.min(end);
     }
 }
 
@@ -231,6 +235,9 @@ impl Chip {
             return None;
         }
         let now = self.fabric.events.next_time();
+        if now < self.quiescence.try_at {
+            return None;
+        }
         let active = self.units.msf.last_activity().max(self.gpp.last_activity());
         let quiet = now.saturating_sub(active);
         let quiescence = &mut self.quiescence;
