@@ -405,13 +405,16 @@ impl Microengine {
                 self.uninitialised(slot, fabric)?;
             }
         }
-        let a = self.fetch(side.special_a, fabric)?;
-        let b = self.fetch(side.special_b, fabric)?;
-        let d = self.check_destination(&side, fabric)?;
-        let file = &mut self.datapath.file;
-        for (slot, value) in [(TEMP_A, a), (TEMP_B, b), (TEMP_D, d)] {
-            if let Some(value) = value {
-                file[slot as usize] = value;
+        // Those of registers have none.
+        if side.local {
+            let a = self.fetch(side.special_a, fabric)?;
+            let b = self.fetch(side.special_b, fabric)?;
+            let d = self.check_destination(&side, fabric)?;
+            let file = &mut self.datapath.file;
+            for (slot, value) in [(TEMP_A, a), (TEMP_B, b), (TEMP_D, d)] {
+                if let Some(value) = value {
+                    file[slot as usize] = value;
+                }
             }
         }
         if side.dest != Operand::None && side.special_d == Special::None {
@@ -470,6 +473,7 @@ impl Microengine {
     }
 
     /// The value of a special source.
+    #[inline]
     fn fetch(&mut self, special: Special, fabric: &mut Fabric) -> Result<Option<u32>, Flow> {
         Ok(match special {
             Special::None | Special::Neighbour { .. } => None,
@@ -573,6 +577,10 @@ impl Microengine {
             Special::Ring { .. } => self.ring_put(value, fabric),
             Special::Neighbour { register } => self.neighbour_write(register, value, fabric),
         }
+        let sources = [side.special_a, side.special_b];
+        if sources == [Special::None; 2] && !side.special_d.moves_an_index() {
+            return;
+        }
         let mut pointers = [0_i8; 2];
         let mut transfer = 0_i8;
         for special in [side.special_a, side.special_b, side.special_d] {
@@ -590,7 +598,7 @@ impl Microengine {
             .transfer_index
             .wrapping_add_signed(i32::from(transfer))
             & 127;
-        if [side.special_a, side.special_b].contains(&Special::Ring { take: true }) {
+        if sources.contains(&Special::Ring { take: true }) {
             self.ring_take(fabric);
         }
     }

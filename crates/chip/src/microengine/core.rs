@@ -142,7 +142,12 @@ impl Core for Microengine {
 
     fn pull(&mut self, kind: TransferKind, register: u8, out: &mut [u32]) {
         let file = transfer_file(kind, false);
-        self.claims.release(file + u16::from(register & 127));
+        let first = file + u16::from(register & 127);
+        self.claims.release(first);
+        if usize::from(register & 127) + out.len() <= 128 {
+            out.copy_from_slice(&self.datapath.file[usize::from(first)..][..out.len()]);
+            return;
+        }
         for (offset, word) in out.iter_mut().enumerate() {
             *word = self.datapath.file[file as usize + ((register as usize + offset) & 127)];
         }

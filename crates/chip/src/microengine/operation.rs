@@ -213,6 +213,14 @@ pub(super) enum Special {
     },
 }
 
+impl Special {
+    /// Whether its use may move a pointer of local memory or the index of transfer registers.
+    #[inline]
+    pub fn moves_an_index(self) -> bool {
+        matches!(self, Self::LocalStep { .. } | Self::Indexed { .. })
+    }
+}
+
 /// What the attentive path needs of an instruction.
 #[derive(Clone, Copy, Debug)]
 #[expect(
