@@ -4,7 +4,7 @@
 use super::cam::Cam;
 use super::crc;
 use super::operation::{Kind, Op};
-use super::registers::{SLOTS, new_file};
+use super::registers::{SLOTS, new_file, saved_file};
 use crate::quiescence::stamp;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ pub(super) enum Next {
 /// State that pure operations read and write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Datapath {
-    #[serde(with = "stamp::registers")]
+    #[serde(with = "saved_file")]
     pub file: [u32; SLOTS],
     #[serde(with = "stamp::datapath")]
     pub codes: Codes,

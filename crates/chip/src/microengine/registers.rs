@@ -41,6 +41,52 @@ pub(super) fn new_file() -> [u32; SLOTS] {
     file
 }
 
+/// For `#[serde(with)]` of a file: its constants are the same in every one.
+pub(super) mod saved_file {
+    use super::{CONSTANT, SLOTS, new_file};
+    use crate::quiescence::stamp::registers;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    const WRITTEN: usize = CONSTANT as usize;
+
+    #[derive(Serialize, Deserialize)]
+    struct Written(#[serde(with = "serde_big_array::BigArray")] [u32; WRITTEN]);
+
+    pub fn serialize<S: Serializer>(file: &[u32; SLOTS], to: S) -> Result<S::Ok, S::Error> {
+        let mut written = Written([0; WRITTEN]);
+        written.0.copy_from_slice(&file[..WRITTEN]);
+        registers::serialize(&written, to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u32; SLOTS], D::Error> {
+        let written: Written = registers::deserialize(from)?;
+        let mut file = new_file();
+        file[..WRITTEN].copy_from_slice(&written.0);
+        Ok(file)
+    }
+}
+
+/// For `#[serde(with)]` of claims by their first slot: those that there are.
+mod saved_claims {
+    use super::{Claim, NN};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    pub fn serialize<S: Serializer>(places: &[Option<Claim>], to: S) -> Result<S::Ok, S::Error> {
+        let claims: Vec<&Claim> = places.iter().flatten().collect();
+        claims.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Option<Claim>>, D::Error> {
+        let mut places = vec![None; usize::from(NN)];
+        for claim in Vec::<Claim>::deserialize(from)? {
+            let place = places.get_mut(usize::from(claim.first));
+            *place.ok_or_else(|| de::Error::custom("a claim of no transfer register"))? =
+                Some(claim);
+        }
+        Ok(places)
+    }
+}
+
 /// The longword mask of four byte enables, bit 3 the most significant byte.
 pub(super) fn byte_mask(enables: u8) -> u32 {
     (0..4)
@@ -242,6 +288,7 @@ impl Bits {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Claims {
     /// Claims by their first slot. No two of them have a slot in common.
+    #[serde(with = "saved_claims")]
     places: Vec<Option<Claim>>,
     /// Claims that had slots in common with another when they came, oldest first:
     /// only a check that is allowed lets that happen.
@@ -376,5 +423,56 @@ impl Claims {
         for claim in &all {
             self.cover(claim);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(first: u16, words: u8) -> Claim {
+        Claim::new(CommandOp::SramRead, (first, words), (3, 17), 1000)
+    }
+
+    #[test]
+    fn claims_that_are_there_are_saved_and_no_others() {
+        let mut claims = Claims::default();
+        claims.add(claim(S_IN + 5, 2));
+        claims.add(claim(D_OUT + 120, 8));
+        let bytes = postcard::to_allocvec(&claims).unwrap();
+        assert!(bytes.len() < 100, "{} bytes", bytes.len());
+        let again: Claims = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(again.places, claims.places);
+        assert_eq!(again.owned, claims.owned);
+        assert_eq!(
+            again.of(usize::from(D_OUT) + 127),
+            Some(&claim(D_OUT + 120, 8))
+        );
+        assert_eq!(again.of(usize::from(S_IN) + 7), None);
+    }
+
+    #[test]
+    fn a_claim_of_what_is_no_transfer_register_is_refused() {
+        let saved = |first| {
+            let none: [Claim; 0] = [];
+            let parts = (&[claim(first, 1)][..], &none[..], [0_u64; SLOTS / 64]);
+            postcard::from_bytes::<Claims>(&postcard::to_allocvec(&parts).unwrap())
+        };
+        assert!(saved(NN - 1).is_ok());
+        assert!(saved(NN).is_err());
+    }
+
+    #[test]
+    fn a_file_gets_its_constants_back() {
+        #[derive(Serialize, Deserialize)]
+        struct Saved(#[serde(with = "saved_file")] [u32; SLOTS]);
+
+        let mut file = new_file();
+        for (slot, word) in file.iter_mut().enumerate().take(usize::from(CONSTANT)) {
+            *word = slot as u32 * 77;
+        }
+        let bytes = postcard::to_allocvec(&Saved(file)).unwrap();
+        let again: Saved = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(again.0, file);
     }
 }

@@ -89,30 +89,13 @@ pub(crate) mod stamp {
         }
     }
 
-    /// For `#[serde(with)]` of the register file.
+    /// For the part of the register file that is written.
     pub mod registers {
-        use super::{Deserializer, REGISTERS, Serialize, Serializer};
-        use serde_big_array::BigArray;
+        pub use super::deserialize;
+        use super::{REGISTERS, Serialize, Serializer};
 
-        struct File<'a, const N: usize>(&'a [u32; N]);
-
-        impl<const N: usize> Serialize for File<'_, N> {
-            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                BigArray::serialize(self.0, to)
-            }
-        }
-
-        pub fn serialize<S: Serializer, const N: usize>(
-            file: &[u32; N],
-            to: S,
-        ) -> Result<S::Ok, S::Error> {
-            to.serialize_newtype_struct(REGISTERS, &File(file))
-        }
-
-        pub fn deserialize<'de, D: Deserializer<'de>, const N: usize>(
-            from: D,
-        ) -> Result<[u32; N], D::Error> {
-            BigArray::deserialize(from)
+        pub fn serialize<T: Serialize, S: Serializer>(file: &T, to: S) -> Result<S::Ok, S::Error> {
+            to.serialize_newtype_struct(REGISTERS, file)
         }
     }
 

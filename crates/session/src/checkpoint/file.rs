@@ -12,7 +12,7 @@ use npsim_project::problem::Problem;
 /// How a checkpoint begins.
 pub const MAGIC: [u8; 8] = *b"npsim\x1ac\n";
 /// The format that this version writes, and the only one it reads.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// The largest file that is read; the memories of the largest chip are smaller.
 const LARGEST: u64 = 8 << 30;
