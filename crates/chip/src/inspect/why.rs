@@ -100,7 +100,8 @@ pub enum Source {
         /// When it comes.
         due: Cycle,
     },
-    /// A command under way.
+    /// A command under way: it raises the signal when its data has moved, or sends it
+    /// from one context to another.
     Command(Slot),
     /// The next frame: the context is on a freelist.
     Frame {
@@ -241,37 +242,38 @@ impl Inspect<'_> {
                 });
             }
         }
-        let perhaps = |it: &&Flight| self.may_raise(it, me, context, signal);
-        let perhaps = self.flights.iter().filter(perhaps);
-        sources.extend(perhaps.map(|it| Source::Perhaps(it.slot)));
+        sources.extend(
+            { self.flights.iter() }.filter_map(|it| self.writes_signal(it, me, context, signal)),
+        );
         sources
     }
 
-    /// Whether a command under way may list the context for a frame, or send the signal.
-    fn may_raise(&self, flight: &Flight, me: u8, context: u8, signal: u8) -> bool {
+    /// A command under way that sends the signal by what it writes, or may, or that lists
+    /// the context for a frame.
+    fn writes_signal(&self, flight: &Flight, me: u8, context: u8, signal: u8) -> Option<Source> {
         let command = &flight.command;
         // What is on its way back has acted.
         let acted = matches!(flight.place, Place::Result { .. });
         if flight.raises(me, context, signal) || flight.unasked || acted {
-            return false;
+            return None;
         }
         let profile = self.chip.profile();
-        let data = command.immediate.or_else(|| flight.data.first().copied());
+        let pulled = flight.data.first().copied();
         match command.op.info().unit {
-            Unit::Msf => {
-                let pulled = flight.data.first().copied();
-                may_list(command, pulled, (me, context, signal), profile)
-            }
-            Unit::Cap => {
-                let interthread = command.op == CommandOp::CapWrite
-                    && command.address == u32::from(cap_csr::INTERTHREAD_SIGNAL);
-                let sends = |data: u32| {
-                    let to = profile.index_of((data >> 7 & 31) as u8);
-                    (to, (data >> 4 & 7) as u8, (data & 15) as u8) == (Some(me), context, signal)
+            Unit::Msf => may_list(command, pulled, (me, context, signal), profile)
+                .then_some(Source::Perhaps(flight.slot)),
+            Unit::Cap if command.op == CommandOp::CapWrite => {
+                if command.address != u32::from(cap_csr::INTERTHREAD_SIGNAL) {
+                    return None;
+                }
+                let Some(data) = command.immediate.or(pulled) else {
+                    return Some(Source::Perhaps(flight.slot));
                 };
-                interthread && data.is_none_or(sends)
+                let to = profile.index_of((data >> 7 & 31) as u8);
+                let means = (to, (data >> 4 & 7) as u8, (data & 15) as u8);
+                (means == (Some(me), context, signal)).then_some(Source::Command(flight.slot))
             }
-            _ => false,
+            _ => None,
         }
     }
 }

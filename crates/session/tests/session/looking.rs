@@ -35,7 +35,13 @@ fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
                     Source::OnTheWay { due, .. } | Source::Timer { due } => Some(due),
                     Source::Command(slot) => {
                         let flight = look.flight(slot).unwrap();
-                        assert!(flight.raises(me.index(), context, missing.signal));
+                        if !flight.raises(me.index(), context, missing.signal) {
+                            // It sends it.
+                            return match flight.place {
+                                Place::Served { until, .. } | Place::Data { until } => Some(until),
+                                _ => None,
+                            };
+                        }
                         let pulls = flight.command.pull_signals >> missing.signal & 1 == 1;
                         match flight.place {
                             Place::Result { until } if !pulls => Some(until),
@@ -148,17 +154,19 @@ fn what_is_seen_comes_true() {
         let mut session = system.session();
         assert_eq!(session.step(20_000), None);
         let (mut woken, mut left, mut owned) = (0, 0, 0);
-        for _ in 0..2_000 {
-            let before = session.node(0).chip().save().unwrap();
+        for round in 0..800 {
+            // It takes most of the time.
+            let save = || session.node(0).chip().save().unwrap();
+            let before = (round % 50 == 0).then(save);
             let look = session.node(0).chip().inspect();
             let (expected, queues) = (expected(&look), queued(&look));
             owned += holds(&look);
             drop(look);
             let chip = session.node(0).chip();
-            assert!(
-                chip.save().unwrap() == before,
-                "a look has changed the chip"
-            );
+            if let Some(before) = before {
+                let after = chip.save().unwrap();
+                assert!(after == before, "a look has changed the chip");
+            }
             let now = chip.now();
             assert_eq!(session.step(1), None);
             let chip = session.node(0).chip();
@@ -190,10 +198,7 @@ fn what_is_seen_comes_true() {
                 }
             }
         }
-        assert!(
-            woken > 100 && owned > 1000,
-            "{name}: {woken} {left} {owned}"
-        );
-        assert!(left > 20, "{name}: {left} commands waited");
+        assert!(woken > 50 && owned > 500, "{name}: {woken} {left} {owned}");
+        assert!(left > 10, "{name}: {left} commands waited");
     }
 }
