@@ -194,6 +194,12 @@ impl Dram {
                 for block in block..=last_block {
                     let _ = self.tags.set(block as usize, tag);
                 }
+                if let Some(frame) = tag.frame() {
+                    let address = command.address;
+                    fabric
+                        .journal
+                        .tell(now, || TraceEvent::Stored { frame, address });
+                }
                 self.memory
                     .write(first, &fabric.flight(slot).data[..words as usize])
             }
