@@ -58,8 +58,9 @@ pub(crate) struct DropFinder {
     /// By byte address in scratch, the place among the counters.
     counters: BTreeMap<u32, usize>,
     buffers: Option<BufferSetup>,
-    /// The packet in each buffer.
+    /// The packet in each buffer, and the buffer of each packet.
     frames: Vec<Option<u64>>,
+    stored: BTreeMap<u64, usize>,
     contexts: BTreeMap<(u8, u8), Context>,
     open: BTreeMap<u64, Open>,
     issued: BTreeMap<Slot, u64>,
@@ -87,6 +88,7 @@ impl DropFinder {
                 .map(|(at, it): (_, &CounterSetup)| (it.address, at))
                 .collect(),
             frames: vec![None; buffers.map_or(0, |it| it.count as usize)],
+            stored: BTreeMap::new(),
             buffers,
             contexts: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -141,9 +143,8 @@ impl DropFinder {
                     let descriptor = address >> setup.shift;
                     let offset = descriptor.checked_sub(setup.first_descriptor);
                     let buffer = offset.map(|it| it / setup.descriptor_longwords.max(1));
-                    let place = buffer.and_then(|it| self.frames.get_mut(it as usize));
-                    if let Some(place) = place {
-                        *place = Some(frame);
+                    if let Some(buffer) = buffer {
+                        self.fill(buffer as usize, Some(frame));
                     }
                 }
             }
@@ -156,9 +157,7 @@ impl DropFinder {
                 ..
             } => {
                 if self.is_free_list(ring) {
-                    if let Some(place) = self.frames.get_mut(buffer as usize) {
-                        *place = None;
-                    }
+                    self.fill(buffer as usize, None);
                 } else if let Some(frame) = self.in_buffer(buffer) {
                     let context = self.context(me, context);
                     if context.open.is_none() {
@@ -262,9 +261,30 @@ impl DropFinder {
 
     fn settle(&mut self, id: u64, decided: &mut Vec<MicrocodeDrop>) {
         let done = self.open.get(&id).filter(|it| it.resolved && it.served);
-        if let Some(open) = done {
-            decided.push(open.drop);
-            self.open.remove(&id);
+        let Some(drop) = done.map(|open| open.drop) else {
+            return;
+        };
+        decided.push(drop);
+        self.open.remove(&id);
+        // A buffer that is kept for the next packet holds this one no more.
+        let kept = drop
+            .frame
+            .and_then(|frame| self.stored.get(&frame).copied());
+        if let Some(buffer) = kept {
+            self.fill(buffer, None);
+        }
+    }
+
+    /// A buffer holds this packet from now on, or none.
+    fn fill(&mut self, buffer: usize, frame: Option<u64>) {
+        let Some(place) = self.frames.get_mut(buffer) else {
+            return;
+        };
+        if let Some(before) = std::mem::replace(place, frame) {
+            self.stored.remove(&before);
+        }
+        if let Some(frame) = frame {
+            self.stored.insert(frame, buffer);
         }
     }
 

@@ -3,7 +3,6 @@
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::disturb::Disturbances;
-use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::stats::Stats;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
