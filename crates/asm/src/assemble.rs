@@ -30,7 +30,7 @@ use crate::middle::webs;
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 use npsim_image::{
     Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, Origin, RegisterSymbol,
-    SignalSymbol,
+    SignalSymbol, Synonym,
 };
 
 /// Assembles the program that `includes` gives for `main`.
@@ -79,6 +79,8 @@ pub struct Placed {
     pub liveness: Liveness,
     /// The numbers.
     pub assignment: Assignment,
+    /// Names that stood for operands.
+    pub synonyms: Vec<synonyms::Synonym>,
 }
 
 fn run(
@@ -157,7 +159,7 @@ pub fn place(
         return None;
     }
     let statements = parse(&preprocessed.lines, diagnostics);
-    let mut statements = synonyms::replace(statements, diagnostics);
+    let (mut statements, synonyms) = synonyms::replace(statements, diagnostics);
     raw_word::replace(&mut statements, diagnostics);
     let statements = lower(statements, diagnostics);
     let (mut symbols, scopes) = declare(&statements, diagnostics);
@@ -203,6 +205,7 @@ pub fn place(
         groups,
         liveness,
         assignment,
+        synonyms,
     })
 }
 
@@ -402,10 +405,19 @@ fn origins(image: &mut Image, placed: &Placed, sources: &SourceMap) {
             end: edge(scope.end, whole),
         })
         .collect();
+    image.synonyms = { placed.synonyms.iter() }
+        .map(|it| Synonym {
+            name: it.name.clone(),
+            scope: it.scope as u32,
+            operand: it.operand.clone(),
+            origin: origin(it.place.span, it.place.expansion),
+        })
+        .collect();
     let micros = || placed.selection.items.iter().filter_map(Item::micro);
     image.origins = micros()
         .map(|micro| origin(micro.place.span, micro.place.expansion))
         .collect();
+    image.word_scopes = micros().map(|micro| micro.scope as u32).collect();
     let mut last = None;
     image.statements = (0..)
         .zip(micros())

@@ -12,8 +12,9 @@ pub use set::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes, set_to
 use crate::image::Image;
 
 /// The version that is written, and the newest that is read. Version 1 says
-/// nothing of live ranges, scopes, statements and the arguments of macros.
-const VERSION: u32 = 2;
+/// nothing of live ranges, scopes, statements and the arguments of macros, version 2
+/// nothing of synonyms and of the scopes that words stand in.
+const VERSION: u32 = 3;
 
 /// The oldest version that is read.
 const OLDEST: u32 = 1;

@@ -73,6 +73,19 @@ pub struct ImageScope {
     pub end: Origin,
 }
 
+/// A name that stands for an operand: `.operand_synonym`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Synonym {
+    /// The name.
+    pub name: String,
+    /// Index into [`Image::scopes`] of the scope in which it means that.
+    pub scope: u32,
+    /// The operand: a register, a signal, or what else an operand may be.
+    pub operand: String,
+    /// The directive; the name means that from there on.
+    pub origin: Origin,
+}
+
 /// A label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelSymbol {
@@ -159,6 +172,11 @@ pub struct Image {
     /// Scopes of names, the file first and each after the one around it; empty
     /// where nothing is known of them, nor of the live ranges of names.
     pub scopes: Vec<ImageScope>,
+    /// The scope that each word stands in, an index into [`Self::scopes`]; empty where
+    /// nothing is known of it.
+    pub word_scopes: Vec<u32>,
+    /// Synonyms in the order of the source.
+    pub synonyms: Vec<Synonym>,
     /// Labels by address.
     pub labels: Vec<LabelSymbol>,
     /// Registers.

@@ -6,6 +6,7 @@
 //! text format (`.npi`), [`disassemble`] and [`listing`] its views for people.
 //! The chip, the reports and the editor know images, not the assembler.
 
+mod alive;
 mod disassemble;
 pub mod file;
 mod image;
@@ -13,14 +14,17 @@ pub mod import;
 mod listing;
 mod live;
 mod names;
+mod source;
 mod words;
 
+pub use alive::{AliveRegister, AliveSignal};
 pub use disassemble::disassemble;
 pub use image::{
     ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
-    Origin, RegisterSymbol, SignalSymbol,
+    Origin, RegisterSymbol, SignalSymbol, Synonym,
 };
 pub use listing::listing;
 pub use live::{LiveRange, Point};
 pub use names::{RegisterUse, SignalUse};
+pub use source::SourceFrame;
 pub use words::{words_text, words_text_with_parity};

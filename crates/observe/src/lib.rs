@@ -4,15 +4,17 @@
 //! handed and that says afterwards what it saw: [`profile`] where the cycles went,
 //! [`timeline`] what happened when, [`series`] how counters and depths went over
 //! time, [`flow`] who gives work to whom, [`lanes`] what every context did in the
-//! moment of interest, [`races`] which memory two contexts update with nothing that
+//! moment of interest, [`packets`] what became of each packet, [`races`] which memory two contexts update with nothing that
 //! keeps them apart. [`set`] is all of them as plain data, for whoever runs
 //! something.
 
 pub mod flow;
 pub mod lanes;
 pub mod names;
+pub mod packets;
 pub mod profile;
 pub mod races;
 pub mod series;
 pub mod set;
+pub mod stream_file;
 pub mod timeline;

@@ -5,6 +5,8 @@ use npsim_image::Image;
 use npsim_image::Origin;
 use npsim_isa::CommandOp;
 
+use crate::series::{Place, PlaceKind};
+
 /// `dram.rbuf_rd`
 #[must_use]
 pub fn operation(op: CommandOp) -> String {
@@ -47,6 +49,22 @@ pub fn ring(ring: RingName) -> String {
         RingName::Scratch(ring) => format!("scratch ring {ring}"),
         RingName::Neighbour(me) => format!("next-neighbour ring of microengine {me}"),
         RingName::Sram { channel, entry } => format!("sram{channel} queue {entry}"),
+    }
+}
+
+/// `TX_RING (scratch ring 2)`: what a project calls a ring or queue, the chip's own name
+/// behind it, which stands alone without one.
+#[must_use]
+pub fn ring_called(places: &[Place], ring: RingName) -> String {
+    let own = self::ring(ring);
+    let kind = match ring {
+        RingName::Scratch(number) => PlaceKind::Ring { number },
+        RingName::Sram { channel, entry } => PlaceKind::Queue { channel, entry },
+        RingName::Neighbour(_) => return own,
+    };
+    match places.iter().find(|place| place.kind == kind) {
+        Some(place) if place.name != own => format!("{} ({own})", place.name),
+        _ => own,
     }
 }
 

@@ -14,13 +14,15 @@ use npsim_project::problem::Problem;
 
 use crate::flow::TrafficFlow;
 use crate::lanes::{LaneRecorder, Moments};
+use crate::packets::{Flows, Following, PacketRows, Station, Stations};
 use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
 use crate::series::Series;
-use crate::timeline::{Recorder, TimelineFile, Window};
+use crate::stream_file::StreamFile;
+use crate::timeline::{Recorder, Window};
 
 /// What is to be observed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each says whether one independent thing is wanted"
@@ -38,6 +40,11 @@ pub struct Wanted {
     pub lanes: bool,
     /// Memory that two contexts update with nothing that keeps them apart.
     pub races: bool,
+    /// What became of each packet, written to a file as it goes; `-` is the standard
+    /// output. Flows and order are known as far as somebody puts them in.
+    pub packets: Option<(PathBuf, Flows)>,
+    /// The packets to follow, by number.
+    pub follow: Vec<u64>,
 }
 
 impl Wanted {
@@ -59,8 +66,8 @@ impl Wanted {
     pub fn open(&self, project: &Project, chip: &Chip) -> Result<ObserverSet, Problem> {
         let timeline = match &self.timeline {
             Some((path, window)) => {
-                let file = TimelineFile::create(path)
-                    .map_err(|error| Problem::io("write", path, &error))?;
+                let file =
+                    StreamFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
                 let window = window.cycles(project.capacity.hertz);
                 let recorder = Recorder::new(file, &project.name, chip, window);
                 Some(recorder.calling(Series::new(project).places()))
@@ -74,6 +81,23 @@ impl Wanted {
             flow: self.flow.then(|| TrafficFlow::over(&project.spaces)),
             lanes: self.lanes.then(|| LaneRecorder::new(chip)),
             races: self.races.then(|| RaceDetector::new(chip)),
+            packets: match &self.packets {
+                Some((path, flows)) => {
+                    let out = if path.as_os_str() == "-" {
+                        StreamFile::standard()
+                    } else {
+                        StreamFile::create(path)
+                            .map_err(|error| Problem::io("write", path, &error))?
+                    };
+                    Some(PacketRows::new(out, chip, flows.clone()))
+                }
+                None => None,
+            },
+            follow: Following::of(
+                { self.follow.iter() }
+                    .map(|number| Stations::new(chip, *number, Series::new(project).places()))
+                    .collect(),
+            ),
         })
     }
 }
@@ -83,11 +107,24 @@ impl Wanted {
 #[derive(Debug, Default)]
 pub struct ObserverSet {
     profile: Option<Collector>,
-    timeline: Option<Recorder<TimelineFile>>,
+    timeline: Option<Recorder<StreamFile>>,
     series: Option<Series>,
     flow: Option<TrafficFlow>,
     lanes: Option<LaneRecorder>,
     races: Option<RaceDetector>,
+    packets: Option<PacketRows<StreamFile>>,
+    follow: Option<Following>,
+}
+
+/// A packet that was followed.
+#[derive(Debug)]
+pub struct Followed {
+    /// Its number.
+    pub number: u64,
+    /// How many packets came in all.
+    pub came: u64,
+    /// What happened to it; nothing if it did not come.
+    pub stations: Vec<Station>,
 }
 
 /// What a set has seen of a run that is over.
@@ -105,6 +142,10 @@ pub struct Seen {
     pub races: Option<Vec<Race>>,
     /// Whether the timeline's file became whole, if one was to be written.
     pub timeline: Option<io::Result<()>>,
+    /// The same of the table of packets.
+    pub packets: Option<io::Result<()>>,
+    /// The packets that were followed.
+    pub followed: Vec<Followed>,
 }
 
 impl ObserverSet {
@@ -114,9 +155,18 @@ impl ObserverSet {
     pub fn finish(self, chip: &Chip) -> Seen {
         let end = chip.now();
         let written =
-            |recorder: Recorder<TimelineFile>| recorder.finish(end).and_then(TimelineFile::commit);
+            |recorder: Recorder<StreamFile>| recorder.finish(end).and_then(StreamFile::commit);
         Seen {
             timeline: self.timeline.map(written),
+            packets: { self.packets }.map(|rows| rows.finish().and_then(StreamFile::commit)),
+            followed: { self.follow.into_iter() }
+                .flat_map(Following::into_each)
+                .map(|it| Followed {
+                    number: it.number(),
+                    came: it.came(),
+                    stations: it.finish(),
+                })
+                .collect(),
             profile: self.profile.map(|collector| collector.finish(end)),
             series: self.series.map(|mut series| {
                 series.end(chip);
@@ -131,16 +181,18 @@ impl ObserverSet {
 
 impl ObserverSet {
     /// Those that trace events are told to; series are sampled.
-    fn observers(&self) -> [&dyn Observer; 5] {
+    fn observers(&self) -> [&dyn Observer; 7] {
         let Self {
             profile,
             timeline,
             flow,
             lanes,
             races,
+            packets,
+            follow,
             series: _,
         } = self;
-        [profile, timeline, flow, lanes, races]
+        [profile, timeline, flow, lanes, races, packets, follow]
     }
 }
 
@@ -157,6 +209,8 @@ impl Observer for ObserverSet {
         self.flow.see(at, event);
         self.lanes.see(at, event);
         self.races.see(at, event);
+        self.packets.see(at, event);
+        self.follow.see(at, event);
     }
 
     fn needs_order(&self) -> bool {
@@ -169,6 +223,8 @@ impl Observer for ObserverSet {
         self.flow.see_all(events);
         self.lanes.see_all(events);
         self.races.see_all(events);
+        self.packets.see_all(events);
+        self.follow.see_all(events);
     }
 }
 

@@ -6,23 +6,46 @@ use std::collections::BTreeMap;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::statement::{Body, Directive, Place, Statement};
-use crate::front::token::{Token, TokenKind};
+use crate::front::token::{Token, TokenKind, spell};
 
 /// Tokens of an operand. Synonyms made of synonyms grow fast.
 const LONGEST: usize = 256;
 
-/// Synonyms of one scope by name.
-type Scope = BTreeMap<String, Vec<Token>>;
+/// A synonym, for whoever reads the source beside the words.
+#[derive(Clone, Debug)]
+pub struct Synonym {
+    /// The name.
+    pub name: String,
+    /// Number of its scope: the file is 0, the others follow in the order in which they
+    /// are opened.
+    pub scope: usize,
+    /// What it stands for, with no synonym in it.
+    pub operand: String,
+    /// The directive.
+    pub place: Place,
+}
 
-/// Puts the operands in place of their synonyms and takes the directives out.
-pub fn replace(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
+/// Synonyms of one scope by name.
+#[derive(Default)]
+struct Scope {
+    number: usize,
+    known: BTreeMap<String, Vec<Token>>,
+}
+
+/// Puts the operands in place of their synonyms and takes the directives out; gives the
+/// synonyms in their order.
+pub fn replace(
+    statements: Vec<Statement>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Vec<Statement>, Vec<Synonym>) {
     let used = statements.iter().any(
         |s| matches!(&s.body, Body::Directive(directive) if directive.name == ".operand_synonym"),
     );
     if !used {
-        return statements;
+        return (statements, Vec::new());
     }
-    let mut scopes = vec![Scope::new()];
+    let mut scopes = vec![Scope::default()];
+    let (mut opened, mut found) = (0, Vec::new());
     let mut kept = Vec::with_capacity(statements.len());
     for mut statement in statements {
         match &mut statement.body {
@@ -39,15 +62,22 @@ pub fn replace(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) ->
             }
             Body::Directive(directive) => match directive.name.as_str() {
                 ".operand_synonym" => {
-                    if let Err(diagnostic) = enter(directive, &mut scopes) {
-                        diagnostics.push(diagnostic);
+                    match enter(directive, &mut scopes) {
+                        Ok(synonym) => found.extend(synonym),
+                        Err(diagnostic) => diagnostics.push(diagnostic),
                     }
                     statement.body = Body::Empty;
                     if statement.labels.is_empty() {
                         continue;
                     }
                 }
-                ".begin" | ".local" => scopes.push(Scope::new()),
+                ".begin" | ".local" => {
+                    opened += 1;
+                    scopes.push(Scope {
+                        number: opened,
+                        ..Scope::default()
+                    });
+                }
                 // Scopes that do not match are reported where names are declared.
                 ".end" | ".endlocal" if scopes.len() > 1 => {
                     scopes.pop();
@@ -58,10 +88,10 @@ pub fn replace(statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) ->
         }
         kept.push(statement);
     }
-    kept
+    (kept, found)
 }
 
-fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<(), Diagnostic> {
+fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<Option<Synonym>, Diagnostic> {
     let malformed = |place: Place| {
         place
             .error(
@@ -93,17 +123,24 @@ fn enter(directive: &Directive, scopes: &mut [Scope]) -> Result<(), Diagnostic> 
             )
             .help("does the synonym occur several times in its own operand?"));
     }
-    if let Some(scope) = scopes.last_mut() {
-        scope.insert(name.text.to_string(), operand);
-    }
-    Ok(())
+    let Some(scope) = scopes.last_mut() else {
+        return Ok(None);
+    };
+    let synonym = Synonym {
+        name: name.text.to_string(),
+        scope: scope.number,
+        operand: spell(&operand),
+        place: directive.place,
+    };
+    scope.known.insert(name.text.to_string(), operand);
+    Ok(Some(synonym))
 }
 
 /// The tokens that come in stand where the synonym stood.
 fn substitute(tokens: &mut Vec<Token>, scopes: &[Scope]) {
     let meaning = |token: &Token| {
         (token.kind == TokenKind::Ident)
-            .then(|| scopes.iter().rev().find_map(|s| s.get(&*token.text)))
+            .then(|| scopes.iter().rev().find_map(|s| s.known.get(&*token.text)))
             .flatten()
     };
     if !tokens.iter().any(|token| meaning(token).is_some()) {

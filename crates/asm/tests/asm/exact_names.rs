@@ -49,6 +49,16 @@ pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<Str
             if !exact {
                 fail(&used.operand.to_string(), &names);
             }
+            // The other way round: by its name the source means this register here.
+            if let [name] = names[..]
+                && !used.implied
+                && !name.starts_with('_')
+            {
+                let mut meant = image.registers_named(name, used.point).into_iter();
+                if !meant.any(|it| it.symbol.operand == used.operand) {
+                    fail(&format!("what `{name}` means"), &[]);
+                }
+            }
         }
         for used in image.signals_used(address) {
             let signals = image.signal_at(used);
@@ -63,6 +73,12 @@ pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<Str
             };
             if !exact {
                 fail(&format!("signal {}", used.number), &names);
+            }
+            if let [name] = names[..] {
+                let meant = image.signal_named(name, used.point);
+                if meant.is_none_or(|it| it.number | 1 != used.number | 1) {
+                    fail(&format!("what `{name}` means"), &[]);
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use npsim_image::Image;
 use npsim_image::import::{ImportFixup, ImportPart};
 use npsim_image::{
     ContextMode, Direction, ImageExpansion, ImageScope, InitialValue, LabelSymbol, LiveRange,
-    NnMode, Origin, Point, RegisterSymbol, SignalSymbol,
+    NnMode, Origin, Point, RegisterSymbol, SignalSymbol, Synonym,
 };
 use npsim_isa::{Bank, Operand, Step};
 use proptest::collection::vec;
@@ -131,6 +131,10 @@ fn any_image() -> impl Strategy<Value = Image> {
             vec(0u64..1 << 40, words),
             vec(origin(files, expansions), words),
             prop::sample::subsequence((0..words as u16).collect::<Vec<_>>(), 0..=words),
+            (
+                vec(0u32..3, words),
+                vec((name(), 0u32..3, name(), origin(files, expansions)), 0..3),
+            ),
             vec(
                 (
                     any::<u32>(),
@@ -140,7 +144,18 @@ fn any_image() -> impl Strategy<Value = Image> {
             ),
         )
             .prop_map(
-                |(symbols, name, flags, files, expansions, words, origins, statements, scopes)| {
+                |(
+                    symbols,
+                    name,
+                    flags,
+                    files,
+                    expansions,
+                    words,
+                    origins,
+                    statements,
+                    (word_scopes, synonyms),
+                    scopes,
+                )| {
                     Image {
                         name,
                         contexts: if flags[0] {
@@ -170,6 +185,17 @@ fn any_image() -> impl Strategy<Value = Image> {
                         words,
                         origins: if flags[2] { origins } else { Vec::new() },
                         statements,
+                        word_scopes: if flags[3] { word_scopes } else { Vec::new() },
+                        synonyms: synonyms
+                            .into_iter()
+                            .filter(|_| flags[3])
+                            .map(|(name, scope, operand, origin)| Synonym {
+                                name,
+                                scope,
+                                operand,
+                                origin,
+                            })
+                            .collect(),
                         // Each scope stands in an earlier one; what no scopes are known
                         // of has their numbers all the same.
                         scopes: scopes
@@ -224,9 +250,9 @@ fn an_assembled_program_comes_back() {
 #[test]
 fn the_example_of_the_book_is_written_as_it_is_read() {
     let book = include_str!("../../../../docs/src/image-format.md");
-    let (_, example) = book.split_once("```text\nnpsim-image 2\n").unwrap();
+    let (_, example) = book.split_once("```text\nnpsim-image 3\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
-    let example = format!("npsim-image 2\n{example}");
+    let example = format!("npsim-image 3\n{example}");
     let image = Image::from_file_bytes(example.as_bytes()).unwrap();
     assert_eq!(String::from_utf8(image.to_file_bytes()).unwrap(), example);
 }
@@ -239,16 +265,26 @@ fn images_of_version_1_are_read_without_ranges() {
     assert!(!image.has_live_ranges());
     assert_eq!(image.registers[0].name, "x");
     let again = image.to_file_bytes();
-    assert!(again.starts_with(b"npsim-image 2\n"));
+    assert!(again.starts_with(b"npsim-image 3\n"));
     assert_eq!(Image::from_file_bytes(&again), Ok(image));
+}
+
+#[test]
+fn images_of_version_2_are_read_without_the_scopes_of_words() {
+    let text = "npsim-image 2\nname \"a.uc\"\nfile \"a.uc\"\nscope - 0 1 1 - 0 9 1 -\nword f0000c0300\n\
+        origin 0 1 1 -\nregister \"x\" 0 a3 both 0..0+\nend\n";
+    let image = Image::from_file_bytes(text.as_bytes()).unwrap();
+    assert_eq!(image.scope_of(0), None);
+    let meant = image.registers_named("x", Point::before(0));
+    assert_eq!(meant.len(), 1, "what is alive is all that is known");
 }
 
 #[test]
 fn what_is_wrong_is_named_with_its_line() {
     for (text, line, part) in [
         ("", 1, "no image file"),
-        ("npsim-image 3\nend\n", 1, "version 3"),
-        ("npsim-image 0\nend\n", 1, "reads 1 to 2"),
+        ("npsim-image 4\nend\n", 1, "version 4"),
+        ("npsim-image 0\nend\n", 1, "reads 1 to 3"),
         ("npsim-image one\nend\n", 1, "no version"),
         ("npsim-image 1\nword 12\nend\n", 2, "ten hex digits"),
         ("npsim-image 1\nname \"x\nend\n", 2, "not closed"),
@@ -307,6 +343,37 @@ fn what_is_wrong_is_named_with_its_line() {
             "npsim-image 1\nsignal \"s\" 0 1 0..1\nend\n",
             2,
             "`0..1` is too much",
+        ),
+        ("npsim-image 2\nwithin 0 0\nend\n", 2, "before version 3"),
+        (
+            "npsim-image 2\nsynonym \"x\" 0 \"y\" 0 1 1 -\nend\n",
+            2,
+            "before version 3",
+        ),
+        (
+            "npsim-image 3\nwithin 0 0\nend\n",
+            2,
+            "word 0 is in a scope, but there are 0",
+        ),
+        (
+            "npsim-image 3\nword f0000c0300\nwithin 0 0\nwithin 1 0\nend\n",
+            4,
+            "word 0 stands in two scopes",
+        ),
+        (
+            "npsim-image 3\nword f0000c0300\nword f0000c0300\nwithin 0 0\nend\n",
+            5,
+            "word 0 is in scope 0, but there are 0",
+        ),
+        (
+            "npsim-image 3\nfile \"a\"\nscope - 0 1 1 - 0 9 1 -\nword f0000c0300\nword f0000c0300\nwithin 0 1\nend\n",
+            7,
+            "word 0 stands in no scope",
+        ),
+        (
+            "npsim-image 3\nfile \"a\"\nsynonym \"x\" 2 \"y\" 0 1 1 -\nend\n",
+            4,
+            "`x` is of scope 2",
         ),
         ("npsim-image 2\nscope - 0 1 1 - 0 9 1 -\nend\n", 3, "file 0"),
         (

@@ -155,3 +155,93 @@ fn scopes_statements_and_arguments_are_told() {
         .collect();
     assert_eq!(image.statements, wanted);
 }
+
+#[test]
+fn a_name_means_the_register_of_its_innermost_scope() {
+    let image = image(
+        "\
+.reg x y
+.operand_synonym alias x
+immed[x, 1]
+.begin
+.reg x
+    immed[x, 2]
+    alu[y, x, +, 1]
+    .begin
+        alu[y, y, +, alias]
+    .end
+.end
+alu[y, y, +, alias]
+alu[y, x, +, y]
+ctx_arb[kill]
+",
+    );
+    let scopes: Vec<_> = (0..7).filter_map(|at| image.scope_of(at)).collect();
+    assert_eq!(scopes, [0, 1, 1, 2, 0, 0, 0]);
+    assert_eq!(image.scopes_outwards(2).collect::<Vec<_>>(), [2, 1, 0]);
+    let operand = |name: &str, at| {
+        let meant = image.registers_named(name, Point::before(at));
+        let [one] = meant[..] else {
+            return None;
+        };
+        Some((one.symbol.scope, one.symbol.operand))
+    };
+    let (outer, inner) = (operand("x", 5).unwrap(), operand("x", 2).unwrap());
+    assert_eq!((outer.0, inner.0), (0, 1));
+    assert_ne!(outer.1, inner.1, "both are alive at word 2");
+    // Both are alive, and only one is meant.
+    let alive = image.registers_alive(Point::before(2));
+    let x: Vec<_> = alive.iter().filter(|it| it.symbol.name == "x").collect();
+    assert_eq!(x.len(), 2);
+    assert_eq!(x.iter().filter(|it| it.visible).count(), 1);
+    // The synonym is replaced as text, so inside it is the inner one, which ends at word 3.
+    assert_eq!(operand("alias", 3), operand("x", 3));
+    assert_eq!(operand("alias", 4), Some(outer));
+    assert_eq!(operand("x", 6), None, "nothing needs it any more");
+}
+
+#[test]
+fn words_know_their_statements_macros_and_branches() {
+    let image = image(
+        "\
+#macro add(to, what)
+    alu[to, to, +, what]
+#endm
+#macro twice(to)
+    add(to, 1)
+    add(to, 2)
+#endm
+.reg x
+immed[x, 0]
+twice(x)
+.if (x == 3)
+    br[end#], defer[1]
+    add(x, 4)
+.endif
+end#:
+ctx_arb[kill]
+",
+    );
+    let lines = |at| {
+        let mut seen = Vec::new();
+        for frame in image.frames(at) {
+            let name = frame.used.map(|used| used.name.as_str());
+            seen.push((frame.origin.line, name));
+        }
+        seen
+    };
+    assert_eq!(lines(0), [(9, None)]);
+    assert_eq!(lines(1), [(2, Some("add")), (5, Some("twice")), (10, None)]);
+    assert_eq!(lines(2), [(2, Some("add")), (6, Some("twice")), (10, None)]);
+    let used = image.frames(2)[0].used.unwrap();
+    let given: Vec<_> = used.arguments.iter().map(|it| (&*it.0, &*it.1)).collect();
+    assert_eq!(given, [("to", "x"), ("what", "2")]);
+    // The comparison of `.if` and its branch are one statement.
+    assert_eq!(image.statement_at(3), 3..5);
+    assert_eq!(image.statement_at(4), 3..5);
+    assert!(image.begins_statement(3) && !image.begins_statement(4));
+    let slot = (0..image.words.len() as u16).find(|at| image.deferred_by(*at).is_some());
+    assert_eq!(slot, Some(6));
+    assert_eq!(image.deferred_by(6), Some(5));
+    assert_eq!(lines(6), [(2, Some("add")), (13, None)]);
+}

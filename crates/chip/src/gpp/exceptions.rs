@@ -11,6 +11,7 @@ use super::task::{Next, Start, Task};
 use crate::Cycle;
 use crate::kernel::check::Fault;
 use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::TraceEvent;
 use crate::units::scratch::Scratch;
 
 /// Longwords of a buffer descriptor that the core reads.
@@ -127,6 +128,10 @@ impl Exceptions {
         self.current.buffer = entry & 0x00ff_ffff;
         self.packets += 1;
         *self.by_reason.entry(self.current.reason).or_default() += 1;
+        let (handle, reason) = (self.current.buffer, self.current.reason);
+        fabric
+            .journal
+            .tell(fabric.now, || TraceEvent::Exception { handle, reason });
         let buffers = self.setup.buffers;
         let offset = self.current.buffer.wrapping_sub(buffers.first_descriptor);
         let stride = buffers.descriptor_longwords.max(1);

@@ -30,7 +30,7 @@ use crate::kernel::lines::Tag;
 use crate::kernel::raiser::{Raiser, Raisers, Twice};
 use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::target::{Inlets, Target};
-use crate::kernel::trace_event::{Cause, Kind, TraceEvent};
+use crate::kernel::trace_event::{Cause, Kind, RingName, TraceEvent};
 use crate::profile::Profile;
 
 // What the fabric takes and gives, for those that know it alone.
@@ -200,15 +200,46 @@ impl Fabric {
         if let Some(buffers) = &mut self.buffers {
             let by = Raiser::at(command.me, command.context, command.pc);
             buffers.queue(queue, word, takes, by);
+            if self.journal.wants(Kind::Carried) {
+                let (channel, entry) = queue;
+                self.tell_carried(&[word], RingName::Sram { channel, entry }, takes, command);
+            }
         }
     }
 
     /// A ring's command carries longwords, handles perhaps among them.
     #[inline]
-    pub(crate) fn ring_carries(&mut self, words: &[u32], command: &BusCommand) {
+    pub(crate) fn ring_carries(
+        &mut self,
+        ring: RingName,
+        words: &[u32],
+        takes: bool,
+        command: &BusCommand,
+    ) {
         if let Some(buffers) = &mut self.buffers {
             let by = Raiser::at(command.me, command.context, command.pc);
             buffers.carried(words, by);
+            if self.journal.wants(Kind::Carried) {
+                self.tell_carried(words, ring, takes, command);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_carried(&mut self, words: &[u32], ring: RingName, takes: bool, command: &BusCommand) {
+        let Some(buffers) = &self.buffers else {
+            return;
+        };
+        for buffer in words.iter().filter_map(|word| buffers.number_of(*word)) {
+            self.journal.tell(self.now, || TraceEvent::Carried {
+                buffer: buffer as u32,
+                ring,
+                takes,
+                me: command.me,
+                context: command.context,
+                pc: command.pc,
+            });
         }
     }
 
@@ -504,11 +535,14 @@ impl Fabric {
 
     /// All commands in flight.
     pub fn flights(&self) -> impl Iterator<Item = &InFlight> {
+        self.slots_in_use().map(|(_, flight)| flight)
+    }
+
+    /// The same with their slots, ascending.
+    pub(crate) fn slots_in_use(&self) -> impl Iterator<Item = (Slot, &InFlight)> {
         let free: Vec<_> = self.free.iter().collect();
         let slots = (0..).map(Slot).zip(&self.slots);
-        slots
-            .filter(move |(slot, _)| free.binary_search(slot).is_err())
-            .map(|(_, flight)| flight)
+        slots.filter(move |(slot, _)| free.binary_search(slot).is_err())
     }
 
     /// Number of commands in flight.

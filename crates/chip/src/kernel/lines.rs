@@ -107,6 +107,29 @@ pub enum MediaDrop {
     ReceiveBusBehind,
 }
 
+impl MediaDrop {
+    /// The reason in words, as statistics have it.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
+            Self::NoSuchPort => "sent to a port that does not exist",
+            Self::TransmitNoSop => "its first TBUF element had no SOP in the control word",
+            Self::TransmitSopTwice => {
+                "another frame began in TBUF before its EOP, so it was never whole"
+            }
+            Self::TransmitAborted => "its TBUF control word asked for an abort",
+            Self::TransmitTooLong => "longer than the MAC's transmit FIFO; was its EOP left out?",
+            Self::ReceiveTooLong => {
+                "longer than the port's receive FIFO, which was not empty (`receive_fifo_bytes` of the board)"
+            }
+            Self::ReceiveBusBehind => {
+                "receive FIFO full: frames came faster than the media bus takes them, and RBUF elements were free"
+            }
+        }
+    }
+}
+
 /// The outside of the chip.
 pub trait Lines {
     /// The next arrival in order of `start`; `None` when no more will come.

@@ -406,6 +406,36 @@ pub enum TraceEvent {
         /// Context of the command.
         context: u8,
     },
+    /// DRAM has taken a frame's beginning from RBUF.
+    Stored {
+        /// The frame.
+        frame: u64,
+        /// Byte address in DRAM.
+        address: u32,
+    },
+    /// A command puts a packet buffer's handle on a ring or queue or takes it off, the
+    /// list of free buffers among them. Where the boot plan has packet buffers.
+    Carried {
+        /// The buffer's number.
+        buffer: u32,
+        /// The ring or queue.
+        ring: RingName,
+        /// It is taken off; else put on.
+        takes: bool,
+        /// Microengine of the command.
+        me: u8,
+        /// Context of the command.
+        context: u8,
+        /// Its instruction.
+        pc: u16,
+    },
+    /// The general-purpose core has taken a packet for the slow path.
+    Exception {
+        /// Longword address of the buffer's descriptor.
+        handle: u32,
+        /// The reason that the microcode gave.
+        reason: u8,
+    },
     /// A longword that the boot plan watches as a lock is taken or released.
     Lock {
         /// Its place in the plan.
@@ -462,6 +492,9 @@ impl TraceEvent {
             | Self::Rbuf { .. }
             | Self::Tbuf { .. }
             | Self::Touched { .. }
+            | Self::Stored { .. }
+            | Self::Carried { .. }
+            | Self::Exception { .. }
             | Self::Lock { .. }
             | Self::Level { .. }
             | Self::LocalMemory { .. } => {}
@@ -510,6 +543,9 @@ impl TraceEvent {
             Self::Rbuf { .. } => Kind::Rbuf,
             Self::Tbuf { .. } => Kind::Tbuf,
             Self::Touched { .. } => Kind::Touched,
+            Self::Stored { .. } => Kind::Stored,
+            Self::Carried { .. } => Kind::Carried,
+            Self::Exception { .. } => Kind::Exception,
             Self::Lock { .. } => Kind::Lock,
             Self::Level { .. } => Kind::Level,
             Self::Gpp { .. } => Kind::Gpp,
@@ -565,6 +601,12 @@ pub enum Kind {
     Gpp,
     /// [`TraceEvent::LocalMemory`]
     LocalMemory,
+    /// [`TraceEvent::Stored`]
+    Stored,
+    /// [`TraceEvent::Carried`]
+    Carried,
+    /// [`TraceEvent::Exception`]
+    Exception,
 }
 
 /// A set of [`Kind`]s.

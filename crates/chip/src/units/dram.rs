@@ -194,6 +194,12 @@ impl Dram {
                 for block in block..=last_block {
                     let _ = self.tags.set(block as usize, tag);
                 }
+                if let Some(frame) = tag.frame() {
+                    let address = command.address;
+                    fabric
+                        .journal
+                        .tell(now, || TraceEvent::Stored { frame, address });
+                }
                 self.memory
                     .write(first, &fabric.flight(slot).data[..words as usize])
             }
@@ -471,6 +477,17 @@ impl Unit for Dram {
 
     fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         self.channels.iter().map(|channel| &channel.counters)
+    }
+
+    fn ahead_of(&self, slot: Slot, _: u8) -> Option<Vec<Slot>> {
+        let parts = self.channels.iter().filter_map(|it| it.ahead_of(slot));
+        let mut ahead = parts.reduce(|mut all, more| {
+            all.extend(more);
+            all
+        })?;
+        ahead.sort_unstable();
+        ahead.dedup();
+        Some(ahead)
     }
 
     fn save(&self, out: &mut Vec<u8>) {

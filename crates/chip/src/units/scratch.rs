@@ -21,6 +21,7 @@ use crate::kernel::fabric::{Fabric, Slot, TransferKind};
 use crate::kernel::lock::{Lock, Locks};
 use crate::kernel::neighbours::CsrBank;
 use crate::kernel::target::{Inlet, Interleave};
+use crate::kernel::trace_event::RingName;
 use crate::kernel::unit::{Placed, Unit};
 use crate::kernel::unit_counters::{UnitCounters, Way};
 use crate::profile::Profile;
@@ -171,13 +172,18 @@ impl Scratch {
                 self.rings.get(&self.words, ring, &mut out[..count]);
                 self.rings.show(ring, fabric);
                 fabric.flight_mut(slot).data[..count].copy_from_slice(&out[..count]);
-                fabric.ring_carries(&out[..count], &command);
+                fabric.ring_carries(RingName::Scratch(ring as u8), &out[..count], true, &command);
                 fabric.push_at(slot, count as u8, now + self.leads.ring_get + paced);
             }
             Op::ScratchPut => {
                 let data = fabric.flight(slot).data;
                 let ring = ring_number(command.address);
-                fabric.ring_carries(&data[..count], &command);
+                fabric.ring_carries(
+                    RingName::Scratch(ring as u8),
+                    &data[..count],
+                    false,
+                    &command,
+                );
                 let lost = self.rings.put(&mut self.words, ring, &data[..count]);
                 self.rings.show(ring, fabric);
                 if lost > 0 {
@@ -367,6 +373,11 @@ impl Scratch {
         self.rings.ring(ring as usize % RINGS)
     }
 
+    /// The longwords on a ring, the oldest first.
+    pub(crate) fn ring_words(&self, ring: u8) -> impl Iterator<Item = u32> + '_ {
+        self.ring(ring).words(&self.words)
+    }
+
     /// Reads a ring's base, head or tail register.
     #[must_use]
     pub(crate) fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
@@ -453,6 +464,11 @@ impl Unit for Scratch {
 
     fn locks(&self) -> impl Iterator<Item = &Lock> {
         self.locks.iter()
+    }
+
+    fn ahead_of(&self, slot: Slot, _: u8) -> Option<Vec<Slot>> {
+        let at = self.pipe.iter().position(|(other, _)| *other == slot)?;
+        Some(self.pipe.iter().take(at).map(|(slot, _)| *slot).collect())
     }
 }
 

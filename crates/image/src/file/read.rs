@@ -5,7 +5,7 @@ use npsim_isa::{Operand, Step, physical_register};
 use super::{ImageFileError, MAGIC, OLDEST, VERSION};
 use crate::image::{
     ContextMode, Direction, Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, NnMode,
-    Origin, RegisterSymbol, SignalSymbol,
+    Origin, RegisterSymbol, SignalSymbol, Synonym,
 };
 use crate::import::{ImportFixup, ImportPart};
 use crate::live::LiveRange;
@@ -75,7 +75,9 @@ fn check(image: &Image) -> Result<(), String> {
     let calls = image.expansions.iter().map(|used| &used.call);
     let scopes = image.scopes.iter();
     let edges = scopes.flat_map(|scope| [&scope.begin, &scope.end]);
-    for origin in image.origins.iter().chain(calls).chain(edges) {
+    let synonyms = image.synonyms.iter().map(|it| &it.origin);
+    let origins = image.origins.iter().chain(calls).chain(edges);
+    for origin in origins.chain(synonyms) {
         if origin.file as usize >= image.files.len() {
             return Err(format!(
                 "a place names file {}, but there are {}",
@@ -136,6 +138,34 @@ fn scopes_and_addresses(image: &Image) -> Result<(), String> {
             ));
         }
     }
+    if !image.word_scopes.is_empty() && image.word_scopes.len() != image.words.len() {
+        return Err(format!(
+            "{} words stand in scopes, but there are {}",
+            image.word_scopes.len(),
+            image.words.len()
+        ));
+    }
+    for (address, scope) in image.word_scopes.iter().enumerate() {
+        if *scope as usize >= image.scopes.len() {
+            return Err(match *scope {
+                NOWHERE => format!("word {address} stands in no scope"),
+                _ => format!(
+                    "word {address} is in scope {scope}, but there are {}",
+                    image.scopes.len()
+                ),
+            });
+        }
+    }
+    for synonym in &image.synonyms {
+        if synonym.scope as usize >= image.scopes.len() {
+            return Err(format!(
+                "`{}` is of scope {}, but there are {}",
+                synonym.name,
+                synonym.scope,
+                image.scopes.len()
+            ));
+        }
+    }
     let words = image.words.len();
     let registers = image.registers.iter();
     let sides = registers.flat_map(|r| [(&r.name, &r.live), (&r.name, &r.live_out)]);
@@ -191,9 +221,24 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
             begin: fields.origin()?,
             end: fields.origin()?,
         }),
-        "statements" if since_two => fields.statements(&mut image.statements)?,
+        "statements" if since_two => fields.addresses(&mut image.statements)?,
         newer @ ("scope" | "statements") => {
             return Err(format!("there is no line `{newer}` before version 2"));
+        }
+        "within" if version >= 3 => {
+            let scope = fields.number("the scope")?;
+            let mut inside = Vec::new();
+            fields.addresses(&mut inside)?;
+            within(image, scope, &inside)?;
+        }
+        "synonym" if version >= 3 => image.synonyms.push(Synonym {
+            name: fields.text("the name")?,
+            scope: fields.number("the scope")?,
+            operand: fields.text("the operand")?,
+            origin: fields.origin()?,
+        }),
+        newer @ ("within" | "synonym") => {
+            return Err(format!("there is no line `{newer}` before version 3"));
         }
         "word" => {
             let word = fields.word("the word")?;
@@ -253,6 +298,27 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
     } else {
         Err(format!("`{}` is too much", fields.rest.trim_start()))
     }
+}
+
+/// The scope of words of which nothing has been said.
+const NOWHERE: u32 = u32::MAX;
+
+/// Words stand in a scope.
+fn within(image: &mut Image, scope: u32, inside: &[u16]) -> Result<(), String> {
+    image.word_scopes.resize(image.words.len(), NOWHERE);
+    for address in inside {
+        match image.word_scopes.get_mut(usize::from(*address)) {
+            Some(place) if *place == NOWHERE => *place = scope,
+            Some(_) => return Err(format!("word {address} stands in two scopes")),
+            None => {
+                let words = image.words.len();
+                return Err(format!(
+                    "word {address} is in a scope, but there are {words}"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The fields of a line that are not read yet.
@@ -370,7 +436,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Addresses and runs of them, ascending.
-    fn statements(&mut self, known: &mut Vec<u16>) -> Result<(), String> {
+    fn addresses(&mut self, known: &mut Vec<u16>) -> Result<(), String> {
         while !self.rest.is_empty() {
             let word = self.word("the address")?;
             let (first, last) = word.split_once('-').unwrap_or((word, word));
@@ -379,7 +445,7 @@ impl<'a> Fields<'a> {
                 .filter(|(first, last)| first <= last)
                 .ok_or_else(|| format!("`{word}` is neither an address nor a run such as `3-7`"))?;
             if known.last().is_some_and(|before| *before >= first) {
-                return Err(format!("statement {word} is out of order"));
+                return Err(format!("address {word} is out of order"));
             }
             known.extend(first..=last);
         }

@@ -59,20 +59,26 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
     }
     if !image.statements.is_empty() {
         write!(text, "statements")?;
-        let mut rest = image.statements.as_slice();
-        while let Some(&first) = rest.first() {
-            let run = rest
-                .iter()
-                .zip(first..=u16::MAX)
-                .take_while(|(a, b)| *a == b)
-                .count();
-            match rest[run - 1] {
-                last if last == first => write!(text, " {first}")?,
-                last => write!(text, " {first}-{last}")?,
-            }
-            rest = &rest[run..];
+        addresses(text, &image.statements)?;
+    }
+    for scope in 0..image.scopes.len() as u32 {
+        let inside = (0..).zip(&image.word_scopes);
+        let inside = inside.filter(|(_, of)| **of == scope);
+        let inside: Vec<u16> = inside.map(|(address, _)| address).collect();
+        if !inside.is_empty() {
+            write!(text, "within {scope}")?;
+            addresses(text, &inside)?;
         }
-        writeln!(text)?;
+    }
+    for synonym in &image.synonyms {
+        writeln!(
+            text,
+            "synonym {} {} {} {}",
+            quoted(&synonym.name),
+            synonym.scope,
+            quoted(&synonym.operand),
+            origin(&synonym.origin)
+        )?;
     }
     for label in &image.labels {
         writeln!(text, "label {} {}", quoted(&label.name), label.address)?;
@@ -130,6 +136,24 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
         )?;
     }
     writeln!(text, "end")
+}
+
+/// Addresses and runs of them, to the end of the line.
+fn addresses(text: &mut String, ascending: &[u16]) -> std::fmt::Result {
+    let mut rest = ascending;
+    while let Some(&first) = rest.first() {
+        let run = rest
+            .iter()
+            .zip(first..=u16::MAX)
+            .take_while(|(a, b)| *a == b)
+            .count();
+        match rest[run - 1] {
+            last if last == first => write!(text, " {first}")?,
+            last => write!(text, " {first}-{last}")?,
+        }
+        rest = &rest[run..];
+    }
+    writeln!(text)
 }
 
 fn live(text: &mut String, ranges: &[LiveRange]) -> std::fmt::Result {

@@ -111,7 +111,7 @@ fn a_project_becomes_one_file() {
     dir.npsim("asm . -o all.npi").expect(0, &[]);
     let text = String::from_utf8(dir.read("all.npi")).expect("text");
     assert!(
-        text.starts_with("npsim-images 1\nmicroengines 0 1\nnpsim-image 2\n"),
+        text.starts_with("npsim-images 1\nmicroengines 0 1\nnpsim-image 3\n"),
         "{text}"
     );
     assert!(text.contains("\nmicroengines 4\n"), "{text}");
@@ -125,7 +125,7 @@ fn a_project_becomes_one_file() {
     dir.npsim("asm all.npi -o again.npi").expect(0, &[]);
     assert_eq!(dir.read("again.npi"), dir.read("all.npi"));
     dir.npsim("asm all.npi --me 4 -o one.npi").expect(0, &[]);
-    assert!(dir.read("one.npi").starts_with(b"npsim-image 2\n"));
+    assert!(dir.read("one.npi").starts_with(b"npsim-image 3\n"));
     dir.npsim("run one.npi --me 7 --until 1us").expect(0, &[]);
 }
 

@@ -22,6 +22,7 @@ mod liveness;
 mod lsp;
 mod networks;
 mod order;
+mod packets;
 mod planted;
 mod projects;
 mod races;

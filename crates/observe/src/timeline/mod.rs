@@ -4,14 +4,12 @@
 //! It writes as the run goes and keeps only what is not over: the present state
 //! of each context and the journeys of the packets inside.
 
-mod file;
 mod journeys;
 mod recorder;
 mod tracks;
 mod window;
 mod writer;
 
-pub use file::TimelineFile;
 pub use recorder::Recorder;
 pub use tracks::Track;
 pub use window::{DEFAULT_MICROSECONDS, Window};

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::series::{Place, PlaceKind};
+use crate::packets::{DropFinder, MicrocodeDrop};
+use crate::series::Place;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
+use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::disturb::Stall;
 use npsim_chip::kernel::fabric::{BusCommand, Slot};
 use npsim_chip::kernel::lines::MediaDrop;
@@ -108,6 +110,10 @@ pub struct Recorder<W> {
     ring_names: BTreeMap<RingName, String>,
     /// Contexts that hang on purpose, by time.
     stalls: Vec<Stall>,
+    /// Finds what microcode drops.
+    drops: DropFinder,
+    /// Its counters.
+    counters: Vec<CounterSetup>,
     /// The window is behind.
     past: bool,
 }
@@ -174,6 +180,8 @@ impl<W: Write> Recorder<W> {
             ring_names: BTreeMap::new(),
             past: false,
             stalls,
+            drops: DropFinder::new(chip),
+            counters: chip.gpp().counters().to_vec(),
         }
     }
 
@@ -183,20 +191,6 @@ impl<W: Write> Recorder<W> {
     pub fn calling(mut self, places: &[Place]) -> Self {
         self.rings = places.to_vec();
         self
-    }
-
-    /// `TX_RING (scratch ring 2)`, or without a name in the project the chip's.
-    fn ring_name(places: &[Place], ring: RingName) -> String {
-        let own = names::ring(ring);
-        let kind = match ring {
-            RingName::Scratch(number) => PlaceKind::Ring { number },
-            RingName::Sram { channel, entry } => PlaceKind::Queue { channel, entry },
-            RingName::Neighbour(_) => return own,
-        };
-        match places.iter().find(|place| place.kind == kind) {
-            Some(place) if place.name != own => format!("{} ({own})", place.name),
-            _ => own,
-        }
     }
 
     /// What is wanted of the time after the window: what ends something that began
@@ -245,6 +239,11 @@ impl<W: Write> Recorder<W> {
                 all.number("from cycle", stall.from);
                 all.number("until cycle", stall.until);
             });
+        }
+        if !self.past {
+            for drop in self.drops.finish() {
+                self.microcode_drops(&drop);
+            }
         }
         self.journeys.finish(&mut self.writer);
         self.writer.finish()
@@ -480,6 +479,28 @@ impl<W: Write> Recorder<W> {
         }
     }
 
+    /// Microcode has counted a packet that it drops.
+    fn microcode_drops(&mut self, drop: &MicrocodeDrop) {
+        let mut of = self.microengines.get_mut(usize::from(drop.me));
+        let counter = self.counters.get(drop.counter);
+        let track = Track::Context(drop.me, drop.context);
+        self.writer.mark(track, "drops a packet", drop.at, |all| {
+            if let Some(frame) = drop.frame {
+                all.number("frame", frame);
+            }
+            if let Some(counter) = counter {
+                all.text("why", &counter.text);
+            }
+            if let Some(seen) = &mut of {
+                all.quoted("at", seen.places.of(drop.pc));
+            }
+        });
+        if let Some(frame) = drop.frame {
+            let last = Some((drop.at, track));
+            self.journeys.end(frame, last, &mut self.writer);
+        }
+    }
+
     fn dropped(&mut self, at: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {
         let arriving = matches!(
             reason,
@@ -533,7 +554,12 @@ impl<W: Write> Sampler for Recorder<W> {}
 impl<W: Write> Observer for Recorder<W> {
     fn wants(&self) -> Kinds {
         if !self.past {
-            return Kinds::all_but(&[Kind::Aborted, Kind::Held, Kind::Command, Kind::LocalMemory]);
+            return Kinds::all_but(&[
+                Kind::Aborted,
+                Kind::Held,
+                Kind::LocalMemory,
+                Kind::Exception,
+            ]);
         }
         self.still_wanted()
     }
@@ -541,6 +567,11 @@ impl<W: Write> Observer for Recorder<W> {
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         // Nothing earlier follows.
         self.past |= at >= self.writer.until();
+        if !self.past {
+            for drop in self.drops.see(at, what) {
+                self.microcode_drops(&drop);
+            }
+        }
         match *what {
             TraceEvent::Issued {
                 me, context, count, ..
@@ -592,7 +623,7 @@ impl<W: Write> Observer for Recorder<W> {
             TraceEvent::Ring { ring, fill } => {
                 if self.writer.shows(at) {
                     let name = self.ring_names.entry(ring);
-                    let name = name.or_insert_with(|| Self::ring_name(&self.rings, ring));
+                    let name = name.or_insert_with(|| names::ring_called(&self.rings, ring));
                     self.writer.counter(Group::Rings, name, at, i64::from(fill));
                 }
             }
@@ -655,6 +686,9 @@ impl<W: Write> Observer for Recorder<W> {
             TraceEvent::Aborted { .. }
             | TraceEvent::Held { .. }
             | TraceEvent::Command { .. }
+            | TraceEvent::Stored { .. }
+            | TraceEvent::Carried { .. }
+            | TraceEvent::Exception { .. }
             | TraceEvent::LocalMemory { .. } => {}
         }
     }

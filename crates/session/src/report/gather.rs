@@ -3,7 +3,6 @@
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::disturb::Disturbances;
-use npsim_chip::kernel::lines::MediaDrop;
 use npsim_chip::stats::Stats;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
@@ -316,33 +315,12 @@ fn fault_report(fault: &Fault, place: Option<String>) -> FaultReport {
     }
 }
 
-/// What a loss at the media interface is called.
-#[must_use]
-fn media_reason(reason: MediaDrop) -> &'static str {
-    match reason {
-        MediaDrop::ReceiveFifoFull => "receive FIFO full: no RBUF element was free",
-        MediaDrop::NoSuchPort => "sent to a port that does not exist",
-        MediaDrop::TransmitNoSop => "its first TBUF element had no SOP in the control word",
-        MediaDrop::TransmitSopTwice => {
-            "another frame began in TBUF before its EOP, so it was never whole"
-        }
-        MediaDrop::TransmitAborted => "its TBUF control word asked for an abort",
-        MediaDrop::TransmitTooLong => "longer than the MAC's transmit FIFO; was its EOP left out?",
-        MediaDrop::ReceiveTooLong => {
-            "longer than the port's receive FIFO, which was not empty (`receive_fifo_bytes` of the board)"
-        }
-        MediaDrop::ReceiveBusBehind => {
-            "receive FIFO full: frames came faster than the media bus takes them, and RBUF elements were free"
-        }
-    }
-}
-
 fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
     let media = traffic.drops.iter().map(|(&(port, reason), &frames)| Drop {
         by: "media",
         port: Some(port),
         counter: None,
-        reason: media_reason(reason).to_string(),
+        reason: reason.text().to_string(),
         frames,
     });
     let microcode = chip

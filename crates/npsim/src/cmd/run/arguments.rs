@@ -56,6 +56,7 @@ Examples:
   npsim run microcode/forward --load 0.5 --core reference   the same run, executed in the plainest way
   npsim run microcode/forward --trace traces/mixed.pcap --profile --flame flame.svg
   npsim run microcode/forward --trace traces/mixed.pcap --timeline line.json.gz --window 1ms..1.2ms
+  npsim run microcode/router --load 0.9 --packets packets.csv.gz --packet 17
 
 Exit code 3 means that a check stopped the run; what was captured until then is saved.";
 

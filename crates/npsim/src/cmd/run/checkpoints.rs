@@ -13,7 +13,7 @@ use crate::cmd::value::parser;
     ArgGroup::new("saved")
         .multiple(true)
         // What they show begins where the run begins, and is not in a checkpoint.
-        .conflicts_with_all(["report", "profile", "flame", "flame_waits", "timeline"])
+        .conflicts_with_all(["report", "profile", "flame", "flame_waits", "timeline", "packets", "packet"])
 ))]
 pub struct Options {
     /// Save the run to FILE every INTERVAL of host time, and on Ctrl-C, so that `--resume FILE` can go on with it

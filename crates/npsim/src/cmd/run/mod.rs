@@ -21,6 +21,7 @@ use npsim::assemble::assemble_project_from;
 use npsim::checkpoint::{Checkpoint, inputs};
 use npsim::files::Disk;
 use npsim::memory_dump;
+use npsim::observe::packets::Flows;
 use npsim::observe::set::ObserverSet;
 use npsim::problem::Problem;
 use npsim::project::Project;
@@ -117,7 +118,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         nodes: hops,
         threads: arguments.chain.threads(),
     };
-    let mut session = Session::new(&plan, source.ends()?)?;
+    let flows = Flows::default();
+    let mut ends = source.ends()?;
+    ends.entry = arguments.observers.flow_tap(&flows);
+    let mut session = Session::new(&plan, ends)?;
     let mut inputs = Vec::new();
     if arguments.saving.checkpoint().is_some() {
         inputs = inputs::of_session(&session)?;
@@ -133,7 +137,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let routers = arguments.chain.all().zip(session.nodes());
     let mut observers = routers
         .map(|(router, node)| {
-            let mut wanted = arguments.observers.wanted(router);
+            let mut wanted = arguments.observers.wanted(router, &flows)?;
             if arguments.report.is_some() {
                 wanted = wanted.and_report();
             }

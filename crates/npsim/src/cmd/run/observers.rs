@@ -1,17 +1,22 @@
 //! The options of a run that observe it, and what comes of them.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use npsim::assemble::Program;
 use npsim::flame::{self, Flame};
+use npsim::links::Tap;
+use npsim::observe::packets::Flows;
 use npsim::observe::profile::{self, Profile};
-use npsim::observe::set::{Seen, Wanted};
+use npsim::observe::set::{Followed, Seen, Wanted};
 use npsim::observe::timeline::Window;
 use npsim::problem::Problem;
 use npsim::profile_text::{self, Shown};
 use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
+use npsim_chip::kernel::lines::Arrival;
+use npsim_net::order::identify::{Tuple, stamped};
 
 use super::routers::Router;
 use crate::cmd::value::parser;
@@ -43,6 +48,16 @@ pub struct ObserverOptions {
     /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<Window>())]
     window: Option<Window>,
+    /// Write what became of each packet, a row each in the order of arrival, as CSV (docs/src/packets.md); compressed for .csv.gz, `-` is the standard output
+    ///
+    /// When it came and left, by which ports, how long, how late in its flow; or where
+    /// it was dropped, by the media interface or by which line of microcode. Rows are
+    /// written while the run goes on.
+    #[arg(long, value_name = "FILE.csv[.gz]")]
+    packets: Option<PathBuf>,
+    /// Tell all that happened to packet N, which are counted from 0 as they arrive; may be repeated (docs/src/packets.md)
+    #[arg(long, value_name = "N")]
+    packet: Vec<u64>,
 }
 
 impl ObserverOptions {
@@ -52,22 +67,65 @@ impl ObserverOptions {
         profile
             .map(|path| ("--profile", path))
             .chain(self.timeline.iter().map(|path| ("--timeline", path)))
+            .chain(self.packet_file().map(|path| ("--packets", path)))
             .chain(self.flame.iter().map(|path| ("--flame", path)))
             .chain(self.flame_waits.iter().map(|path| ("--flame-waits", path)))
             .collect()
     }
 
-    /// What is to be observed for these options.
-    pub fn wanted(&self, router: Router) -> Wanted {
+    /// The file of --packets, if it is one.
+    fn packet_file(&self) -> Option<&PathBuf> {
+        let path = self.packets.as_ref();
+        path.filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Whether the table of packets is the standard output, so that nothing else may be.
+    pub fn takes_standard_output(&self) -> bool {
+        self.packets.is_some() && self.packet_file().is_none()
+    }
+
+    /// What tells the table of packets which flow each frame is of, if there is one.
+    pub fn flow_tap(&self, flows: &Flows) -> Option<Box<dyn Tap + Send>> {
+        let tap = || Box::new(FlowTap(flows.clone())) as Box<dyn Tap + Send>;
+        self.packets.is_some().then(tap)
+    }
+
+    /// What is to be observed for these options. `flows` are those of what comes in at
+    /// the first router.
+    ///
+    /// # Errors
+    /// Several routers would write to the standard output.
+    pub fn wanted(&self, router: Router, flows: &Flows) -> Result<Wanted, Problem> {
+        if router.several && self.takes_standard_output() {
+            return Err(Problem::new(
+                "several routers cannot write their packets to one standard output",
+            )
+            .help("name a file: each router writes one of its own"));
+        }
+        let packets = self.packets.as_ref().map(|path| {
+            // Behind the first router frames have other numbers.
+            let flows = if router.number == 1 {
+                flows.clone()
+            } else {
+                Flows::default()
+            };
+            let path = match self.packet_file() {
+                Some(path) => router.file(path),
+                None => path.clone(),
+            };
+            (path, flows)
+        });
         let window = self.window.unwrap_or_default();
-        Wanted {
+        Ok(Wanted {
+            packets,
+            follow: self.packet.clone(),
             profile: self.profile.is_some()
                 || !self.flame.is_empty()
                 || !self.flame_waits.is_empty(),
             races: !self.check.is_empty(),
             timeline: { self.timeline.as_deref() }.map(|path| (router.file(path), window)),
             ..Wanted::default()
-        }
+        })
     }
 
     /// The first cycle that --timeline shows, if it is written.
@@ -87,6 +145,17 @@ impl ObserverOptions {
         if let (Some(written), Some(path)) = (seen.timeline, &self.timeline) {
             written.map_err(|error| Problem::io("write", &router.file(path), &error))?;
         }
+        if let (Some(written), Some(path)) = (seen.packets, &self.packets) {
+            written.map_err(|error| match self.packet_file() {
+                Some(path) => Problem::io("write", &router.file(path), &error).into(),
+                None => {
+                    anyhow::Error::from(error).context(format!("cannot write {}", path.display()))
+                }
+            })?;
+        }
+        for followed in &seen.followed {
+            tell_packet(followed, router)?;
+        }
         let Some(profile) = seen.profile else {
             return Ok(());
         };
@@ -104,6 +173,54 @@ impl ObserverOptions {
             write(&router.file(path), &graph(&profile, Flame::Waits, path))?;
         }
         Ok(())
+    }
+}
+
+/// Tells the stations of a packet, with the cycles since the one before.
+fn tell_packet(followed: &Followed, router: Router) -> anyhow::Result<()> {
+    let number = followed.number;
+    if followed.stations.is_empty() {
+        return Err(Problem::new(format!(
+            "{}packet {number} did not come: there were {}",
+            router.prefix(),
+            followed.came
+        ))
+        .help("packets are counted from 0 in the order in which they arrive")
+        .into());
+    }
+    let mut text = format!("\n{}packet {number}\n", router.prefix());
+    let mut before = None;
+    for station in &followed.stations {
+        let since = station.at - before.unwrap_or(station.at);
+        before = Some(station.at);
+        let by = station.by.map_or_else(String::new, |(me, context)| {
+            format!("ME {me} context {context}")
+        });
+        let _ = write!(
+            text,
+            "{:>10} {:>7}  {by:<15} {}",
+            station.at,
+            format!("+{since}"),
+            station.what
+        );
+        if let Some(place) = &station.place {
+            let _ = write!(text, ", at {place}");
+        }
+        text.push('\n');
+    }
+    output::print(&text)
+}
+
+/// Notes the flows of frames as they come.
+struct FlowTap(Flows);
+
+impl Tap for FlowTap {
+    fn arriving(&mut self, arrival: &Arrival) {
+        let flow = match stamped(&arrival.bytes) {
+            Some((flow, _)) => flow.to_string(),
+            None => Tuple::of(&arrival.bytes).to_string(),
+        };
+        self.0.put(arrival.frame, flow);
     }
 }
 

@@ -68,7 +68,7 @@ impl Ended<'_> {
         if let Some(remark) = window.and_then(|(from, end)| remarks::of_window(from, end)) {
             output::line(&format!("note: {remark}"));
         }
-        if !arguments.quiet {
+        if !self.is_quiet() {
             output::print(&summary(&report, self.host_seconds))?;
             for (router, analysis) in arguments.chain.all().zip(&analyses) {
                 let text = bottleneck::as_text(analysis);
@@ -99,6 +99,11 @@ impl Ended<'_> {
             return Ok(ExitCode::from(INTERRUPTED));
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether only what was asked for is printed.
+    fn is_quiet(&self) -> bool {
+        self.arguments.quiet || self.arguments.observers.takes_standard_output()
     }
 
     fn write_dumps(&self) -> Result<(), Problem> {
@@ -165,7 +170,7 @@ impl Ended<'_> {
         let mut routers = arguments.chain.all().zip(observed);
         routers.try_for_each(|(router, seen)| {
             let options = &arguments.observers;
-            options.show(seen, router, programs, arguments.quiet)
+            options.show(seen, router, programs, self.is_quiet())
         })
     }
 }

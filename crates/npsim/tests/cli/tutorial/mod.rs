@@ -313,6 +313,7 @@ fn every_page_with_commands_is_followed() {
         "explain.md",
         "profile.md",
         "timeline.md",
+        "packets.md",
         "traffic.md",
         "hops.md",
         "networks.md",

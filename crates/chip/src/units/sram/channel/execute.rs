@@ -189,6 +189,8 @@ impl Channel {
         let count = words(command);
         let address = command.address & 0x00ff_ffff;
         let at = address as usize;
+        let (channel, entry) = (self.number, number as u8);
+        let name = RingName::Sram { channel, entry };
         match command.op {
             Op::SramEnqueue => {
                 self.use_write(now, 1, leads);
@@ -212,7 +214,7 @@ impl Channel {
             Op::SramPut => {
                 let data = fabric.flight(slot).data;
                 let words = &data[..count as usize];
-                fabric.ring_carries(words, command);
+                fabric.ring_carries(name, words, false, command);
                 let put = self.entries[number].ring_put(&mut self.memory, words)?;
                 self.use_write(now, if put.accepted { count } else { 0 }, leads);
                 fabric.flight_mut(slot).data[0] = put.status();
@@ -223,7 +225,7 @@ impl Channel {
                 let out = &mut fabric.flight_mut(slot).data[..count as usize];
                 self.entries[number].ring_get(&self.memory, out)?;
                 let data = fabric.flight(slot).data;
-                fabric.ring_carries(&data[..count as usize], command);
+                fabric.ring_carries(name, &data[..count as usize], true, command);
                 fabric.push_at(
                     slot,
                     count as u8,

@@ -1,23 +1,25 @@
-//! The file that a timeline is written to.
+//! A file that is written while a run goes on.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use npsim_project::whole_file::WholeFile;
 
-/// A file that is there when it is whole, compressed if its name ends in `.gz`.
+/// A file that is there when it is whole, compressed if its name ends in `.gz`, or the
+/// standard output.
 #[derive(Debug)]
-pub struct TimelineFile(Form);
+pub struct StreamFile(Form);
 
 #[derive(Debug)]
 enum Form {
     Plain(BufWriter<WholeFile>),
     Gzip(GzEncoder<BufWriter<WholeFile>>),
+    Standard(BufWriter<Stdout>),
 }
 
-impl TimelineFile {
+impl StreamFile {
     /// Begins a file.
     ///
     /// # Errors
@@ -34,6 +36,12 @@ impl TimelineFile {
         }))
     }
 
+    /// Writes to the standard output.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self(Form::Standard(BufWriter::new(io::stdout())))
+    }
+
     /// The file is whole: it takes its name.
     ///
     /// # Errors
@@ -42,6 +50,7 @@ impl TimelineFile {
         let file = match self.0 {
             Form::Plain(file) => file,
             Form::Gzip(encoder) => encoder.finish()?,
+            Form::Standard(mut out) => return out.flush(),
         };
         file.into_inner()
             .map_err(io::IntoInnerError::into_error)?
@@ -49,11 +58,12 @@ impl TimelineFile {
     }
 }
 
-impl Write for TimelineFile {
+impl Write for StreamFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
             Form::Plain(file) => file.write(bytes),
             Form::Gzip(encoder) => encoder.write(bytes),
+            Form::Standard(out) => out.write(bytes),
         }
     }
 
@@ -61,6 +71,7 @@ impl Write for TimelineFile {
         match &mut self.0 {
             Form::Plain(file) => file.flush(),
             Form::Gzip(encoder) => encoder.flush(),
+            Form::Standard(out) => out.flush(),
         }
     }
 }

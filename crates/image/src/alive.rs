@@ -1,0 +1,163 @@
+//! Which registers and signals the names of the source mean at a place of the program.
+
+use std::iter::successors;
+
+use crate::image::{Direction, Image, RegisterSymbol, SignalSymbol};
+use crate::live::{LiveRange, Point};
+
+/// A register that holds a value of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AliveRegister<'a> {
+    /// Name, register and scope.
+    pub symbol: &'a RegisterSymbol,
+    /// The side of a transfer register that holds it: `Read` for IN, `Write` for OUT;
+    /// `Both` for all other registers.
+    pub side: Direction,
+    /// The source means it by its name there: the word stands in its scope, and no
+    /// scope between declares the name anew.
+    pub visible: bool,
+}
+
+/// A signal whose number belongs to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AliveSignal<'a> {
+    /// Name, number and scope.
+    pub symbol: &'a SignalSymbol,
+    /// The source means it by its name there.
+    pub visible: bool,
+}
+
+impl Image {
+    /// The scope that a word stands in, an index into [`Image::scopes`]; `None` where
+    /// the image does not say, as that of an earlier format.
+    #[must_use]
+    pub fn scope_of(&self, address: u16) -> Option<u32> {
+        self.word_scopes.get(usize::from(address)).copied()
+    }
+
+    /// A scope and those around it, the file last.
+    pub fn scopes_outwards(&self, scope: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = self.scopes.get(scope as usize).map(|_| scope);
+        successors(known, |scope| {
+            let scope = self.scopes.get(*scope as usize)?;
+            // The reader sees to it that the enclosing one comes earlier.
+            scope.parent
+        })
+    }
+
+    /// The registers that hold a value of a name at a point, in the order of their
+    /// declarations; none where the image knows no [live
+    /// ranges](Self::has_live_ranges). With absolute registers, which all contexts
+    /// share, and a transfer register that a command fills or empties.
+    #[must_use]
+    pub fn registers_alive(&self, point: Point) -> Vec<AliveRegister<'_>> {
+        if !self.has_live_ranges() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for symbol in &self.registers {
+            let transfer = matches!(
+                symbol.operand,
+                npsim_isa::Operand::STransfer(_) | npsim_isa::Operand::DTransfer(_)
+            );
+            let own = if transfer {
+                Direction::Read
+            } else {
+                Direction::Both
+            };
+            let sides = [(own, &symbol.live), (Direction::Write, &symbol.live_out)];
+            let alive = sides.into_iter().filter(|(_, live)| holds(live, point));
+            found.extend(alive.map(|(side, _)| AliveRegister {
+                symbol,
+                side,
+                visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Register),
+            }));
+        }
+        found
+    }
+
+    /// The signals whose number belongs to a name at a point.
+    #[must_use]
+    pub fn signals_alive(&self, point: Point) -> Vec<AliveSignal<'_>> {
+        if !self.has_live_ranges() {
+            return Vec::new();
+        }
+        let alive = self.signals.iter().filter(|it| holds(&it.live, point));
+        let alive = alive.map(|symbol| AliveSignal {
+            symbol,
+            visible: self.means(&symbol.name, symbol.scope, point.address, Kind::Signal),
+        });
+        alive.collect()
+    }
+
+    /// What the source means by a register's name or a synonym of it at a point, with
+    /// the sides that hold a value there; none where it holds none, or means none.
+    #[must_use]
+    pub fn registers_named(&self, name: &str, point: Point) -> Vec<AliveRegister<'_>> {
+        let name = self.without_synonym(name, point.address);
+        let mut all = self.registers_alive(point);
+        all.retain(|it| it.visible && it.symbol.name == name);
+        all
+    }
+
+    /// What the source means by a signal's name or a synonym of it at a point.
+    #[must_use]
+    pub fn signal_named(&self, name: &str, point: Point) -> Option<&SignalSymbol> {
+        let name = self.without_synonym(name, point.address);
+        let all = self.signals_alive(point);
+        let found = all
+            .into_iter()
+            .find(|it| it.visible && it.symbol.name == name);
+        found.map(|it| it.symbol)
+    }
+
+    /// What a name stands for at a word if it is a synonym, else the name. Of several
+    /// in a scope the last before the word counts, by lines of one file and macro use;
+    /// of those elsewhere the last.
+    fn without_synonym<'a>(&'a self, name: &'a str, address: u16) -> &'a str {
+        let origin = self.origins.get(usize::from(address));
+        let before = |at: &crate::Origin| {
+            origin.is_none_or(|own| {
+                (own.file, own.expansion) != (at.file, at.expansion) || at.line < own.line
+            })
+        };
+        let scope = self.scope_of(address).unwrap_or(0);
+        let meant = self.scopes_outwards(scope).find_map(|scope| {
+            let mut known = self.synonyms.iter().rev();
+            known.find(|it| it.name == name && it.scope == scope && before(&it.origin))
+        });
+        meant.map_or(name, |it| it.operand.as_str())
+    }
+
+    /// Whether a name of a scope is what the source means by it at a word.
+    fn means(&self, name: &str, scope: u32, address: u16, kind: Kind) -> bool {
+        let Some(own) = self.scope_of(address) else {
+            // Without scopes of words nothing better is known.
+            return true;
+        };
+        let declares = |scope: &u32| match kind {
+            Kind::Register => { self.registers.iter() }
+                .any(|it| it.scope == *scope && base(&it.name) == base(name)),
+            Kind::Signal => {
+                { self.signals.iter() }.any(|it| it.scope == *scope && base(&it.name) == base(name))
+            }
+        };
+        self.scopes_outwards(own).find(declares) == Some(scope)
+    }
+}
+
+/// Names of registers and of signals have nothing to do with each other.
+#[derive(Clone, Copy)]
+enum Kind {
+    Register,
+    Signal,
+}
+
+/// The declared name, of an element of an array without its number.
+fn base(name: &str) -> &str {
+    name.split_once('[').map_or(name, |(base, _)| base)
+}
+
+fn holds(live: &[LiveRange], point: Point) -> bool {
+    live.iter().any(|range| range.contains(point))
+}

@@ -1,0 +1,64 @@
+//! The way of words from the source: statements, macro uses and defer slots.
+
+use std::ops::Range;
+
+use crate::image::{Image, ImageExpansion, Origin};
+
+/// A line that a word comes from: in the body of a macro, or in the source itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceFrame<'a> {
+    /// The line.
+    pub origin: &'a Origin,
+    /// The macro whose body the line stands in, with the arguments of this use; none
+    /// for the source itself.
+    pub used: Option<&'a ImageExpansion>,
+}
+
+impl Image {
+    /// The lines that a word comes from: the one in the innermost macro first, then the
+    /// use of that macro, and so on; the last is a line of the source itself. Empty
+    /// where nothing is known.
+    #[must_use]
+    pub fn frames(&self, address: u16) -> Vec<SourceFrame<'_>> {
+        let mut next = self.origins.get(usize::from(address));
+        let mut frames = Vec::new();
+        while let Some(origin) = next {
+            let used = origin.expansion;
+            let used = used.and_then(|at| self.expansions.get(at as usize));
+            frames.push(SourceFrame { origin, used });
+            next = used.map(|used| &used.call);
+        }
+        frames
+    }
+
+    /// Whether a word begins a statement. Where nothing is known of statements every
+    /// word does.
+    #[must_use]
+    pub fn begins_statement(&self, address: u16) -> bool {
+        self.statements.is_empty() || self.statements.binary_search(&address).is_ok()
+    }
+
+    /// The words of the statement that a word belongs to.
+    #[must_use]
+    pub fn statement_at(&self, address: u16) -> Range<u16> {
+        if self.statements.is_empty() {
+            return address..address.saturating_add(1);
+        }
+        let after = self.statements.partition_point(|begin| *begin <= address);
+        let begin = after.checked_sub(1).map_or(0, |at| self.statements[at]);
+        let words = self.words.len() as u16;
+        begin..self.statements.get(after).copied().unwrap_or(words)
+    }
+
+    /// The instruction whose defer slot a word is: the word runs after it although
+    /// control goes elsewhere, and belongs to it, not to what stands behind.
+    #[must_use]
+    pub fn deferred_by(&self, address: u16) -> Option<u16> {
+        // No instruction has more than three.
+        (1..=3).find_map(|back| {
+            let at = address.checked_sub(back)?;
+            let slots = self.instruction(at)?.defer();
+            (u16::from(slots) >= back).then_some(at)
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! The stations of one packet: what happened to it, when, by which context and line.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::gpp::boot::CounterSetup;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Kind, Kinds, RbufStep, TbufStep, TraceEvent};
+use npsim_chip::watch::Sampler;
+use npsim_image::Image;
+use npsim_isa::Unit;
+
+use super::rows::{exception_reasons, images, reason_name};
+use super::{DropFinder, MicrocodeDrop};
+use crate::names;
+use crate::series::Place;
+
+/// Something that happened to a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// When.
+    pub at: Cycle,
+    /// What.
+    pub what: String,
+    /// Microengine and context that did it, if one did.
+    pub by: Option<(u8, u8)>,
+    /// The instruction's source line with the macros that it came through, where a
+    /// command did it.
+    pub place: Option<String>,
+}
+
+/// The observer that follows one packet.
+#[derive(Debug)]
+pub struct Stations {
+    number: u64,
+    /// How many packets came.
+    came: u64,
+    list: Vec<Station>,
+    drops: DropFinder,
+    counters: Vec<CounterSetup>,
+    reasons: Vec<String>,
+    images: Vec<Arc<Image>>,
+    places: Vec<Place>,
+    /// The instruction whose command a unit served last, by context and unit.
+    served: BTreeMap<(u8, u8, Unit), u16>,
+}
+
+impl Stations {
+    /// Follows the packet of a number, from 0 in the order of arrival. `places` are the
+    /// project's names of rings and queues.
+    #[must_use]
+    pub fn new(chip: &Chip, number: u64, places: &[Place]) -> Self {
+        Self {
+            number,
+            came: 0,
+            list: Vec::new(),
+            drops: DropFinder::new(chip),
+            counters: chip.gpp().counters().to_vec(),
+            reasons: exception_reasons(chip),
+            images: images(chip),
+            places: places.to_vec(),
+            served: BTreeMap::new(),
+        }
+    }
+
+    /// The packet's number.
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// How many packets came.
+    #[must_use]
+    pub const fn came(&self) -> u64 {
+        self.came
+    }
+
+    /// What happened to it, in order; nothing if it did not come.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Station> {
+        for drop in self.drops.finish() {
+            self.dropped(&drop);
+        }
+        self.list.sort_by_key(|it| it.at);
+        self.list
+    }
+
+    fn add(&mut self, at: Cycle, what: String) {
+        self.list.push(Station {
+            at,
+            what,
+            by: None,
+            place: None,
+        });
+    }
+
+    fn by(&mut self, at: Cycle, (me, context): (u8, u8), pc: Option<u16>, what: String) {
+        let image = self.images.get(usize::from(me));
+        let place = pc.and_then(|pc| image.map(|image| image.place(pc)));
+        let station = Station {
+            at,
+            what,
+            by: Some((me, context)),
+            place,
+        };
+        // Many mpackets are touched by one line.
+        let again = { self.list.last() }.is_some_and(|last| {
+            (&last.what, last.by, &last.place) == (&station.what, station.by, &station.place)
+        });
+        if !again {
+            self.list.push(station);
+        }
+    }
+
+    /// The instruction whose command did something at a unit.
+    fn command(&self, (me, context): (u8, u8), unit: Unit) -> Option<u16> {
+        self.served.get(&(me, context, unit)).copied()
+    }
+
+    fn dropped(&mut self, drop: &MicrocodeDrop) {
+        if drop.frame == Some(self.number) {
+            let counter = self.counters.get(drop.counter);
+            let text = counter.map_or("", |it| &it.text);
+            let what = format!("dropped: {text}");
+            self.by(drop.at, (drop.me, drop.context), Some(drop.pc), what);
+        }
+    }
+
+    fn rbuf(&mut self, at: Cycle, element: u8, step: RbufStep) {
+        match step {
+            RbufStep::Filled {
+                bytes, sop, eop, ..
+            } => {
+                let part = match (sop, eop) {
+                    (true, true) => "all of it",
+                    (true, false) => "its beginning",
+                    (false, true) => "its end",
+                    (false, false) => "a part of it",
+                };
+                let what = format!("{part}, {bytes} bytes, is in RBUF element {element}");
+                self.add(at, what);
+            }
+            RbufStep::Handed { me, context } => {
+                let what = format!("RBUF element {element} is given to the context");
+                self.by(at, (me, context), None, what);
+            }
+            RbufStep::Read { me, context } => {
+                let pc = self.command((me, context), Unit::Dram);
+                let what = format!("RBUF element {element} goes to DRAM");
+                self.by(at, (me, context), pc, what);
+            }
+            RbufStep::Freed { me, context } => {
+                let pc = self.command((me, context), Unit::Msf);
+                let what = format!("RBUF element {element} is freed");
+                self.by(at, (me, context), pc, what);
+            }
+        }
+    }
+
+    fn tbuf(&mut self, at: Cycle, element: u8, step: TbufStep) {
+        match step {
+            TbufStep::Written { me, context } => {
+                let pc = self.command((me, context), Unit::Dram);
+                let what = format!("DRAM gives its beginning to TBUF element {element}");
+                self.by(at, (me, context), pc, what);
+            }
+            TbufStep::Valid { me, context, .. } => {
+                let pc = self.command((me, context), Unit::Msf);
+                let what = format!("TBUF element {element} with its beginning is valid");
+                self.by(at, (me, context), pc, what);
+            }
+            TbufStep::Sent => {
+                let what = format!("TBUF element {element} with its beginning goes to the MAC");
+                self.add(at, what);
+            }
+        }
+    }
+}
+
+impl Sampler for Stations {}
+
+impl Observer for Stations {
+    fn wants(&self) -> Kinds {
+        DropFinder::KINDS.and(Kinds::of(&[
+            Kind::Arrives,
+            Kind::Departed,
+            Kind::Dropped,
+            Kind::Exception,
+            Kind::Tbuf,
+        ]))
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        let ours = |frame: Option<u64>| frame == Some(self.number);
+        match *event {
+            TraceEvent::Served { command, .. } => {
+                let unit = command.op.info().unit;
+                let key = (command.me, command.context, unit);
+                self.served.insert(key, command.pc);
+            }
+            TraceEvent::Arrives {
+                port,
+                frame,
+                bytes,
+                until,
+            } => {
+                self.came += 1;
+                if ours(Some(frame)) {
+                    let what = format!("its first bit comes to port {port}");
+                    self.add(at, what);
+                    self.add(until, format!("its last bit has come: {bytes} bytes"));
+                }
+            }
+            TraceEvent::Rbuf {
+                element,
+                frame,
+                step,
+            } if ours(Some(frame)) => self.rbuf(at, element, step),
+            TraceEvent::Tbuf {
+                element,
+                frame,
+                step,
+            } if ours(frame) => self.tbuf(at, element, step),
+            TraceEvent::Stored { frame, address } if ours(Some(frame)) => {
+                self.add(at, format!("its beginning is in DRAM at 0x{address:x}"));
+            }
+            TraceEvent::Touched { frame, me, context } if ours(Some(frame)) => {
+                let pc = self.command((me, context), Unit::Dram);
+                let what = "its beginning is read or written".to_owned();
+                self.by(at, (me, context), pc, what);
+            }
+            TraceEvent::Carried {
+                buffer,
+                ring,
+                takes,
+                me,
+                context,
+                pc,
+            } if ours(self.drops.in_buffer(buffer)) => {
+                let name = names::ring_called(&self.places, ring);
+                let what = if takes {
+                    format!("its buffer comes off {name}")
+                } else {
+                    format!("its buffer is put on {name}")
+                };
+                self.by(at, (me, context), Some(pc), what);
+            }
+            TraceEvent::Dropped {
+                port,
+                frame,
+                reason,
+            } if ours(frame) => {
+                let what = format!("lost at port {port}: {}", reason.text());
+                self.add(at, what);
+            }
+            TraceEvent::Departed {
+                port,
+                frame,
+                bytes,
+                from,
+            } if ours(frame) => {
+                self.add(from, format!("its first bit leaves by port {port}"));
+                self.add(at, format!("its last bit has left: {bytes} bytes"));
+            }
+            TraceEvent::Exception { handle, reason } if ours(self.drops.of_handle(handle)) => {
+                let reason = reason_name(&self.reasons, reason);
+                let what = format!("the general-purpose core takes it: {reason}");
+                self.add(at, what);
+            }
+            _ => {}
+        }
+        for drop in self.drops.see(at, event) {
+            self.dropped(&drop);
+        }
+    }
+}
+
+/// The packets that are followed in a run, one or several.
+#[derive(Debug)]
+pub struct Following(Vec<Stations>);
+
+impl Following {
+    /// These; none if there are none.
+    #[must_use]
+    pub fn of(all: Vec<Stations>) -> Option<Self> {
+        (!all.is_empty()).then_some(Self(all))
+    }
+
+    /// Each with what it saw.
+    pub fn into_each(self) -> impl Iterator<Item = Stations> {
+        self.0.into_iter()
+    }
+}
+
+impl Sampler for Following {}
+
+impl Observer for Following {
+    fn wants(&self) -> Kinds {
+        let each = self.0.iter().map(Observer::wants);
+        each.fold(Kinds::NONE, Kinds::and)
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        for one in &mut self.0 {
+            one.see(at, event);
+        }
+    }
+}
