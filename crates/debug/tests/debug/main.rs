@@ -1,0 +1,4 @@
+//! The debugger on the systems that are shipped.
+
+mod rig;
+mod time;
