@@ -26,6 +26,7 @@
 //! - The same calls give the same state. A core never asks for the host's time,
 //!   and its state is what [`Core::save`] writes.
 
+pub(crate) mod inside;
 mod report;
 mod stats;
 
@@ -34,6 +35,7 @@ use std::fmt;
 use npsim_isa::Operand;
 use serde::{Deserialize, Serialize};
 
+pub use inside::{DeferSlots, IndexName, IndexWrite, Inside, Owner};
 pub use report::{WaitInfo, signal_name_at};
 pub use stats::{ContextTimes, MeStats, ahead};
 
@@ -211,6 +213,12 @@ pub trait Core: fmt::Debug + Send + Sync {
 
     /// A context as it stands.
     fn context(&self, context: u8) -> ContextView;
+
+    /// What is known of its inside beyond this trait; `None` for a kind that tells
+    /// nothing of it.
+    fn inside(&self) -> Option<&dyn Inside> {
+        None
+    }
 
     /// The context that has stopped the whole microengine with a breakpoint; it stands at
     /// that instruction, since the cycle behind it.

@@ -12,6 +12,7 @@ pub mod chip;
 pub mod core;
 pub mod engine;
 pub mod gpp;
+pub mod inspect;
 pub mod kernel;
 pub mod liveness;
 pub mod microengine;

@@ -88,6 +88,23 @@ struct Sleeper {
     anywhere: bool,
 }
 
+/// An instruction that raises a signal for a context, and a context that may come to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// Index of the microengine.
+    pub me: u8,
+    /// The context.
+    pub context: u8,
+    /// The instruction.
+    pub pc: u16,
+    /// Bit s: it raises signal s, of those that were asked for.
+    pub signals: u16,
+    /// Whom it signals is computed while it runs, so that it may be another.
+    pub computed: bool,
+    /// The context may still go on; else it sleeps for ever itself.
+    pub alive: bool,
+}
+
 /// What a run that ends leaves behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
@@ -227,6 +244,56 @@ impl Chip {
         }
     }
 
+    /// The other contexts that may come to an instruction that raises one of some
+    /// signals of a context: those of which it is sure that they mean this context, or,
+    /// where there are none, all that may. A search through the programs.
+    pub(crate) fn senders(
+        &self,
+        me: u8,
+        context: u8,
+        signals: u16,
+        outlook: Outlook,
+    ) -> Vec<Sender> {
+        let codes = self.codes();
+        let mut all = self.contexts_in_search();
+        self.count_what_is_under_way(&mut all);
+        self.spread_life(&mut all, &codes, outlook);
+        let mut found = Vec::new();
+        for who in all.iter().filter(|it| (it.me, it.context) != (me, context)) {
+            let asleep = who.missing != 0;
+            if !who.alive && !asleep {
+                // It is not enabled, or gave up for good.
+                continue;
+            }
+            let code = &codes[usize::from(who.me)];
+            let among = self.among(who.me, who.context, outlook);
+            for pc in self.reached_by(*who, code) {
+                let Some(raise) = of_instruction(code, pc, among) else {
+                    continue;
+                };
+                let raised = raise.signals & signals;
+                let it = raise.me.is_none_or(|to| to == me) && raise.contexts >> context & 1 == 1;
+                if raised != 0 && it {
+                    found.push(Sender {
+                        me: who.me,
+                        context: who.context,
+                        pc,
+                        signals: raised,
+                        computed: raise.is_computed(),
+                        alive: who.alive,
+                    });
+                }
+            }
+        }
+        let sure = found.iter().filter(|it| it.alive && !it.computed);
+        let sure = sure.fold(0, |all, it| all | it.signals);
+        for it in found.iter_mut().filter(|it| it.computed) {
+            it.signals &= !sure;
+        }
+        found.retain(|it| it.signals != 0);
+        found
+    }
+
     fn codes(&self) -> Vec<Code> {
         let cores = self.microengines().iter();
         cores.map(|core| Code::of(core.program().image())).collect()
@@ -333,6 +400,19 @@ impl Chip {
 
     /// What a context may still raise that is awake or comes to be.
     fn raised_by(&self, who: Sleeper, code: &Code, outlook: Outlook) -> Vec<Raise> {
+        let among = self.among(who.me, who.context, outlook);
+        let raises = self
+            .reached_by(who, code)
+            .into_iter()
+            .filter_map(|at| of_instruction(code, at, among));
+        let mut raises: Vec<_> = raises.collect();
+        raises.sort_unstable();
+        raises.dedup();
+        raises
+    }
+
+    /// The addresses that a context may come to.
+    fn reached_by(&self, who: Sleeper, code: &Code) -> Vec<u16> {
         let (me, context) = (who.me, who.context);
         let view = self.microengines()[usize::from(me)].context(context);
         // One that executes may be in the defer slots of a branch that lies before it.
@@ -341,19 +421,11 @@ impl Chip {
         } else {
             view.pc..=view.pc
         };
-        let among = self.among(me, context, outlook);
-        let reached = if who.anywhere {
+        if who.anywhere {
             code.addresses().collect()
         } else {
             reachable(code, context, from)
-        };
-        let raises = reached
-            .into_iter()
-            .filter_map(|at| of_instruction(code, at, among));
-        let mut raises: Vec<_> = raises.collect();
-        raises.sort_unstable();
-        raises.dedup();
-        raises
+        }
     }
 
     fn among(&self, me: u8, context: u8, outlook: Outlook) -> Among<'_> {

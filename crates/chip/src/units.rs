@@ -115,6 +115,14 @@ macro_rules! units {
                 }
             }
 
+            /// The commands that are served before one that waits at a unit.
+            pub(crate) fn ahead_of(&self, slot: Slot, target: Target) -> Option<Vec<Slot>> {
+                let channel = target.channel();
+                match target.unit() {
+                    $(Served::$first $(| Served::$more)* => self.$field.ahead_of(slot, channel),)+
+                }
+            }
+
             /// What each inlet's unit or channel has counted: memories first, else
             /// in the order of the table.
             pub(crate) fn counters(&self) -> impl Iterator<Item = (Target, &UnitCounters)> {

@@ -183,6 +183,20 @@ impl Buses {
         held.map(|held| held.slot)
     }
 
+    /// The commands in a microengine's FIFO, oldest first, with the cycles since which
+    /// they wait.
+    pub(crate) fn held_of(&self, me: u8) -> impl Iterator<Item = (Slot, Cycle)> + '_ {
+        let fifo = self.fifos.get(usize::from(me)).into_iter();
+        let held = fifo.flat_map(|fifo| &fifo.held);
+        held.map(|held| (held.slot, held.since))
+    }
+
+    /// Since when a microengine stalls because its FIFO is full, and the unit that is
+    /// to blame; no unit where the command bus is.
+    pub(crate) fn stalled(&self, me: u8) -> Option<(Cycle, Option<Target>)> {
+        self.fifos.get(usize::from(me))?.stalled
+    }
+
     /// Where a command goes. An address of a channel that the chip lacks goes to
     /// channel 0, which refuses it.
     #[must_use]

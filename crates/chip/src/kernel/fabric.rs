@@ -497,11 +497,14 @@ impl Fabric {
 
     /// All commands in flight.
     pub fn flights(&self) -> impl Iterator<Item = &InFlight> {
+        self.slots_in_use().map(|(_, flight)| flight)
+    }
+
+    /// The same with their slots, ascending.
+    pub(crate) fn slots_in_use(&self) -> impl Iterator<Item = (Slot, &InFlight)> {
         let free: Vec<_> = self.free.iter().collect();
         let slots = (0..).map(Slot).zip(&self.slots);
-        slots
-            .filter(move |(slot, _)| free.binary_search(slot).is_err())
-            .map(|(_, flight)| flight)
+        slots.filter(move |(slot, _)| free.binary_search(slot).is_err())
     }
 
     /// Number of commands in flight.

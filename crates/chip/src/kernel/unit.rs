@@ -66,6 +66,13 @@ pub trait Unit {
         std::iter::empty()
     }
 
+    /// The commands that are served before one that waits at an inlet of the unit or
+    /// in a queue behind it; `None` where it does not wait there. For whoever looks.
+    fn ahead_of(&self, slot: Slot, channel: u8) -> Option<Vec<Slot>> {
+        let _ = (slot, channel);
+        None
+    }
+
     /// Appends to a saved state what serialization leaves out: the contents of
     /// large memories.
     fn save(&self, out: &mut Vec<u8>) {

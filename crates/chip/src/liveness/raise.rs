@@ -28,6 +28,13 @@ pub(super) struct Raise {
     pub revives: bool,
 }
 
+impl Raise {
+    /// Whether it is not known whom it means or which signal.
+    pub fn is_computed(self) -> bool {
+        self.me.is_none() || self.contexts.count_ones() > 1 || self.signals.count_ones() > 1
+    }
+}
+
 /// Anything anywhere.
 const ANYTHING: Raise = Raise {
     me: None,

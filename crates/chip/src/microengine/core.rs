@@ -11,7 +11,7 @@ use super::ahead::Thrown;
 use super::registers::{Claim, SLOTS, transfer_file};
 use super::{Lane, Microengine, Phase, slow};
 use crate::Cycle;
-use crate::core::{ContextPhase, ContextView, Core, CoreKind, MeStats, ahead};
+use crate::core::{ContextPhase, ContextView, Core, CoreKind, Inside, MeStats, ahead};
 use crate::engine::ENGINE;
 use crate::kernel::disturb::Stall;
 use crate::kernel::fabric::{Fabric, TransferKind};
@@ -224,6 +224,10 @@ impl Core for Microengine {
             wakeup: it.wakeup,
             any: it.any,
         }
+    }
+
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
     }
 
     fn write_register(&mut self, register: Operand, context: u8, value: u32) {

@@ -28,8 +28,9 @@ mod enables {
 const CODES_ENABLE: u32 = 1 << 13;
 
 impl Microengine {
-    /// Whether a CSR is the INDIRECT_ view, and the context it shows.
-    fn viewed(&self, csr: u16) -> usize {
+    /// The context whose register a CSR is when a context names it: another one's in
+    /// the INDIRECT_ views.
+    fn viewed(&self, csr: u16, context: u8) -> usize {
         let indirect = matches!(
             csr,
             csr::INDIRECT_CTX_STS
@@ -42,20 +43,41 @@ impl Microengine {
                 | csr::INDIRECT_LM_ADDR_0_BYTE_INDEX
                 | csr::INDIRECT_LM_ADDR_1_BYTE_INDEX
         );
-        usize::from(
-            if indirect {
-                self.csr_pointer
-            } else {
-                self.datapath.context
-            } & 7,
-        )
+        usize::from(if indirect { self.csr_pointer } else { context } & 7)
     }
 
-    /// The value of a local CSR at the present cycle.
+    /// Reads a local CSR at the present cycle.
     pub(super) fn read_csr(&mut self, csr: u16, fabric: &mut Fabric) -> Result<u32, Flow> {
-        let viewed = self.viewed(csr);
-        let context = &self.contexts[viewed];
-        Ok(match csr {
+        match csr {
+            csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
+                fabric.clock_readings += 1;
+            }
+            csr::TIMESTAMP_LOW => {
+                fabric.clock_readings += u64::from(!self.program.timers.are_all_of(self.pc));
+                self.bark = self.cycle + PATIENCE;
+            }
+            csr::TIMESTAMP_HIGH | csr::PROFILE_COUNT => {
+                fabric.clock_readings += 1;
+                self.bark = self.cycle + PATIENCE;
+            }
+            csr::PSEUDO_RANDOM_NUMBER => {
+                fabric.clock_readings += 1;
+                if !self.random_free_running {
+                    self.random = random::advance(self.random, 1);
+                }
+            }
+            _ => {}
+        }
+        let value = self.csr_at(csr, self.datapath.context, self.cycle, fabric);
+        value.ok_or_else(|| self.no_csr(csr, fabric))
+    }
+
+    /// The value of a local CSR for a context at a cycle; `None` for none. Whatever
+    /// reading it changes is left as it is.
+    pub(super) fn csr_at(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {
+        let viewed = self.viewed(csr, context);
+        let it = &self.contexts[viewed];
+        Some(match csr {
             csr::CTX_ARB_CNTL => u32::from(self.datapath.context) | u32::from(self.last) << 4,
             csr::CTX_ENABLES => self.enables(),
             csr::CC_ENABLE => {
@@ -67,25 +89,24 @@ impl Microengine {
             }
             csr::CSR_CTX_POINTER => u32::from(self.csr_pointer),
             csr::INDIRECT_CTX_STS => {
-                let ready = matches!(context.state, ContextPhase::Ready | ContextPhase::Executing);
+                let ready = matches!(it.state, ContextPhase::Ready | ContextPhase::Executing);
                 u32::from(self.context_pc(viewed as u8)) | u32::from(ready) << 31
             }
             csr::ACTIVE_CTX_STS => {
-                u32::from(self.datapath.context)
+                u32::from(context)
                     | u32::from(self.number) << 3
-                    | u32::from(self.pc) << 8
+                    | u32::from(self.context_pc(viewed as u8)) << 8
                     | 1 << 31
             }
-            csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => u32::from(context.signals),
+            csr::INDIRECT_CTX_SIG_EVENTS | csr::ACTIVE_CTX_SIG_EVENTS => u32::from(it.signals),
             csr::INDIRECT_CTX_WAKEUP_EVENTS | csr::ACTIVE_CTX_WAKEUP_EVENTS => {
-                u32::from(context.wakeup) | u32::from(context.any) << 16
+                u32::from(it.wakeup) | u32::from(it.any) << 16
             }
             csr::INDIRECT_CTX_FUTURE_COUNT | csr::ACTIVE_CTX_FUTURE_COUNT => {
-                fabric.clock_readings += 1;
-                u32::from(context.future_count)
+                u32::from(it.future_count)
             }
             csr::INDIRECT_FUTURE_COUNT_SIGNAL | csr::ACTIVE_FUTURE_COUNT_SIGNAL => {
-                u32::from(context.future_signal)
+                u32::from(it.future_signal)
             }
             csr::INDIRECT_LM_ADDR_0 | csr::ACTIVE_LM_ADDR_0 => self.pointer(0, viewed) << 2,
             csr::INDIRECT_LM_ADDR_1 | csr::ACTIVE_LM_ADDR_1 => self.pointer(1, viewed) << 2,
@@ -100,30 +121,12 @@ impl Microengine {
             csr::T_INDEX_BYTE_INDEX => self.memory.transfer_index << 2 | self.datapath.byte_index,
             csr::NN_PUT => self.nn_put_pointer(fabric),
             csr::NN_GET => u32::from(fabric.nn_rings[self.index as usize].get),
-            csr::TIMESTAMP_LOW => {
-                fabric.clock_readings += u64::from(!self.program.timers.are_all_of(self.pc));
-                self.bark = self.cycle + PATIENCE;
-                self.timestamp_now() as u32
-            }
-            csr::TIMESTAMP_HIGH => {
-                fabric.clock_readings += 1;
-                self.bark = self.cycle + PATIENCE;
-                (self.timestamp_now() >> 32) as u32
-            }
+            csr::TIMESTAMP_LOW => self.timestamp_at(now) as u32,
+            csr::TIMESTAMP_HIGH => (self.timestamp_at(now) >> 32) as u32,
             csr::CRC_REMAINDER => self.datapath.crc_remainder,
-            csr::PROFILE_COUNT => {
-                fabric.clock_readings += 1;
-                self.bark = self.cycle + PATIENCE;
-                self.profile_count.wrapping_add(self.cycle as u32) & 0xffff
-            }
-            csr::PSEUDO_RANDOM_NUMBER => {
-                fabric.clock_readings += 1;
-                self.next_random()
-            }
-            _ => match self.held_csrs.get(usize::from(csr / 4)) {
-                Some(&held) => held,
-                None => return Err(self.no_csr(csr, fabric)),
-            },
+            csr::PROFILE_COUNT => self.profile_count.wrapping_add(now as u32) & 0xffff,
+            csr::PSEUDO_RANDOM_NUMBER => self.random_at(now),
+            _ => *self.held_csrs.get(usize::from(csr / 4))?,
         })
     }
 
@@ -134,7 +137,7 @@ impl Microengine {
         value: u32,
         fabric: &mut Fabric,
     ) -> Result<(), Flow> {
-        let viewed = self.viewed(csr);
+        let viewed = self.viewed(csr, self.datapath.context);
         let gap = self.timing.csr_gap;
         match csr {
             csr::CTX_ENABLES => self.set_enables(value, fabric),
@@ -186,11 +189,11 @@ impl Microengine {
             csr::NN_PUT => self.set_nn_put_pointer(value, fabric),
             csr::NN_GET => fabric.nn_rings[self.index as usize].get = value as u8 & 127,
             csr::TIMESTAMP_LOW => {
-                let high = self.timestamp_now() >> 32;
+                let high = self.timestamp_at(self.cycle) >> 32;
                 self.set_timestamp(high << 32 | u64::from(value), fabric);
             }
             csr::TIMESTAMP_HIGH => {
-                let low = self.timestamp_now() & 0xffff_ffff;
+                let low = self.timestamp_at(self.cycle) & 0xffff_ffff;
                 self.set_timestamp(u64::from(value) << 32 | low, fabric);
             }
             csr::NEXT_NEIGHBOR_SIGNAL => self.send_signal(self.index.checked_add(1), value, fabric),
@@ -232,7 +235,7 @@ impl Microengine {
         self.nn_empty_threshold = (value >> 18 & 3) as u8;
         self.nn_self = value & enables::NN_MODE != 0;
         if self.random_free_running != (value & enables::RANDOM_MODE != 0) {
-            self.random = self.random_now();
+            self.random = self.random_at(self.cycle);
             self.random_set = self.cycle;
             self.random_free_running = value & enables::RANDOM_MODE != 0;
         }
@@ -267,7 +270,7 @@ impl Microengine {
     }
 
     /// A pointer of a context: the running one's working copy.
-    fn pointer(&self, pointer: usize, context: usize) -> u32 {
+    pub(super) fn pointer(&self, pointer: usize, context: usize) -> u32 {
         if self.memory.global[pointer] || context == usize::from(self.datapath.context) {
             self.memory.pointers[pointer]
         } else {
@@ -291,8 +294,8 @@ impl Microengine {
         }
     }
 
-    fn timestamp_now(&self) -> u64 {
-        self.timestamp + (self.cycle - self.timestamp_set) / self.timing.timestamp
+    fn timestamp_at(&self, now: Cycle) -> u64 {
+        self.timestamp + now.saturating_sub(self.timestamp_set) / self.timing.timestamp
     }
 
     fn set_timestamp(&mut self, value: u64, fabric: &mut Fabric) {
@@ -362,19 +365,12 @@ impl Microengine {
         }
     }
 
-    fn random_now(&self) -> u32 {
+    fn random_at(&self, now: Cycle) -> u32 {
         let steps = if self.random_free_running {
-            self.cycle - self.random_set
+            now.saturating_sub(self.random_set)
         } else {
             0
         };
         random::advance(self.random, steps)
-    }
-
-    fn next_random(&mut self) -> u32 {
-        if !self.random_free_running {
-            self.random = random::advance(self.random, 1);
-        }
-        self.random_now()
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::operation::Special;
 use crate::Cycle;
+use crate::core::{IndexName, IndexWrite};
 
 /// A register whose local CSR writes take effect only some instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,20 @@ impl LocalMemory {
 
     pub fn has_pending(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// The writes on their way, in the order in which they were issued.
+    pub fn on_their_way(&self) -> impl Iterator<Item = IndexWrite> + '_ {
+        self.pending.iter().map(|write| IndexWrite {
+            index: match write.index {
+                Index::Pointer(pointer) => IndexName::LocalMemory(pointer),
+                Index::Transfer => IndexName::Transfer,
+                Index::Byte => IndexName::Byte,
+            },
+            value: write.value,
+            issued: write.issued,
+            effective: write.effective,
+        })
     }
 
     /// Whether a write of `BYTE_INDEX` is on its way, for which operations of registers

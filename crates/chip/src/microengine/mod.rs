@@ -23,6 +23,7 @@ mod crc;
 mod datapath;
 mod fault;
 mod form;
+mod inside;
 mod lane;
 mod line;
 mod local_csr;

@@ -473,6 +473,17 @@ impl Unit for Dram {
         self.channels.iter().map(|channel| &channel.counters)
     }
 
+    fn ahead_of(&self, slot: Slot, _: u8) -> Option<Vec<Slot>> {
+        let parts = self.channels.iter().filter_map(|it| it.ahead_of(slot));
+        let mut ahead = parts.reduce(|mut all, more| {
+            all.extend(more);
+            all
+        })?;
+        ahead.sort_unstable();
+        ahead.dedup();
+        Some(ahead)
+    }
+
     fn save(&self, out: &mut Vec<u8>) {
         put_memory(&self.memory, out);
         put_memory(&self.tags, out);

@@ -367,6 +367,11 @@ impl Scratch {
         self.rings.ring(ring as usize % RINGS)
     }
 
+    /// The longwords on a ring, the oldest first.
+    pub(crate) fn ring_words(&self, ring: u8) -> impl Iterator<Item = u32> + '_ {
+        self.ring(ring).words(&self.words)
+    }
+
     /// Reads a ring's base, head or tail register.
     #[must_use]
     pub(crate) fn ring_register(&self, ring: u8, register: RingRegister) -> u32 {
@@ -453,6 +458,11 @@ impl Unit for Scratch {
 
     fn locks(&self) -> impl Iterator<Item = &Lock> {
         self.locks.iter()
+    }
+
+    fn ahead_of(&self, slot: Slot, _: u8) -> Option<Vec<Slot>> {
+        let at = self.pipe.iter().position(|(other, _)| *other == slot)?;
+        Some(self.pipe.iter().take(at).map(|(slot, _)| *slot).collect())
     }
 }
 

@@ -283,6 +283,13 @@ impl Sram {
         entry.chain(&channel.memory)
     }
 
+    /// What is on a Q-array entry that is a ring or a journal, the oldest first.
+    pub(crate) fn entry_words(&self, channel: u8, entry: u8) -> Vec<u32> {
+        let channel = self.channels.get(channel as usize);
+        let found = channel.and_then(|it| Some((it, it.entries.get(entry as usize)?)));
+        found.map_or_else(Vec::new, |(it, entry)| entry.words(&it.memory).collect())
+    }
+
     /// Channel, entry and level of the Q-array entries that were loaded or used.
     pub(crate) fn entries_in_use(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
         (0..).zip(&self.channels).flat_map(|(channel, it)| {
@@ -396,6 +403,10 @@ impl Unit for Sram {
         self.channels
             .iter()
             .flat_map(|channel| channel.locks.iter())
+    }
+
+    fn ahead_of(&self, slot: Slot, channel: u8) -> Option<Vec<Slot>> {
+        self.channels.get(usize::from(channel))?.ahead_of(slot)
     }
 
     fn save(&self, out: &mut Vec<u8>) {

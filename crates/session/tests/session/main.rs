@@ -2,5 +2,8 @@
 
 mod hops;
 mod in_memory;
+mod looking;
 mod microcode;
 mod quiescence;
+mod stepping;
+mod systems;

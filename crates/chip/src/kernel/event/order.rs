@@ -20,7 +20,7 @@ impl EventQueue {
     }
 
     /// All pending events in the order in which they will be taken.
-    fn in_order(&self) -> Vec<(Cycle, Event)> {
+    pub(crate) fn in_order(&self) -> Vec<(Cycle, Event)> {
         let mut far: Vec<_> = self.far.iter().map(|far| &far.0).collect();
         far.sort_unstable_by_key(|far| (far.time, far.order));
         let far = far.into_iter().map(|far| (far.time, far.event));

@@ -190,6 +190,24 @@ impl Channel {
         Some(part)
     }
 
+    /// The commands whose parts come before those of one that waits: in its bank's FIFO,
+    /// and in the inlet; `None` where it does not wait here.
+    pub fn ahead_of(&self, slot: Slot) -> Option<Vec<Slot>> {
+        let slots = |parts: &VecDeque<Part>| parts.iter().map(|it| it.slot).collect::<Vec<_>>();
+        let until = |mut all: Vec<Slot>| {
+            let at = all.iter().position(|other| *other == slot)?;
+            all.truncate(at);
+            Some(all)
+        };
+        let in_bank = self.banks.iter().find_map(|bank| until(slots(&bank.fifo)));
+        in_bank.or_else(|| {
+            let part = self.inlet.iter().find(|part| part.slot == slot)?;
+            let mut ahead = slots(&self.banks[usize::from(part.bank)].fifo);
+            ahead.extend(until(slots(&self.inlet))?);
+            Some(ahead)
+        })
+    }
+
     /// A command's data has come; true if a part of it is here.
     pub(crate) fn data_is_there(&mut self, slot: Slot, now: Cycle) -> bool {
         let parts = self

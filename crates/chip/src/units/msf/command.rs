@@ -10,7 +10,7 @@ use crate::Cycle;
 use crate::board::MediaBus;
 use crate::kernel::check::Check;
 use crate::kernel::event::Event;
-use crate::kernel::fabric::{Fabric, Slot};
+use crate::kernel::fabric::{BusCommand, Fabric, Slot};
 use crate::kernel::lines::Tag;
 use crate::kernel::neighbours::TransferRegisters;
 use crate::kernel::target::{Inlet, Interleave};
@@ -313,6 +313,33 @@ impl Msf {
             }
         }
     }
+}
+
+/// Whether a command that has not acted puts a thread with this signal on a freelist,
+/// or may, since what it writes is not known: `pulled` is what it has with it.
+pub(crate) fn may_list(
+    command: &BusCommand,
+    pulled: Option<u32>,
+    (me, context, signal): (u8, u8, u8),
+    profile: &Profile,
+) -> bool {
+    let (address, data) = match command.op {
+        CommandOp::MsfFastWr => {
+            let data = command.immediate.unwrap_or(command.address >> 16);
+            (command.address & 0xffff, Some(data & 0xffff))
+        }
+        CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
+            (aligned(command.op, command.address), pulled)
+        }
+        _ => return false,
+    };
+    let lists =
+        (msf_csr::RX_THREAD_FREELIST_0..=msf_csr::RX_THREAD_FREELIST_2).contains(&(address as u16));
+    let is_meant = |data| {
+        Waiter::from_register(data, profile)
+            .is_ok_and(|it| (it.me, it.context, it.signal) == (me, context, signal))
+    };
+    address < 0x100 && lists && data.is_none_or(is_meant)
 }
 
 impl Unit for Msf {

@@ -139,6 +139,13 @@ impl Rbuf {
         &self.elements
     }
 
+    /// An element's longwords.
+    pub(crate) fn contents(&self, element: usize) -> &[u32] {
+        let longwords = usize::from(self.element_bytes / 4);
+        let rest = self.words.get(element * longwords..).unwrap_or_default();
+        &rest[..rest.len().min(longwords)]
+    }
+
     /// Elements in the pool.
     #[must_use]
     pub fn free(&self) -> usize {

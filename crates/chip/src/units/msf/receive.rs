@@ -175,6 +175,11 @@ impl Receive {
         self.lists.iter().flat_map(|list| &list.waiters)
     }
 
+    /// The threads that wait on each list, the next first.
+    pub(crate) fn waiting_threads(&self) -> impl Iterator<Item = &VecDeque<Waiter>> {
+        self.lists.iter().map(|list| &list.waiters)
+    }
+
     /// Whether a thread waits for an mpacket.
     #[must_use]
     pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {

@@ -89,6 +89,13 @@ impl Ring {
         self.start * 4
     }
 
+    /// The longwords on the ring, the oldest first, in the scratchpad that it is in.
+    pub(super) fn words<'a>(&self, memory: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+        let (start, head, last) = (self.start, self.head, self.size - 1);
+        let place = move |at: u32| start + (head.wrapping_add(at) & last);
+        (0..self.count).filter_map(move |at| memory.get(place(at) as usize).copied())
+    }
+
     /// The status bit, as the ring itself has it.
     #[must_use]
     pub fn status(&self) -> bool {

@@ -243,6 +243,21 @@ impl Channel {
         }
     }
 
+    /// The commands that start before one that waits: those before it in its FIFO, those
+    /// of the other FIFO that it must not overtake, and in the inlet all before it.
+    pub fn ahead_of(&self, slot: Slot) -> Option<Vec<Slot>> {
+        let at = self.waiting.iter().position(|it| it.slot == slot)?;
+        let taken = self.in_fifo[0] + self.in_fifo[1];
+        let own = &self.waiting[at];
+        let earlier = self.waiting[..at].iter().enumerate();
+        let ahead = earlier.filter(|(other, it)| {
+            fifo(it.port) == fifo(own.port)
+                || it.concern.conflicts(own.concern)
+                || (at >= taken && *other >= taken)
+        });
+        Some(ahead.map(|(_, it)| it.slot).collect())
+    }
+
     #[inline]
     fn fifo_of(&mut self, port: Port) -> &mut usize {
         &mut self.in_fifo[fifo(port)]

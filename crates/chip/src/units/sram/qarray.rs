@@ -133,7 +133,8 @@ impl Entry {
     }
 
     /// The valid longwords of the descriptor, `None` where memory keeps its own.
-    pub(super) fn descriptor(&self) -> [Option<u32>; 3] {
+    #[must_use]
+    pub fn descriptor(&self) -> [Option<u32>; 3] {
         [
             self.head_valid.then_some(self.head),
             self.tail_valid.then_some(self.tail),

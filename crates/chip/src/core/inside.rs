@@ -1,0 +1,105 @@
+//! What a core can tell of its inside to whoever looks: a debugger, a report. None of it
+//! changes anything, and a core that is not asked pays nothing.
+
+use npsim_image::Direction;
+use npsim_isa::{CommandOp, Operand};
+
+use crate::Cycle;
+use crate::kernel::fabric::{Fabric, TransferKind};
+
+/// Who has transfer registers: a command that will fill or empty them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The command; `None` where a unit fills them unasked, as the media interface does
+    /// for a thread on a freelist. The fields below say nothing then.
+    pub op: Option<CommandOp>,
+    /// The context that issued it.
+    pub context: u8,
+    /// The instruction that issued it.
+    pub pc: u16,
+    /// The cycle at which it was issued.
+    pub issued: Cycle,
+    /// Which registers.
+    pub kind: TransferKind,
+    /// The IN side, which it fills; else the OUT side.
+    pub incoming: bool,
+    /// The first of them, 0 to 127.
+    pub first: u8,
+    /// How many it has.
+    pub words: u8,
+}
+
+/// A register of a microengine whose writes by `local_csr_wr` take effect late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexName {
+    /// `ACTIVE_LM_ADDR_0` or `_1`, in longwords.
+    LocalMemory(u8),
+    /// `T_INDEX`, a register's number.
+    Transfer,
+    /// `BYTE_INDEX`
+    Byte,
+}
+
+/// A write on its way to such a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexWrite {
+    /// Where it goes.
+    pub index: IndexName,
+    /// What is written.
+    pub value: u32,
+    /// The cycle of the instruction that writes.
+    pub issued: Cycle,
+    /// The first cycle at which an instruction sees it.
+    pub effective: Cycle,
+}
+
+/// Defer slots that are being executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeferSlots {
+    /// The instruction whose slots they are.
+    pub of: u16,
+    /// How many are still to come, the next instruction included.
+    pub left: u8,
+    /// Where the context goes on after the last: behind a branch at once, after a
+    /// `ctx_arb` when it runs again. None where it then goes on behind the slots.
+    pub then: Option<u16>,
+    /// It gives up the pipeline after the last.
+    pub swaps: bool,
+}
+
+/// What a core tells of its inside. Registers are given as an instruction of a context
+/// names them, with the side of a transfer register: `Read` for IN, `Write` for OUT.
+pub trait Inside {
+    /// The number of a register among the 128 of its file, for a context; `None` for
+    /// an operand that is no register.
+    fn number(&self, register: Operand, context: u8) -> Option<u8>;
+
+    /// Whether anything has ever been written to a register.
+    fn initialised(&self, register: Operand, side: Direction, context: u8) -> bool;
+
+    /// Who has a transfer register now.
+    fn owner(&self, register: Operand, side: Direction, context: u8) -> Option<Owner>;
+
+    /// The local memory pointers of a context, in longwords, without writes on their
+    /// way.
+    fn pointers(&self, context: u8) -> [u32; 2];
+
+    /// `T_INDEX`, as a register's number.
+    fn transfer_index(&self) -> u8;
+
+    /// Writes of index registers on their way, in the order in which they were issued.
+    fn index_writes(&self) -> Vec<IndexWrite>;
+
+    /// A local CSR by its address, as an instruction of the context would read it at
+    /// the fabric's present cycle; `None` where there is none.
+    fn local_csr(&self, csr: u16, context: u8, fabric: &Fabric) -> Option<u32>;
+
+    /// The signal of a context's timer and the cycle at which it comes, if it is armed.
+    fn timer(&self, context: u8) -> Option<(u8, Cycle)>;
+
+    /// The context that had the pipeline last, or has it.
+    fn last(&self) -> u8;
+
+    /// The defer slots that are being executed.
+    fn defer_slots(&self) -> Option<DeferSlots>;
+}

@@ -1,0 +1,63 @@
+//! A look at a chip that stands, for a debugger: registers and who has them, memories,
+//! rings and queues, commands under way, buffers of the media interface.
+//!
+//! Everything is borrowed from a [`Chip`] and changes nothing in it, and a run that
+//! nobody looks at pays nothing. An [`Inspect`] is made where the chip has come to
+//! rest; it puts the commands under way in order once and answers from that.
+//!
+//! Microengines run ahead of the chip while it runs. Where a run has ended at a cycle
+//! ([`Stop::Reached`](crate::chip::Stop::Reached)) all of it is the state at that cycle;
+//! at a pause the microengines may stand later than [`Inspect::now`].
+
+mod flights;
+mod media;
+mod memory;
+mod microengine;
+mod why;
+mod why_text;
+
+pub use flights::{Flight, Place};
+pub use media::{BufferHolder, ListedThread, RbufView, TbufView};
+pub use memory::{Memory, NeighbourRing, QueueView, RingView};
+pub use microengine::{MicroengineView, NamedCsr, RegisterView};
+pub use why::{Asleep, Missing, Sender, Source, Why};
+
+use crate::Cycle;
+use crate::chip::Chip;
+use crate::kernel::event::Event;
+
+/// A chip as it stands.
+#[derive(Debug)]
+pub struct Inspect<'a> {
+    chip: &'a Chip,
+    /// All that will happen as far as it is known, in its order.
+    pending: Vec<(Cycle, Event)>,
+    flights: Vec<Flight>,
+}
+
+impl Chip {
+    /// Looks at the chip. Make one where it stands, and ask that.
+    #[must_use]
+    pub fn inspect(&self) -> Inspect<'_> {
+        let pending = self.fabric.events.in_order();
+        Inspect {
+            chip: self,
+            flights: flights::of(self, &pending),
+            pending,
+        }
+    }
+}
+
+impl<'a> Inspect<'a> {
+    /// The chip.
+    #[must_use]
+    pub const fn chip(&self) -> &'a Chip {
+        self.chip
+    }
+
+    /// The cycle at which it stands.
+    #[must_use]
+    pub const fn now(&self) -> Cycle {
+        self.chip.fabric.now
+    }
+}

@@ -1,0 +1,269 @@
+//! Commands under way, and where each of them is.
+
+use super::Inspect;
+use crate::Cycle;
+use crate::chip::Chip;
+use crate::kernel::event::Event;
+use crate::kernel::fabric::{BusCommand, Slot};
+use crate::kernel::target::Target;
+
+/// Where a command is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In its microengine's command FIFO, before the command bus.
+    Fifo {
+        /// Since when.
+        since: Cycle,
+        /// Those before it in the FIFO, oldest first.
+        before: Vec<Slot>,
+    },
+    /// On the command bus.
+    CommandBus {
+        /// When it reaches its unit's inlet.
+        arrives: Cycle,
+    },
+    /// In the inlet of its unit or a queue behind it.
+    Queue {
+        /// Those that get their turn before it. In SRAM one whose data, port or bus is
+        /// not there when its turn comes lets others pass, but none that concerns the
+        /// same longwords or the same entry of the Q-array.
+        before: Vec<Slot>,
+        /// When the data is there that the unit has asked its OUT registers for.
+        data: Option<Cycle>,
+    },
+    /// Its unit takes data from its OUT registers, and has kept no place for it.
+    Data {
+        /// When the last longword is taken.
+        until: Cycle,
+    },
+    /// Its unit serves it, or will once those before it are done.
+    Served {
+        /// When it acts.
+        until: Cycle,
+        /// Those of the same unit that act before it.
+        before: Vec<Slot>,
+    },
+    /// Its data or its signal is on the way to the microengine.
+    Result {
+        /// When the last longword is in the IN registers and the signal is raised.
+        until: Cycle,
+    },
+    /// With its unit, which has not booked the next step yet.
+    Unit,
+}
+
+/// A command under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// Its number, by which others name it. It is given out again after its end.
+    pub slot: Slot,
+    /// The command.
+    pub command: BusCommand,
+    /// No instruction issued it: a unit pushes data on its own, as the media interface
+    /// does to a thread on a freelist.
+    pub unasked: bool,
+    /// The cycle at which it was issued.
+    pub issued: Cycle,
+    /// The inlet that it goes to.
+    pub target: Target,
+    /// Where it is.
+    pub place: Place,
+    /// The data that it has with it: pulled from OUT registers, or on its way to IN
+    /// registers.
+    pub data: Vec<u32>,
+}
+
+impl Flight {
+    /// Whether it raises a signal of a context.
+    #[must_use]
+    pub fn raises(&self, me: u8, context: u8, signal: u8) -> bool {
+        let command = &self.command;
+        (command.transfer_me, command.signal_context) == (me, context)
+            && (command.pull_signals | command.push_signals) >> signal & 1 == 1
+    }
+
+    /// The cycle that is known of its next step.
+    #[must_use]
+    pub const fn due(&self) -> Option<Cycle> {
+        match self.place {
+            Place::CommandBus { arrives } => Some(arrives),
+            Place::Data { until } | Place::Served { until, .. } | Place::Result { until } => {
+                Some(until)
+            }
+            Place::Queue { data, .. } => data,
+            Place::Fifo { .. } | Place::Unit => None,
+        }
+    }
+
+    /// The commands that are known to come before it.
+    #[must_use]
+    pub fn before(&self) -> &[Slot] {
+        match &self.place {
+            Place::Fifo { before, .. }
+            | Place::Queue { before, .. }
+            | Place::Served { before, .. } => before,
+            _ => &[],
+        }
+    }
+
+    /// Where it is, in words: `in the queue of sram0, 3 before it`.
+    #[must_use]
+    pub fn place_text(&self) -> String {
+        let target = self.target.name();
+        let before = match self.before().len() {
+            0 => String::new(),
+            n => format!(", {n} before it"),
+        };
+        match &self.place {
+            Place::Fifo { .. } => format!("in the command FIFO of its microengine{before}"),
+            Place::CommandBus { arrives } => {
+                format!("on the command bus, at {target} in cycle {arrives}")
+            }
+            Place::Queue { data: None, .. } => format!("in the queue of {target}{before}"),
+            Place::Queue {
+                data: Some(data), ..
+            } => {
+                format!("in the queue of {target}{before}, its data there in cycle {data}")
+            }
+            Place::Data { until } => format!("at {target}, which has its data in cycle {until}"),
+            Place::Served { until, .. } => {
+                format!("at {target}{before}, which is done with it in cycle {until}")
+            }
+            Place::Result { until } => format!("served by {target}, back in cycle {until}"),
+            Place::Unit => format!("at {target}"),
+        }
+    }
+
+    /// What it is, in words: `sram[read, 2] of ME 4 context 3, issued 31 cycles ago`.
+    #[must_use]
+    pub fn text(&self, now: Cycle) -> String {
+        let command = &self.command;
+        let info = command.op.info();
+        if self.unasked {
+            return "data that the media interface pushes".to_owned();
+        }
+        format!(
+            "{}[{}, {}] of ME {} context {}, issued {} cycles ago",
+            info.unit.info().name,
+            info.name,
+            command.count,
+            command.me,
+            command.context,
+            now.saturating_sub(self.issued)
+        )
+    }
+}
+
+/// The events that a command waits for.
+#[derive(Clone, Copy, Default)]
+struct Steps {
+    arrive: Option<Cycle>,
+    pull: Option<Cycle>,
+    ready: Option<Cycle>,
+    push: Option<Cycle>,
+}
+
+/// All commands under way, those issued first at the front.
+pub(super) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
+    let fabric = &chip.fabric;
+    let mut flights: Vec<Flight> = fabric
+        .slots_in_use()
+        .map(|(slot, flight)| {
+            let words = usize::from(flight.words).min(flight.data.len());
+            Flight {
+                slot,
+                command: flight.command,
+                unasked: flight.is_unasked(),
+                issued: flight.issued,
+                target: (fabric.buses).target_of(flight.command.op, flight.command.address),
+                place: Place::Unit,
+                data: flight.data[..words].to_vec(),
+            }
+        })
+        .collect();
+    // They are ascending by slot still.
+    let mut steps = vec![Steps::default(); flights.len()];
+    let at = |flights: &[Flight], slot: Slot| flights.binary_search_by_key(&slot, |it| it.slot);
+    for (cycle, event) in pending {
+        let (slot, set): (_, fn(&mut Steps) -> &mut Option<Cycle>) = match event {
+            Event::Arrive(slot) => (*slot, |it| &mut it.arrive),
+            Event::Pull(slot) => (*slot, |it| &mut it.pull),
+            Event::Ready(slot) => (*slot, |it| &mut it.ready),
+            Event::Push(slot) => (*slot, |it| &mut it.push),
+            _ => continue,
+        };
+        if let Ok(at) = at(&flights, slot) {
+            *set(&mut steps[at]) = Some(*cycle);
+        }
+    }
+    for me in 0..chip.microengines.len() as u8 {
+        let mut before = Vec::new();
+        for (slot, since) in fabric.buses.held_of(me) {
+            if let Ok(at) = at(&flights, slot) {
+                flights[at].place = Place::Fifo {
+                    since,
+                    before: before.clone(),
+                };
+            }
+            before.push(slot);
+        }
+    }
+    let served: Vec<(Target, Cycle, Slot)> = flights
+        .iter()
+        .zip(&steps)
+        .filter_map(|(it, steps)| Some((it.target, steps.ready?, it.slot)))
+        .collect();
+    for (flight, steps) in flights.iter_mut().zip(&steps) {
+        if steps.pull.is_some() {
+            // It is asked for and not there.
+            flight.data.clear();
+        }
+        if matches!(flight.place, Place::Fifo { .. }) {
+            continue;
+        }
+        flight.place = if let Some(arrives) = steps.arrive {
+            Place::CommandBus { arrives }
+        } else if let Some(until) = steps.push {
+            Place::Result { until }
+        } else if let Some(before) = chip.units.ahead_of(flight.slot, flight.target) {
+            Place::Queue {
+                before,
+                data: steps.pull.or(steps.ready),
+            }
+        } else if let Some(until) = steps.pull {
+            Place::Data { until }
+        } else if let Some(until) = steps.ready {
+            let sooner = |it: &&(Target, Cycle, Slot)| it.0 == flight.target && it.1 < until;
+            Place::Served {
+                until,
+                before: served.iter().filter(sooner).map(|it| it.2).collect(),
+            }
+        } else {
+            Place::Unit
+        };
+    }
+    flights.sort_by_key(|it| (it.issued, it.slot));
+    flights
+}
+
+impl Inspect<'_> {
+    /// All commands under way, those issued first at the front.
+    #[must_use]
+    pub fn flights(&self) -> &[Flight] {
+        &self.flights
+    }
+
+    /// A command by its number, if it is under way.
+    #[must_use]
+    pub fn flight(&self, slot: Slot) -> Option<&Flight> {
+        self.flights.iter().find(|it| it.slot == slot)
+    }
+
+    /// The commands that are at a unit's inlet or behind it.
+    pub fn flights_at(&self, target: Target) -> impl Iterator<Item = &Flight> {
+        self.flights.iter().filter(move |it| {
+            it.target == target
+                && !matches!(it.place, Place::Fifo { .. } | Place::CommandBus { .. })
+        })
+    }
+}

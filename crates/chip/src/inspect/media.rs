@@ -1,0 +1,122 @@
+//! The media interface: its buffers, and the threads that wait for frames.
+
+use super::Inspect;
+use crate::Cycle;
+pub use crate::units::msf::rbuf::Holder as BufferHolder;
+use crate::units::msf::receive::Waiter;
+use crate::units::msf::tbuf::Control;
+
+/// An element of RBUF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RbufView {
+    /// Its place among the elements.
+    pub element: usize,
+    /// The number by which microcode knows it.
+    pub number: u8,
+    /// Who has it.
+    pub holder: BufferHolder,
+    /// Port that its mpacket came from.
+    pub port: u8,
+    /// Bytes in it.
+    pub bytes: u16,
+    /// First mpacket of its frame.
+    pub sop: bool,
+    /// Last mpacket of its frame.
+    pub eop: bool,
+    /// The arrival's number, where it holds anything.
+    pub frame: Option<u64>,
+    /// Last bit of the frame on the line.
+    pub arrived: Cycle,
+    /// Its contents, as longwords.
+    pub words: Vec<u32>,
+}
+
+/// An element of TBUF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TbufView {
+    /// Its place among the elements.
+    pub element: usize,
+    /// The number by which microcode knows it.
+    pub number: u32,
+    /// It is the one that is sent next.
+    pub next: bool,
+    /// Since when it is valid; none while microcode has it.
+    pub valid_since: Option<Cycle>,
+    /// Its control words, as they were written last.
+    pub control: [u32; 2],
+    /// The arrival whose data it got last.
+    pub frame: Option<u64>,
+    /// Its contents, as longwords.
+    pub words: Vec<u32>,
+}
+
+impl TbufView {
+    /// What its control word says.
+    #[must_use]
+    pub const fn fields(&self) -> Control {
+        Control(self.control[0])
+    }
+}
+
+/// A thread that waits for an mpacket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedThread {
+    /// Number of the freelist.
+    pub list: usize,
+    /// How many are before it on the list.
+    pub before: usize,
+    /// The thread, its registers and its signal.
+    pub waiter: Waiter,
+}
+
+impl Inspect<'_> {
+    /// The elements of RBUF in their order.
+    pub fn rbuf(&self) -> impl Iterator<Item = RbufView> + '_ {
+        let rbuf = &self.chip.units.msf.receive.rbuf;
+        let elements = rbuf.elements().iter().enumerate();
+        elements.map(move |(element, it)| {
+            let holds = matches!(it.holder, BufferHolder::Full | BufferHolder::Thread { .. });
+            RbufView {
+                element,
+                number: rbuf.number_of(element as u8),
+                holder: it.holder,
+                port: it.port,
+                bytes: it.bytes,
+                sop: it.sop,
+                eop: it.eop,
+                frame: holds.then_some(it.frame),
+                arrived: it.arrived,
+                words: rbuf.contents(element).to_vec(),
+            }
+        })
+    }
+
+    /// The elements of TBUF in their order.
+    pub fn tbuf(&self) -> impl Iterator<Item = TbufView> + '_ {
+        let tbuf = &self.chip.units.msf.transmit.tbuf;
+        (0..tbuf.elements()).map(move |element| TbufView {
+            element,
+            number: tbuf.number_of(element),
+            next: tbuf.next() == element,
+            valid_since: tbuf.valid_since(element),
+            control: tbuf.control_words(element),
+            frame: tbuf.tag(element).frame(),
+            words: tbuf.contents(element).to_vec(),
+        })
+    }
+
+    /// The threads on the freelists, list by list, the next first.
+    pub fn freelists(&self) -> impl Iterator<Item = ListedThread> + '_ {
+        let receive = &self.chip.units.msf.receive;
+        let lists = (0..).zip(receive.waiting_threads());
+        lists.flat_map(|(list, waiters)| {
+            (0..)
+                .zip(waiters)
+                .map(move |(before, waiter)| ListedThread {
+                    list,
+                    before,
+                    waiter: *waiter,
+                })
+        })
+    }
+}

@@ -1,0 +1,277 @@
+//! Why a context does not go on: what it waits for, and where that is.
+
+use npsim_isa::{CommandOp, Unit, cap_csr};
+
+use super::{Flight, Inspect, Place};
+use crate::Cycle;
+use crate::core::{ContextPhase, signal_name_at};
+use crate::kernel::event::Event;
+use crate::kernel::fabric::Slot;
+use crate::kernel::target::Target;
+use crate::kernel::trace_event::ContextState;
+use crate::liveness::Outlook;
+pub use crate::liveness::Sender;
+use crate::units::msf::may_list;
+
+/// Why a context does not go on, or that it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is not enabled.
+    Inactive,
+    /// It gave up for good.
+    Killed {
+        /// The instruction with which it did.
+        at: u16,
+        /// Since when.
+        since: Cycle,
+    },
+    /// It has the pipeline.
+    Executing {
+        /// Since when it waits for room in the command FIFO, and the unit that is to
+        /// blame; no unit where the command bus is.
+        held: Option<(Cycle, Option<Target>)>,
+        /// A breakpoint stopped it.
+        halted: bool,
+    },
+    /// It wants the pipeline.
+    Ready {
+        /// Since when.
+        since: Cycle,
+        /// The context that has it.
+        executing: Option<u8>,
+        /// The contexts that get it before this one if nothing changes.
+        before: Vec<u8>,
+        /// It hangs until this cycle, since the user wants that.
+        hangs_until: Option<Cycle>,
+    },
+    /// It waits for signals.
+    Asleep(Asleep),
+}
+
+/// A context that waits for signals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asleep {
+    /// Since when.
+    pub since: Cycle,
+    /// The instruction that waits.
+    pub at: u16,
+    /// One of the signals is enough.
+    pub any: bool,
+    /// Bit s: signal s has come and is waited for.
+    pub come: u16,
+    /// The signals that are missing, ascending.
+    pub missing: Vec<Missing>,
+}
+
+/// A signal that is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Its number.
+    pub signal: u8,
+    /// Number and name: ``signal 3 (`read_done`)``.
+    pub name: String,
+    /// What will raise it, or may, the surest first. With none, nothing that is under
+    /// way and no program raises it: nobody.
+    pub sources: Vec<Source>,
+}
+
+impl Missing {
+    /// Whether something may still raise it.
+    #[must_use]
+    pub fn may_come(&self) -> bool {
+        // With no source at all none of them may.
+        let asleep = |it: &Source| matches!(it, Source::Sender(sender) if !sender.alive);
+        !self.sources.iter().all(asleep)
+    }
+}
+
+/// What raises a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It is on its way.
+    OnTheWay {
+        /// When it comes.
+        due: Cycle,
+        /// Microengine, context and instruction that sent it or whose command raises it.
+        by: Option<(u8, u8, u16)>,
+    },
+    /// The context's timer.
+    Timer {
+        /// When it comes.
+        due: Cycle,
+    },
+    /// A command under way.
+    Command(Slot),
+    /// The next frame: the context is on a freelist.
+    Frame {
+        /// Number of the freelist.
+        list: usize,
+        /// Threads before it on the list.
+        before: usize,
+    },
+    /// A command under way that may put the context on a freelist or send it a signal:
+    /// what it writes is not known yet.
+    Perhaps(Slot),
+    /// An instruction of another context.
+    Sender(Sender),
+}
+
+impl Inspect<'_> {
+    /// Why a context does not go on; `None` where there is no such context. For one that
+    /// sleeps this may search through all programs.
+    #[must_use]
+    pub fn why(&self, me: u8, context: u8) -> Option<Why> {
+        let view = self.microengine(me).filter(|_| context < 8)?;
+        let it = view.context(context);
+        Some(match it.phase {
+            ContextPhase::Inactive => Why::Inactive,
+            ContextPhase::Executing => Why::Executing {
+                held: view.held(),
+                halted: view.core().halted() == Some(context),
+            },
+            ContextPhase::Ready => self.why_ready(me, context),
+            ContextPhase::Sleeping => match it.state() {
+                ContextState::Waiting { .. } => Why::Asleep(self.why_asleep(me, context)),
+                _ => Why::Killed {
+                    at: it.yielded_at,
+                    since: it.since,
+                },
+            },
+        })
+    }
+
+    fn why_ready(&self, me: u8, context: u8) -> Why {
+        let core = self.chip.microengines[usize::from(me)].as_ref();
+        let it = core.context(context);
+        let executing = (0..8).find(|at| core.context(*at).phase == ContextPhase::Executing);
+        // The arbiter goes round from the one that had the pipeline last.
+        let last = executing.or_else(|| Some(core.inside()?.last()));
+        let ready = |at: &u8| core.context(*at).phase == ContextPhase::Ready;
+        let round = last
+            .into_iter()
+            .flat_map(|last| (1..=8).map(move |n| (last + n) & 7));
+        let before = round.take_while(|at| *at != context).filter(ready);
+        let now = self.now();
+        let stalls = core
+            .stalls()
+            .iter()
+            .filter(|stall| stall.context == context && (stall.from..stall.until).contains(&now));
+        Why::Ready {
+            since: it.since,
+            executing,
+            before: before.collect(),
+            hangs_until: stalls.map(|stall| stall.until).max(),
+        }
+    }
+
+    fn why_asleep(&self, me: u8, context: u8) -> Asleep {
+        let core = self.chip.microengines[usize::from(me)].as_ref();
+        let it = core.context(context);
+        let absent = it.wakeup & !it.signals & !1;
+        let image = core.program().image();
+        let missing = (1..16).filter(|signal| absent >> signal & 1 == 1);
+        let mut missing: Vec<_> = missing
+            .map(|signal| Missing {
+                signal,
+                name: signal_name_at(image, signal, it.yielded_at),
+                sources: self.under_way(me, context, signal),
+            })
+            .collect();
+        // What is under way is the answer. Only without it are programs searched: first for
+        // what happens by what has been seen in the run, then for what is just possible.
+        for outlook in [Outlook::AtRest, Outlook::GoesOn] {
+            let open = missing.iter().filter(|it| !it.may_come());
+            let open = open.fold(0, |all, it| all | 1 << it.signal);
+            if open == 0 {
+                break;
+            }
+            let senders = self.chip.senders(me, context, open, outlook);
+            for it in missing.iter_mut().filter(|it| open >> it.signal & 1 == 1) {
+                let sends = |sender: &&Sender| sender.signals >> it.signal & 1 == 1;
+                it.sources = { senders.iter() }
+                    .filter(sends)
+                    .copied()
+                    .map(Source::Sender)
+                    .collect();
+            }
+        }
+        Asleep {
+            since: it.since,
+            at: it.yielded_at,
+            any: it.any,
+            come: it.wakeup & it.signals & !1,
+            missing,
+        }
+    }
+
+    /// What is under way that raises a signal of a context.
+    fn under_way(&self, me: u8, context: u8, signal: u8) -> Vec<Source> {
+        let mut sources = Vec::new();
+        for (due, event) in &self.pending {
+            if let Event::Signal {
+                me: to,
+                context: thread,
+                signal: number,
+                by,
+            } = event
+                && (*to, *thread, *number) == (me, context, signal)
+            {
+                sources.push(Source::OnTheWay {
+                    due: *due,
+                    by: by.place(),
+                });
+            }
+        }
+        let core = self.chip.microengines[usize::from(me)].as_ref();
+        let timer = core.inside().and_then(|it| it.timer(context));
+        if let Some((_, due)) = timer.filter(|timer| timer.0 == signal) {
+            sources.push(Source::Timer { due });
+        }
+        let raising = self
+            .flights
+            .iter()
+            .filter(|it| it.raises(me, context, signal));
+        sources.extend(raising.map(|it| Source::Command(it.slot)));
+        for listed in self.freelists() {
+            let waiter = listed.waiter;
+            if (waiter.me, waiter.context, waiter.signal) == (me, context, signal) {
+                sources.push(Source::Frame {
+                    list: listed.list,
+                    before: listed.before,
+                });
+            }
+        }
+        let perhaps = |it: &&Flight| self.may_raise(it, me, context, signal);
+        let perhaps = self.flights.iter().filter(perhaps);
+        sources.extend(perhaps.map(|it| Source::Perhaps(it.slot)));
+        sources
+    }
+
+    /// Whether a command under way may list the context for a frame, or send the signal.
+    fn may_raise(&self, flight: &Flight, me: u8, context: u8, signal: u8) -> bool {
+        let command = &flight.command;
+        // What is on its way back has acted.
+        let acted = matches!(flight.place, Place::Result { .. });
+        if flight.raises(me, context, signal) || flight.unasked || acted {
+            return false;
+        }
+        let profile = self.chip.profile();
+        let data = command.immediate.or_else(|| flight.data.first().copied());
+        match command.op.info().unit {
+            Unit::Msf => {
+                let pulled = flight.data.first().copied();
+                may_list(command, pulled, (me, context, signal), profile)
+            }
+            Unit::Cap => {
+                let interthread = command.op == CommandOp::CapWrite
+                    && command.address == u32::from(cap_csr::INTERTHREAD_SIGNAL);
+                let sends = |data: u32| {
+                    let to = profile.index_of((data >> 7 & 31) as u8);
+                    (to, (data >> 4 & 7) as u8, (data & 15) as u8) == (Some(me), context, signal)
+                };
+                interthread && data.is_none_or(sends)
+            }
+            _ => false,
+        }
+    }
+}

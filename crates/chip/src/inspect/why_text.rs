@@ -1,0 +1,137 @@
+//! Why a context does not go on, in words.
+
+use std::fmt::Write;
+
+use super::{Inspect, Source, Why};
+
+impl Inspect<'_> {
+    /// An answer in sentences, the most important first.
+    #[must_use]
+    pub fn why_text(&self, me: u8, context: u8, why: &Why) -> Vec<String> {
+        let who = format!("ME {me} context {context}");
+        let place = |me: u8, at: u16| {
+            let core = self.chip.microengines.get(usize::from(me));
+            core.map_or_else(|| at.to_string(), |core| core.program().image().place(at))
+        };
+        match why {
+            Why::Inactive => vec![format!("{who} is not enabled")],
+            Why::Killed { at, since } => vec![format!(
+                "{who} gave up for good in cycle {since}, at {}",
+                place(me, *at)
+            )],
+            Why::Executing { halted: true, .. } => vec![format!("{who} stands at a breakpoint")],
+            Why::Executing { held: None, .. } => vec![format!("{who} executes")],
+            Why::Executing {
+                held: Some((since, unit)),
+                ..
+            } => {
+                let full = unit.map_or_else(
+                    || "the command bus is busy".to_owned(),
+                    |unit| format!("{} takes no more", unit.name()),
+                );
+                vec![format!(
+                    "{who} executes, but waits since cycle {since} for room in the command FIFO: {full}"
+                )]
+            }
+            Why::Ready {
+                since,
+                executing,
+                before,
+                hangs_until,
+            } => {
+                let mut text = format!("{who} is ready since cycle {since}");
+                if let Some(until) = hangs_until {
+                    let _ = write!(text, ", but hangs until cycle {until}");
+                }
+                if let Some(other) = executing {
+                    let _ = write!(text, "; context {other} has the pipeline");
+                }
+                if !before.is_empty() {
+                    let before: Vec<_> = before.iter().map(u8::to_string).collect();
+                    let (verb, s) = if before.len() > 1 {
+                        ("come", "s")
+                    } else {
+                        ("comes", "")
+                    };
+                    let _ = write!(text, "; before it {verb} context{s} {}", before.join(", "));
+                }
+                vec![text]
+            }
+            Why::Asleep(asleep) => {
+                let names: Vec<_> = asleep.missing.iter().map(|it| it.name.as_str()).collect();
+                let joint = if asleep.any { " or " } else { " and " };
+                let first = format!(
+                    "{who} waits since cycle {} for {}, at {}",
+                    asleep.since,
+                    names.join(joint),
+                    place(me, asleep.at)
+                );
+                let mut lines = vec![first];
+                for missing in &asleep.missing {
+                    for source in &missing.sources {
+                        lines.push(format!(
+                            "{}: {}",
+                            missing.name,
+                            self.source_text(*source, &place)
+                        ));
+                    }
+                    if missing.sources.is_empty() {
+                        lines.push(format!("{}: nobody raises it", missing.name));
+                    } else if !missing.may_come() {
+                        lines.push(format!(
+                            "{}: nobody raises it any more: all who could sleep for ever",
+                            missing.name
+                        ));
+                    }
+                }
+                lines
+            }
+        }
+    }
+
+    fn source_text(&self, source: Source, place: &dyn Fn(u8, u16) -> String) -> String {
+        match source {
+            Source::OnTheWay { due, by: None } => format!("on its way, here in cycle {due}"),
+            Source::OnTheWay {
+                due,
+                by: Some((me, context, pc)),
+            } => format!(
+                "on its way from ME {me} context {context} at {}, here in cycle {due}",
+                place(me, pc)
+            ),
+            Source::Timer { due } => format!("its timer comes in cycle {due}"),
+            Source::Frame { list, before: 0 } => {
+                format!("the next frame: it is the first on freelist {list}")
+            }
+            Source::Frame { list, before } => {
+                format!("a frame: {before} are before it on freelist {list}")
+            }
+            Source::Command(slot) | Source::Perhaps(slot) => {
+                let Some(flight) = self.flight(slot) else {
+                    return "a command under way".to_owned();
+                };
+                let what = flight.text(self.now());
+                let at = if flight.unasked {
+                    String::new()
+                } else {
+                    format!(" at {}", place(flight.command.me, flight.command.pc))
+                };
+                let may = if matches!(source, Source::Perhaps(_)) {
+                    "perhaps "
+                } else {
+                    ""
+                };
+                format!("{may}{what}{at}: {}", flight.place_text())
+            }
+            Source::Sender(it) => {
+                let at = place(it.me, it.pc);
+                let who = format!("ME {} context {} at {at}", it.me, it.context);
+                match (it.alive, it.computed) {
+                    (false, _) => format!("raised by {who}, which sleeps for ever"),
+                    (true, false) => format!("raised by {who}"),
+                    (true, true) => format!("perhaps by {who}, which computes whom it signals"),
+                }
+            }
+        }
+    }
+}

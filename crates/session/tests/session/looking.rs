@@ -1,0 +1,199 @@
+//! What a look at a chip says comes true: who wakes a context and when, in which order
+//! commands are served, who has a register.
+
+use std::collections::BTreeMap;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::core::ContextPhase;
+use npsim_chip::inspect::{BufferHolder, Inspect, Memory, Place, Source, Why};
+use npsim_image::Direction;
+use npsim_isa::{CommandOp, Operand, csr};
+
+use crate::systems::System;
+
+/// Microengine, context and signal.
+type Awaited = (u8, u8, u8);
+
+/// Signals that sleeping contexts miss, each with the cycles at which it is sure to come.
+fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
+    let mut all = BTreeMap::new();
+    for me in look.microengines() {
+        for context in 0..8 {
+            let Some(Why::Asleep(asleep)) = look.why(me.index(), context) else {
+                continue;
+            };
+            assert!(!asleep.missing.is_empty(), "asleep for nothing");
+            for missing in &asleep.missing {
+                assert!(
+                    missing.may_come(),
+                    "cycle {}: {:?}",
+                    look.now(),
+                    look.why_text(me.index(), context, &Why::Asleep(asleep.clone()))
+                );
+                let due = missing.sources.iter().filter_map(|source| match *source {
+                    Source::OnTheWay { due, .. } | Source::Timer { due } => Some(due),
+                    Source::Command(slot) => {
+                        let flight = look.flight(slot).unwrap();
+                        assert!(flight.raises(me.index(), context, missing.signal));
+                        let pulls = flight.command.pull_signals >> missing.signal & 1 == 1;
+                        match flight.place {
+                            Place::Result { until } if !pulls => Some(until),
+                            Place::Data { until } if pulls => Some(until),
+                            Place::Queue { data, .. } if pulls => data,
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                });
+                all.insert((me.index(), context, missing.signal), due.collect());
+            }
+        }
+    }
+    all
+}
+
+/// Whether a context still waits for a signal as it did since a cycle.
+fn still_waits(chip: &Chip, (me, context, signal): Awaited) -> bool {
+    let it = chip.microengines()[usize::from(me)].context(context);
+    it.phase == ContextPhase::Sleeping && (it.wakeup & !it.signals) >> signal & 1 == 1
+}
+
+/// A command: its slot, its cycle of issue, whether it goes to SRAM, and its address.
+type Key = (u32, Cycle, bool, u32);
+
+/// Whether a command must be served behind one that is before it.
+fn never_passes(command: &Key, other: &Key) -> bool {
+    !command.2 || command.3 == other.3
+}
+
+/// Commands that wait in a queue, with those before them.
+fn queued(look: &Inspect<'_>) -> BTreeMap<Key, Vec<Key>> {
+    let key = |slot| {
+        let flight = look.flight(slot).unwrap();
+        let sram = flight.target.name().starts_with("sram");
+        let reads = flight.command.op == CommandOp::SramRead;
+        // Two that only read do not mind each other.
+        let address = flight.command.address + u32::from(reads) * slot.0;
+        (slot.0, flight.issued, sram, address)
+    };
+    let waiting = look
+        .flights()
+        .iter()
+        .filter_map(|flight| match &flight.place {
+            Place::Queue { before, .. } => {
+                let before = before.iter().map(|slot| key(*slot)).collect();
+                Some((key(flight.slot), before))
+            }
+            _ => None,
+        });
+    waiting.collect()
+}
+
+/// What must hold at every cycle.
+fn holds(look: &Inspect<'_>) -> usize {
+    let chip = look.chip();
+    let mut owned = 0;
+    for me in look.microengines() {
+        for context in 0..8 {
+            let it = me.context(context);
+            assert_eq!(
+                me.csr(csr::ACTIVE_CTX_SIG_EVENTS, context),
+                Some(u32::from(it.signals))
+            );
+            for number in 0..me.registers_each() {
+                for register in [Operand::STransfer(number), Operand::DTransfer(number)] {
+                    for side in [Direction::Read, Direction::Write] {
+                        let seen = me.register(register, side, context).unwrap();
+                        let Some(owner) = seen.owner.filter(|it| it.op.is_some()) else {
+                            continue;
+                        };
+                        let flight = look.flight_of(me.index(), &owner);
+                        let flight = flight.unwrap_or_else(|| {
+                            panic!("cycle {}: nobody fills {owner:?}", look.now())
+                        });
+                        assert_eq!(Some(flight.command.op), owner.op);
+                        assert!(owner.issued <= look.now());
+                        owned += 1;
+                    }
+                }
+            }
+        }
+    }
+    for ring in look.rings() {
+        let own = chip.units().scratch.ring(ring.number);
+        assert_eq!(ring.words.len() as u32, own.count());
+        if let Some(first) = ring.words.first() {
+            let room = ring.address..ring.address + 4 * ring.size;
+            let mut words = room.step_by(4).map(|at| look.word(Memory::Scratch, at));
+            assert!(words.any(|word| word == Some(*first)));
+        }
+    }
+    let free = look.rbuf().filter(|it| it.holder == BufferHolder::Pool);
+    assert_eq!(free.count(), chip.units().msf.receive.rbuf.free());
+    let valid = look.tbuf().filter(|it| it.valid_since.is_some());
+    assert_eq!(valid.count(), chip.units().msf.transmit.tbuf.valid());
+    assert_eq!(look.freelists().count(), chip.units().msf.receive.waiters());
+    owned
+}
+
+#[test]
+fn what_is_seen_comes_true() {
+    for (name, rate) in [
+        ("forward", "1.0"),
+        ("router", "0.9"),
+        ("ordering/its.toml", "0.9"),
+    ] {
+        let system = System::new(name, &[], rate);
+        let mut session = system.session();
+        assert_eq!(session.step(20_000), None);
+        let (mut woken, mut left, mut owned) = (0, 0, 0);
+        for _ in 0..2_000 {
+            let before = session.node(0).chip().save().unwrap();
+            let look = session.node(0).chip().inspect();
+            let (expected, queues) = (expected(&look), queued(&look));
+            owned += holds(&look);
+            drop(look);
+            let chip = session.node(0).chip();
+            assert!(
+                chip.save().unwrap() == before,
+                "a look has changed the chip"
+            );
+            let now = chip.now();
+            assert_eq!(session.step(1), None);
+            let chip = session.node(0).chip();
+            for (awaited, due) in expected {
+                if still_waits(chip, awaited) {
+                    assert!(
+                        !due.contains(&now),
+                        "{name}, cycle {now}: {awaited:?} did not come"
+                    );
+                } else {
+                    assert!(
+                        due.contains(&now),
+                        "{name}, cycle {now}: {awaited:?} came unseen: {due:?}"
+                    );
+                    woken += 1;
+                }
+            }
+            let queues_now = queued(&chip.inspect());
+            for (command, before) in &queues {
+                if queues_now.contains_key(command) {
+                    continue;
+                }
+                left += 1;
+                for other in before.iter().filter(|other| never_passes(command, other)) {
+                    assert!(
+                        !queues_now.contains_key(other),
+                        "{name}, cycle {now}: {command:?} was served before {other:?}"
+                    );
+                }
+            }
+        }
+        assert!(
+            woken > 100 && owned > 1000,
+            "{name}: {woken} {left} {owned}"
+        );
+        assert!(left > 20, "{name}: {left} commands waited");
+    }
+}

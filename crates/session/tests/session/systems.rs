@@ -1,0 +1,54 @@
+//! Shipped systems with traffic, for tests that look into them cycle by cycle.
+
+use std::path::Path;
+
+use npsim_net::LineFrame;
+use npsim_net::load::Load;
+use npsim_project::assemble::{Program, assemble_project};
+use npsim_project::{Overrides, Project};
+use npsim_session::session::{Ends, Plan, Session};
+use npsim_session::simulation::Settings;
+
+/// A project with what arrives.
+pub struct System {
+    pub project: Project,
+    pub programs: Vec<Program>,
+    frames: Vec<LineFrame>,
+}
+
+impl System {
+    /// A system below `microcode` with small packets at a part of line rate.
+    pub fn new(name: &str, settings: &[&str], rate: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../microcode")
+            .join(name);
+        let overrides = Overrides {
+            set: settings.iter().map(|text| text.parse().unwrap()).collect(),
+            ..Overrides::default()
+        };
+        let project = Project::load(&path, &overrides, &npsim_protocols::registry()).unwrap();
+        let programs = assemble_project(&project).0.unwrap();
+        let load = Load {
+            rate: Some(rate.parse().unwrap()),
+            time: "100us".parse().unwrap(),
+            ..Load::default()
+        };
+        let load = npsim_project::load::resolved(load, &project);
+        let frames = npsim_project::load::generator(&load, &project).unwrap();
+        Self {
+            frames: frames.collect(),
+            project,
+            programs,
+        }
+    }
+
+    /// A session at cycle 0.
+    pub fn session(&self) -> Session<'_> {
+        let plan = Plan::one(&self.project, &self.programs, Settings::default());
+        let ends = Ends {
+            frames: Some(Box::new(self.frames.iter().cloned().map(Ok))),
+            ..Ends::default()
+        };
+        Session::new(&plan, ends).unwrap()
+    }
+}
