@@ -91,9 +91,9 @@ pub trait Condition {
         true
     }
 
-    /// All candidates between two moments, the first included, have been named; told
-    /// before any of them is judged.
-    fn covered(&mut self, from: Moment, to: Moment, candidates: &[Candidate]) {
+    /// All candidates between two moments, the first included, have been named in order;
+    /// told before any of them is judged. Others may be added, also for later moments.
+    fn covered(&mut self, from: Moment, to: Moment, candidates: &mut Vec<Candidate>) {
         let _ = (from, to, candidates);
     }
 }
@@ -265,7 +265,8 @@ impl<'a> Machine<'a> {
         // What a microengine was to do after the end is no part of the run.
         candidates.retain(|it| it.moment <= end);
         candidates.sort();
-        condition.covered(Moment::before(start), end, &candidates);
+        condition.covered(Moment::before(start), end, &mut candidates);
+        candidates.sort();
         candidates.retain(|it| within(it.moment));
         (
             self.first_of(start, &candidates, condition, direction),
