@@ -232,6 +232,13 @@ impl Chip {
         &mut self.units
     }
 
+    /// A microengine, for changes of its registers and local memory from outside between
+    /// two runs.
+    pub fn microengine_mut(&mut self, index: u8) -> Option<&mut dyn Core> {
+        let core = self.microengines.get_mut(usize::from(index))?;
+        Some(&mut **core)
+    }
+
     /// The general-purpose core.
     #[must_use]
     pub const fn gpp(&self) -> &Gpp {

@@ -2,15 +2,17 @@
 //! cycle, and questions about it.
 //!
 //! Whoever shows it (a terminal, an editor, a script) holds a [`Debugger`] and asks that.
-//!
+//! Commands as text are [`console`]'s.
 
 mod access;
 pub mod breakpoints;
 pub mod complaint;
+pub mod console;
 pub mod debugger;
 pub mod expression;
 pub mod machine;
 pub mod names;
+pub mod questions;
 mod recording;
 pub mod search;
 mod snapshots;
